@@ -20,10 +20,11 @@ def extensions():
     flags = [*FLOATS, *(["-O1", "-g", "-Wall", "-Wextra"] if DEBUG else ["-O3"])]
     for source in sorted(Path("seqkern").rglob("_*.pyx")):
         folders = [folder for folder in source.parents if "seqkern" in folder.parts]
+        headers = sorted(path for folder in folders for path in folder.glob("_*") if path.suffix in (".h", ".pxd"))
         yield Extension(
             ".".join(source.with_suffix("").parts),
             [str(source)],
-            depends=[str(header) for folder in folders for header in sorted(folder.glob("_*.h"))],
+            depends=[str(header) for header in headers],
             include_dirs=[str(folder) for folder in folders],
             extra_compile_args=flags,
         )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from seqkern.cli.main import main
 from seqkern.core.errors import FoldError, LabelError
 from seqkern.datasets import Dataset, Task, save_dataset
-from seqkern.evaluation.paired import five_by_two_f, five_by_two_t
+from seqkern.evaluation.five_by_two import five_by_two_f, five_by_two_t
 from seqkern.folds import make_folds, read_folds
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet

@@ -292,7 +292,7 @@ def test_residues_without_a_class_are_neighbours_only():
     # the machine learns from windows without a gap, those of the residues that have a class
     structure, windows = found["structure"], found["structure"]._windows(scores, chains)
     blocks = feature_blocks(windows, structure.landmarks_)
-    again = structure._machine().fit(blocks.take(known), y[known])
+    again = structure._new_solver().fit(blocks.take(known), y[known])
     np.testing.assert_allclose(again.decision_function(blocks), structure.transform(scores, chains), atol=1e-5)
     # and paths lead over residues without a class
     segments = found["segments"]

@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from seqkern.core.errors import ParameterError
 from seqkern.evaluation.ranking import roc_auc
-from seqkern.explain.explanation import _one_machine
+from seqkern.explain.explanation import _of_two_classes
 from seqkern.solvers import KernelNeighbors, KernelNeighborsRegressor, make_solver
 
 
@@ -173,7 +173,7 @@ def test_a_model_of_several_classes_cannot_be_explained():
     solver = KernelNeighbors().fit(train @ train.T, y)
     model = SimpleNamespace(kind="multiclass", classes=("a", "b", "c"), solver=solver)
     with pytest.raises(ParameterError, match="csvc"):
-        _one_machine(model, "a:b")
+        _of_two_classes(model, "a:b")
 
 
 def test_kinds_of_labels():

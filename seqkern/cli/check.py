@@ -1,10 +1,17 @@
 """``seqkern check``: whether solvers can learn every training part of a data set, before any kernel is computed."""
 
+from __future__ import annotations
+
+import argparse
 import json
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from seqkern.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    from seqkern.study.checked_solvers import CheckedSolver
 
 VARIABLE = "SEQKERN_METHODS"
 EXAMPLE = (
@@ -13,8 +20,14 @@ EXAMPLE = (
 )
 
 
-def add_arguments(parser):
-    """Add the verb's arguments."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        That of the verb alone.
+    """
     parser.add_argument("dataset", help="folder that seqkern datasets wrote")
     parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
     parser.add_argument(
@@ -26,8 +39,14 @@ def add_arguments(parser):
     )
 
 
-def run(args):
-    """Ask every solver about the labels of every training part."""
+def run(args: argparse.Namespace) -> None:
+    """Ask every solver about the labels of every training part.
+
+    Parameters
+    ----------
+    args : Namespace
+        What `add_arguments` declares, with the values given.
+    """
     if args.methods is None:
         methods = _of_study(os.environ.get(VARIABLE, "{}"), Path(args.dataset).name)
     else:
@@ -36,7 +55,7 @@ def run(args):
     print(f"{len(methods)} solvers, {parts} training parts: nothing refused")
 
 
-def _of_study(text, name):
+def _of_study(text: str, name: str) -> dict[str, CheckedSolver]:
     """Return the methods of a data set from the text of the environment variable."""
     try:
         return _parsed(json.dumps(json.loads(text).get(name, {})), VARIABLE)
@@ -49,7 +68,7 @@ def _of_study(text, name):
         ) from error
 
 
-def _parsed(text, where):
+def _parsed(text: str, where: str) -> dict[str, CheckedSolver]:
     """Return the CheckedSolvers that a text means, by name."""
     # loaded only where there is something to check: costs start-up
     from seqkern.study.checked_solvers import CheckedSolver
@@ -67,7 +86,7 @@ def _parsed(text, where):
     return {name: CheckedSolver.parse(method, name) for name, method in methods.items()}
 
 
-def _check(args, methods):
+def _check(args: argparse.Namespace, methods: dict[str, CheckedSolver]) -> int:
     """Check, and return the number of training parts."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.datasets import load_dataset

@@ -1,22 +1,51 @@
 """Arguments that several verbs share, and the reading of what they name."""
 
+from __future__ import annotations
+
 import argparse
 import contextlib
 import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.profiles import add_profiles, check_wanted, profiles_of
 from seqkern.core.errors import FoldError, LabelError, ParameterError, SequenceError, unknown_name
 
+if TYPE_CHECKING:
+    from seqkern.core.types import PathLike
+    from seqkern.kernels.base import Kernel
+    from seqkern.models.model import Model
+    from seqkern.profiles.sources import ProfileSource
+    from seqkern.sequences.sequence_set import SequenceSet
 
-def add_sequence_arguments(parser):
-    """Add the alphabet and the policies of reading FASTA."""
+
+def add_sequence_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the alphabet and the policies of reading FASTA.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        That of a verb.
+    """
     group = parser.add_argument_group("reading FASTA")
     group.add_argument("--alphabet", help="dna, rna, protein or the letters of your own (default: found out)")
     add_policies(group)
 
 
-def add_policies(group, ids=("header", "number", "suffix"), default=None):
-    """Add the policies of reading FASTA; with `default`, which says whence they come, None if not given."""
+def add_policies(
+    group: argparse._ActionsContainer, ids: Sequence[str] = ("header", "number", "suffix"), default: str | None = None
+) -> None:
+    """Add the policies of reading FASTA.
+
+    Parameters
+    ----------
+    group : ArgumentParser or group of arguments
+        Where they are added.
+    ids : sequence of str
+        The policies of ids that the verb offers, the usual one first.
+    default : str, optional
+        For the help, where policies that are not given come from; their value is then None.
+    """
     policies = {
         "unknown": (("error", "skip", "mask"), "letters outside the alphabet: skip leaves the record out"),
         "ids": (
@@ -31,13 +60,35 @@ def add_policies(group, ids=("header", "number", "suffix"), default=None):
         group.add_argument(f"--{name}", choices=choices, default=first, help=text)
 
 
-def policies_of(args):
-    """Return the policies of reading as a dict."""
+def policies_of(args: argparse.Namespace) -> dict[str, str]:
+    """Return the policies of reading that were given, or are usual.
+
+    Parameters
+    ----------
+    args : Namespace
+        With what `add_policies` adds.
+
+    Returns
+    -------
+    dict of str to str
+        ``unknown``, ``ids`` and ``empty``.
+
+    Examples
+    --------
+    >>> policies_of(argparse.Namespace(unknown="skip", ids="header", empty="error", threads=2))
+    {'unknown': 'skip', 'ids': 'header', 'empty': 'error'}
+    """
     return {name: getattr(args, name) for name in ("unknown", "ids", "empty")}
 
 
-def add_windows(parser):
-    """Add what cuts windows around sites."""
+def add_windows(parser: argparse.ArgumentParser) -> None:
+    """Add what cuts windows around sites.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        That of a verb.
+    """
     group = parser.add_argument_group(
         "windows around sites",
         "-60:+80 is 60 letters before the letter at the site's position, that letter, and 80 after it:\n"
@@ -63,21 +114,51 @@ def add_windows(parser):
         )
 
 
-def windows_of(args):
-    """Return the keys of a data-set entry that cut windows, those that were given."""
+def windows_of(args: argparse.Namespace) -> dict[str, str]:
+    """Return the keys of a data-set entry that cut windows.
+
+    Parameters
+    ----------
+    args : Namespace
+        With what `add_windows` adds.
+
+    Returns
+    -------
+    dict of str to str
+        Those that were given.
+    """
     values = {name: getattr(args, name) for name in ("window", "sites", "site", "other_sites", "past_end")}
     return {name: value for name, value in values.items() if value is not None}
 
 
-def tell_counts(counts, source):
-    """Say on standard error what the policies of reading touched."""
+def tell_counts(counts: Mapping[str, int], source: PathLike) -> None:
+    """Say on standard error what the policies of reading touched.
+
+    Parameters
+    ----------
+    counts : mapping of str to int
+        How often each thing was done, such as ``records left out``.
+    source : path-like
+        What was read.
+    """
     touched = [f"{count} {what}" for what, count in counts.items() if count]
     if touched:
         print(f"seqkern: {source}: {', '.join(touched)}", file=sys.stderr)
 
 
-def unrecognised(model):
-    """Yield a sentence for each class of which a model recognised no training sequence."""
+def unrecognised(model: Model) -> Iterator[str]:
+    """Tell of the classes of which a model recognises no training sequence.
+
+    Parameters
+    ----------
+    model : Model
+        Of sequences, windows or features.
+
+    Yields
+    ------
+    str
+        A sentence for each such class.
+    """
     search = "--search " if model.record.get("search") is None else ""
     for name, count in model.record.get("recognised", {}).items():
         if not count:
@@ -88,15 +169,17 @@ def unrecognised(model):
             )
 
 
-def add_tracks(group, drawn=None):
+def add_tracks(group: argparse._ActionsContainer, drawn: str | None = None) -> None:
     """Add the files of tracks, and the sources of profiles.
 
     Parameters
     ----------
-    group : ArgumentParser
+    group : ArgumentParser or group of arguments
+        Where they are added.
     drawn : str, optional
         What ``--track`` without a file means, for the help; its value is then None.
     """
+    optional: dict[str, Any] = {} if drawn is None else {"nargs": "?"}
     add_profiles(group)
     group.add_argument(
         "--track",
@@ -106,19 +189,21 @@ def add_tracks(group, drawn=None):
         metavar="NAME=FILE",
         help="annotation letters for a kernel that needs the track NAME, by id: a file like FASTA, or a table with the "
         f"columns id and NAME; repeatable{'' if drawn is None else f'. Without NAME=FILE: {drawn}'}",
-        **({} if drawn is None else {"nargs": "?"}),
+        **optional,
     )
 
 
-def _track(text):
-    """Return (name, file) of ``name=file``."""
+def _track(text: str) -> tuple[str, str]:
+    """Return name and file of ``name=file``."""
     name, _, file = text.partition("=")
     if not name or not file:
         raise argparse.ArgumentTypeError(f"{text!r} is no track; write it like annotation=heptads.fasta")
     return name, file
 
 
-def read_tracks(args, kernel, made=None):
+def read_tracks(
+    args: argparse.Namespace, kernel: Kernel, made: Mapping[str, Any] | None = None
+) -> Callable[[SequenceSet], SequenceSet]:
     """Return a function that gives a SequenceSet the tracks that a kernel needs.
 
     Parameters
@@ -126,8 +211,14 @@ def read_tracks(args, kernel, made=None):
     args : Namespace
         With what `add_tracks` and `add_threads` add.
     kernel : Kernel
-    made : dict, optional
+        Whose tracks are wanted.
+    made : mapping, optional
         How the profiles of a model's training sequences were made.
+
+    Returns
+    -------
+    callable
+        Takes a SequenceSet, and returns one with the tracks.
 
     Raises
     ------
@@ -159,15 +250,15 @@ def read_tracks(args, kernel, made=None):
     tracks = [Track(name, file) for name, file in args.track]
     source = _profile_source(profiles, made)
 
-    def add(X):
+    def _add(X: SequenceSet) -> SequenceSet:
         for track in tracks:
             X = track.add_to(X)
         return X if source is None or set(TRACKS) <= set(X.tracks) else source.add_to(X, n_threads=args.threads)
 
-    return add
+    return _add
 
 
-def _profile_source(entry, made):
+def _profile_source(entry: Mapping[str, Any] | None, made: Mapping[str, Any] | None) -> ProfileSource | None:
     """Return the ProfileSource of an entry, or None; say if a model's profiles were made otherwise."""
     if entry is None:
         return None
@@ -186,13 +277,25 @@ def _profile_source(entry, made):
     return source
 
 
-def add_threads(group):
-    """Add the number of threads."""
+def add_threads(group: argparse._ActionsContainer) -> None:
+    """Add the number of threads.
+
+    Parameters
+    ----------
+    group : ArgumentParser or group of arguments
+        Where they are added.
+    """
     group.add_argument("--threads", type=_positive, metavar="N", help="threads (default: all cores)")
 
 
-def add_inner_loop(parser):
-    """Add how the inner loop chooses hyperparameters."""
+def add_inner_loop(parser: argparse.ArgumentParser) -> None:
+    """Add how the inner loop chooses hyperparameters.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        That of a verb.
+    """
     parser.add_argument("--inner-folds", type=int, default=3, help="folds of the inner loop (default 3)")
     parser.add_argument("--inner-metric", default="auto", help="what the inner loop maximises (default auto)")
     parser.add_argument(
@@ -209,8 +312,14 @@ def add_inner_loop(parser):
     )
 
 
-def add_afterwards(group):
-    """Add what is fitted to decisions about held-out units: probabilities, and the threshold."""
+def add_afterwards(group: argparse._ActionsContainer) -> None:
+    """Add what is fitted to decisions about held-out samples: probabilities, and the threshold.
+
+    Parameters
+    ----------
+    group : ArgumentParser or group of arguments
+        Where they are added.
+    """
     group.add_argument(
         "--calibration",
         choices=("platt", "isotonic"),
@@ -224,8 +333,14 @@ def add_afterwards(group):
     )
 
 
-def add_layers(group):
-    """Add the layers that follow the solver, where units are residues."""
+def add_layers(group: argparse._ActionsContainer) -> None:
+    """Add the layers that follow the solver, where samples are residues.
+
+    Parameters
+    ----------
+    group : ArgumentParser or group of arguments
+        Where they are added.
+    """
     group.add_argument(
         "--layers",
         nargs="+",
@@ -237,7 +352,7 @@ def add_layers(group):
     )
 
 
-def _positive(text):
+def _positive(text: str) -> int:
     """Return a whole number of at least 1."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not possible; give a whole number, 1 or more")
@@ -245,8 +360,22 @@ def _positive(text):
 
 
 @contextlib.contextmanager
-def naming_file(file):
-    """Name `file` in errors about sequences, labels or folds that name none."""
+def naming_file(file: PathLike) -> Iterator[None]:
+    """Name a file in errors about sequences, labels or folds that name none.
+
+    Parameters
+    ----------
+    file : path-like
+        What is being read.
+
+    Examples
+    --------
+    >>> with naming_file("donors.fa"):
+    ...     raise SequenceError("is empty")
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.SequenceError: donors.fa: is empty
+    """
     try:
         yield
     except (SequenceError, LabelError, FoldError) as error:

@@ -1,5 +1,18 @@
 """``seqkern compare``: which methods are better than which, with what certainty."""
 
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from seqkern.report.compared import Compared, SingleTaskTests
+    from seqkern.report.dataset_results import DatasetResults, Method
+    from seqkern.report.tables import Ranking
+
+    Found = Mapping[str, Compared | SingleTaskTests]
+
 EXAMPLE = "seqkern compare results/demo"
 MORE_EXAMPLES = (
     "seqkern compare results/demo --dataset donors --metric roc50 --control spectrum3/csvc",
@@ -12,8 +25,14 @@ WITHIN = [
 ]
 
 
-def add_arguments(parser):
-    """Add the verb's arguments."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        That of the verb alone.
+    """
     parser.add_argument(
         "results",
         nargs="+",
@@ -41,8 +60,14 @@ def add_arguments(parser):
     )
 
 
-def run(args):
-    """Print what is found, a data set after the other."""
+def run(args: argparse.Namespace) -> None:
+    """Print what is found, a data set after the other.
+
+    Parameters
+    ----------
+    args : Namespace
+        What `add_arguments` declares, with the values given.
+    """
     # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import FileError, unknown_name
     from seqkern.core.tsv import format_cell
@@ -78,13 +103,13 @@ def run(args):
     print("\n\n".join("\n".join(block) for block in blocks))
 
 
-def _title(study, name):
+def _title(study: str | None, name: str) -> str:
     """Return what a data set is called: of several studies with the study's name."""
     return name if study is None else f"{study}: {name}"
 
 
-def _compared(dataset, args, several):
-    """Return ({metric: Compared or SingleTaskTests}, why there is none) of a data set."""
+def _compared(dataset: DatasetResults, args: argparse.Namespace, several: int) -> tuple[Found, str]:
+    """Return what is found of a data set by metric, and why there is nothing."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import LabelError, ParameterError
 
@@ -96,7 +121,7 @@ def _compared(dataset, args, several):
         raise
 
 
-def _found(dataset, args):
+def _found(dataset: DatasetResults, args: argparse.Namespace) -> tuple[Found, str]:
     """Return what `_compared` does.
 
     Raises
@@ -133,7 +158,7 @@ def _found(dataset, args):
     return found, "fewer than two methods have decisions"
 
 
-def _too_few(ranking, dataset):
+def _too_few(ranking: Ranking, dataset: DatasetResults) -> str:
     """Return which methods lack the score that methods are ranked by."""
     count = len(ranking.order)
     lacking = [f"{method.kernel} with {method.solver}" for method in dataset.done if method not in ranking.order]
@@ -143,7 +168,9 @@ def _too_few(ranking, dataset):
     return f"{found}: no {ranking.metric} of {', '.join(lacking)}"
 
 
-def _over_all(datasets, args):
+def _over_all(
+    datasets: Sequence[tuple[str | None, DatasetResults]], args: argparse.Namespace
+) -> list[tuple[str | None, str, Found, str]]:
     """Return the comparison over data sets, as `run` lists them; nothing for too few."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import ParameterError
@@ -161,7 +188,7 @@ def _over_all(datasets, args):
     return [(None, "all data sets", found, "")] if found else []
 
 
-def _check_known(kind, name, known):
+def _check_known(kind: str, name: str, known: Iterable[str]) -> None:
     """Raise ParameterError for a name that is not there."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import unknown_name
@@ -170,7 +197,7 @@ def _check_known(kind, name, known):
         raise unknown_name(kind, name, known)
 
 
-def _control(methods, text):
+def _control(methods: Iterable[Method], text: str | None) -> Method | None:
     """Return the method that is called ``kernel/solver``, or ``kernel`` where it has one solver; None without."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import ParameterError, unknown_name

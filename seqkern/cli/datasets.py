@@ -1,14 +1,27 @@
 """``seqkern datasets``: read, check and encode one data set of a study; or list the public data sets."""
 
+from __future__ import annotations
+
+import argparse
 import json
+from typing import TYPE_CHECKING
 
 from seqkern.cli.common import add_threads
+
+if TYPE_CHECKING:
+    from seqkern.datasets import DataEntry, Dataset
 
 EXAMPLE = "seqkern datasets config/config.yaml --name donors -o results/demo/datasets/donors"
 
 
-def add_arguments(parser):
-    """Declare the arguments."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        That of the verb alone.
+    """
     parser.add_argument("config", nargs="?", help="YAML file of the study")
     parser.add_argument("--name", help="name of the data set in the study")
     parser.add_argument("--entry", help="the data set's entry as JSON, in place of a study")
@@ -19,8 +32,19 @@ def add_arguments(parser):
     parser.add_argument("--list", action="store_true", help="list the public data sets and stop")
 
 
-def run(args):
-    """Write one data set, or print the list."""
+def run(args: argparse.Namespace) -> int:
+    """Write one data set, or print the list.
+
+    Parameters
+    ----------
+    args : Namespace
+        What `add_arguments` declares, with the values given.
+
+    Returns
+    -------
+    int
+        The exit code, 0.
+    """
     if args.list:
         return _list()
     # loaded when the verb runs: its help needs none of it
@@ -37,19 +61,19 @@ def run(args):
         raise
     save_dataset(dataset, args.output)
     counts = "".join(f"; {key}: {count}" for key, count in dataset.X.counts.items())
-    print(f"{args.output}: {len(dataset.X)} {_words(dataset)}, tasks: {len(dataset.tasks)}{counts}")
+    print(f"{args.output}: {len(dataset.X)} {_noun(dataset)}, tasks: {len(dataset.tasks)}{counts}")
     return 0
 
 
-def _words(dataset):
-    """Return what the units of a data set are called."""
+def _noun(dataset: Dataset) -> str:
+    """Return what the samples of a data set are called."""
     if dataset.residues is not None:
         return f"residues of {len(dataset.residues.chains)} chains"
     return "sequences" if dataset.kind == "sequences" else "units"
 
 
-def _chosen(args):
-    """Return (name, DataEntry, data_dir, seed) of the arguments and the study."""
+def _chosen(args: argparse.Namespace) -> tuple[str, DataEntry, str | None, int]:
+    """Return name, entry, folder of local copies and seed, from the arguments and the study."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import ConfigError, unknown_name
     from seqkern.study.study import Study, check_dataset_entry
@@ -75,7 +99,7 @@ def _chosen(args):
     return args.name, study.datasets[args.name].data, args.data_dir or study.data_dir, seed
 
 
-def _list():
+def _list() -> int:
     """Print the registry of public data sets as a table."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.datasets.public import public_sets

@@ -1,15 +1,35 @@
 """``seqkern evaluate``: one method over all folds of a data set."""
 
+from __future__ import annotations
+
+import argparse
 import contextlib
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from hashlib import blake2b
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import add_afterwards, add_inner_loop, add_layers, add_threads
 from seqkern.core.archive import canonical_json, check_writable
 from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.errors import FoldError, GramError, LabelError, ParameterError, SequenceError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from seqkern.datasets import Dataset, Task
+    from seqkern.evaluation.fold_tables import FoldResult
+    from seqkern.folds import FoldSet, Split
+    from seqkern.gram import GramMatrix
+    from seqkern.kernels.base import Kernel
+    from seqkern.models.method import Method
+    from seqkern.models.sources import Source
+    from seqkern.sequences.labels import Labels
+    from seqkern.study.kernel_entries import KernelEntry
+    from seqkern.study.solver_entries import SolverEntry
 
 EXAMPLE = (
     "seqkern evaluate results/demo/datasets/donors --folds results/demo/folds/donors"
@@ -17,8 +37,14 @@ EXAMPLE = (
 )
 
 
-def add_arguments(parser):
-    """Add the arguments of ``seqkern evaluate``."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``seqkern evaluate``.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        That of the verb alone.
+    """
     parser.add_argument("dataset", help="folder that seqkern datasets wrote")
     parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
     parser.add_argument(
@@ -49,8 +75,14 @@ def add_arguments(parser):
     parser.add_argument("-o", "--output", required=True, help="folder for the tables")
 
 
-def run(args):
-    """Run ``seqkern evaluate``."""
+def run(args: argparse.Namespace) -> None:
+    """Run ``seqkern evaluate``.
+
+    Parameters
+    ----------
+    args : Namespace
+        What `add_arguments` declares, with the values given.
+    """
     # loaded when the verb runs: its help needs none of it
     from seqkern.core.progress import progress_bar
     from seqkern.core.threads import given_threads
@@ -79,10 +111,11 @@ def run(args):
     }
     work = [(name, split) for name, fold_set in fold_sets.items() for split in fold_set.splits]
     for name, split in work:
+        groups = fold_sets[name].groups
         with _naming_split(args.dataset, files[name], split):
             method.check(
                 dataset.tasks[name].labels.take(split.train),
-                groups=None if fold_sets[name].groups is None else fold_sets[name].groups[split.train],
+                groups=None if groups is None else groups[split.train],
                 place=f"split {split.name!r}",
             )
     output = Path(args.output)
@@ -112,7 +145,7 @@ def run(args):
             print(f"seqkern: {text}", file=sys.stderr)
 
 
-def _constant_columns(results):
+def _constant_columns(results: Sequence[FoldResult]) -> str | None:
     """Return a sentence on the columns that the P-SVM left out of the fits of all folds; None where there are none."""
     counts = [(result.fit.get("constant_columns") or 0, result.metrics["n_train"]) for result in results]
     most, size = max(counts, default=(0, 0))
@@ -123,7 +156,7 @@ def _constant_columns(results):
     return f"P-SVM: up to {most} of {size} {were} constant and left out, in {fits} of {len(counts)} fits"
 
 
-def _not_converged(results):
+def _not_converged(results: Sequence[FoldResult]) -> Iterator[str]:
     """Yield a sentence each on what did not converge, fits, weights of kernels, inner fits, and on solvers' remarks."""
     fits = [result.fit for result in results]
     failed = [fit for fit in fits if not fit["converged"]]
@@ -141,15 +174,15 @@ def _not_converged(results):
         yield f"{sum(inner)} inner fits did not converge, in {len(inner)} of {len(fits)} training parts"
 
 
-def _learned_from(task, fold_set):
+def _learned_from(task: Task, fold_set: FoldSet) -> list[str | None]:
     """Return what a task's results depend on besides data and splits: labels, and groups of the inner folds."""
     groups = fold_set.groups
     return [task.labels.digest(), None if groups is None else blake2b(groups.tobytes()).hexdigest()]
 
 
 @contextlib.contextmanager
-def _naming_split(dataset, folds, split):
-    """Name the file of folds and the split in errors about labels and folds, the data set in those about units."""
+def _naming_split(dataset: str, folds: Path, split: Split) -> Iterator[None]:
+    """Name the file of folds and the split in errors about labels and folds, the data set in those about samples."""
     try:
         yield
     except (LabelError, FoldError) as error:
@@ -162,12 +195,12 @@ def _naming_split(dataset, folds, split):
         raise
 
 
-def _grouped(labels, groups):
+def _grouped(labels: Labels, groups: npt.NDArray[np.int64] | None) -> Labels:
     """Return labels with the groups of the folds, where there are any."""
     return labels if groups is None else replace(labels, groups=groups)
 
 
-def _identity(method, entries, dataset, options):
+def _identity(method: Method, entries: Sequence[KernelEntry], dataset: Dataset, options: dict[str, Any]) -> str:
     """Return what the results depend on besides labels and splits, as text."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.core.build import build_digest
@@ -178,8 +211,31 @@ def _identity(method, entries, dataset, options):
     return canonical_json([made, method.candidates, how, options | {"layers": method.layers}])
 
 
-def evaluated_method(args, entries, solver, kind):
-    """Return the Method of KernelEntries and a SolverEntry, for data of a kind."""
+def evaluated_method(
+    args: argparse.Namespace, entries: Sequence[KernelEntry], solver: SolverEntry, kind: str
+) -> Method:
+    """Return the method that the arguments describe.
+
+    Parameters
+    ----------
+    args : Namespace
+        What `add_arguments` declares, with the values given.
+    entries : sequence of KernelEntry
+        The kernels that the inner loop chooses among.
+    solver : SolverEntry
+        The solver, its grid and layers.
+    kind : str
+        What the samples are, one of `seqkern.datasets.KINDS`.
+
+    Returns
+    -------
+    Method
+
+    Raises
+    ------
+    ParameterError
+        If a kernel does not take data of this kind.
+    """
     # loaded when the verb runs: its help needs none of it
     from seqkern.kernels import check_kind
     from seqkern.models.method import Method
@@ -198,23 +254,45 @@ def evaluated_method(args, entries, solver, kind):
     )
 
 
-def kernel_sources(method, dataset, args):
-    """Return where kernel values come from, by the kernels' names: of those with a stored form, from the arguments."""
+def kernel_sources(method: Method, dataset: Dataset, args: argparse.Namespace) -> dict[str, Source]:
+    """Return where kernel values come from: of kernels with a stored form, from the Gram matrices of the arguments.
+
+    Parameters
+    ----------
+    method : Method
+        The kernels and the solvers.
+    dataset : Dataset
+        The samples.
+    args : Namespace
+        With ``gram``, ``dataset`` and ``threads``.
+
+    Returns
+    -------
+    dict of str to Source
+        By the names of the kernels.
+
+    Raises
+    ------
+    ParameterError, GramError
+        If the Gram matrices are not those that are needed.
+    """
     # loaded when the verb runs: its help needs none of it
     from seqkern.gram import open_gram
     from seqkern.study.stored_grams import check_stored
 
-    _check_grams(args.gram, list(method.kernels.values()), method.input)
+    kernels = cast("dict[str, Kernel]", method.kernels)  # a method of the command line has kernels
+    _check_grams(args.gram, list(kernels.values()), method.input)
     if args.gram:
         check_stored(dataset, args.dataset)
-    paths, grams = iter(args.gram), {}
-    for name, kernel in method.kernels.items():
+    paths = iter(args.gram)
+    grams: dict[str, list[GramMatrix]] = {}
+    for name, kernel in kernels.items():
         form = kernel.stored_form() if args.gram else None
         grams[name] = [open_gram(next(paths), dataset.X, kernel=one) for one in (() if form is None else form.kernels)]
     return method.sources(dataset.X, grams=grams, n_threads=args.threads)
 
 
-def _check_grams(grams, kernels, wanted):
+def _check_grams(grams: Sequence[str], kernels: Sequence[Kernel], wanted: str) -> None:
     """Raise ParameterError unless there is no Gram matrix, or one for each kernel that has a stored form."""
     if grams and wanted != "gram":
         raise ParameterError(

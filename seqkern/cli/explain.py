@@ -1,16 +1,29 @@
-"""``seqkern explain``: what the letters and words of new sequences add to a model's decisions."""
+"""``seqkern explain``: what the letters and k-mers of new sequences add to a model's decisions."""
+
+from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, cast
 
 from seqkern.cli.common import add_policies, add_threads, add_tracks, naming_file, tell_counts
 from seqkern.cli.given_sites import add_given_sites
 from seqkern.cli.new_sequences import load_given, read_chunks
 
+if TYPE_CHECKING:
+    from seqkern.sequences.sequence_set import SequenceSet
+
 EXAMPLE = "seqkern explain model.seqkern donors.fasta -o explained"
 
 
-def add_arguments(parser):
-    """Add the verb's arguments."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        That of the verb alone.
+    """
     parser.add_argument("model", help="file that seqkern train wrote, or LS-GKM")
     parser.add_argument("fasta", help="new sequences, plain or compressed; - is standard input")
     parser.add_argument(
@@ -34,8 +47,14 @@ def add_arguments(parser):
     add_policies(group, ids=("header", "number"), default="as in training")
 
 
-def run(args):
-    """Run the verb."""
+def run(args: argparse.Namespace) -> None:
+    """Run the verb.
+
+    Parameters
+    ----------
+    args : Namespace
+        What `add_arguments` declares, with the values given.
+    """
     # loaded when the verb runs: its help needs none of it
     from pathlib import Path
 
@@ -59,11 +78,13 @@ def run(args):
     except SeqkernError as error:
         error.file = args.model
         raise
-    name, counts = source_name(args.fasta), {}
+    name = source_name(args.fasta)
+    counts: dict[str, int] = {}
+    chunks = cast("Iterator[SequenceSet]", read_chunks(model, args))
     with progress_counter("explain", " records") as show, naming_file(name):
         table = write_explanation(
             explainer,
-            _counting(read_chunks(model, args), counts),
+            _counting(chunks, counts),
             args.output,
             model=Path(args.model).name,
             fasta=Path(name).name,
@@ -77,11 +98,11 @@ def run(args):
     print(Path(args.output) / "index.html")
     if explainer.no_words:
         print(f"  {explainer.no_words}")
-    for word, weight, count in table.sorted()[: args.top]:
-        print("  " + "\t".join(map(format_cell, (word, weight, count))))
+    for kmer, weight, count in table.sorted()[: args.top]:
+        print("  " + "\t".join(map(format_cell, (kmer, weight, count))))
 
 
-def _counting(chunks, counts):
+def _counting(chunks: Iterable[SequenceSet], counts: dict[str, int]) -> Iterator[SequenceSet]:
     """Yield the chunks, and add up what the policies of reading touched."""
     for X in chunks:
         for what, count in X.counts.items():
@@ -89,7 +110,7 @@ def _counting(chunks, counts):
         yield X
 
 
-def _count(text):
+def _count(text: str) -> int:
     """Return a whole number."""
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not possible; give a whole number")

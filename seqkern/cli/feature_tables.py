@@ -1,12 +1,39 @@
 """Tables of features on the command line, for `seqkern train` and `seqkern predict`."""
 
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from seqkern.core.errors import LabelError, ModelError
 
+if TYPE_CHECKING:
+    from seqkern.core.types import PathLike
+    from seqkern.datasets import Dataset
+    from seqkern.sequences.tables import FeatureTable
 
-def table_dataset(args):
+
+def table_dataset(args: argparse.Namespace) -> Dataset:
     """Return the Dataset of a table of features and its labels, for ``seqkern train``.
 
     Labels are in a column of the table, or in a table of their own.
+
+    Parameters
+    ----------
+    args : Namespace
+        With ``fasta``, ``labels``, ``label_field`` and ``positive`` of ``seqkern train``.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    LabelError
+        If nothing says which column holds labels, or they do not fit.
+    SequenceError, FileError
+        As for `seqkern.datasets.make_dataset`.
     """
     # loaded when a verb runs: its help needs none of it
     from seqkern.datasets import make_dataset
@@ -26,8 +53,21 @@ def table_dataset(args):
     return make_dataset("train", {"features": args.fasta[0], "labels": options})
 
 
-def check_label_column(path, column):
-    """Raise LabelError where a file, that is no standard input, is FASTA or a table without a column for labels."""
+def check_label_column(path: str, column: str) -> None:
+    """Refuse a file of labels that is FASTA, or a table without a column for labels.
+
+    Parameters
+    ----------
+    path : str
+        A table; standard input is not looked at.
+    column : str
+        Name of the column that is wanted.
+
+    Raises
+    ------
+    LabelError
+        If it is one of these.
+    """
     # loaded when a verb runs: its help needs none of it
     from seqkern.core.text_files import open_lines
 
@@ -51,15 +91,20 @@ def check_label_column(path, column):
         )
 
 
-def read_table(path, names):
-    """Return the FeatureTable of new units with the features that a model was trained on.
+def read_table(path: PathLike, names: Sequence[str]) -> FeatureTable:
+    """Return the new samples with the features that a model was trained on.
 
     Parameters
     ----------
     path : path-like
         The first column is the id. Other columns besides the features are left out.
-    names : tuple of str
+    names : sequence of str, length d
         The model's features, in order.
+
+    Returns
+    -------
+    FeatureTable
+        Of d columns.
 
     Raises
     ------

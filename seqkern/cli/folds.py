@@ -1,19 +1,34 @@
 """``seqkern folds``: write the splits of a data set, and what leaks across them."""
 
+from __future__ import annotations
+
+import argparse
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.common import naming_file
 from seqkern.core.checks import check_flag
 from seqkern.core.errors import FoldError, ParameterError, unknown_name
 
+if TYPE_CHECKING:
+    from seqkern.datasets import Task
+    from seqkern.folds import FoldSet
+
 EXAMPLE = "seqkern folds results/demo/datasets/donors --method stratified --k 5 --seed 1 -o results/demo/folds/donors"
-LEAKAGE = {"contained": True, "identity": None, "keep_together": False, "reverse_complement": False}
+LEAKAGE: dict[str, Any] = {"contained": True, "identity": None, "keep_together": False, "reverse_complement": False}
 RESERVED = ("leakage", "composition")
 
 
-def add_arguments(parser):
-    """Add the verb's arguments."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        That of the verb alone.
+    """
     parser.add_argument("dataset", help="folder that seqkern datasets wrote")
     parser.add_argument("-o", "--output", required=True, help="folder for the fold files, one for each task")
     parser.add_argument("--config", help="a study's file: take the settings of its data set --name")
@@ -29,8 +44,14 @@ def add_arguments(parser):
     parser.add_argument("--keep-together", action="store_true", help="keep what the check finds in one fold")
 
 
-def run(args):
-    """Make the folds of every task, check them, then write all files."""
+def run(args: argparse.Namespace) -> None:
+    """Make the folds of every task, check them, then write all files.
+
+    Parameters
+    ----------
+    args : Namespace
+        What `add_arguments` declares, with the values given.
+    """
     # loaded when the verb runs: its help needs none of it
     from seqkern.datasets import load_dataset
     from seqkern.folds import composition_rows, make_folds, write_composition, write_folds
@@ -43,7 +64,7 @@ def run(args):
     residues = dataset.residues
     links = find_links(dataset.X if residues is None else residues.chains, **leakage)
     groups = links.groups() if keep else None
-    if keep and residues is not None:
+    if groups is not None and residues is not None:
         groups = groups[residues.record]
     fold_sets, leaks, composition = [], [], []
     for task in dataset.tasks.values():
@@ -68,9 +89,10 @@ def run(args):
     print(_told(dataset.name, fold_sets, leaks, output, "units" if residues is None else "chains"))
 
 
-def _settings(args, name):
+def _settings(args: argparse.Namespace, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return fold options and leakage settings: from the study, then the JSON, then single arguments."""
-    options, leakage, seed = {}, dict(LEAKAGE), 1
+    options: dict[str, Any] = {}
+    leakage, seed = dict(LEAKAGE), 1
     if args.config:
         # loaded only where a study is given: costs start-up
         from seqkern.study import Study
@@ -102,7 +124,7 @@ def _settings(args, name):
     return options, leakage
 
 
-def _parsed(argument, text):
+def _parsed(argument: str, text: str | None) -> dict[str, Any]:
     """Return the JSON object of an argument, empty if it was not given."""
     try:
         value = json.loads(text) if text else {}
@@ -113,7 +135,7 @@ def _parsed(argument, text):
     return value
 
 
-def _method(options, task, of_residues=False):
+def _method(options: Mapping[str, Any], task: Task, of_residues: bool = False) -> tuple[str, dict[str, Any]]:
     """Return a task's fold method and the options meant for it; the seed goes only to methods that draw.
 
     By default parts that the source gives are used. Residues of one chain are never divided: their folds, too, may be
@@ -131,7 +153,7 @@ def _method(options, task, of_residues=False):
     return method, options
 
 
-def _told(name, fold_sets, leaks, output, unit):
+def _told(name: str, fold_sets: Sequence[FoldSet], leaks: Sequence[Sequence[Any]], output: Path, unit: str) -> str:
     """Return one line for the user: how many splits, and what was found across them."""
     splits = sum(len(foldset) for foldset in fold_sets)
     words = {

@@ -1,10 +1,26 @@
 """Windows around given sites for the verbs that apply a model: ``--sites``."""
 
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from seqkern.cli.common import naming_file
 
+if TYPE_CHECKING:
+    from seqkern.models.model import Model
+    from seqkern.sequences.sequence_set import SequenceSet
 
-def add_given_sites(parser):
-    """Add the table of sites."""
+
+def add_given_sites(parser: argparse.ArgumentParser) -> None:
+    """Add the table of sites.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        That of a verb.
+    """
     group = parser.add_argument_group("windows around known sites")
     group.add_argument(
         "--sites",
@@ -14,16 +30,22 @@ def add_given_sites(parser):
     )
 
 
-def site_windows(model, args, policies):
-    """Return the windows that a model decides about around given sites, a SequenceSet.
+def site_windows(model: Model, args: argparse.Namespace, policies: Mapping[str, str]) -> SequenceSet:
+    """Return the windows that a model decides about around given sites.
 
     Parameters
     ----------
     model : Model
+        Trained on such windows.
     args : Namespace
-        With ``fasta`` and ``sites``.
-    policies : dict
+        With ``fasta``, ``sites`` and ``model``.
+    policies : mapping of str to str
         Of reading.
+
+    Returns
+    -------
+    SequenceSet
+        One window for each site.
 
     Raises
     ------

@@ -1,9 +1,12 @@
 """``seqkern gram``: a Gram matrix of FASTA files or of a study's data set, on disk."""
 
+from __future__ import annotations
+
 import argparse
 import re
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from seqkern.cli.common import (
     add_sequence_arguments,
@@ -18,11 +21,26 @@ from seqkern.cli.common import (
 )
 from seqkern.cli.profiles import profiles_of
 
+if TYPE_CHECKING:
+    from seqkern.gram import GramMatrix
+    from seqkern.gram.spectrum import Spectrum
+    from seqkern.kernels.base import Kernel
+    from seqkern.sequences.alphabets import Alphabet
+    from seqkern.sequences.sequence_set import SequenceSet
+    from seqkern.sequences.tables import Data
+    from seqkern.study.kernel_entries import KernelEntry
+
 EXAMPLE = "seqkern gram donors.fasta --kernel mismatch:k=5,m=1 -o gram.npy"
 
 
-def add_arguments(parser):
-    """Add the verb's arguments."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        That of the verb alone.
+    """
     parser.add_argument("fasta", nargs="*", help="FASTA, plain or compressed; - is standard input")
     parser.add_argument("--dataset", metavar="DIR", help="instead of FASTA: a folder of seqkern datasets")
     parser.add_argument("--against", metavar="FASTA", help="the columns (default: the rows themselves)")
@@ -58,8 +76,14 @@ def add_arguments(parser):
     work.add_argument("--cost", metavar="JSON", help="write what each stage cost")
 
 
-def run(args):
-    """Run the verb."""
+def run(args: argparse.Namespace) -> None:
+    """Run the verb.
+
+    Parameters
+    ----------
+    args : Namespace
+        What `add_arguments` declares, with the values given.
+    """
     # loaded when the verb runs: its help needs none of it
     from seqkern.core.archive import check_writable
     from seqkern.core.cost import Clock, write_cost
@@ -81,7 +105,7 @@ def run(args):
     with naming_file(source):
         if kernel.data_dependent:
             kernel.fit(X if Y is None else Y)
-            learned = f"all {len(X)} {_units(X)}" if Y is None else f"the {len(Y)} {_units(Y)} of {args.against}"
+            learned = f"all {len(X)} {_noun(X)}" if Y is None else f"the {len(Y)} {_noun(Y)} of {args.against}"
             print(f"seqkern: kernel {kernel.name} learned from {learned}", file=sys.stderr)
             clock.lap("fit")
         if args.explain_plan:
@@ -117,12 +141,12 @@ def run(args):
         print(f"  {found}")
 
 
-def _units(X):
-    """Return what the units of a set are called."""
+def _noun(X: Data) -> str:
+    """Return what the samples of a set are called."""
     return "sequences" if hasattr(X, "alphabet") else "units"
 
 
-def _spectrum(gram, path):
+def _spectrum(gram: GramMatrix, path: str | None) -> Spectrum:
     """Return the Spectrum of a matrix, kept in its file beside it if it has one."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.gram.matrix import spectrum_path
@@ -134,15 +158,15 @@ def _spectrum(gram, path):
     return found
 
 
-def _share(text):
-    """Return (i, n) of ``i/n``."""
+def _share(text: str) -> tuple[int, int]:
+    """Return i and n of ``i/n``."""
     match = re.fullmatch(r"(\d+)/(\d+)", text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise argparse.ArgumentTypeError(f"{text!r} is no share; write it like 3/8")
     return int(match[1]), int(match[2])
 
 
-def _kernel(args):
+def _kernel(args: argparse.Namespace) -> Kernel:
     """Return the kernel that the arguments name; say so if its transforms and repair are left out."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.study.kernel_entries import KernelEntry
@@ -157,7 +181,7 @@ def _kernel(args):
     return entry.kernel
 
 
-def _configured(args):
+def _configured(args: argparse.Namespace) -> KernelEntry:
     """Return the KernelEntry in the study's configuration."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import ConfigError, unknown_name
@@ -181,7 +205,7 @@ def _configured(args):
     return entry
 
 
-def _data(args, kernel):
+def _data(args: argparse.Namespace, kernel: Kernel) -> tuple[Data, SequenceSet | None, str]:
     """Return rows, columns (or None) and what to call them in messages."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import ParameterError
@@ -231,7 +255,7 @@ def _data(args, kernel):
     return with_tracks(rows), None if columns is None else with_tracks(columns), source
 
 
-def _windows(args, alphabet):
+def _windows(args: argparse.Namespace, alphabet: str | Alphabet | None) -> SequenceSet:
     """Return the windows around sites of the FASTA files."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.datasets.data_entry import SiteWindow
@@ -239,13 +263,13 @@ def _windows(args, alphabet):
     from seqkern.sequences.fasta import read_records
 
     policies = policies_of(args)
-    wanted = SiteWindow.parse({"fasta": args.fasta, **windows_of(args)})
+    wanted = cast(SiteWindow, SiteWindow.parse({"fasta": args.fasta, **windows_of(args)}))
     reading = read_records(args.fasta, alphabet, **policies | {"unknown": "mask"})
     where = ", ".join(args.fasta)
     return cut_around_sites(wanted, reading, ".", where, unknown=policies["unknown"], ids=policies["ids"])[0].windows
 
 
-def _explain(kernel, X, Y, dtype):
+def _explain(kernel: Kernel, X: Data, Y: Data | None, dtype: str) -> None:
     """Print the kernel's plan and the size of the matrix."""
     # loaded when the verb runs: its help needs none of it
     import numpy as np

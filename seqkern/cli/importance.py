@@ -1,12 +1,26 @@
 """``seqkern importance``: train one method on a data set of windows, and show what matters at each position."""
 
+from __future__ import annotations
+
 import argparse
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import add_inner_loop, add_threads, naming_file
 from seqkern.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from seqkern.datasets import Dataset
+    from seqkern.explain import Explainer
+    from seqkern.explain.poim import LetterMeans
+    from seqkern.models.model import Model
+    from seqkern.sequences.labels import Labels
+    from seqkern.sequences.sequence_set import SequenceSet
 
 EXAMPLE = (
     "seqkern importance results/demo/datasets/donors --folds results/demo/folds/donors"
@@ -15,8 +29,14 @@ EXAMPLE = (
 SECTION = re.compile(r"([+-]?[0-9]{1,9}):([+-]?[0-9]{1,9})")
 
 
-def add_arguments(parser):
-    """Add the arguments of ``seqkern importance``."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``seqkern importance``.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        That of the verb alone.
+    """
     parser.add_argument("dataset", help="folder that seqkern datasets wrote")
     parser.add_argument(
         "--folds", help="folder that seqkern folds wrote: of a single split, the training part alone is trained on"
@@ -37,8 +57,14 @@ def add_arguments(parser):
     parser.add_argument("-o", "--output", required=True, help="folder for the model, the table and the pictures")
 
 
-def run(args):
-    """Run ``seqkern importance``."""
+def run(args: argparse.Namespace) -> None:
+    """Run ``seqkern importance``.
+
+    Parameters
+    ----------
+    args : Namespace
+        What `add_arguments` declares, with the values given.
+    """
     # loaded when the verb runs: its help needs none of it
     from seqkern.core.archive import check_writable
     from seqkern.datasets import load_dataset
@@ -70,7 +96,7 @@ def run(args):
     print(out_dir / "importance.svg")
 
 
-def _training_part(dataset, args):
+def _training_part(dataset: Dataset, args: argparse.Namespace) -> tuple[SequenceSet, Labels, str | None]:
     """Return the windows to train on, their labels, and the split whose training part they are or None."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.folds import read_folds
@@ -88,7 +114,7 @@ def _training_part(dataset, args):
             task = replace(task, labels=replace(task.labels, groups=folds.groups))
         if len(folds.splits) == 1:
             rows, part = folds.splits[0].train, folds.splits[0].name
-    X = dataset.X.take(rows)
+    X = cast("SequenceSet", dataset.X).take(rows)
     if X.lengths.min() != X.lengths.max():
         odd = int((X.lengths != X.lengths[0]).argmax())
         raise ParameterError(
@@ -98,7 +124,7 @@ def _training_part(dataset, args):
     return X, task.labels.take(rows), part
 
 
-def _trained(X, labels, notes, args):
+def _trained(X: SequenceSet, labels: Labels, notes: dict[str, Any], args: argparse.Namespace) -> Model:
     """Return the Model."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.kernels import check_kind
@@ -112,7 +138,7 @@ def _trained(X, labels, notes, args):
     solver = SolverEntry.parse(args.solver, ranges=args.inner_draws is not None)
     for one in solver.grid:
         check_solver(one)
-    return train_model(
+    model = train_model(
         X,
         labels,
         kernel.kernel,
@@ -126,9 +152,10 @@ def _trained(X, labels, notes, args):
         memory_limit=args.memory,
         n_threads=args.threads,
     )
+    return cast("Model", model)  # of windows
 
 
-def _letters(X, labels, model):
+def _letters(X: SequenceSet, labels: Labels, model: Model) -> tuple[npt.NDArray[np.int64], str]:
     """Return how many positive windows carry each letter at each position, int64 (L, letters), and what they are."""
     # loaded when the verb runs: its help needs none of it
     import numpy as np
@@ -140,7 +167,7 @@ def _letters(X, labels, model):
     return counts, f"{len(X)} windows" + (f" of class {model.classes[1]}" if model.kind == "binary" else "")
 
 
-def _means(explainer, X, n_threads):
+def _means(explainer: Explainer, X: SequenceSet, n_threads: int | None) -> LetterMeans | None:
     """Return the LetterMeans over the windows trained on, where the kernel has no importance matrices."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.explain.poim import LetterMeans, has_poim
@@ -153,7 +180,7 @@ def _means(explainer, X, n_threads):
     return means
 
 
-def _write_summary(path, model, part, args):
+def _write_summary(path: Path, model: Model, part: str | None, args: argparse.Namespace) -> None:
     """Write what was trained, for the report."""
     # loaded when the verb runs: its help needs none of it
     import json
@@ -174,21 +201,21 @@ def _write_summary(path, model, part, args):
         file.write("\n")
 
 
-def _first(site, dataset, X):
+def _first(site: int | None, dataset: Dataset, X: SequenceSet) -> int | None:
     """Return what the first position is called: of windows around residues by the distance from the middle one."""
     if site is None:
         return None if dataset.residues is None else -(dataset.residues.window // 2)
     return 1 - _site(site, X)
 
 
-def _site(site, X):
+def _site(site: int, X: SequenceSet) -> int:
     """Return a position inside the windows."""
     if not 1 <= site <= X.lengths[0]:
         raise ParameterError(f"site={site} is outside the windows", remedy=f"give 1 to {X.lengths[0]}")
     return site
 
 
-def _section(text):
+def _section(text: str) -> tuple[int, int]:
     """Return the first and last position of a section."""
     match = SECTION.fullmatch(text)
     if match is None or int(match[1]) > int(match[2]):

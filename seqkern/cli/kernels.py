@@ -1,19 +1,38 @@
 """``seqkern kernels``: list the kernels and Gram transforms with their parameters, or one of them in full."""
 
+from __future__ import annotations
+
+import argparse
 import inspect
+from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.listing import entry, in_full
+
+if TYPE_CHECKING:
+    from seqkern.kernels.base import Kernel
 
 EXAMPLE = "seqkern kernels spectrum"
 
 
-def add_arguments(parser):
-    """Add the verb's arguments."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        That of the verb alone.
+    """
     parser.add_argument("name", nargs="?", help="show this kernel or transform in full (default: list all)")
 
 
-def run(args):
-    """Print the list, or one kernel in full."""
+def run(args: argparse.Namespace) -> None:
+    """Print the list, or one kernel in full.
+
+    Parameters
+    ----------
+    args : Namespace
+        What `add_arguments` declares, with the values given.
+    """
     # loaded when the verb runs: its help needs none of it
     from seqkern.gram.transforms import TRANSFORMS
     from seqkern.kernels import KERNELS
@@ -33,8 +52,24 @@ def run(args):
             print(entry(cls))
 
 
-def traits(cls):
-    """Return as one line: what a kernel takes, whether it is positive semi-definite, whether it learns."""
+def traits(cls: type[Kernel]) -> str:
+    """Return as one line what a kernel takes, whether it is positive semi-definite, whether it learns.
+
+    Parameters
+    ----------
+    cls : type of Kernel
+        None of its instances is asked.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> traits(SpectrumKernel)
+    'takes sequences; positive semi-definite'
+    """
     takes = _of_class(cls, "accepts") or "what the kernels inside it take"
     definite = {
         True: "positive semi-definite",
@@ -50,7 +85,7 @@ def traits(cls):
     return "; ".join([f"takes {takes}", *words])
 
 
-def _of_class(cls, name):
+def _of_class(cls: type, name: str) -> Any:
     """Return a class attribute, or None where it is a property: known of an instance only."""
     value = inspect.getattr_static(cls, name)
     return None if isinstance(value, property) else value

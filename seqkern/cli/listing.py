@@ -1,42 +1,88 @@
 """How a verb lists classes: each with its parameters and defaults, or one of them in full."""
 
+from __future__ import annotations
+
 import inspect
 import textwrap
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    pass
 
 WIDTH = 100
 
 
-def entry(cls, *lines, name=None):
+def entry(cls: Any, *lines: str, name: str | None = None) -> str:
     """Return a class in brief: name, first sentence of its docstring, `lines`, parameters with defaults.
 
-    The name is that of the class in configs, unless another is given.
+    Parameters
+    ----------
+    cls : type
+        A kernel, solver, selector, transform or layer.
+    *lines : str
+        What else is told of it.
+    name : str, optional
+        By default that of the class in configs.
+
+    Returns
+    -------
+    str
+        Of several lines, the last one empty.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> print(entry(SpectrumKernel, "takes sequences").splitlines()[0])
+    spectrum
     """
     parameters = [_parameter(parameter) for parameter in inspect.signature(cls).parameters.values()]
     about = [summary(cls), *lines, "parameters: " + (", ".join(parameters) or "none")]
     return "\n".join([name or cls.name, *(_indent(text) for text in about), ""])
 
 
-def in_full(cls, name=None):
-    """Return the docstring of a class under its name in configs, unless another is given."""
+def in_full(cls: Any, name: str | None = None) -> str:
+    """Return the docstring of a class under its name.
+
+    Parameters
+    ----------
+    cls : type
+        As for `entry`.
+    name : str, optional
+        By default that of the class in configs.
+
+    Returns
+    -------
+    str
+    """
     return f"{name or cls.name} ({cls.__name__})\n\n{inspect.getdoc(cls)}"
 
 
-def summary(cls):
-    """Return the first line of a class's docstring."""
-    return inspect.getdoc(cls).splitlines()[0]
+def summary(cls: Any) -> str:
+    """Return the first line of a class's docstring.
+
+    Parameters
+    ----------
+    cls : type or function
+        With a docstring.
+
+    Returns
+    -------
+    str
+    """
+    return (inspect.getdoc(cls) or "").splitlines()[0]
 
 
-def _parameter(parameter):
+def _parameter(parameter: inspect.Parameter) -> str:
     """Return a parameter as ``name=default``, or ``name`` where it must be given."""
     required = parameter.default is inspect.Parameter.empty
     return parameter.name if required else f"{parameter.name}={_text(parameter.default)}"
 
 
-def _text(value):
+def _text(value: object) -> str:
     """Return a value as configs write it."""
     return str(value).lower() if isinstance(value, bool | None) else str(value)
 
 
-def _indent(text):
+def _indent(text: str) -> str:
     """Return `text` wrapped, as a paragraph of an entry."""
     return textwrap.fill(text, WIDTH, initial_indent="    ", subsequent_indent="        ", break_on_hyphens=False)

@@ -1,6 +1,14 @@
 """Notice that a file of sequences holds states of residues: H, E and C are amino acids as well."""
 
+from __future__ import annotations
+
 import sys
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from seqkern.models.residue_model import ResidueModel
+    from seqkern.sequences.alphabets import Alphabet
+    from seqkern.sequences.sequence_set import SequenceSet
 
 SHORTEST = 20
 """Letters, less of which may be a peptide that happens to be written with the letters of states."""
@@ -14,20 +22,34 @@ class LooksLikeStates:
     file : str
         What the chains are read from, for the warnings.
     model : ResidueModel
-        Only of proteins: their alphabet holds many letters that are no states.
+        Only one of proteins is watched: their alphabet holds many letters that are not states.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from seqkern.sequences.alphabets import DNA, PROTEIN
+    >>> [LooksLikeStates("new.fasta", SimpleNamespace(alphabet=alphabet)).watches for alphabet in (PROTEIN, DNA)]
+    [True, False]
     """
 
-    def __init__(self, file, model):
+    def __init__(self, file: str, model: ResidueModel) -> None:
         # loaded when a verb runs: its help needs none of it
         from seqkern.residues.states import DSSP, OF_PROTEINS
 
-        self.file, letters = file, model.alphabet.letters
+        self.file, letters = file, cast("Alphabet", model.alphabet).letters
         self.watches = set(letters) >= OF_PROTEINS
         self._states = [code for code, letter in enumerate(letters) if letter in DSSP]
-        self._total, self._others, self._first, self._told = 0, 0, None, False
+        self._total, self._others, self._told = 0, 0, False
+        self._first: str | None = None
 
-    def see(self, chains):
-        """Look at some chains; warn of the first one whose second half looks like the states of the first half."""
+    def see(self, chains: SequenceSet) -> None:
+        """Look at some chains; warn of the first one whose second half looks like the states of the first half.
+
+        Parameters
+        ----------
+        chains : SequenceSet
+            In the alphabet of the model.
+        """
         # loaded when a verb runs: its help needs none of it
         import numpy as np
 
@@ -49,7 +71,7 @@ class LooksLikeStates:
             self._total += len(codes)
             self._others += int(other.sum())
 
-    def end(self):
+    def end(self) -> None:
         """Warn if all that was seen are letters of states."""
         if self.watches and not self._others and self._total >= SHORTEST:
             _warn(
@@ -58,6 +80,6 @@ class LooksLikeStates:
             )
 
 
-def _warn(text):
+def _warn(text: str) -> None:
     """Print a warning on standard error."""
     print(f"seqkern: warning: {text}", file=sys.stderr)

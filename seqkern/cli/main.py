@@ -5,12 +5,16 @@ its verb is called. It offers ``EXAMPLE``, ``add_arguments(parser)`` and ``run(a
 ``MORE_EXAMPLES``.
 """
 
+from __future__ import annotations
+
 import argparse
 import contextlib
 import difflib
 import importlib
 import os
 import sys
+from collections.abc import Sequence
+from typing import NoReturn
 
 from seqkern import __version__
 from seqkern.core.errors import SeqkernError
@@ -34,15 +38,42 @@ VERBS = {
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one line."""
+    r"""A parser whose complaints are one line.
 
-    def error(self, message):
-        """Say what is wrong on standard error, and leave with exit code 2."""
+    Examples
+    --------
+    >>> Parser(prog="seqkern folds").format_usage()
+    'usage: seqkern folds [-h]\n'
+    """
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong on standard error, and leave with exit code 2.
+
+        Parameters
+        ----------
+        message : str
+            As argparse has it; it is put in one line.
+        """
         self.exit(2, f"seqkern: {' '.join(message.split())}; see {self.prog} --help\n")
 
 
-def build_parser(verb=None):
-    """Return the parser; only the arguments of `verb` are filled in."""
+def build_parser(verb: str | None = None) -> Parser:
+    """Return the parser.
+
+    Parameters
+    ----------
+    verb : str, optional
+        The only verb whose arguments are filled in: its module is imported.
+
+    Returns
+    -------
+    Parser
+
+    Examples
+    --------
+    >>> build_parser("kernels").parse_args(["kernels", "spectrum"]).name
+    'spectrum'
+    """
     parser = Parser(
         prog="seqkern",
         description="Classify biological sequences with string kernels, SVM and P-SVM.",
@@ -69,20 +100,36 @@ def build_parser(verb=None):
     return parser
 
 
-def main(argv=None):
-    """Run the command line and return the exit code: 0, 1 (an error of input) or 2 (wrong usage)."""
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments without the command; by default those of the process.
+
+    Returns
+    -------
+    int
+        The exit code: 0, 1 (an error of input) or 2 (wrong usage); 130 where it was interrupted.
+
+    Examples
+    --------
+    >>> main(["folds"])
+    2
+    """
     argv = sys.argv[1:] if argv is None else list(argv)
     verb = next((word for word in argv if not word.startswith("-")), None)
     parser = build_parser(verb if verb in VERBS else None)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError):  # a name from a file may hold what a terminal cannot show
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # suppressed
     try:
         args, unknown = parser.parse_known_args(_joined(argv))
         if unknown:
             _refuse(unknown, parser, verb)
     except SystemExit as stop:
-        return stop.code
+        return stop.code  # type: ignore[return-value]  # argparse gives a number
     if args.version:
         # loaded when the verb runs: its help needs none of it
         from seqkern.core.build import build_digest
@@ -95,17 +142,17 @@ def main(argv=None):
     return _run(args)
 
 
-def _refuse(unknown, parser, verb):
+def _refuse(unknown: Sequence[str], parser: argparse.ArgumentParser, verb: str | None) -> NoReturn:
     """Leave with exit code 2 for arguments that a verb does not know, and name the nearest option."""
     if verb in VERBS:
-        parser = next(action for action in parser._actions if action.dest == "verb").choices[verb]
+        parser = next(action for action in parser._actions if action.dest == "verb").choices[verb]  # type: ignore[index]
     words = [word.partition("=")[0] for word in unknown if word.startswith("-")]
     near = difflib.get_close_matches(words[0], parser._option_string_actions, n=1) if words else []
     hint = f"; did you mean {near[0]}?" if near else ""
     parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
 
 
-def _joined(argv):
+def _joined(argv: Sequence[str]) -> list[str]:
     """Return the arguments with each window as ``--window=-60:+80``: by itself, the parser takes it for an option.
 
     Likewise a section.
@@ -117,7 +164,7 @@ def _joined(argv):
     return joined
 
 
-def _run(args):
+def _run(args: argparse.Namespace) -> int:
     """Run a parsed verb; one line on standard error for what a user can mend."""
     try:
         return args.run(args) or 0

@@ -1,15 +1,41 @@
 """A model and the new sequences that it is applied to, as the verbs `predict` and `explain` take them."""
 
+from __future__ import annotations
+
+import argparse
 import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import policies_of, read_tracks
 from seqkern.cli.given_sites import site_windows
 from seqkern.cli.profiles import profiles_of
 from seqkern.core.errors import FileError, ParameterError, SequenceError
 
+if TYPE_CHECKING:
+    from seqkern.models.model import Model
+    from seqkern.models.residue_model import ResidueModel
+    from seqkern.sequences.sequence_set import SequenceSet
+    from seqkern.sequences.tables import FeatureTable
 
-def load_given(args):
-    """Return the model that is given; where the model and the sequences are exchanged, say so."""
+
+def load_given(args: argparse.Namespace) -> Model | ResidueModel:
+    """Return the model that is given; where the model and the sequences are exchanged, say so.
+
+    Parameters
+    ----------
+    args : Namespace
+        With ``model`` and ``fasta``.
+
+    Returns
+    -------
+    Model or ResidueModel
+
+    Raises
+    ------
+    ModelError, FileError
+        If the file is not a model.
+    """
     # loaded when a verb runs: its help needs none of it
     import zipfile
 
@@ -28,11 +54,30 @@ def load_given(args):
         raise
 
 
-def read_chunks(model, args, together=False):
-    """Yield the sequences in sets of bounded size, read under the model's policies, with their tracks.
+def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) -> Iterator[SequenceSet | FeatureTable]:
+    """Read the sequences under the model's policies, with their tracks.
 
     With ``--sites`` the windows around these, in one set; so are, with the track of their states, those of a file of
     letters and states `together`.
+
+    Parameters
+    ----------
+    model : Model
+        The one that is applied; of residues that of their windows.
+    args : Namespace
+        With ``fasta`` and ``sites``, the policies, tracks and profiles.
+    together : bool
+        Whether the file holds letters and states: they are read at once, with the track of the states.
+
+    Yields
+    ------
+    SequenceSet or FeatureTable
+        A set of bounded size; of ``--sites`` one set of the windows around these; of features one table.
+
+    Raises
+    ------
+    SequenceError, FileError, ParameterError
+        If what is given cannot be read, or does not go with the model.
     """
     # loaded when a verb runs: its help needs none of it
     from seqkern.core.errors import LetterError
@@ -42,11 +87,13 @@ def read_chunks(model, args, together=False):
         # loaded when a verb runs: its help needs none of it
         from seqkern.cli.feature_tables import read_table
 
-        yield read_table(args.fasta, model.support.columns)
+        yield read_table(args.fasta, cast("FeatureTable", model.support).columns)
         return
     with_tracks = read_tracks(args, model.kernel, model.record.get("profiles"))
     given = policies_of(args)
-    policies = {key: given[key] or model.policies[key] for key in given if given[key] or key in model.policies}
+    policies: dict[str, Any] = {
+        key: given[key] or model.policies[key] for key in given if given[key] or key in model.policies
+    }
     if policies.get("ids") == "suffix":  # repeats would have to be remembered
         policies["ids"] = "header"
     if args.sites is not None:
@@ -71,7 +118,7 @@ def read_chunks(model, args, together=False):
         raise
 
 
-def _check_windows(model, X):
+def _check_windows(model: Model, X: SequenceSet) -> None:
     """Raise SequenceError for a record of another length than the windows that the model was trained on."""
     window = model.window
     if window is None or not model.kernel.equal_lengths:

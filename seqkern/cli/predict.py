@@ -1,5 +1,8 @@
 """``seqkern predict``: apply a model to FASTA of any length in bounded memory, record by record or site by site."""
 
+from __future__ import annotations
+
+import argparse
 import contextlib
 import sys
 
@@ -20,8 +23,14 @@ from seqkern.cli.scan import add_scan, check_no_scan, run_scan
 EXAMPLE = "seqkern predict model.seqkern donors.fasta > predictions.tsv"
 
 
-def add_arguments(parser):
-    """Add the verb's arguments."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        That of the verb alone.
+    """
     parser.add_argument("model", help="file that seqkern train wrote, or LS-GKM")
     parser.add_argument(
         "fasta",
@@ -37,8 +46,14 @@ def add_arguments(parser):
     add_policies(group, ids=("header", "number"), default="as in training")
 
 
-def run(args):
-    """Run the verb."""
+def run(args: argparse.Namespace) -> None:
+    """Run the verb.
+
+    Parameters
+    ----------
+    args : Namespace
+        What `add_arguments` declares, with the values given.
+    """
     # loaded when the verb runs: its help needs none of it
     import numpy as np
 
@@ -63,7 +78,8 @@ def run(args):
     if args.scan is not None:
         run_scan(args, model)
         return
-    name, counts, done = source_name(args.fasta), {}, 0
+    name, done = source_name(args.fasta), 0
+    counts: dict[str, int] = {}
     several = model.kind == "multiclass" or model.projects
     columns = decision_columns(model) + ["predicted"] * (not model.projects)
     with contextlib.ExitStack() as stack:

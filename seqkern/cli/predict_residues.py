@@ -1,17 +1,31 @@
 """``seqkern predict`` with a model of residues: the state of every residue, as a table or as pictures."""
 
+from __future__ import annotations
+
+import argparse
 import contextlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, TextIO, cast
 
 from seqkern.cli.common import naming_file, tell_counts, unrecognised
 from seqkern.cli.new_sequences import read_chunks
 from seqkern.cli.output import standard_output
 from seqkern.cli.scan import check_no_scan
 from seqkern.core.errors import ModelError, ParameterError
-from seqkern.core.markup import tag
+from seqkern.core.markup import Markup, tag
 from seqkern.figures.page import STYLE
 from seqkern.figures.track_picture import UNKNOWN, Track, track_svg, track_text
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from seqkern.layers.chain import Decided
+    from seqkern.models.residue_model import ResidueModel
+    from seqkern.residues import Residues
+    from seqkern.sequences.sequence_set import SequenceSet
 
 PICTURES = (".svg", ".html")
 OTHER_PICTURES = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".eps", ".ps", ".tif", ".tiff", ".webp")
@@ -22,8 +36,14 @@ DRAWN = (
 CONFIDENCE = "the difference between the probabilities of the predicted and the next state"
 
 
-def add_states(parser):
-    """Add what is asked of a model of residues."""
+def add_states(parser: argparse.ArgumentParser) -> None:
+    """Add what is asked of a model of residues.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        That of a verb.
+    """
     group = parser.add_argument_group(
         "states of residues, of a model that seqkern train --states made",
         f"Confidence, of models that give probabilities, is {CONFIDENCE}:\n"
@@ -39,14 +59,31 @@ def add_states(parser):
     )
 
 
-def split_tracks(args):
-    """Set `draw`: whether tracks are to be drawn; `track` keeps the files that kernels read."""
+def split_tracks(args: argparse.Namespace) -> None:
+    """Set `draw`: whether tracks are to be drawn; `track` keeps the files that kernels read.
+
+    Parameters
+    ----------
+    args : Namespace
+        With ``track`` and ``chain``; changed.
+    """
     args.draw = args.chain is not None or None in args.track
     args.track = [track for track in args.track if track is not None]
 
 
-def check_no_states(args):
-    """Raise ParameterError for an option of residues where the model decides about whole sequences."""
+def check_no_states(args: argparse.Namespace) -> None:
+    """Refuse an option of residues where the model decides about whole sequences.
+
+    Parameters
+    ----------
+    args : Namespace
+        With ``draw``, ``states`` and ``model``.
+
+    Raises
+    ------
+    ParameterError
+        If there is one.
+    """
     for name, given in (("--track", args.draw), ("--states", args.states is not None)):
         if given:
             raise ParameterError(
@@ -56,8 +93,16 @@ def check_no_states(args):
             )
 
 
-def run_residues(args, model):
-    """Predict, and write a table or pictures."""
+def run_residues(args: argparse.Namespace, model: ResidueModel) -> None:
+    """Predict, and write a table or pictures.
+
+    Parameters
+    ----------
+    args : Namespace
+        What ``seqkern predict`` declares, with the values given.
+    model : ResidueModel
+        The one that ``args.model`` names.
+    """
     # loaded when a verb runs: its help needs none of it
     from seqkern.cli.looks_like_states import LooksLikeStates
     from seqkern.cli.true_states import TrueStates, is_one_file, tell_scores
@@ -67,16 +112,18 @@ def run_residues(args, model):
     if args.scan is not None or args.sites is not None:
         raise ModelError("decides about every residue", file=args.model, remedy="leave out --scan and --sites")
     check_no_scan(args)
-    name, counts, done = source_name(args.fasta), {}, 0
+    name, done = source_name(args.fasta), 0
+    counts: dict[str, int] = {}
     form = _form(args)
     with contextlib.ExitStack() as stack:
         show = stack.enter_context(progress_counter("predict", " residues"))
         stack.enter_context(naming_file(name))
-        out = None
-        writer, scored, looks = _writer(form, model, args), [], LooksLikeStates(name, model)
+        out: TextIO | None = None
+        writer, looks = _writer(form, model, args), LooksLikeStates(name, model)
+        scored: list[tuple[Residues, npt.NDArray[np.int64]]] = []
         together = is_one_file(args.fasta, args.states)
         true = None if args.states is None else TrueStates(args.states, model, together)
-        for chains in read_chunks(model.windows, args, together=together):
+        for chains in cast("Iterator[SequenceSet]", read_chunks(model.windows, args, together=together)):
             chains = chains if true is None else true.of(chains)
             looks.see(chains)
             residues, decided = model.decide(chains, n_threads=args.threads)
@@ -104,12 +151,12 @@ def run_residues(args, model):
         tell_scores(scored, model)
 
 
-def _form(args):
+def _form(args: argparse.Namespace) -> str:
     """Return ``"table"``, ``"text"``, ``".svg"`` or ``".html"``."""
-    ending = Path(args.output or "").suffix.lower()
-    if ending in OTHER_PICTURES:
-        raise ParameterError(f"{ending} is no form of a track", file=args.output, remedy="write .svg, .html or .txt")
-    ending = ending if ending in PICTURES else None
+    suffix = Path(args.output or "").suffix.lower()
+    if suffix in OTHER_PICTURES:
+        raise ParameterError(f"{suffix} is no form of a track", file=args.output, remedy="write .svg, .html or .txt")
+    ending = suffix if suffix in PICTURES else None
     if not args.draw:
         if ending is not None:
             raise ParameterError(f"a table is no {ending[1:]}", file=args.output, remedy="add --track for pictures")
@@ -121,15 +168,15 @@ def _form(args):
     return ending or "text"
 
 
-def _opened(stack, args):
+def _opened(stack: contextlib.ExitStack, args: argparse.Namespace) -> TextIO:
     """Return the output file, which takes its name when all is written."""
     # loaded when a verb runs: its help needs none of it
     from seqkern.core.archive import atomic_write
 
-    return stack.enter_context(atomic_write(args.output, "w"))
+    return cast(TextIO, stack.enter_context(atomic_write(args.output, "w")))
 
 
-def _writer(form, model, args):
+def _writer(form: str, model: ResidueModel, args: argparse.Namespace) -> StateTable | Tracks:
     """Return what makes text of predictions."""
     if form == "table":
         return StateTable(model, with_true=args.states is not None)
@@ -137,15 +184,53 @@ def _writer(form, model, args):
 
 
 class StateTable:
-    """One line for each residue: chain, position, letter, state, decisions, probabilities."""
+    """One line for each residue: chain, position, letter, state, decisions, probabilities.
+
+    Parameters
+    ----------
+    model : ResidueModel
+        Whose predictions are written.
+    with_true : bool
+        Whether the true states stand beside the predicted ones.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import numpy as np
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.layers.chain import Decided
+    >>> from seqkern.residues import Residues
+    >>> chains = SequenceSet.from_strings(["MK"], "protein", ids=["1abc"])
+    >>> decided = Decided(scores=np.array([[0.5, 0], [0, 0.25]]), predicted=np.array([0, 1]), probabilities=None)
+    >>> table = StateTable(SimpleNamespace(classes=("C", "H"), kind="binary"), with_true=False)
+    >>> print("".join(table.of(chains, Residues.of_chains(chains, window=3), decided)).expandtabs(12).strip())
+    id          position    letter      predicted   decision
+    1abc        1           M           C           -0.5
+    1abc        2           K           H           0.25
+    """
 
     drawn = True
 
-    def __init__(self, model, with_true):
+    def __init__(self, model: ResidueModel, with_true: bool) -> None:
         self.model, self.with_true, self._begun = model, with_true, False
 
-    def of(self, chains, residues, decided):
-        """Yield lines, those of a chain at once."""
+    def of(self, chains: SequenceSet, residues: Residues, decided: Decided) -> Iterator[str]:
+        """Write some chains.
+
+        Parameters
+        ----------
+        chains : SequenceSet
+            The sequences.
+        residues : Residues
+            All n residues of them, chain after chain.
+        decided : Decided
+            Scores, predicted states and probabilities of the n residues.
+
+        Yields
+        ------
+        str
+            The header line, and the lines of a chain at once.
+        """
         # loaded when a verb runs: its help needs none of it
         import numpy as np
 
@@ -157,41 +242,86 @@ class StateTable:
         values = as_decisions(decided.scores, self.model.kind).reshape(len(residues), -1)
         columns += ["decision"] if self.model.kind == "binary" else [f"decision:{name}" for name in classes]
         if decided.probabilities is not None:
-            values = np.column_stack([values, decided.probabilities, self.model.confidence(decided)])
+            sure = cast("npt.NDArray[np.float64]", self.model.confidence(decided))
+            values = np.column_stack([values, decided.probabilities, sure])
             columns += [*(f"probability:{name}" for name in classes), "confidence"]
         if not self._begun:
             yield "\t".join(columns) + "\n"
             self._begun = True
         letters = np.frombuffer("".join(chains.strings()).encode(), dtype=np.uint8)
         known = residues.states() if self.with_true else np.zeros(len(residues), dtype=np.uint8)
-        of_words = np.stack([letters, known, decided.predicted], axis=1).astype(np.int64)
-        words, which = np.unique(of_words, axis=0, return_inverse=True)
-        texts = [self._words(*word) for word in words.tolist()]
-        which, values, places = which.reshape(-1).astype(np.int32), np.ascontiguousarray(values), residues.place + 1
+        of_cells = np.stack([letters, known, decided.predicted], axis=1).astype(np.int64)
+        kinds, inverse = np.unique(of_cells, axis=0, return_inverse=True)
+        texts = [self._cells(*kind) for kind in kinds.tolist()]
+        which, values, places = inverse.reshape(-1).astype(np.int32), np.ascontiguousarray(values), residues.place + 1
         stops = np.cumsum(chains.lengths)
         for name, first, last in zip(chains.ids, (stops - chains.lengths).tolist(), stops.tolist(), strict=True):
             rows, before = slice(first, last), f"{name}\t".encode()
             yield lines(before, places[rows, None], texts, which[rows], values[rows]).decode()
 
-    def _words(self, letter, true, predicted):
+    def _cells(self, letter: int, true: int, predicted: int) -> bytes:
         """Return what stands between the position and the numbers."""
-        words = [chr(letter), *[chr(true) if true else ""] * self.with_true, self.model.classes[predicted]]
-        return ("\t".join(words) + "\t").encode()
+        cells = [chr(letter), *[chr(true) if true else ""] * self.with_true, self.model.classes[predicted]]
+        return ("\t".join(cells) + "\t").encode()
 
-    def end(self):
+    def end(self) -> str:
         """Return what stands at the end."""
         return ""
 
 
 class Tracks:
-    """Pictures of chains, as text, SVG or a page."""
+    """Pictures of chains, as text, SVG or a page.
 
-    def __init__(self, model, form, args, colour):
+    Parameters
+    ----------
+    model : ResidueModel
+        Whose predictions are drawn.
+    form : {"text", ".svg", ".html"}
+        Of the pictures.
+    args : Namespace
+        With ``chain``, the only one that is drawn, or None; and ``model``, which the page names.
+    colour : bool
+        Whether text has colours.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import numpy as np
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.layers.chain import Decided
+    >>> from seqkern.residues import Residues
+    >>> chains = SequenceSet.from_strings(["MKVLA"], "protein", ids=["1abc"])
+    >>> decided = Decided(scores=np.zeros((5, 2)), predicted=np.array([0, 1, 1, 1, 0]), probabilities=None)
+    >>> model = SimpleNamespace(classes=("C", "H"), kind="binary", confidence=lambda decided: None)
+    >>> tracks = Tracks(model, "text", SimpleNamespace(chain=None, model="states.seqkern"), colour=False)
+    >>> print("".join(tracks.of(chains, Residues.of_chains(chains, window=3), decided)).strip())
+    1abc: 5 residues
+    <BLANKLINE>
+    residue    MKVLA
+    predicted  CHHHC
+    """
+
+    def __init__(self, model: ResidueModel, form: str, args: argparse.Namespace, colour: bool) -> None:
         self.model, self.form, self.colour, self.drawn = model, form, colour, 0
         self.chain, self.file = args.chain, args.model
 
-    def of(self, chains, residues, decided):
-        """Yield the pictures of some chains."""
+    def of(self, chains: SequenceSet, residues: Residues, decided: Decided) -> Iterator[str]:
+        """Draw some chains.
+
+        Parameters
+        ----------
+        chains : SequenceSet
+            The sequences.
+        residues : Residues
+            All n residues of them, chain after chain.
+        decided : Decided
+            Scores, predicted states and probabilities of the n residues.
+
+        Yields
+        ------
+        str
+            The picture of a chain, before the first one the head of the page.
+        """
         # loaded when a verb runs: its help needs none of it
         from seqkern.evaluation.residue_results import state_letters
 
@@ -215,17 +345,17 @@ class Tracks:
                 yield self._section(track, track_svg(track))
             self.drawn += 1
 
-    def _section(self, track, picture):
+    def _section(self, track: Track, picture: Markup) -> str:
         """Return a chain's part of the page, the first with the page's head before it."""
         head = "" if self.drawn else _page_head(self.file, with_confidence=track.sure is not None)
         return head + str(tag("section", tag("h2", track.head()), picture)) + "\n"
 
-    def end(self):
+    def end(self) -> str:
         """Return what stands at the end."""
         return "</main></body></html>\n" if self.form == ".html" and self.drawn else ""
 
 
-def _page_head(file, with_confidence):
+def _page_head(file: str, with_confidence: bool) -> str:
     """Return the beginning of a page of tracks, by a model that is called `file`."""
     style, name = STYLE.read_text(encoding="utf-8"), f"States predicted by {Path(file).name}"
     meta, title = tag("meta", charset="utf-8"), tag("title", name)

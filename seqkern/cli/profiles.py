@@ -1,10 +1,25 @@
 """Arguments that say where profiles come from."""
 
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 from seqkern.core.errors import ParameterError
 
+if TYPE_CHECKING:
+    from seqkern.kernels.base import Kernel
 
-def add_profiles(group):
-    """Add the sources of profiles."""
+
+def add_profiles(group: argparse._ActionsContainer) -> None:
+    """Add the sources of profiles.
+
+    Parameters
+    ----------
+    group : ArgumentParser or group of arguments
+        Where they are added.
+    """
     group.add_argument(
         "--profiles",
         metavar="PATH",
@@ -21,8 +36,18 @@ def add_profiles(group):
     )
 
 
-def profiles_of(args):
-    """Return the entry ``profiles`` of a data set that the arguments make, or None.
+def profiles_of(args: argparse.Namespace) -> dict[str, Any] | None:
+    """Return the entry ``profiles`` of a data set that the arguments make.
+
+    Parameters
+    ----------
+    args : Namespace
+        With what `add_profiles` adds.
+
+    Returns
+    -------
+    dict or None
+        None where there are no profiles.
 
     Raises
     ------
@@ -50,16 +75,22 @@ def profiles_of(args):
     return None
 
 
-def check_wanted(entry, kernel, made=None):
-    """Raise ParameterError unless profiles are given where a kernel needs some, and only there.
+def check_wanted(entry: Mapping[str, Any] | None, kernel: Kernel, made: Mapping[str, Any] | None = None) -> None:
+    """Refuse profiles that a kernel does not read, and a lack of those that it needs.
 
     Parameters
     ----------
-    entry : dict or None
+    entry : mapping or None
         As `profiles_of` returns it.
     kernel : Kernel
-    made : dict, optional
+        Its tracks say whether it reads profiles.
+    made : mapping, optional
         How those of a model's training sequences were made.
+
+    Raises
+    ------
+    ParameterError
+        With the option that is to be left out, or added.
     """
     # loaded when a verb runs: its help needs none of it
     from seqkern.profiles.profile import TRACKS

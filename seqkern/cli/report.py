@@ -1,10 +1,20 @@
 """``seqkern report``: the page and the tables of a study."""
 
+from __future__ import annotations
+
+import argparse
+
 EXAMPLE = "seqkern report results/demo -o results/demo/report"
 
 
-def add_arguments(parser):
-    """Add the arguments of ``seqkern report``."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``seqkern report``.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        That of the verb alone.
+    """
     parser.add_argument("results", help="folder of a study's results, such as results/demo")
     parser.add_argument(
         "--study",
@@ -13,8 +23,14 @@ def add_arguments(parser):
     parser.add_argument("-o", "--output", help="folder for the report (default: report/ in the results folder)")
 
 
-def run(args):
-    """Run ``seqkern report``."""
+def run(args: argparse.Namespace) -> None:
+    """Run ``seqkern report``.
+
+    Parameters
+    ----------
+    args : Namespace
+        What `add_arguments` declares, with the values given.
+    """
     # loaded when the verb runs: its help needs none of it
     import json
     from pathlib import Path

@@ -1,12 +1,23 @@
 """``seqkern predict … --scan``: decide about every candidate site of sequences of any length."""
 
+from __future__ import annotations
+
 import argparse
 import contextlib
 import math
 import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import naming_file, tell_counts
 from seqkern.cli.output import standard_output
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from seqkern.models.model import Model
+    from seqkern.models.scan import Scanner
+    from seqkern.sequences.sequence_set import SequenceSet
 
 FORMATS = ("bed", "bedgraph", "tsv")
 MODEL = "model"
@@ -21,8 +32,14 @@ every place where the given letters stand is a candidate, decided about by the w
 as in: seqkern predict sites.seqkern chromosome.fa.gz --scan AG --format bed -o found.bed"""
 
 
-def add_scan(parser):
-    """Add the arguments of scanning."""
+def add_scan(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of scanning.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        That of a verb.
+    """
     group = parser.add_argument_group("scanning for candidates", DESCRIPTION)
     group.add_argument("--scan", metavar="LETTERS", help="the candidates' letters, such as AG")
     group.add_argument("--format", choices=FORMATS, help="default: tsv")
@@ -49,7 +66,7 @@ def add_scan(parser):
     )
 
 
-def _threshold(text):
+def _threshold(text: str) -> float | str:
     """Return a number that is not NaN, or ``"model"``."""
     if text == MODEL:
         return text
@@ -62,8 +79,19 @@ def _threshold(text):
     return value
 
 
-def check_no_scan(args):
-    """Raise ParameterError for an option that goes with --scan only."""
+def check_no_scan(args: argparse.Namespace) -> None:
+    """Refuse an option that goes with ``--scan`` only.
+
+    Parameters
+    ----------
+    args : Namespace
+        With what `add_scan` adds.
+
+    Raises
+    ------
+    ParameterError
+        If there is one.
+    """
     # loaded when a verb runs: its help needs none of it
     from seqkern.core.errors import ParameterError
 
@@ -72,8 +100,16 @@ def check_no_scan(args):
             raise ParameterError(f"--{name} goes with --scan", remedy=f"add --scan LETTERS, or leave out --{name}")
 
 
-def run_scan(args, model):
-    """Scan, and write what is found."""
+def run_scan(args: argparse.Namespace, model: Model) -> None:
+    """Scan, and write what is found.
+
+    Parameters
+    ----------
+    args : Namespace
+        What ``seqkern predict`` declares, with the values given.
+    model : Model
+        The one that ``args.model`` names.
+    """
     # loaded when a verb runs: its help needs none of it
     from seqkern.core.errors import ModelError, ParameterError
     from seqkern.core.progress import progress_counter
@@ -141,18 +177,19 @@ def run_scan(args, model):
         print(f"seqkern: {name}: no candidate {scanner.window.site!r} was decided about", file=sys.stderr)
 
 
-def _remarks(args, model, scanner):
+def _remarks(args: argparse.Namespace, model: Model, scanner: Scanner) -> Iterator[str]:
     """Yield what a user should know before reading the decisions."""
-    if model.kind == "binary" and model.threshold is None:
+    threshold = model.threshold
+    if model.kind == "binary" and threshold is None:
         yield f"{args.model}: decisions above zero mean class {model.classes[1]}"
-    elif model.kind == "binary":
+    elif model.kind == "binary" and threshold is not None:
         all_written = "" if args.threshold is not None else "; --threshold model writes only those"
         yield (
-            f"{args.model}: decisions above {model.threshold.value:.10g}, the model's threshold for "
-            f"{model.threshold.rule}, mean class {model.classes[1]}{all_written}"
+            f"{args.model}: decisions above {threshold.value:.10g}, the model's threshold for "
+            f"{threshold.rule}, mean class {model.classes[1]}{all_written}"
         )
     window = scanner.window
-    at_site = model.support.part(window.left, window.left + len(window.site)).strings()
+    at_site = cast("SequenceSet", model.support).part(window.left, window.left + len(window.site)).strings()
     share = at_site.count(window.site) / len(at_site)
     if share < 0.5:
         yield (
@@ -162,7 +199,7 @@ def _remarks(args, model, scanner):
 
 
 @contextlib.contextmanager
-def _writer(form, output, scanner):
+def _writer(form: str, output: str | None, scanner: Scanner) -> Iterator[Callable[[Any], None]]:
     """Yield ``write(candidates)``; files appear when all is written."""
     # loaded when a verb runs: its help needs none of it
     from pathlib import Path
@@ -180,14 +217,14 @@ def _writer(form, output, scanner):
         )
     with contextlib.ExitStack() as stack:
         if both:
-            paths = [_of_strand(Path(output), name) for name in ("plus", "minus")]
+            paths = [_of_strand(Path(cast(str, output)), name) for name in ("plus", "minus")]
             files = [stack.enter_context(atomic_write(path, "w")) for path in paths]
         else:
             files = [stack.enter_context(atomic_write(output, "w")) if output else standard_output()]
         for file in files:
             file.write(header(form, scanner.model))
 
-        def write(found):
+        def write(found: Any) -> None:
             if both:
                 for strand, file in enumerate(files):
                     file.writelines(lines(form, found.take(found.reverse == strand), scanner.model, site))
@@ -199,6 +236,6 @@ def _writer(form, output, scanner):
             file.flush()
 
 
-def _of_strand(path, name):
+def _of_strand(path: Path, name: str) -> Path:
     """Return the path of one strand's file: ``sites.plus.bedgraph`` for ``sites.bedgraph``."""
     return path.with_name(f"{path.stem}.{name}{path.suffix or '.bedgraph'}")

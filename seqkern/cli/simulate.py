@@ -1,9 +1,13 @@
 """``seqkern simulate``: write generated sequences as FASTA and TSV."""
 
+from __future__ import annotations
+
 import argparse
 import inspect
 import re
+from typing import Any
 
+from seqkern.cli.listing import summary
 from seqkern.simulate import KINDS, find_generator, parameters, simulate, write_simulated
 
 EXAMPLE = "seqkern simulate donor --n-positive 200 --n-decoy 400 --seed 1 -o donors"
@@ -12,26 +16,38 @@ EXAMPLE = "seqkern simulate donor --n-positive 200 --n-decoy 400 --seed 1 -o don
 class _ListKinds(argparse.Action):
     """``--list``: print the kinds with their parameters, and leave."""
 
-    def __call__(self, parser, namespace, values, option_string=None):
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
         for kind in KINDS:
-            print(f"{kind}: {inspect.getdoc(find_generator(kind)).splitlines()[0]}")
+            print(f"{kind}: {summary(find_generator(kind))}")
             meanings = _meanings(kind)
             for name, default in parameters(kind).items():
                 print(f"  {f'{name}={default}':<24} {meanings[name]}")
         parser.exit()
 
 
-def _meanings(kind):
+def _meanings(kind: str) -> dict[str, str]:
     """Return what each parameter of a kind means, from the docstring of its generator."""
-    section = inspect.getdoc(find_generator(kind)).partition("Parameters\n----------\n")[2].partition("\n\n")[0]
-    meanings = {}
+    section = (inspect.getdoc(find_generator(kind)) or "").partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    meanings: dict[str, str] = {}
     for names, text in re.findall(r"^(\w.*?) : .*\n((?: +.*\n?)+)", section, flags=re.MULTILINE):
         meanings.update(dict.fromkeys(names.split(", "), " ".join(text.split())))
     return meanings
 
 
-def add_arguments(parser):
-    """Add the verb's arguments: one option for each parameter of each kind."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments: one option for each parameter of each kind.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        That of the verb alone.
+    """
     parser.add_argument("kind", help=f"what to generate: {' or '.join(KINDS)}")
     files = "write PREFIX.fasta, PREFIX.tsv and, of secondary structure, PREFIX.states"
     parser.add_argument("-o", "--output", required=True, metavar="PREFIX", help=files)
@@ -52,8 +68,14 @@ def add_arguments(parser):
             )
 
 
-def run(args):
-    """Generate the sequences, write the two files and print their paths."""
+def run(args: argparse.Namespace) -> None:
+    """Generate the sequences, write the two files and print their paths.
+
+    Parameters
+    ----------
+    args : Namespace
+        What `add_arguments` declares, with the values given.
+    """
     start = "parameter:"
     params = {name[len(start) :]: value for name, value in vars(args).items() if name.startswith(start)}
     for path in write_simulated(simulate(args.kind, args.seed, **params), args.output):

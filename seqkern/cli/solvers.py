@@ -1,5 +1,10 @@
 """``seqkern solvers``: list solvers, selectors, the scaler and layers with their parameters, or one of them in full."""
 
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
 from seqkern.cli.listing import entry, in_full
 
 EXAMPLE = "seqkern solvers psvc"
@@ -7,8 +12,14 @@ MORE_EXAMPLES = ("seqkern solvers golub",)
 SCALER = "scaler"
 
 
-def add_arguments(parser):
-    """Add the verb's arguments."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        That of the verb alone.
+    """
     parser.add_argument(
         "name",
         nargs="?",
@@ -16,8 +27,14 @@ def add_arguments(parser):
     )
 
 
-def run(args):
-    """Print the list, or one solver, selector, layer or the scaler in full."""
+def run(args: argparse.Namespace) -> None:
+    """Print the list, or one solver, selector, layer or the scaler in full.
+
+    Parameters
+    ----------
+    args : Namespace
+        What `add_arguments` declares, with the values given.
+    """
     # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import unknown_name
     from seqkern.layers import LAYERS
@@ -52,7 +69,7 @@ def run(args):
         print(entry(cls))
 
 
-def _taken(cls):
+def _taken(cls: Any) -> str:
     """Return as one line what a solver takes of a kernel."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.solvers.specs import TAKES
@@ -66,6 +83,6 @@ def _taken(cls):
     )
 
 
-def _targets(cls):
+def _targets(cls: Any) -> str:
     """Return as one line which labels a class learns."""
     return "learns " + ", ".join(cls.targets) + " labels"

@@ -1,7 +1,12 @@
 """``seqkern train``: a model from FASTA, in one file, that `seqkern predict` applies to new sequences."""
 
+from __future__ import annotations
+
+import argparse
 import sys
 import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import (
     add_afterwards,
@@ -21,6 +26,13 @@ from seqkern.cli.profiles import profiles_of
 from seqkern.cli.train_residues import REDUCTIONS, check_layers, check_probabilities, states_entry
 from seqkern.cli.trained import commonest_at_sites, doubts, summary
 
+if TYPE_CHECKING:
+    from seqkern.datasets import Dataset
+    from seqkern.kernels.base import Kernel
+    from seqkern.models.feature_model import FeatureModel
+    from seqkern.sequences.sequence_set import SequenceSet
+    from seqkern.sequences.tables import Data
+
 EXAMPLE = (
     "seqkern train donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver psvc:epsilon=0.1 --search"
     " -o model.seqkern"
@@ -36,8 +48,14 @@ MORE_EXAMPLES = (
 )
 
 
-def add_arguments(parser):
-    """Add the verb's arguments."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        That of the verb alone.
+    """
     parser.add_argument(
         "fasta",
         nargs="+",
@@ -127,8 +145,14 @@ def add_arguments(parser):
     add_threads(work)
 
 
-def run(args):
-    """Run the verb."""
+def run(args: argparse.Namespace) -> None:
+    """Run the verb.
+
+    Parameters
+    ----------
+    args : Namespace
+        What `add_arguments` declares, with the values given.
+    """
     # loaded when the verb runs: its help needs none of it
     from seqkern.core.archive import check_writable
     from seqkern.core.errors import ParameterError
@@ -137,6 +161,7 @@ def run(args):
     from seqkern.evaluation.held_out import check_afterwards
     from seqkern.kernels import check_kind
     from seqkern.models.lsgkm import check_lsgkm, write_lsgkm
+    from seqkern.models.residue_model import ResidueModel
     from seqkern.models.training import train_model
     from seqkern.solvers import common_input
     from seqkern.study.kernel_entries import KernelEntry
@@ -165,12 +190,12 @@ def run(args):
         check_writable(args.features)
     if of_table:
         dataset = table_dataset(args)
-        X = dataset.X
+        X: Data = dataset.X
     else:
         with_tracks = read_tracks(args, kernel)
         dataset = _dataset(args, kernel, grid)
         check_probabilities(args, dataset.task().labels)
-        X = with_tracks(dataset.X)
+        X = with_tracks(cast("SequenceSet", dataset.X))
     if args.format == "lsgkm":
         check_lsgkm(kernel, grid, transforms, getattr(X, "alphabet", None), dataset.task().labels.kind)
     tell_counts(dataset.X.counts, source)
@@ -203,7 +228,7 @@ def run(args):
         )
     for text in dict.fromkeys(str(warning.message) for warning in said):
         print(f"seqkern: warning: {text}", file=sys.stderr)
-    deciding = model if dataset.residues is None else model.windows
+    deciding = model.windows if isinstance(model, ResidueModel) else model
     at_sites = commonest_at_sites(deciding, dataset)
     for text in doubts(deciding, dataset, at_sites):
         print(f"seqkern: warning: {text}", file=sys.stderr)
@@ -214,18 +239,18 @@ def run(args):
         model.save(args.output)
     print(args.output)
     if args.features:
-        model.write_features(args.features)
+        cast("FeatureModel", model).write_features(args.features)
         print(args.features)
     for name, text in summary(model, dataset, args, at_sites, _searches(args)):
         print(f"  {name:<10} {text}")
 
 
-def _searches(args):
+def _searches(args: argparse.Namespace) -> bool:
     """Tell whether there is to be a search."""
     return args.search or args.draws is not None
 
 
-def _check_search(args):
+def _check_search(args: argparse.Namespace) -> None:
     """Raise ParameterError for an option of the search where there is none."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import ParameterError
@@ -240,7 +265,7 @@ def _check_search(args):
         )
 
 
-def _grid(args):
+def _grid(args: argparse.Namespace) -> list[dict[str, Any]]:
     """Return the solver specifications to choose among."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.solvers import build_solver
@@ -252,7 +277,7 @@ def _grid(args):
     return [spec for _, spec in solver.candidates([None], args.draws, args.seed)]
 
 
-def _dataset(args, kernel, grid):
+def _dataset(args: argparse.Namespace, kernel: Kernel, grid: Sequence[Mapping[str, Any]]) -> Dataset:
     """Return the Dataset of the FASTA files and their labels; without labels, of one file and solvers without."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import LabelError
@@ -297,7 +322,7 @@ def _dataset(args, kernel, grid):
     return make_dataset("train", entry | ({"alphabet": alphabet} if alphabet else {}), n_threads=args.threads)
 
 
-def _need_no_labels(grid):
+def _need_no_labels(grid: Sequence[Mapping[str, Any]]) -> bool:
     """Tell whether all solvers can learn without labels."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.solvers import build_solver

@@ -1,16 +1,36 @@
 """What ``seqkern train`` is asked about states of residues."""
 
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
 from seqkern.cli.common import policies_of
 from seqkern.cli.profiles import profiles_of
 from seqkern.cli.true_states import is_one_file
 from seqkern.core.errors import ParameterError
 
+if TYPE_CHECKING:
+    from seqkern.kernels.base import Kernel
+    from seqkern.sequences.labels import Labels
+
 REDUCTIONS = ("HGI_EB", "HGI_E", "HG_EB", "H_EB", "H_E", "frishman_argos")
 """Names in `seqkern.residues.reductions`, for a help that imports none of it."""
 
 
-def check_layers(args):
-    """Raise ParameterError for options of residues without states, and for those that do not go with states."""
+def check_layers(args: argparse.Namespace) -> None:
+    """Refuse options of residues without states, and those that do not go with states.
+
+    Parameters
+    ----------
+    args : Namespace
+        What ``seqkern train`` declares, with the values given; ``layers`` become specs.
+
+    Raises
+    ------
+    ParameterError
+        If there is one, or a layer cannot be read.
+    """
     if args.states is None:
         for name, value in (("layers", args.layers), ("reduction", args.reduction)):
             if value:
@@ -34,7 +54,7 @@ def check_layers(args):
     args.layers = Layers(args.layers).specs()
 
 
-def _joined(text):
+def _joined(text: str) -> bool:
     """Tell whether a text holds layers that are separated by commas."""
     # loaded when a verb runs: its help needs none of it
     from seqkern.layers import LAYERS
@@ -45,8 +65,21 @@ def _joined(text):
     return text.endswith(",") or any(name in LAYERS.names for name in names)
 
 
-def check_probabilities(args, labels):
-    """Raise ParameterError where probabilities or a threshold are wanted of several states."""
+def check_probabilities(args: argparse.Namespace, labels: Labels) -> None:
+    """Refuse probabilities and a threshold where there are several states.
+
+    Parameters
+    ----------
+    args : Namespace
+        With ``states``, ``calibration`` and ``threshold``.
+    labels : Labels
+        The states of the residues.
+
+    Raises
+    ------
+    ParameterError
+        If they are wanted of more than two states.
+    """
     if args.states is None or labels.kind != "multiclass" or not (args.calibration or args.threshold):
         return
     name = "calibration" if args.calibration else "threshold"
@@ -57,8 +90,26 @@ def check_probabilities(args, labels):
     )
 
 
-def states_entry(args, kernel):
-    """Return the entry of the data set of chains and their states."""
+def states_entry(args: argparse.Namespace, kernel: Kernel) -> dict[str, Any]:
+    """Return the entry of the data set of chains and their states.
+
+    Parameters
+    ----------
+    args : Namespace
+        What ``seqkern train`` declares, with the values given.
+    kernel : Kernel
+        Names the alphabet where the arguments do not.
+
+    Returns
+    -------
+    dict
+        As `seqkern.datasets.make_dataset` takes it.
+
+    Raises
+    ------
+    ParameterError
+        If the window is not a number of residues.
+    """
     # loaded when a verb runs: its help needs none of it
     from seqkern.residues import WINDOW
 

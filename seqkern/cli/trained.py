@@ -1,12 +1,41 @@
 """What ``seqkern train`` tells of a new model: what it is, and what speaks against relying on it."""
 
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
 from seqkern.cli.common import unrecognised
 
+if TYPE_CHECKING:
+    from seqkern.datasets import Dataset
+    from seqkern.models.model import Model
+    from seqkern.models.residue_model import ResidueModel
+    from seqkern.sequences.sequence_set import SequenceSet
 
-def doubts(model, dataset, at_sites):
-    """Yield what a user should know before relying on the model's predicted classes."""
+
+def doubts(model: Model, dataset: Dataset, at_sites: Mapping[str, tuple[str, float]]) -> Iterator[str]:
+    """Tell what a user should know before relying on the model's predicted classes.
+
+    Parameters
+    ----------
+    model : Model
+        The new one; of residues that of their windows.
+    dataset : Dataset
+        What it was trained on.
+    at_sites : mapping of str to (str, float)
+        As `commonest_at_sites` returns it.
+
+    Yields
+    ------
+    str
+        A sentence.
+    """
     # loaded when a verb runs: its help needs none of it
     import numpy as np
+
+    from seqkern.sequences.sequence_set import SequenceSet
 
     yield from unrecognised(model)
     if model.calibration is not None and not model.calibration.rises:
@@ -14,14 +43,14 @@ def doubts(model, dataset, at_sites):
             "decisions about held-out sequences do not tell the classes apart: the probabilities do not rise with the "
             "decision"
         )
-    if len({word for word, _ in at_sites.values()}) > 1:
-        both = " and ".join(f"{word} on {strand}" for strand, (word, _) in at_sites.items())
+    if len({letters for letters, _ in at_sites.values()}) > 1:
+        both = " and ".join(f"{letters} on {strand}" for strand, (letters, _) in at_sites.items())
         yield (
             f"at the sites the commonest letters are {both}: do positions count from 1, and name the site's own "
             "first letter on both strands? --site LETTERS checks each site"
         )
     X, labels = dataset.X, dataset.task().labels
-    if getattr(X, "alphabet", None) is None or X.alphabet.name != "protein" or labels.kind == "real":
+    if not isinstance(X, SequenceSet) or X.alphabet.name != "protein" or labels.kind == "real":
         return
     bases = [X.alphabet.letters.index(letter) for letter in "ACGT"]
     for code, name in enumerate(labels.classes):
@@ -30,8 +59,21 @@ def doubts(model, dataset, at_sites):
             yield f"the sequences of class {name} look like DNA, but the alphabet is protein"
 
 
-def commonest_at_sites(model, dataset):
-    """Return the commonest two letters at the sites of each strand, as `letters_at_sites`; {} if they were checked."""
+def commonest_at_sites(model: Model, dataset: Dataset) -> dict[str, tuple[str, float]]:
+    """Return the commonest two letters at the sites of each strand.
+
+    Parameters
+    ----------
+    model : Model
+        The new one, of windows around sites or not.
+    dataset : Dataset
+        What it was trained on.
+
+    Returns
+    -------
+    dict of str to (str, float)
+        As `seqkern.sequences.cutting.letters_at_sites`; empty if the letters were checked, or there are no sites.
+    """
     # loaded when a verb runs: its help needs none of it
     import numpy as np
 
@@ -41,20 +83,48 @@ def commonest_at_sites(model, dataset):
         return {}
     strand = dataset.task().labels.strand
     reverse = np.zeros(len(dataset.X), dtype=bool) if strand is None else strand == "-"
-    return letters_at_sites(dataset.X, model.window, reverse)
+    return letters_at_sites(cast("SequenceSet", dataset.X), model.window, reverse)
 
 
-def summary(made, dataset, args, at_sites, searched):
-    """Yield (name, text) of what a user wants to know of a new model; `searched`: whether hyperparameters were."""
+def summary(
+    made: Model | ResidueModel,
+    dataset: Dataset,
+    args: argparse.Namespace,
+    at_sites: Mapping[str, tuple[str, float]],
+    searched: bool,
+) -> Iterator[tuple[str, str]]:
+    """Tell what a user wants to know of a new model.
+
+    Parameters
+    ----------
+    made : Model or ResidueModel
+        The model.
+    dataset : Dataset
+        What it was trained on.
+    args : Namespace
+        What ``seqkern train`` declares, with the values given.
+    at_sites : mapping of str to (str, float)
+        As `commonest_at_sites` returns it.
+    searched : bool
+        Whether hyperparameters were searched for.
+
+    Yields
+    ------
+    name, text : str
+        The first column, empty where a line goes on, and the second.
+    """
+    # loaded when a verb runs: its help needs none of it
+    from seqkern.models.residue_model import ResidueModel
+
     residues = dataset.residues
-    model, layers = (made, None) if residues is None else (made.windows, made.layers)
+    model, layers = (made.windows, made.layers) if isinstance(made, ResidueModel) else (made, None)
     record = model.record
     units = f"{record['n']} {'units' if model.alphabet is None else 'sequences' if residues is None else 'residues'}"
     yield from _data_lines(
         model, units if residues is None else f"{units} of {_counted(len(residues.chains), 'chain')}"
     )
     if at_sites:
-        words = [f"{word} ({share:.0%} on {strand})" for strand, (word, share) in at_sites.items()]
+        words = [f"{letters} ({share:.0%} on {strand})" for strand, (letters, share) in at_sites.items()]
         yield "", "there stands " + ", ".join(words)
     if model.alphabet is not None:
         yield "alphabet", model.alphabet.name
@@ -72,8 +142,8 @@ def summary(made, dataset, args, at_sites, searched):
         yield "held out", f"{share} {layers.held_out_accuracy_:.4f} of the first machine, before the layers"
 
 
-def _data_lines(model, units):
-    """Yield what was trained on, and what decisions about new units mean."""
+def _data_lines(model: Model, units: str) -> Iterator[tuple[str, str]]:
+    """Yield what was trained on, and what decisions about new samples mean."""
     record = model.record
     counts = ", ".join(f"{name}: {count}" for name, count in record["classes"].items())
     yield "trained on", f"{units} ({counts})" if model.kind != "none" else units
@@ -98,7 +168,7 @@ def _data_lines(model, units):
         yield "windows", f"{window} around {window.site or 'sites'}, {window.length} letters"
 
 
-def _method_lines(model, args, searched):
+def _method_lines(model: Model, args: argparse.Namespace, searched: bool) -> Iterator[tuple[str, str]]:
     """Yield kernel, transforms and solver, and what they chose or learned by themselves."""
     # loaded when a verb runs: its help needs none of it
     from seqkern.solvers.specs import spec_text
@@ -120,7 +190,7 @@ def _method_lines(model, args, searched):
         yield "probability", f"{method}, fitted to {n} decisions about held-out units"
 
 
-def _fit_lines(model, units):
+def _fit_lines(model: Model, units: str) -> Iterator[tuple[str, str]]:
     """Yield how the fit went, and on how much decisions rest."""
     # loaded when a verb runs: its help needs none of it
     from seqkern.models.feature_model import FeatureModel
@@ -142,7 +212,9 @@ def _fit_lines(model, units):
     yield "support", f"{report['n_support']} {what} ({report['support_share']:.1%})"
 
 
-def _score_lines(search, report, searched):
+def _score_lines(
+    search: Mapping[str, Any] | None, report: Mapping[str, Any], searched: bool
+) -> Iterator[tuple[str, str]]:
     """Yield the score of the cross-validation that chose, if there was one."""
     if search is None and report.get("error") is not None:
         yield "score", f"mean error {report['error']:.4f} in the solver's own cross-validation, by which it chose"
@@ -159,6 +231,6 @@ def _score_lines(search, report, searched):
     yield "", f"of the best of {candidates} candidates on these very folds: a little optimistic"
 
 
-def _counted(count, what):
+def _counted(count: int, what: str) -> str:
     """Return a number with its noun."""
     return f"{count} {what}{'s'[: count != 1]}"

@@ -1,21 +1,51 @@
 """The true states that ``seqkern predict`` is given: read once, matched with the chains, and what the scores are."""
 
+from __future__ import annotations
+
 import os
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from seqkern.core.types import PathLike
+    from seqkern.models.residue_model import ResidueModel
+    from seqkern.residues import Residues
+    from seqkern.sequences.sequence_set import SequenceSet
 
 
 class TrueStates:
-    """The file of true states.
+    r"""The file of true states.
 
     Parameters
     ----------
-    file : path-like
+    file : str
+        As ``seqkern train --states`` takes it.
     model : ResidueModel
+        Its states, and how they were reduced in training.
     together : bool
         Whether the chains carry their states already: their file holds letters and states together.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from types import SimpleNamespace
+    >>> from seqkern import SequenceSet
+    >>> model = SimpleNamespace(classes=("C", "H"), record={})
+    >>> chains = SequenceSet.from_strings(["MKVLA"], "protein", ids=["1abc"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "true.ss")
+    ...     with open(path, "w") as file:
+    ...         length = file.write(">1abc\nCHHHC\n")
+    ...     true = TrueStates(path, model, together=False)
+    >>> true.of(chains).tracks["states"].tobytes()
+    b'CHHHC'
     """
 
-    def __init__(self, file, model, together):
+    def __init__(self, file: str, model: ResidueModel, together: bool) -> None:
         # loaded when a verb runs: its help needs none of it
         from seqkern.residues.states import read_state_records
 
@@ -24,8 +54,23 @@ class TrueStates:
         self._records = () if together else read_state_records(file)[0]
         self._left = {record.id for record in self._records}
 
-    def of(self, chains):
-        """Return chains with the track of their true states, reduced as in training where they are not already."""
+    def of(self, chains: SequenceSet) -> SequenceSet:
+        """Give chains the track of their true states, reduced as in training where they are not already.
+
+        Parameters
+        ----------
+        chains : SequenceSet
+            Some of those that the model is applied to.
+
+        Returns
+        -------
+        SequenceSet
+
+        Raises
+        ------
+        SequenceError, LabelError
+            If a chain has no states, or not one for each residue.
+        """
         # loaded when a verb runs: its help needs none of it
         from seqkern.residues import STATES
         from seqkern.residues.reductions import reduce_states
@@ -41,7 +86,7 @@ class TrueStates:
         states = reduce_states(chains.tracks[STATES], chains.stops, self.reduction, self.file, needed=False)
         return chains.replace(tracks={**chains.tracks, STATES: states})
 
-    def counts(self):
+    def counts(self) -> dict[str, int]:
         """Return how many chains of the file no sequence had."""
         # loaded when a verb runs: its help needs none of it
         from seqkern.residues.states import LEFT_OUT
@@ -49,21 +94,33 @@ class TrueStates:
         return {LEFT_OUT: len(self._left)}
 
 
-def is_one_file(first, second):
-    """Tell whether two paths name the same file; False where one is standard input or does not exist."""
-    return all(path is not None and os.path.isfile(path) for path in (first, second)) and os.path.samefile(
-        first, second
-    )
+def is_one_file(first: PathLike | None, second: PathLike | None) -> bool:
+    """Tell whether two paths name the same file.
+
+    Parameters
+    ----------
+    first, second : path-like or None
+        Files, or standard input.
+
+    Returns
+    -------
+    bool
+        False where one is standard input or does not exist.
+    """
+    if first is None or second is None:
+        return False
+    return os.path.isfile(first) and os.path.isfile(second) and os.path.samefile(first, second)
 
 
-def tell_scores(scored, model):
+def tell_scores(scored: Sequence[tuple[Residues, npt.NDArray[np.int64]]], model: ResidueModel) -> None:
     """Print how right the predictions are, on standard error: one score a line.
 
     Parameters
     ----------
-    scored : list of (Residues, ndarray of int64)
+    scored : sequence of (Residues, ndarray of int64)
         Residues with their true states, and the codes of the predicted ones.
     model : ResidueModel
+        Whose states these are.
     """
     # loaded when a verb runs: its help needs none of it
     import numpy as np
@@ -74,16 +131,16 @@ def tell_scores(scored, model):
     # of one state against all others, the others have no letter of their own
     code = np.full(256, -1 if model.kind == "multiclass" else 0, dtype=np.int64)
     code[0] = -1
-    for place, name in enumerate(model.classes):
+    for number, name in enumerate(model.classes):
         if len(name) == 1:
-            code[ord(name)] = place
+            code[ord(name)] = number
     true, predicted, chain, place, first, others = [], [], [], [], 0, np.zeros(256, dtype=np.int64)
-    for residues, found in scored:
+    for residues, codes in scored:
         states = code[residues.states()]
         known = states >= 0
         others += np.bincount(residues.states()[~known], minlength=256)
         true.append(states[known])
-        predicted.append(found[known])
+        predicted.append(codes[known])
         chain.append(first + residues.record[known])
         place.append(residues.place[known])
         first += len(residues.chains)
@@ -99,7 +156,8 @@ def tell_scores(scored, model):
         return
     n_chains = len(np.unique(parts[2]))
     print(f"seqkern: {len(parts[0])} residues of {n_chains} chains have a known state; scores:", file=sys.stderr)
-    scores = {metric(key): value for key, value in state_scores(*parts, model.classes).items()}
+    found = state_scores(parts[0], parts[1], parts[2], parts[3], model.classes)
+    scores = {metric(key): value for key, value in found.items()}
     wide = max(len(words.name) for words in scores)
     for words, value in scores.items():
         text = words.sentence.removesuffix(".").partition(". ")[0]

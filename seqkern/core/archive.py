@@ -1,23 +1,29 @@
 """One file for JSON and arrays: an uncompressed ``.npz`` whose entry ``json`` is UTF-8 text. Nothing is pickled."""
 
+from __future__ import annotations
+
 import contextlib
 import errno
 import json
 import os
 import tempfile
 import zipfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import FileError
+from seqkern.core.types import Arrays, PathLike
 
 JSON_ENTRY = "json"
 
 
 @contextlib.contextmanager
-def atomic_write(path, mode="wb"):
-    """Open a temporary file beside `path`; rename it to `path` on success, remove it on failure.
+def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
+    r"""Open a temporary file beside `path`; rename it to `path` on success, remove it on failure.
 
     Parameters
     ----------
@@ -26,15 +32,33 @@ def atomic_write(path, mode="wb"):
     mode : str
         ``"wb"``, or ``"w"`` for UTF-8 text with Unix line ends.
 
+    Yields
+    ------
+    file object
+        Binary or text, as `mode` says.
+
     Raises
     ------
     FileError
         If the file cannot be written: no permission, full disk.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "new" / "labels.tsv"
+    ...     with atomic_write(path, "w") as file:
+    ...         written = file.write("id\tlabel\n")
+    ...         before = path.exists()
+    ...     before, path.exists()
+    (False, True)
     """
     path = Path(path)
     # the bytes of a file's name that are not UTF-8 are written as escapes
-    text = {} if "b" in mode else {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
-    temporary, made = None, []
+    text: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
+    temporary: str | None = None
+    made: list[Path] = []
     try:
         _refuse_folder(path)
         made = [folder for folder in path.absolute().parents if not folder.exists()]
@@ -64,8 +88,19 @@ def atomic_write(path, mode="wb"):
                 folder.rmdir()
 
 
-def check_writable(path):
-    """Raise FileError, before any work, if no file can be written to `path`; nothing is made there."""
+def check_writable(path: PathLike) -> None:
+    """Refuse, before any work, a path that no file can be written to; nothing is made there.
+
+    Parameters
+    ----------
+    path : path-like
+        The file that is to be written later.
+
+    Raises
+    ------
+    FileError
+        If it is a folder, or the nearest folder that exists cannot be written to.
+    """
     path = Path(path)
     try:
         _refuse_folder(path)
@@ -78,39 +113,80 @@ def check_writable(path):
         raise _unwritable(path, error) from error
 
 
-def _refuse_folder(path):
+def _refuse_folder(path: Path) -> None:
     """Raise OSError if `path` is a folder."""
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
 
 
-def _unwritable(path, error):
+def _unwritable(path: Path, error: OSError) -> FileError:
     """Return the FileError for an OSError met in writing."""
     return FileError(
         f"cannot be written: {error.strerror or error}", file=path, remedy="choose another place or make room"
     )
 
 
-def canonical_json(value):
-    """Return `value` as compact JSON with sorted keys: the text that digests are taken of."""
+def canonical_json(value: Any) -> str:
+    """Return `value` as compact JSON with sorted keys: the text that digests are taken of.
+
+    Parameters
+    ----------
+    value : object
+        What JSON can hold; no NaN and no infinity.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> canonical_json({"k": 3, "kernel": "spectrum"}) == canonical_json({"kernel": "spectrum", "k": 3})
+    True
+    """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-def save_archive(path, header, arrays):
-    """Write a JSON-serialisable `header` and a dict of arrays to one file, atomically, same input same bytes.
+def save_archive(path: PathLike, header: Any, arrays: Mapping[str, npt.ArrayLike]) -> None:
+    """Write JSON and arrays to one file, atomically; the same input gives the same bytes.
+
+    Parameters
+    ----------
+    path : path-like
+        The file to write.
+    header : object
+        What JSON can hold; it comes back as `load_archive`'s first value.
+    arrays : mapping of str to array_like
+        None of objects, and none called ``json``.
 
     Raises
     ------
     FileError
         If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "codes.npz"
+    ...     save_archive(path, {"alphabet": "dna"}, {"codes": [0, 1, 2, 3]})
+    ...     header, arrays = load_archive(path)
+    >>> header, arrays["codes"].tolist()
+    ({'alphabet': 'dna'}, [0, 1, 2, 3])
     """
-    text = np.frombuffer(canonical_json(header).encode(errors="backslashreplace"), dtype=np.uint8)
+    text: Any = np.frombuffer(canonical_json(header).encode(errors="backslashreplace"), dtype=np.uint8)
+    parts: dict[str, Any] = {key: np.asarray(arrays[key]) for key in sorted(arrays)}
     with atomic_write(path) as file:
-        np.savez(file, **{JSON_ENTRY: text}, **{key: np.asarray(arrays[key]) for key in sorted(arrays)})
+        np.savez(file, **{JSON_ENTRY: text}, **parts)
 
 
-def load_archive(path):
+def load_archive(path: PathLike) -> tuple[Any, Arrays]:
     """Read what `save_archive` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+        The file to read.
 
     Returns
     -------
@@ -134,12 +210,46 @@ def load_archive(path):
     return header, arrays
 
 
-def nest(prefix, arrays):
-    """Return `arrays` with ``prefix/`` before each key."""
+def nest(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
+    """Return `arrays` with ``prefix/`` before each key.
+
+    Parameters
+    ----------
+    prefix : str
+        What the arrays are part of.
+    arrays : mapping of str to ndarray
+        Those of the part, by its own names.
+
+    Returns
+    -------
+    dict of str to ndarray
+
+    Examples
+    --------
+    >>> list(nest("X", {"codes": np.zeros(3)}))
+    ['X/codes']
+    """
     return {f"{prefix}/{key}": value for key, value in arrays.items()}
 
 
-def unnest(prefix, arrays):
-    """Return the arrays whose keys start with ``prefix/``, without it."""
+def unnest(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
+    """Return the arrays whose keys start with ``prefix/``, without it.
+
+    Parameters
+    ----------
+    prefix : str
+        The part whose arrays are wanted.
+    arrays : mapping of str to ndarray
+        Those of several parts, as `nest` names them.
+
+    Returns
+    -------
+    dict of str to ndarray
+
+    Examples
+    --------
+    >>> list(unnest("X", {"X/codes": np.zeros(3), "tasks/0/y": np.zeros(2)}))
+    ['codes']
+    """
     start = f"{prefix}/"
     return {key[len(start) :]: value for key, value in arrays.items() if key.startswith(start)}

@@ -10,7 +10,7 @@ CODE = {".py", ".pyi", ".so", ".pyd", ".css", ".html", ".js"}
 
 
 @cache
-def build_digest():
+def build_digest() -> str:
     """Return 12 hexadecimal digits over every module (source and compiled) and resource file of the package."""
     files = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*") if path.suffix in CODE}
     # under one name wherever they lie: installed in the package, in a checkout beside it

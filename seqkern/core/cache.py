@@ -4,6 +4,6 @@ import os
 from pathlib import Path
 
 
-def cache_dir():
+def cache_dir() -> Path:
     """Return the folder that downloads go to: ``seqkern`` in XDG_CACHE_HOME, by default in ``~/.cache``."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seqkern"

@@ -9,21 +9,87 @@ from typing import Any
 from seqkern.core.errors import ParameterError
 
 
-def check_choice(name: str, value: Any, choices: Collection) -> None:
-    """Raise ParameterError unless `value` is one of `choices`."""
+def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
+    """Refuse a value that is not one of some choices.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the value.
+    value : object
+        What was given.
+    choices : collection
+        The values that are possible, in the order in which the message has them.
+
+    Raises
+    ------
+    ParameterError
+        If `value` is none of them.
+
+    Examples
+    --------
+    >>> check_choice("norm", "l3", ("l1", "l2"))
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.ParameterError: norm='l3' is not possible; choose l1 or l2
+    """
     if value not in choices:
         remedy = f"choose {' or '.join(map(str, choices))}"
         raise ParameterError(f"{name}={value!r} is not possible", remedy=remedy)
 
 
 def check_flag(name: str, value: Any) -> None:
-    """Raise ParameterError unless `value` is true or false."""
+    """Refuse a value that is neither true nor false.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the value.
+    value : object
+        What was given; 0 and 1 will do.
+
+    Raises
+    ------
+    ParameterError
+        If it is neither.
+
+    Examples
+    --------
+    >>> check_flag("centre", "yes")
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.ParameterError: centre='yes' is not possible; give true or false
+    """
     if value not in (True, False):
         raise ParameterError(f"{name}={value!r} is not possible", remedy="give true or false")
 
 
 def check_integer(name: str, value: Any, low: float | None, high: float | None = None) -> None:
-    """Raise ParameterError unless `value` is an integer from `low` to `high`."""
+    """Refuse a value that is not an integer within bounds.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the value.
+    value : object
+        What was given; a bool is not an integer here, one of numpy's is.
+    low : float or None
+        The least value.
+    high : float, optional
+        The largest value; by default there is none.
+
+    Raises
+    ------
+    ParameterError
+        If it is not an integer, or outside the bounds.
+
+    Examples
+    --------
+    >>> check_integer("k", 0, 1, 20)
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.ParameterError: k=0 is not possible; give an integer from 1 to 20
+    """
     good = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not good or value < low or (high is not None and value > high):
         span = f"at least {low}" if high is None else f"from {low} to {high}"
@@ -39,7 +105,33 @@ def check_real(
     open_low: bool = False,
     open_high: bool = False,
 ) -> None:
-    """Raise ParameterError unless `value` is a finite number ≥ `low` (> with `open_low`) and ≤ `high` (likewise <)."""
+    """Refuse a value that is not a finite number within bounds.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the value.
+    value : object
+        What was given; a bool is not a number here.
+    low : float or None
+        The least value, or with `open_low` the value that it must exceed.
+    high : float, optional
+        The largest value, or with `open_high` the value below which it must be; by default there is none.
+    open_low, open_high : bool
+        Whether the bound itself is refused.
+
+    Raises
+    ------
+    ParameterError
+        If it is not a finite number, or outside the bounds.
+
+    Examples
+    --------
+    >>> check_real("lambda", 0, 0, 1, open_low=True)
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.ParameterError: lambda=0 is not possible; give a number > 0 and ≤ 1
+    """
     good = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
     good = good and value >= low and not (open_low and value == low)
     if not good or (high is not None and value > high) or (open_high and value == high):
@@ -49,7 +141,27 @@ def check_real(
 
 
 def check_name(kind: str, name: str) -> None:
-    """Raise ParameterError unless `name` can be a file name: the pattern of names in a study's schema."""
+    """Refuse a name that cannot be a file name: it has to fit the pattern of names in a study's schema.
+
+    Parameters
+    ----------
+    kind : str
+        What messages say that the name is of, such as ``"family"``.
+    name : str
+        The name in question.
+
+    Raises
+    ------
+    ParameterError
+        If it does not fit.
+
+    Examples
+    --------
+    >>> check_name("family", "a/1")
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.ParameterError: the family 'a/1' cannot be a file name; use letters, ...
+    """
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}", name):
         raise ParameterError(
             f"the {kind} {name!r} cannot be a file name",

@@ -32,7 +32,22 @@ class _Unconverged(Warning, metaclass=_Loaded):
 
 
 def warn_unconverged(text: str, stacklevel: int = 1) -> None:
-    """Warn with a `ConvergenceWarning`; `stacklevel` counts from the caller, as that of `warnings.warn`."""
+    """Warn with a `ConvergenceWarning`.
+
+    Parameters
+    ----------
+    text : str
+        What did not converge, and what to do about it.
+    stacklevel : int
+        Whose line the warning names, counted from the caller of this function as for `warnings.warn`.
+
+    Examples
+    --------
+    >>> with unconverged() as failed:
+    ...     warn_unconverged("no convergence after 1000 iterations; raise max_iter")
+    >>> [str(warning) for warning in failed]
+    ['no convergence after 1000 iterations; raise max_iter']
+    """
     warnings.warn(text, convergence_warning(), stacklevel=stacklevel + 1)
 
 
@@ -51,29 +66,50 @@ def unconverged() -> Iterator[list[Warning]]:
     Yields
     ------
     list of Warning
+        Filled until the context ends.
     """
     kept: list[Warning] = []
     with warnings.catch_warnings():
         warnings.simplefilter("always", _Unconverged)
         show = warnings.showwarning
 
-        def keep(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+        def _keep(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
             if issubclass(category, _Unconverged):
                 kept.append(message)
             else:
                 show(message, category, *place, **more)
 
-        warnings.showwarning = keep
+        warnings.showwarning = _keep
         yield kept
 
 
 def telling(function: Callable[..., Any], told: list[Warning]) -> Callable[..., Any]:
-    """Return a function that does the same, and whose warnings of what did not converge go to the list `told`."""
+    """Wrap a function so that its warnings of what did not converge go to a list.
 
-    def told_of(*arguments: Any) -> Any:
+    Parameters
+    ----------
+    function : callable
+        A piece of work, called with positional arguments.
+    told : list of Warning
+        What the warnings are added to.
+
+    Returns
+    -------
+    callable
+        Returns what `function` does.
+
+    Examples
+    --------
+    >>> told = []
+    >>> telling(warn_unconverged, told)("no convergence")
+    >>> len(told)
+    1
+    """
+
+    def _told_of(*arguments: Any) -> Any:
         with unconverged() as failed:
             found = function(*arguments)
         told.extend(failed)
         return found
 
-    return told_of
+    return _told_of

@@ -13,7 +13,24 @@ _WRITTEN = re.compile(r"^Parameters\n-+$", re.MULTILINE)
 
 
 class Documentation:
-    """The docstring of a class, completed when it is asked for: classes are made at import, and few are read."""
+    """The docstring of a class, completed when it is asked for: classes are made at import, and few are read.
+
+    Parameters
+    ----------
+    text : str
+        The docstring as it was written.
+
+    Examples
+    --------
+    >>> from seqkern.core.parameters import integer
+    >>> from seqkern.core.parametrized import Parameters
+    >>> class Spectrum(Parameters):
+    ...     '''Counts of k-mers.'''
+    ...
+    ...     k: int = integer(default=3, low=1, doc="Length of the k-mers.")
+    >>> Spectrum.__doc__.splitlines()[4:]
+    ['k : int ≥ 1, default 3', '    Length of the k-mers.']
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -35,6 +52,12 @@ def parameters_section(declared: dict[str, Parameter]) -> str:
     Parameters
     ----------
     declared : dict of str to Parameter
+        The parameters by name, in the order of the constructor.
+
+    Returns
+    -------
+    str
+        Without a line end.
     """
     lines = ["Parameters", "----------"]
     for name, item in declared.items():

@@ -19,9 +19,11 @@ def download(url: str, path: Path, sha256: str, *, name: str, remedy: str) -> No
     Parameters
     ----------
     url : str
+        Public address.
     path : Path
+        Where the file goes; its folder is made when missing.
     sha256 : str
-        In hexadecimal digits.
+        Its checksum, in hexadecimal digits.
     name, remedy : str
         What messages call the file, and what they say is to be done where it cannot be had.
 

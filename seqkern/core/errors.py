@@ -4,7 +4,14 @@ Every error of a user's making is a subclass of `SeqkernError` and of a builtin,
 (``file: record 'id': problem; remedy``), and keeps each part as an attribute.
 """
 
+from __future__ import annotations
+
 import difflib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from seqkern.core.types import PathLike
 
 
 class SeqkernError(Exception):
@@ -20,9 +27,19 @@ class SeqkernError(Exception):
         The id of the record (or the line) in question.
     remedy : str, optional
         What to do about it.
+
+    Examples
+    --------
+    >>> error = SequenceError("has no letters", file="donors.fa", record="d17", remedy="leave it out")
+    >>> print(error)
+    donors.fa: record 'd17': has no letters; leave it out
+    >>> isinstance(error, ValueError), error.record
+    (True, 'd17')
     """
 
-    def __init__(self, problem, *, file=None, record=None, remedy=None):
+    def __init__(
+        self, problem: str, *, file: PathLike | None = None, record: str | None = None, remedy: str | None = None
+    ) -> None:
         super().__init__(problem)
         self.problem = problem
         self.file = file
@@ -32,7 +49,7 @@ class SeqkernError(Exception):
     line: int | None = None
     """The line of the file; only errors about a study's configuration have one."""
 
-    def __str__(self):
+    def __str__(self) -> str:
         where = [str(self.file)] if self.file is not None else []
         if where and self.line is not None:
             where = [f"line {self.line} of {self.file}"]
@@ -43,11 +60,13 @@ class SeqkernError(Exception):
             line += f"; {self.remedy}"
         return " ".join(line.split())
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.problem, self.file, self.record, self.remedy)
 
 
-def _rebuild(cls, problem, file, record, remedy):
+def _rebuild(
+    cls: type[SeqkernError], problem: str, file: PathLike | None, record: str | None, remedy: str | None
+) -> SeqkernError:
     return cls(problem, file=file, record=record, remedy=remedy)
 
 
@@ -62,7 +81,7 @@ class PolicyError(SequenceError):
 
 
 class ShortError(PolicyError):
-    """A sequence shorter than a word of the kernel."""
+    """A sequence shorter than the k-mers of the kernel."""
 
     policy = "short"
 
@@ -90,7 +109,7 @@ class ParameterError(SeqkernError, ValueError):
 
 
 class NoWordsError(ParameterError):
-    """A kernel that compares no words."""
+    """A kernel that compares no k-mers."""
 
 
 class ConfigError(SeqkernError, ValueError):
@@ -101,14 +120,27 @@ class ConfigError(SeqkernError, ValueError):
     problem, file, record, remedy
         As of `SeqkernError`.
     line : int, optional
-        The line of the file.
+        The line of the file, counted from 1.
+
+    Examples
+    --------
+    >>> print(ConfigError("unknown key 'fast'", file="config.yaml", line=3, remedy="did you mean fasta?"))
+    line 3 of config.yaml: unknown key 'fast'; did you mean fasta?
     """
 
-    def __init__(self, problem, *, file=None, record=None, remedy=None, line=None):
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: PathLike | None = None,
+        record: str | None = None,
+        remedy: str | None = None,
+        line: int | None = None,
+    ) -> None:
         super().__init__(problem, file=file, record=record, remedy=remedy)
         self.line = line
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return (*super().__reduce__(), {"line": self.line})
 
 
@@ -124,7 +156,7 @@ class FileError(SeqkernError, OSError):
     """A file that cannot be read or written."""
 
 
-def unknown_name(kind, name, choices):
+def unknown_name(kind: str, name: object, choices: Iterable[str]) -> ParameterError:
     """Return a ParameterError for a name that is none of `choices`, with the nearest of them.
 
     Parameters
@@ -135,6 +167,16 @@ def unknown_name(kind, name, choices):
         What was given.
     choices : iterable of str
         The known names.
+
+    Returns
+    -------
+    ParameterError
+        To be raised by the caller.
+
+    Examples
+    --------
+    >>> print(unknown_name("kernel", "spektrum", ["mismatch", "spectrum"]))
+    unknown kernel 'spektrum'; did you mean 'spectrum'? choose from: mismatch, spectrum
     """
     choices = sorted(choices)
     near = difflib.get_close_matches(str(name), choices, n=1, cutoff=0.5)

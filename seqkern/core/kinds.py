@@ -34,6 +34,12 @@ class Kind:
         Returns the specs of a grid.
     class_of : callable, optional
         Returns the class that a name stands for, where that is not what the registry has under it.
+
+    Examples
+    --------
+    >>> kind = kind_of("solver")
+    >>> kind.type_name, kind.example
+    ('Solver', 'csvc:C=1')
     """
 
     name: str
@@ -63,13 +69,35 @@ HOMES = {
 
 
 def add_kind(kind: Kind) -> Kind:
-    """Make a kind known, and return it."""
+    """Make a kind known, and return it.
+
+    Parameters
+    ----------
+    kind : Kind
+        Takes the place of one of the same name.
+
+    Returns
+    -------
+    Kind
+        The same.
+    """
     KINDS[kind.name] = kind
     return kind
 
 
 def kind_of(name: str) -> Kind:
-    """Return the kind of a name; of an unknown name one without classes."""
+    """Return a kind by its name, its package imported.
+
+    Parameters
+    ----------
+    name : str
+        A key of configurations, such as ``"kernel"``.
+
+    Returns
+    -------
+    Kind
+        For an unknown name one without classes.
+    """
     if name not in KINDS and name in HOMES:
         importlib.import_module(HOMES[name])
     return KINDS.get(name) or Kind(name, name.capitalize(), build=lambda value: value, example="name:parameter=value")

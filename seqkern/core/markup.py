@@ -10,18 +10,54 @@ CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\u
 
 
 class Markup(str):
-    """Text that is HTML already."""
+    """Text that is HTML already.
+
+    Examples
+    --------
+    >>> escape("p < 0.05 & q"), escape(Markup("<b>p</b>"))
+    ('p &lt; 0.05 &amp; q', '<b>p</b>')
+    """
 
     __slots__ = ()
 
 
 def clean(text: object) -> str:
-    """Return text with control characters replaced by a visible sign."""
+    r"""Replace the control characters of a text, which HTML does not allow, by a visible sign.
+
+    Parameters
+    ----------
+    text : object
+        Turned into a str.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> clean("a\x00b")
+    'a�b'
+    """
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", str(text))
 
 
 def escape(value: object) -> Markup:
-    """Return a value as Markup: nothing for None, Markup unchanged, a list joined, else escaped text."""
+    """Turn a value into HTML.
+
+    Parameters
+    ----------
+    value : object
+        None gives nothing, Markup stays as it is, a list or tuple is joined; all else is escaped as text.
+
+    Returns
+    -------
+    Markup
+
+    Examples
+    --------
+    >>> escape(["k < 4", Markup("<br>"), None])
+    'k &lt; 4<br>'
+    """
     if value is None:
         return Markup("")
     if isinstance(value, Markup):
@@ -37,11 +73,21 @@ def tag(name: str, /, *children: object, **attributes: object) -> Markup:
     Parameters
     ----------
     name : str
+        Of the element, such as ``"td"``.
     *children : object
         What `escape` takes.
     **attributes : object
-        ``class_`` and ``for_`` lose their underscore, ``aria_label`` becomes ``aria-label``; None leaves the
+        ``class_`` and ``for_`` lose their underscore, ``aria_label`` becomes ``aria-label``; None and False leave the
         attribute out, True writes it without a value.
+
+    Returns
+    -------
+    Markup
+
+    Examples
+    --------
+    >>> tag("td", "AUC > 0.9", class_="best")
+    '<td class="best">AUC &gt; 0.9</td>'
     """
     text = [f"<{name}"]
     for key, value in attributes.items():
@@ -57,15 +103,64 @@ def tag(name: str, /, *children: object, **attributes: object) -> Markup:
 
 
 def join(separator: object, items: Iterable[object]) -> Markup:
-    """Return items, each escaped, with a separator between them."""
+    """Join items, each escaped, with a separator between them.
+
+    Parameters
+    ----------
+    separator : object
+        What `escape` takes.
+    items : iterable of object
+        Likewise.
+
+    Returns
+    -------
+    Markup
+
+    Examples
+    --------
+    >>> join(tag("br"), ["A < C", "G"])
+    'A &lt; C<br>G'
+    """
     return Markup(escape(separator).join(map(escape, items)))
 
 
 def details(summary: object, *children: object) -> Markup:
-    """Return a part that opens on a click."""
+    """Return a part of a page that opens on a click.
+
+    Parameters
+    ----------
+    summary : object
+        What is seen while it is closed.
+    *children : object
+        What opens; as `escape` takes it.
+
+    Returns
+    -------
+    Markup
+
+    Examples
+    --------
+    >>> details("Folds", tag("p", "five"))
+    '<details><summary>Folds</summary><p>five</p></details>'
+    """
     return tag("details", tag("summary", summary), children)
 
 
 def text_of(value: object) -> str:
-    """Return the plain text of HTML."""
+    """Return the plain text of HTML: no tags, no escapes.
+
+    Parameters
+    ----------
+    value : object
+        What `escape` takes.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> text_of(tag("b", "p < 0.05"))
+    'p < 0.05'
+    """
     return html.unescape(re.sub(r"<[^>]*>", "", escape(value)))

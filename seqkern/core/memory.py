@@ -12,7 +12,7 @@ _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 _CGROUPS = Path("/sys/fs/cgroup")
 
 
-def parse_bytes(amount):
+def parse_bytes(amount: int | float | str) -> int:
     """Return a number of bytes.
 
     Parameters
@@ -20,14 +20,24 @@ def parse_bytes(amount):
     amount : int, float or str
         Bytes, or text such as ``"2GB"``, ``"500 MB"`` (powers of 1000) or ``"1.5GiB"`` (powers of 1024).
 
+    Returns
+    -------
+    int
+        At least 1.
+
     Raises
     ------
     ParameterError
         If it is none of these, or not positive.
+
+    Examples
+    --------
+    >>> parse_bytes("1.5GiB"), parse_bytes("500 MB")
+    (1610612736, 500000000)
     """
     text = f"{amount:.0f}" if isinstance(amount, float) else str(amount)
     match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([KMGT]?)(I?)B?\s*", text.upper())
-    size = 0
+    size = 0.0
     if match is not None:
         size = float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2]]
     if not 1 <= size < math.inf:
@@ -35,8 +45,24 @@ def parse_bytes(amount):
     return int(size)
 
 
-def format_bytes(size):
-    """Return a number of bytes as text for people: ``"3.2 GB"``."""
+def format_bytes(size: float) -> str:
+    """Return a number of bytes as text for people.
+
+    Parameters
+    ----------
+    size : float
+        Bytes.
+
+    Returns
+    -------
+    str
+        Three digits and a unit, a power of 1000.
+
+    Examples
+    --------
+    >>> format_bytes(3_200_000_000)
+    '3.2 GB'
+    """
     for unit in ("bytes", "kB", "MB", "GB"):
         if size < 999.5:
             return f"{size:.3g} {unit}"
@@ -44,7 +70,7 @@ def format_bytes(size):
     return f"{size:.3g} TB"
 
 
-def available_memory():
+def available_memory() -> int:
     """Return the bytes of memory this process may use: what the machine has free, or its share of it."""
     amounts = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     with contextlib.suppress(OSError):
@@ -54,9 +80,9 @@ def available_memory():
     return min([*amounts, *_cgroup_limits()])
 
 
-def _cgroup_limits():
+def _cgroup_limits() -> list[int]:
     """Return the memory limits of this process's control groups (containers, batch systems)."""
-    limits = []
+    limits: list[int] = []
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/cgroup").read_text().splitlines():
             _, controllers, group = line.split(":", 2)

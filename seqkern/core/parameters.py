@@ -1,41 +1,15 @@
-"""Parameters declared once: a class lists them as attributes, and the rest follows.
+"""What a class declares its parameters with: each function returns a `Parameter`, which type checkers take for a value.
 
-From a declaration come the constructor, with a real signature; the section Parameters of the class's documentation;
-the checks; and how values are read from text and from a configuration (specs.py). A class says::
-
-    class MismatchKernel(HammingKernel):
-        k: int | list[int] = integer(default=5, low=1, several=True, kw_only=False, doc="Length of the k-mers.")
-        m: int = integer(default=1, low=0, kw_only=False, doc="Mismatches allowed, fewer than k.")
-
-Parameters are inherited. `changed` alters one, `fixed` takes one away. Type checkers and editors know the constructor
-by PEP 681: `default` and `kw_only` are written out where they matter. Instances hold plain attributes, which nothing
-watches; values are checked by `check_parameters`, which whoever uses them calls first, and not by the constructor.
+What follows from the declarations is in parametrized.py.
 """
 
-import inspect
-from collections.abc import Callable, Collection
-from typing import Any, ClassVar, Literal, dataclass_transform
+from collections.abc import Collection
+from typing import Any, Literal
 
-from seqkern.core.declarations import (
-    REQUIRED,
-    AlphabetName,
-    Changed,
-    Choice,
-    Component,
-    Fixed,
-    Flag,
-    Integer,
-    Labels,
-    Numbers,
-    NumbersByName,
-    Parameter,
-    Real,
-    Text,
-)
-from seqkern.core.documentation import Documentation
-from seqkern.core.errors import unknown_name
-
-# ---- what a class declares with: each returns a Parameter, which type checkers take for a value ------------------
+from seqkern.core.declarations import REQUIRED, Changed, Fixed, Parameter
+from seqkern.core.declared_components import Component
+from seqkern.core.declared_numbers import Integer, Numbers, NumbersByName, Real
+from seqkern.core.declared_words import AlphabetName, Choice, Flag, Labels, Text
 
 
 def integer(
@@ -52,7 +26,22 @@ def integer(
     each: str = "",
     doc: str = "",
 ) -> Any:
-    """Declare a whole number, from `low` to `high`; see `Parameter` for the rest."""
+    """Declare a whole number.
+
+    Parameters
+    ----------
+    default : int, list or None, optional
+        That of the constructor; without one, the parameter must be given.
+    low, high : float or str, optional
+        Least and largest value; a text names the parameter that has it.
+    several, words, optional, kw_only, execution, list_parameter, each, doc
+        As of `Parameter`.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return Integer(**locals())
 
 
@@ -69,7 +58,26 @@ def real(
     kw_only: bool = True,
     doc: str = "",
 ) -> Any:
-    """Declare a number ≥ `low` (> with `open_low`) and ≤ `high` (<), finite unless `infinite`."""
+    """Declare a number, finite unless `infinite`.
+
+    Parameters
+    ----------
+    default : float, str or None, optional
+        That of the constructor; without one, the parameter must be given.
+    low, high : float or str, optional
+        Least and largest value; a text names the parameter that has it.
+    open_low, open_high : bool
+        Whether the bound itself is refused.
+    infinite : bool
+        Whether infinity is a value.
+    words, optional, kw_only, doc
+        As of `Parameter`.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return Real(**locals())
 
 
@@ -81,12 +89,40 @@ def choice(
     execution: bool = False,
     doc: str = "",
 ) -> Any:
-    """Declare one of some words, by default those of the annotation, a Literal."""
+    """Declare one of some words.
+
+    Parameters
+    ----------
+    default : str or None, optional
+        That of the constructor; without one, the parameter must be given.
+    choices : collection of str
+        By default those of the annotation, a Literal.
+    kw_only, execution, doc
+        As of `Parameter`.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return Choice(default=default, choices=tuple(choices), kw_only=kw_only, execution=execution, doc=doc)
 
 
 def flag(*, default: Any = REQUIRED, kw_only: bool = True, doc: str = "") -> Any:
-    """Declare what is true or false."""
+    """Declare what is true or false.
+
+    Parameters
+    ----------
+    default : bool, optional
+        That of the constructor; without one, the parameter must be given.
+    kw_only, doc
+        As of `Parameter`.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return Flag(**locals())
 
 
@@ -101,12 +137,44 @@ def text(
     remedy: str = "",
     doc: str = "",
 ) -> Any:
-    """Declare text, or the path of a file; with `rows`, rows of numbers may stand for it."""
+    """Declare text, or the path of a file.
+
+    Parameters
+    ----------
+    default : str or None, optional
+        That of the constructor; without one, the parameter must be given.
+    several : bool
+        As of `Parameter`.
+    rows : bool
+        Whether rows of numbers may stand for the text.
+    path : bool
+        Whether it is the path of a file.
+    optional, kw_only, remedy, doc
+        As of `Parameter`.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return Text(**locals())
 
 
 def alphabet_name(*, default: Any = REQUIRED, doc: str = "") -> Any:
-    """Declare an alphabet, by its name or its letters."""
+    """Declare an alphabet, by its name or its letters.
+
+    Parameters
+    ----------
+    default : str or None, optional
+        That of the constructor; without one, the parameter must be given.
+    doc : str
+        As of `Parameter`.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return AlphabetName(**locals())
 
 
@@ -122,7 +190,26 @@ def numbers(
     remedy: str = "",
     doc: str = "",
 ) -> Any:
-    """Declare a list of numbers from `low` to `high`, as many as the attribute `length` says."""
+    """Declare a list of numbers.
+
+    Parameters
+    ----------
+    default : list, str or None, optional
+        That of the constructor; without one, the parameter must be given.
+    low, high : float, optional
+        Least and largest value of each.
+    words, each
+        As of `Parameter`.
+    length : str
+        The attribute of the object that says how many numbers there are; by default any number of them.
+    kw_only, remedy, doc
+        As of `Parameter`.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return Numbers(**locals())
 
 
@@ -136,12 +223,44 @@ def numbers_by_name(
     remedy: str = "",
     doc: str = "",
 ) -> Any:
-    """Declare a number for each of some names; `value` declares the number, which messages call `each` and the name."""
+    """Declare a number for each of some names.
+
+    Parameters
+    ----------
+    value : Parameter
+        Declares the number, which messages call `each` and the name.
+    default : dict, str or None, optional
+        That of the constructor; without one, the parameter must be given.
+    words : tuple of str
+        As of `Parameter`.
+    text : bool
+        Whether any text may stand for the numbers.
+    each, remedy, doc
+        As of `Parameter`.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return NumbersByName(**locals())
 
 
 def labels(*, default: Any = REQUIRED, kw_only: bool = True, list_parameter: bool = False, doc: str = "") -> Any:
-    """Declare a list of classes."""
+    """Declare a list of classes.
+
+    Parameters
+    ----------
+    default : list or None, optional
+        That of the constructor; without one, the parameter must be given.
+    kw_only, list_parameter, doc
+        As of `Parameter`.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return Labels(**locals())
 
 
@@ -155,192 +274,78 @@ def component(
     list_parameter: bool = False,
     doc: str = "",
 ) -> Any:
-    """Declare a thing of some kind, such as ``"kernel"``; with `expand`, all those of a grid."""
+    """Declare a thing of some kind.
+
+    Parameters
+    ----------
+    kind : str
+        A name in kinds.py, such as ``"kernel"``.
+    default : object, optional
+        That of the constructor; without one, the parameter must be given.
+    several : bool
+        As of `Parameter`.
+    expand : bool
+        Whether it is all things of a grid.
+    kw_only, list_parameter, doc
+        As of `Parameter`.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return Component(**locals())
 
 
 def anything(*, default: Any = REQUIRED, kw_only: bool = True, doc: str = "") -> Any:
-    """Declare what only the class itself can check; text is read by its looks."""
+    """Declare what only the class itself can check; text is read by its looks.
+
+    Parameters
+    ----------
+    default : object, optional
+        That of the constructor; without one, the parameter must be given.
+    kw_only, doc
+        As of `Parameter`.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return Parameter(**locals())
 
 
 def changed(*, default: Any, **changes: Any) -> Any:
-    """Declare an inherited parameter again, with another default, and `changes` of what else it was declared with."""
+    """Declare an inherited parameter again.
+
+    Parameters
+    ----------
+    default : object
+        The one that the constructor has here.
+    **changes : object
+        What else is to be different of what it was declared with.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return Changed(default=default, changes={"default": default, **changes})
 
 
 def fixed(value: Any, *, init: Literal[False] = False) -> Any:
-    """Take an inherited parameter away: the attribute has this value, and the constructor does not take it."""
-    return Fixed(default=value)
+    """Take an inherited parameter away: the constructor does not have it here.
 
-
-# ---- what follows --------------------------------------------------------------------------------------------------
-
-
-@dataclass_transform(
-    kw_only_default=True,
-    field_specifiers=(
-        integer,
-        real,
-        choice,
-        flag,
-        text,
-        alphabet_name,
-        numbers,
-        numbers_by_name,
-        labels,
-        component,
-        anything,
-        changed,
-        fixed,
-    ),
-)
-class Parameters:
-    """Base of all classes with declared parameters, as scikit-learn wants them: `clone` and grid searches work.
-
-    A class that writes ``__init__`` itself keeps it: then that stores each argument, unchanged, under its own name.
-
-    Attributes
+    Parameters
     ----------
-    last_parameters : tuple of str
-        Those that stand last in the signature, in this order. The others stand in the order in which they are declared,
-        inherited ones first; those that are given by position before those that are not.
+    value : object
+        That of the attribute.
+    init : False
+        For type checkers alone, which read in it that there is no such argument.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
     """
-
-    last_parameters: ClassVar[tuple[str, ...]] = ()
-    _own_parameters: ClassVar[dict[str, Parameter]] = {}
-    _parameters: ClassVar[dict[str, Parameter]] = {}
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Make the constructor and the documentation of a class from what it declares and inherits."""
-        super().__init_subclass__(**kwargs)
-        annotations = inspect.get_annotations(cls)
-        own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
-        cls._own_parameters = {name: item.declared(annotations.get(name, Any)) for name, item in own.items()}
-        for name, item in own.items():
-            if item.default is REQUIRED:
-                delattr(cls, name)
-            else:
-                setattr(cls, name, item.default)
-        cls._parameters = _collected(cls)
-        if _writes_constructor(cls):
-            known = inspect.signature(cls).parameters
-            cls._parameters = {name: cls._parameters.get(name, Parameter()) for name in known}
-        else:
-            cls.__init__ = _constructor(cls._parameters)  # type: ignore[method-assign]
-        if cls.__doc__ is not None:
-            cls.__doc__ = Documentation(cls.__dict__["__doc__"])  # type: ignore[assignment]
-
-    @classmethod
-    def declarations(cls) -> dict[str, Parameter]:
-        """Return the parameters by name, in the order of the constructor."""
-        return cls._parameters
-
-    @classmethod
-    def parameter_names(cls) -> list[str]:
-        """Return the names of the constructor's parameters, in order."""
-        return list(cls._parameters)
-
-    @classmethod
-    def parameters_with(cls, trait: str) -> tuple[str, ...]:
-        """Return the names of the parameters with a trait, such as ``"execution"``."""
-        return tuple(name for name, item in cls._parameters.items() if getattr(item, trait))
-
-    def check_parameters(self) -> None:
-        """Raise ParameterError for a parameter outside its domain."""
-        for name, item in self._parameters.items():
-            item.check(name, getattr(self, name), self)
-        self._check_parameters()
-
-    def _check_parameters(self) -> None:
-        """Raise ParameterError for what concerns several parameters, or what no declaration says."""
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters as a dict; with `deep`, those of nested objects too, as ``outer__inner``."""
-        params = {name: getattr(self, name) for name in self._parameters}
-        if deep:
-            for name, value in list(params.items()):
-                if isinstance(value, Parameters):
-                    params.update({f"{name}__{key}": item for key, item in value.get_params().items()})
-        return params
-
-    def set_params(self, **params: Any) -> "Parameters":
-        """Set parameters by name (``outer__inner`` for nested ones) and return self."""
-        for key, value in params.items():
-            name, _, inner = key.partition("__")
-            if name not in self._parameters:
-                raise unknown_name(f"parameter of {type(self).__name__}", name, self._parameters)
-            if inner:
-                getattr(self, name).set_params(**{inner: value})
-            else:
-                setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        defaults = inspect.signature(type(self)).parameters
-        shown = [
-            f"{name}={value!r}"
-            for name, value in self.get_params(deep=False).items()
-            if defaults[name].default is REQUIRED or value != defaults[name].default
-        ]
-        return f"{type(self).__name__}({', '.join(shown)})"
-
-
-def _collected(cls: type[Parameters]) -> dict[str, Parameter]:
-    """Return all parameters of a class, those it inherits among them, in the order of the constructor."""
-    found: dict[str, Parameter] = {}
-    for base in reversed(cls.__mro__):
-        for name, item in vars(base).get("_own_parameters", {}).items():
-            if isinstance(item, Changed):
-                found[name] = item.of(_declared_before(cls, base, name)).declared(item.annotation)
-            else:
-                found[name] = item
-    found = {name: item for name, item in found.items() if not isinstance(item, Fixed)}
-    last = cls.last_parameters
-    place = {name: (found[name].kw_only, name in last and last.index(name) + 1) for name in found}
-    return dict(sorted(found.items(), key=lambda entry: place[entry[0]]))
-
-
-def _declared_before(cls: type[Parameters], base: type, name: str) -> Parameter:
-    """Return what a class inherits under a name from those behind `base`."""
-    mro = cls.__mro__
-    for other in mro[mro.index(base) + 1 :]:
-        item = vars(other).get("_own_parameters", {}).get(name)
-        if item is not None and not isinstance(item, Fixed):
-            return item.of(_declared_before(cls, other, name)) if isinstance(item, Changed) else item
-    raise TypeError(f"{base.__name__} changes {name}, which it does not inherit")
-
-
-def _writes_constructor(cls: type) -> bool:
-    """Tell whether the constructor of a class is written by hand: by itself, or by a base to which it adds nothing."""
-    constructor = inspect.getattr_static(cls, "__init__")
-    by_hand = not hasattr(constructor, "declared") and constructor is not object.__init__
-    return by_hand and ("__init__" in vars(cls) or not vars(cls)["_own_parameters"])
-
-
-def _constructor(declared: dict[str, Parameter]) -> Callable[..., None]:
-    """Return an ``__init__`` that stores its arguments, with the signature that the declarations give."""
-    kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
-    arguments = [inspect.Parameter("self", kinds[0])]
-    arguments += [
-        inspect.Parameter(name, kinds[item.kw_only], default=item.default, annotation=item.annotation)
-        for name, item in declared.items()
-    ]
-    signature = inspect.Signature(arguments)
-
-    positional = [name for name, item in declared.items() if not item.kw_only]
-    required = {name for name, item in declared.items() if item.required}
-
-    def store(self: Any, *args: Any, **kwargs: Any) -> None:
-        given = dict(zip(positional, args, strict=False)) | kwargs
-        complete = len(given) == len(args) + len(kwargs) and required <= given.keys() <= declared.keys()
-        if not complete:
-            signature.bind(self, *args, **kwargs)  # raises, and says what is wrong
-        for name, item in declared.items():
-            setattr(self, name, given.get(name, item.default))
-
-    store.__name__ = "__init__"
-    store.__doc__ = "Store the parameters."
-    store.__signature__ = signature  # type: ignore[attr-defined]
-    store.declared = True  # type: ignore[attr-defined]
-    return store
+    return Fixed(default=value)

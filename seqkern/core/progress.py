@@ -1,18 +1,43 @@
 """A progress bar on standard error: only on a terminal, and only when the work takes some seconds."""
 
+from __future__ import annotations
+
 import contextlib
 import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 DELAY = 3
 
+Item = TypeVar("Item")
+Show = Callable[..., None]
 
-def progress_bar(items, description):
-    """Return an iterator over the list `items` that shows how far it has come."""
+
+def progress_bar(items: Sequence[Item], description: str) -> Iterator[Item]:
+    """Go through a list and show how far work has come.
+
+    Parameters
+    ----------
+    items : sequence
+        What there is to do.
+    description : str
+        What is being done, before the bar.
+
+    Returns
+    -------
+    iterator
+        Over the items, in order.
+
+    Examples
+    --------
+    >>> [name.upper() for name in progress_bar(["globin", "kinase"], "families")]
+    ['GLOBIN', 'KINASE']
+    """
     bar = _bar(description, total=len(items))
     return iter(items) if bar is None else iter(_filled(bar, items))
 
 
-def _filled(bar, items):
+def _filled(bar: Any, items: Sequence[Item]) -> Iterator[Item]:
     """Yield the items and count them."""
     with bar:
         for item in items:
@@ -21,41 +46,40 @@ def _filled(bar, items):
 
 
 @contextlib.contextmanager
-def progress_counter(description, unit=""):
-    """Show how far work has come that is no loop over a list.
+def progress_counter(description: str, unit: str = "") -> Iterator[Show | None]:
+    """Show how far work has come that is not a loop over a list.
 
     Parameters
     ----------
     description : str
         What is being done.
     unit : str
-        What is being counted.
+        What is being counted, with a space before it.
 
     Yields
     ------
     callable or None
-        ``show(done, total=None)``, both counted from the start; None when standard error is no terminal.
+        ``show(done, total=None)``, both counted from the start; None when standard error is not a terminal.
     """
     bar = _bar(description, unit=unit, unit_scale=True)
     if bar is None:
         yield None
         return
 
-    def show(done, total=None):
+    def _show(done: int, total: int | None = None) -> None:
         if done < bar.n:  # another pass begins
             bar.reset()
         bar.total = total
         bar.update(done - bar.n)
 
     with bar:
-        yield show
+        yield _show
 
 
-def _bar(description, **options):
+def _bar(description: str, **options: Any) -> Any:
     """Return a tqdm bar, or None where nobody would see it."""
     if not sys.stderr.isatty():
         return None
-    # loaded only where used: costs start-up
-    from tqdm import tqdm
+    from tqdm import tqdm  # costs start-up
 
     return tqdm(desc=description, delay=DELAY, leave=False, file=sys.stderr, **options)

@@ -3,20 +3,30 @@
 The table ``public_files.tsv`` names them with SHA-256 and public address.
 """
 
+from __future__ import annotations
+
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from seqkern.core.cache import cache_dir
 from seqkern.core.errors import FileError, unknown_name
 from seqkern.core.resource_files import open_resource
 from seqkern.core.text_files import file_sha256
 
+if TYPE_CHECKING:
+    from seqkern.core.types import PathLike
+
 PREFIX = "public:"
 PARAMETER = "parameter"
 """Role of the files that are no data set, but named by a kernel's parameter, or for profiles."""
 REMEDY = "put it into a folder and name that folder: data_dir in the config, --data-dir, or SEQKERN_DATA"
+
+
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True)
@@ -26,13 +36,21 @@ class PublicFile:
     Attributes
     ----------
     dataset, role : str
+        The data set that it belongs to, and what it is of it: ``sequences``, ``table``, …, or `PARAMETER`.
     file : str
         Path inside a data directory.
     sha256 : str
+        Checksum, in hexadecimal digits.
     url : str
         Public address; empty where the public file has another form.
     made : str
         How the file follows from a public one.
+
+    Examples
+    --------
+    >>> files = public_table("public_files.tsv", PublicFile)
+    >>> [file.role for file in files if file.dataset == "uci_promoters"]
+    ['table']
     """
 
     dataset: str
@@ -44,21 +62,39 @@ class PublicFile:
 
 
 @cache
-def public_table(name, cls):
-    """Return the rows of a resource table as objects of a dataclass."""
+def public_table(name: str, cls: Callable[..., Row]) -> tuple[Row, ...]:
+    """Return the rows of a resource table as objects.
+
+    Parameters
+    ----------
+    name : str
+        File name of the table, whose columns are the fields of the class.
+    cls : type
+        A dataclass whose fields are all str.
+
+    Returns
+    -------
+    tuple of objects of the class
+        In the order of the rows.
+    """
     with open_resource(name) as stream:
         header, *rows = (line.rstrip("\n").split("\t") for line in stream)
     return tuple(cls(**dict(zip(header, row, strict=True))) for row in rows)
 
 
-def find_file(file, data_dir=None):
+def find_file(file: PublicFile, data_dir: PathLike | None = None) -> Path:
     """Return the path of a public file whose checksum was compared.
 
     Parameters
     ----------
     file : PublicFile
+        The row of the table.
     data_dir : path-like, optional
         Looked into first; then the folder named by SEQKERN_DATA, the cache, and the network.
+
+    Returns
+    -------
+    Path
 
     Raises
     ------
@@ -85,12 +121,27 @@ def find_file(file, data_dir=None):
     return cached
 
 
-def is_public(path):
-    """Tell whether a kernel's parameter names a public file: ``public:NAME``, not a path."""
+def is_public(path: PathLike) -> bool:
+    """Tell whether a parameter names a public file: ``public:NAME``, not a path.
+
+    Parameters
+    ----------
+    path : path-like
+        Value of a kernel's parameter.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_public("public:prosite"), is_public("prosite.dat")
+    (True, False)
+    """
     return str(path).startswith(PREFIX)
 
 
-def local_path(path, data_dir=None):
+def local_path(path: PathLike, data_dir: PathLike | None = None) -> Path:
     """Return where to read a file that a kernel's parameter names: a path as it is, of a public file a checked copy.
 
     Parameters
@@ -99,6 +150,10 @@ def local_path(path, data_dir=None):
         ``public:NAME`` is the public file of this name in ``public_files.tsv``.
     data_dir : path-like, optional
         Looked into first.
+
+    Returns
+    -------
+    Path
 
     Raises
     ------

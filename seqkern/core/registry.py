@@ -21,6 +21,14 @@ class Registry:
         Their base class, as ``module:Class``.
     table : dict of str to str
         From the name of each class, its attribute `name`, to its place, as ``module:Class``.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import KERNELS
+    >>> KERNELS.kind, "spectrum" in KERNELS.names
+    ('kernel', True)
+    >>> KERNELS.build("spectrum", k=4)
+    SpectrumKernel(k=4)
     """
 
     def __init__(self, kind: str, base: str, table: Mapping[str, str]) -> None:
@@ -70,7 +78,16 @@ class Registry:
         self.table = dict(sorted({**self.table, name: place}.items()))
 
     def get(self, name: str) -> type[Any]:
-        """Return the class registered as `name`.
+        """Import a class and return it.
+
+        Parameters
+        ----------
+        name : str
+            Under which it is registered.
+
+        Returns
+        -------
+        type
 
         Raises
         ------
@@ -82,7 +99,18 @@ class Registry:
         return _import_class(self.table[name])
 
     def build(self, name: str, /, **params: Any) -> Any:
-        """Return an instance of the class registered as `name`.
+        """Return an instance of a class.
+
+        Parameters
+        ----------
+        name : str
+            Under which it is registered.
+        **params : object
+            Arguments of its constructor.
+
+        Returns
+        -------
+        object of the class
 
         Raises
         ------

@@ -1,6 +1,9 @@
 """Open the small files that come with the package: ``resources/`` and ``workflow/schemas/`` of the repository."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TextIO
 
 from seqkern.core.errors import FileError
 
@@ -10,18 +13,29 @@ CHECKOUT = {"resources": PACKAGE.parent / "resources", "schemas": PACKAGE.parent
 SUFFIXES = {".tsv", ".yaml"}
 
 
-def resource_path(name, folder="resources"):
+def resource_path(name: str, folder: str = "resources") -> Path:
     """Return the place of a file, installed or in a source checkout.
 
     Parameters
     ----------
     name : str
+        File name, such as ``"public.tsv"``.
     folder : {"resources", "schemas"}
+        Which of the two.
+
+    Returns
+    -------
+    Path
 
     Raises
     ------
     FileError
         If there is no such file.
+
+    Examples
+    --------
+    >>> resource_path("public.tsv").name
+    'public.tsv'
     """
     for path in (PACKAGE / folder / name, CHECKOUT[folder] / name):
         if path.is_file():
@@ -29,19 +43,35 @@ def resource_path(name, folder="resources"):
     raise FileError("no such resource file", file=CHECKOUT[folder] / name, remedy="install seqkern again")
 
 
-def resource_files(folder="resources"):
+def resource_files(folder: str = "resources") -> list[Path]:
     """Return the places of all files of a folder, installed or in a source checkout, in the order of their names.
 
     Parameters
     ----------
     folder : {"resources", "schemas"}
+        Which of the two.
+
+    Returns
+    -------
+    list of Path
     """
     home = PACKAGE / folder if (PACKAGE / folder).is_dir() else CHECKOUT[folder]
     return sorted(path for path in home.glob("*") if path.suffix in SUFFIXES)
 
 
-def open_resource(name, folder="resources"):
-    """Open a file (such as ``"public.tsv"``) for reading as UTF-8 text.
+def open_resource(name: str, folder: str = "resources") -> TextIO:
+    """Open a file for reading as UTF-8 text.
+
+    Parameters
+    ----------
+    name : str
+        File name, such as ``"public.tsv"``.
+    folder : {"resources", "schemas"}
+        Which of the two.
+
+    Returns
+    -------
+    text file object
 
     Raises
     ------

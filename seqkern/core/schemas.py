@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from seqkern.core.declarations import Component
+from seqkern.core.declared_components import Component
 from seqkern.core.kinds import Kind, kind_of
 
 _RANGE = r"^\s*[-+]?[\d.]+([eE][-+]?\d+)?\.\.[-+]?[\d.]+([eE][-+]?\d+)?\s*$"
@@ -55,6 +55,11 @@ def class_schema(cls: Any, *, grid: bool = False) -> dict[str, Any]:
         With declared parameters.
     grid : bool
         Whether a list of values is a grid, and a range of numbers ``0.1..10`` is a value.
+
+    Returns
+    -------
+    dict
+        ``properties`` by the names of parameters, and ``required``.
     """
     properties = {
         name: _searched(item.schema()) if grid and not item.list_parameter else item.schema()

@@ -17,10 +17,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from seqkern.core.declarations import Component, Parameter
+from seqkern.core.declarations import Parameter
+from seqkern.core.declared_components import Component
 from seqkern.core.errors import ParameterError
 from seqkern.core.kinds import kind_of
-from seqkern.core.parameters import Parameters
+from seqkern.core.parametrized import Parameters
 from seqkern.core.words import NUMBER, parse_value
 
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
@@ -38,10 +39,21 @@ def parse_spec(text: str, key: str = "kernel") -> dict[str, Any]:
     key : str
         The key of the name: ``"kernel"``, ``"solver"``, …
 
+    Returns
+    -------
+    dict
+        The name under `key`, and the parameters that were given.
+
     Raises
     ------
     ParameterError
         If the text cannot be read, with the place.
+
+    Examples
+    --------
+    >>> import seqkern.kernels
+    >>> parse_spec("0.5*spectrum:k=1-3")
+    {'kernel': 'sum', 'parts': [{'kernel': 'spectrum', 'k': [1, 2, 3]}], 'weights': [0.5]}
     """
     if not text.lstrip().startswith("{"):
         return _Reader(text, key).read()
@@ -65,10 +77,20 @@ def build_spec(spec: Any, key: str) -> Any:
     key : str
         The kind, which is the key of the name.
 
+    Returns
+    -------
+    object of the kind
+
     Raises
     ------
     ParameterError
-        If it is no spec, for an unknown name or parameter (with the nearest one), or a value outside its domain.
+        If it is not a spec, for an unknown name or parameter (with the nearest one), or a value outside its domain.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import KERNELS
+    >>> build_spec({"kernel": "mismatch", "k": 6, "m": 2}, "kernel")
+    MismatchKernel(k=6, m=2)
     """
     registry = kind_of(key).registry
     if isinstance(spec, registry.base_class):
@@ -87,7 +109,13 @@ def build_named(key: str, name: str, params: Mapping[str, Any]) -> Any:
     key : str
         The kind.
     name : str
+        That of a class of the kind.
     params : mapping
+        Its parameters; texts are read, and what is nested is built.
+
+    Returns
+    -------
+    object of the kind
 
     Raises
     ------
@@ -101,7 +129,19 @@ def build_named(key: str, name: str, params: Mapping[str, Any]) -> Any:
 
 
 def built_values(cls: type[Parameters], params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a class as its constructor takes them, from those of a configuration."""
+    """Read and build the parameters of a configuration, for the constructor of a class.
+
+    Parameters
+    ----------
+    cls : type
+        With declared parameters.
+    params : mapping of str to object
+        As a configuration has them; names that the class does not declare are read by their looks.
+
+    Returns
+    -------
+    dict of str to object
+    """
     declared = cls.declarations()
     items = {str(name): (declared.get(name, Parameter()), value) for name, value in params.items()}
     return {name: item.build(item.normal(value)) for name, (item, value) in items.items()}
@@ -113,16 +153,38 @@ def normal_values(cls: type[Parameters], params: Mapping[str, Any], *, grid: boo
     Parameters
     ----------
     cls : type
-    params : mapping
+        With declared parameters.
+    params : mapping of str to object
+        As a configuration has them.
     grid : bool
         Whether lists of values are grids.
+
+    Returns
+    -------
+    dict of str to object
     """
     declared = cls.declarations()
     return {str(name): declared.get(name, Parameter()).normal(value, grid=grid) for name, value in params.items()}
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it: objects as specs, infinity as "inf", arrays and their numbers as Python's."""
+    """Return a value as JSON can hold it: objects as specs, infinity as "inf", arrays and their numbers as Python's.
+
+    Parameters
+    ----------
+    value : object
+        A parameter's value, however nested.
+
+    Returns
+    -------
+    object
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain({"C": np.array([1.0, np.inf]), "k": np.int64(3)})
+    {'C': [1.0, 'inf'], 'k': 3}
+    """
     if hasattr(value, "spec"):
         return value.spec()
     if isinstance(value, Mapping):

@@ -1,5 +1,7 @@
 """Text from files: plain, compressed (told by the first bytes, not by the name) or on standard input."""
 
+from __future__ import annotations
+
 import bz2
 import contextlib
 import gzip
@@ -9,18 +11,23 @@ import itertools
 import lzma
 import sys
 import zlib
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from seqkern.core.errors import FileError, SequenceError
 
-OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+if TYPE_CHECKING:
+    from seqkern.core.types import PathLike, Source
+
+OPENERS: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 BINARY_BYTES = bytes(range(7)) + bytes(range(14, 27))
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 HEAD = 4096
 
 
 @contextlib.contextmanager
-def open_lines(source):
+def open_lines(source: Source) -> Iterator[tuple[Iterator[str], str]]:
     r"""Open a text and give its lines; what goes wrong while they are read becomes a one-line error.
 
     Parameters
@@ -41,18 +48,26 @@ def open_lines(source):
         If the file is missing, unreadable, truncated, damaged, or not text.
     SequenceError
         If it is empty.
+
+    Examples
+    --------
+    >>> import io
+    >>> with open_lines(io.StringIO(">d1\nACGT\n")) as (lines, name):
+    ...     name, list(lines)
+    ('input', ['>d1\n', 'ACGT\n'])
     """
     with open_text(source) as (text, name):
         yield _not_empty(iter(text), name), name
 
 
 @contextlib.contextmanager
-def open_text(source):
+def open_text(source: Source) -> Iterator[tuple[Any, str]]:
     """Open a text as `open_lines` does, to be read in blocks of any size: lines may be longer than memory.
 
     Parameters
     ----------
     source : path-like, ``"-"`` or file object
+        As for `open_lines`.
 
     Yields
     ------
@@ -90,15 +105,31 @@ def open_text(source):
         yield text, name
 
 
-def source_name(source):
-    """Return what a path, ``"-"`` or file object is called in messages."""
+def source_name(source: Source) -> str:
+    """Return what messages call a source.
+
+    Parameters
+    ----------
+    source : path-like, ``"-"`` or file object
+        As for `open_lines`.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> source_name("-"), source_name("donors.fa")
+    ('standard input', 'donors.fa')
+    """
     if str(source) == "-":
         return "standard input"
     return str(getattr(source, "name", "input")) if hasattr(source, "read") else str(source)
 
 
-def _open_binary(source, stack):
+def _open_binary(source: Source, stack: contextlib.ExitStack) -> Any:
     """Return a buffered binary reader, or None if `source` is a text handle."""
+    raw: Any
     if not hasattr(source, "read"):
         raw = _standard_input() if str(source) == "-" else stack.enter_context(Path(source).open("rb"))  # noqa: SIM115
     elif isinstance(source, io.TextIOBase):
@@ -112,14 +143,14 @@ def _open_binary(source, stack):
     return buffered
 
 
-def _standard_input():
+def _standard_input() -> BinaryIO:
     """Return standard input as a binary reader, or raise FileError where there is none."""
     if sys.stdin is None:
         raise FileError("is closed", file="standard input", remedy="give a file")
     return sys.stdin.buffer
 
 
-def _not_empty(lines, name):
+def _not_empty(lines: Iterator[str], name: str) -> Iterator[str]:
     """Return an iterator over `lines` from the first not blank; raise SequenceError if all are."""
     for line in lines:
         if line.strip():
@@ -127,8 +158,8 @@ def _not_empty(lines, name):
     raise SequenceError("is empty", file=name, remedy="check how the file was made")
 
 
-def read_cells(source):
-    """Read a table of tab-separated text; blank lines are left out.
+def read_cells(source: Source) -> list[list[str]]:
+    r"""Read a table of tab-separated text; blank lines are left out.
 
     Parameters
     ----------
@@ -145,6 +176,12 @@ def read_cells(source):
     FileError, SequenceError
         As `open_lines`; also if a line has more or fewer cells than the first, or the cells are separated by
         something else.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_cells(io.StringIO("id\tlabel\nd1\tdonor\n"))
+    [['id', 'label'], ['d1', 'donor']]
     """
     with open_lines(source) as (lines, name):
         rows = [(i, line.rstrip("\n").split("\t")) for i, line in enumerate(lines, start=1) if line.strip()]
@@ -161,15 +198,38 @@ def read_cells(source):
     return [row for _, row in rows]
 
 
-def check_columns(header, name):
-    """Raise SequenceError if the table `name` has two columns of one name."""
+def check_columns(header: Sequence[str], name: str) -> None:
+    """Refuse a table with two columns of one name.
+
+    Parameters
+    ----------
+    header : sequence of str
+        The names of its columns.
+    name : str
+        What messages call the table.
+
+    Raises
+    ------
+    SequenceError
+        If there are two.
+    """
     twice = [column for i, column in enumerate(header) if column in header[:i]]
     if twice:
         raise SequenceError(f"has two columns {twice[0]!r}", file=name, remedy="rename one")
 
 
-def file_sha256(path):
+def file_sha256(path: PathLike) -> str:
     """Return the SHA-256 of a file's bytes, hexadecimal.
+
+    Parameters
+    ----------
+    path : path-like
+        Read as it is, not unpacked.
+
+    Returns
+    -------
+    str
+        64 digits.
 
     Raises
     ------
@@ -181,7 +241,7 @@ def file_sha256(path):
 
 
 @contextlib.contextmanager
-def _reading(name):
+def _reading(name: str) -> Iterator[None]:
     """Turn what the standard library raises while reading into FileError."""
     try:
         yield

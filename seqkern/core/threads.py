@@ -3,33 +3,50 @@
 With several threads the order of BLAS's sums, and so the last bits, depend on their number.
 """
 
+from __future__ import annotations
+
 import functools
 import os
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
 from seqkern.core.checks import check_integer
 
-GIVEN_THREADS = ContextVar("given_threads", default=None)
+GIVEN_THREADS: ContextVar[int | None] = ContextVar("given_threads", default=None)
+Result = TypeVar("Result")
 
 
-def one_thread():
+def one_thread() -> AbstractContextManager[Any]:
     """Return a context in which BLAS and LAPACK compute on one thread."""
     return _libraries().limit(limits=1)
 
 
 @functools.cache
-def _libraries():
+def _libraries() -> ThreadpoolController:
     """Return the handle of the loaded BLAS libraries; finding them takes longer than a small fit."""
     return ThreadpoolController()
 
 
 @contextmanager
-def given_threads(n_threads):
-    """Let every `fill` inside, that of a kernel in a kernel too, use `n_threads`; None changes nothing."""
+def given_threads(n_threads: int | None) -> Iterator[None]:
+    """Set how many threads every `fill` inside uses, that of a kernel in a kernel too.
+
+    Parameters
+    ----------
+    n_threads : int or None
+        At least 1; None changes nothing.
+
+    Examples
+    --------
+    >>> with given_threads(2):
+    ...     GIVEN_THREADS.get()
+    2
+    """
     token = GIVEN_THREADS.set(n_threads or GIVEN_THREADS.get())
     try:
         yield
@@ -37,22 +54,53 @@ def given_threads(n_threads):
         GIVEN_THREADS.reset(token)
 
 
-def available_threads(n_threads=None):
-    """Return `n_threads`, or the number of cores this process may use."""
-    if n_threads is not None:
-        check_integer("n_threads", n_threads, 1)
-        return n_threads
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-
-
-def in_threads(tasks, n_threads=None):
-    """Call functions without arguments in threads, and return a list of what they return, in order.
+def available_threads(n_threads: int | None = None) -> int:
+    """Return how many threads to use.
 
     Parameters
     ----------
-    tasks : list of callable
+    n_threads : int, optional
+        By default as many as this process may use cores.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ParameterError
+        If it is not an integer of at least 1.
+
+    Examples
+    --------
+    >>> available_threads(4)
+    4
+    """
+    if n_threads is not None:
+        check_integer("n_threads", n_threads, 1)
+        return n_threads
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_threads(tasks: Iterable[Callable[..., Result]], n_threads: int | None = None) -> list[Result]:
+    """Call functions in threads.
+
+    Parameters
+    ----------
+    tasks : iterable of callable
+        Without arguments; what they raise is raised here.
     n_threads : int, optional
         By default those of `given_threads`, or all cores.
+
+    Returns
+    -------
+    list
+        What they return, in order.
+
+    Examples
+    --------
+    >>> in_threads([lambda: 1, lambda: 2], 2)
+    [1, 2]
     """
     with ThreadPoolExecutor(available_threads(n_threads or GIVEN_THREADS.get())) as pool:
         return list(pool.map(lambda task: task(), tasks))

@@ -9,7 +9,22 @@ from seqkern.core.errors import FileError
 
 
 def format_cell(value: object) -> str:
-    """Return a cell's text: floats to 10 significant digits, empty for None and NaN; never a tab or a line end."""
+    r"""Return a cell's text: floats to 10 significant digits, empty for None and NaN; never a tab or a line end.
+
+    Parameters
+    ----------
+    value : object
+        A number, text, or None.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> [format_cell(value) for value in (1 / 3, 7, None, float("nan"), "a\tb")]
+    ['0.3333333333', '7', '', '', 'a b']
+    """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, float):
@@ -23,7 +38,9 @@ def write_tsv(path: str | PathLike, columns: Sequence[str], rows: Iterable[Itera
     Parameters
     ----------
     path : path-like
+        The file to write.
     columns : sequence of str
+        Names, for the header line.
     rows : iterable of dict or sequence
         Dicts by column name (a missing key is an empty cell), or values in the order of `columns`.
 
@@ -31,6 +48,16 @@ def write_tsv(path: str | PathLike, columns: Sequence[str], rows: Iterable[Itera
     ------
     FileError
         If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "auc.tsv"
+    ...     write_tsv(path, ["kernel", "auc"], [{"kernel": "spectrum", "auc": 0.5}, ("mismatch", None)])
+    ...     read_tsv(path)
+    [{'kernel': 'spectrum', 'auc': '0.5'}, {'kernel': 'mismatch', 'auc': ''}]
     """
     with atomic_write(path, "w") as file:
         file.write("\t".join(columns) + "\n")
@@ -40,12 +67,23 @@ def write_tsv(path: str | PathLike, columns: Sequence[str], rows: Iterable[Itera
 
 
 def read_utf8(path: str | PathLike, *, remedy: str) -> str:
-    """Return the text of a file with its ends of lines as they are.
+    """Return the text of a file with its line ends as they are.
+
+    Parameters
+    ----------
+    path : path-like
+        The file to read.
+    remedy : str
+        What the message recommends where it cannot be read.
+
+    Returns
+    -------
+    str
 
     Raises
     ------
     FileError
-        If the file cannot be read, with this remedy, or is no text.
+        If it cannot be read, or is not text in UTF-8.
     """
     try:
         with open(path, encoding="utf-8", newline="") as file:
@@ -56,12 +94,22 @@ def read_utf8(path: str | PathLike, *, remedy: str) -> str:
 
 
 def read_tsv(path: str | PathLike) -> list[dict[str, str]]:
-    """Read a table as a list of dicts of str.
+    """Read a table.
+
+    Parameters
+    ----------
+    path : path-like
+        UTF-8 text with a header line.
+
+    Returns
+    -------
+    list of dict of str
+        One for each row, by the names of the columns.
 
     Raises
     ------
     FileError
-        If the file is missing, no text, or has a line with another number of cells than its header.
+        If the file is missing, not text, or has a line with another number of cells than its header.
     """
     lines = [line.removesuffix("\r") for line in read_utf8(path, remedy="check the path").split("\n")]
     columns = lines[0].split("\t")

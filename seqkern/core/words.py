@@ -15,10 +15,12 @@ def parse_value(text: str) -> Any:
     Parameters
     ----------
     text : str
+        The word; blanks around it do not count.
 
     Returns
     -------
     None, bool, int, float, list of int or str
+        A list for a range, such as ``1-3``.
 
     Examples
     --------

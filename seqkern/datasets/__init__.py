@@ -1,4 +1,4 @@
-"""Data sets: units, their tasks and labels, encoded once and kept in one folder.
+"""Data sets: samples, their tasks and labels, encoded once and kept in one folder.
 
 `data_entry` is a study's entry, typed and checked; `dataset` the data set on disk, `making` turns the one into
 the other: `entries` reads FASTA, tables and simulated data, `public` finds public data sets by name and `adapters`

@@ -4,19 +4,25 @@ Each takes a dict of role to path and the policies of reading, and returns `Part
 of chains with states (`residue_adapters`).
 """
 
+from __future__ import annotations
+
 import io
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import open_lines, read_cells
+from seqkern.core.types import PathLike
 from seqkern.datasets.label_sources import columns_of_first_words, columns_of_headers, rows_of_ids
 from seqkern.datasets.table_files import read_features, read_similarities
 from seqkern.sequences.fasta import read_records
 from seqkern.sequences.record_ids import unique_ids
-from seqkern.sequences.tables import FeatureTable
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.tables import Data, FeatureTable
 
 LIAO_NOBLE = {
     "0": "",
@@ -28,29 +34,93 @@ LIAO_NOBLE = {
 SCOP_FAMILY = re.compile(r"(?<!\S)[a-l](\.\d+){3}(?!\S)")
 
 
+Paths = Mapping[str, PathLike]
+"""The files of a data set, by their roles."""
+
+
 @dataclass(frozen=True)
 class Parts:
-    """Units, columns of text about them, and the roles of each task where there are several."""
+    r"""Samples, columns of text about them, and the roles of each task where there are several.
 
-    X: object
-    columns: dict
-    roles: dict | None = None
+    Attributes
+    ----------
+    X : SequenceSet, FeatureTable or SimilarityTable
+        The n samples.
+    columns : dict of str to list of str, length n
+        Text about them: ``label``, ``group``, ``split``, ….
+    roles : dict of str to list of str, optional
+        For each task the role of each sample, such as ``positive-train``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table = Path(folder) / "classes.csv"
+    ...     length = table.write_text("1.0,0.41,6.0\n2.0,0.58,4.5\n")
+    ...     parts = class_and_numbers({"table": table}, {})
+    >>> parts.X, parts.columns
+    (FeatureTable(2 rows, 2 columns), {'label': ['1', '2']})
+    """
+
+    X: Data
+    columns: dict[str, list[str]]
+    roles: dict[str, list[str]] | None = None
 
 
-def header_label(paths, policies):
-    """FASTA with ``label=`` in its headers."""
+def header_label(paths: Paths, policies: dict[str, Any]) -> Parts:
+    """FASTA with ``label=`` in its headers.
+
+    Parameters
+    ----------
+    paths : mapping of str to path-like
+        The file ``sequences``.
+    policies : dict of str to str
+        As for `seqkern.sequences.fasta.read_fasta`.
+
+    Returns
+    -------
+    Parts
+        With the column ``label``.
+    """
     reading = read_records(paths["sequences"], **policies)
     return Parts(reading.sequences, columns_of_headers(reading, {"label": "label"}, paths["sequences"]))
 
 
-def header_fold(paths, policies):
-    """FASTA with the class as ``fold=`` in its headers."""
+def header_fold(paths: Paths, policies: dict[str, Any]) -> Parts:
+    """FASTA with the class as ``fold=`` in its headers.
+
+    Parameters
+    ----------
+    paths : mapping of str to path-like
+        The file ``sequences``.
+    policies : dict of str to str
+        As for `seqkern.sequences.fasta.read_fasta`.
+
+    Returns
+    -------
+    Parts
+        With the column ``label``.
+    """
     reading = read_records(paths["sequences"], **policies)
     return Parts(reading.sequences, columns_of_headers(reading, {"label": "fold"}, paths["sequences"]))
 
 
-def genome_windows(paths, policies):
-    """FASTA with ``chr_num=``, ``strand=``, ``position=`` and ``label=``; ids are made of the place."""
+def genome_windows(paths: Paths, policies: dict[str, Any]) -> Parts:
+    """FASTA with ``chr_num=``, ``strand=``, ``position=`` and ``label=``; ids are made of the place.
+
+    Parameters
+    ----------
+    paths : mapping of str to path-like
+        The file ``sequences``.
+    policies : dict of str to str
+        As for `seqkern.sequences.fasta.read_fasta`; ``ids`` is about the ids that are made.
+
+    Returns
+    -------
+    Parts
+        With the columns ``label``, ``chromosome``, ``strand`` and ``position``.
+    """
     reading = read_records(paths["sequences"], **policies | {"ids": "number"})
     fields = {"label": "label", "chromosome": "chr_num", "strand": "strand", "position": "position"}
     columns = columns_of_headers(reading, fields, paths["sequences"])
@@ -61,23 +131,67 @@ def genome_windows(paths, policies):
     return Parts(reading.sequences.replace(ids=ids, counts=counts), columns)
 
 
-def train_test(paths, policies):
-    """Two FASTA files, training and test, with the label as the header's first word."""
+def train_test(paths: Paths, policies: dict[str, Any]) -> Parts:
+    """Two FASTA files, training and test, with the label as the header's first word.
+
+    Parameters
+    ----------
+    paths : mapping of str to path-like
+        The files ``train`` and ``test``.
+    policies : dict of str to str
+        As for `seqkern.sequences.fasta.read_fasta`.
+
+    Returns
+    -------
+    Parts
+        With the columns ``label`` and ``split``.
+    """
     reading = read_records([paths["train"], paths["test"]], **policies)
     split = np.array(["train", "test"])[reading.sources].tolist()
     return Parts(reading.sequences, columns_of_first_words(reading) | {"split": split})
 
 
-def train_test_by_class(paths, policies):
-    """Four FASTA files: positive and negative, training and test."""
+def train_test_by_class(paths: Paths, policies: dict[str, Any]) -> Parts:
+    """Four FASTA files: positive and negative, training and test.
+
+    Parameters
+    ----------
+    paths : mapping of str to path-like
+        The files ``positive-train``, ``negative-train``, ``positive-test`` and ``negative-test``.
+    policies : dict of str to str
+        As for `seqkern.sequences.fasta.read_fasta`.
+
+    Returns
+    -------
+    Parts
+        With the columns ``label`` and ``split``.
+    """
     roles = ("positive-train", "negative-train", "positive-test", "negative-test")
     reading = read_records([paths[role] for role in roles], **policies)
     label, _, split = np.char.partition(np.array(roles)[reading.sources], "-").T
     return Parts(reading.sequences, {"label": label.tolist(), "split": split.tolist()})
 
 
-def comma_separated(paths, policies):
-    """Lines of ``class, name, sequence``, as the UCI repository has them."""
+def comma_separated(paths: Paths, policies: dict[str, Any]) -> Parts:
+    """Lines of ``class, name, sequence``, as the UCI repository has them.
+
+    Parameters
+    ----------
+    paths : mapping of str to path-like
+        The file ``table``.
+    policies : dict of str to str
+        As for `seqkern.sequences.fasta.read_fasta`.
+
+    Returns
+    -------
+    Parts
+        With the column ``label``.
+
+    Raises
+    ------
+    SequenceError
+        If a line has another number of cells.
+    """
     path = paths["table"]
     with open_lines(path) as (lines, _):
         rows = [[cell.strip() for cell in line.split(",")] for line in lines if line.strip()]
@@ -89,8 +203,21 @@ def comma_separated(paths, policies):
     return Parts(sequences, {"label": [labels[i] for i in kept]})
 
 
-def coiled_coil(paths, policies):
-    """A table with sequence, group and heptads; these become the track ``annotation`` (ASCII)."""
+def coiled_coil(paths: Paths, policies: dict[str, Any]) -> Parts:
+    """A table with sequence, group and heptads; these become the track ``annotation`` (ASCII).
+
+    Parameters
+    ----------
+    paths : mapping of str to path-like
+        The file ``table``, with the columns name, sequence, heptad, oligomer and group.
+    policies : dict of str to str
+        As for `seqkern.sequences.fasta.read_fasta`.
+
+    Returns
+    -------
+    Parts
+        With the columns ``label`` and ``group``.
+    """
     path = paths["table"]
     header, *rows = read_cells(path)
     column = dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
@@ -101,8 +228,26 @@ def coiled_coil(paths, policies):
     return Parts(sequences, {key: [values[i] for i in kept] for key, values in columns.items()})
 
 
-def classes_beside(paths, policies):
-    """FASTA and a file with one class a line, in the same order."""
+def classes_beside(paths: Paths, policies: dict[str, Any]) -> Parts:
+    """FASTA and a file with one class a line, in the same order.
+
+    Parameters
+    ----------
+    paths : mapping of str to path-like
+        The files ``sequences`` and ``classes``.
+    policies : dict of str to str
+        As for `seqkern.sequences.fasta.read_fasta`.
+
+    Returns
+    -------
+    Parts
+        With the column ``label``.
+
+    Raises
+    ------
+    SequenceError
+        If there are not as many classes as sequences.
+    """
     reading = read_records(paths["sequences"], **policies)
     with open_lines(paths["classes"]) as (lines, _):
         classes = [line.strip() for line in lines if line.strip()]
@@ -115,10 +260,27 @@ def classes_beside(paths, policies):
     return Parts(reading.sequences, {"label": classes})
 
 
-def families_by_table(paths, policies):
+def families_by_table(paths: Paths, policies: dict[str, Any]) -> Parts:
     """FASTA with the SCOP family in its headers (``a.1.1.1``), and a table of roles.
 
     The table has one column for each family held out, its numbers as in `LIAO_NOBLE`.
+
+    Parameters
+    ----------
+    paths : mapping of str to path-like
+        The files ``sequences`` and ``roles``.
+    policies : dict of str to str
+        As for `seqkern.sequences.fasta.read_fasta`.
+
+    Returns
+    -------
+    Parts
+        With the column ``family``, and roles.
+
+    Raises
+    ------
+    SequenceError
+        If a header has no family.
     """
     reading = read_records(paths["sequences"], **policies)
     found = [SCOP_FAMILY.search(header) for header in reading.headers]
@@ -128,31 +290,97 @@ def families_by_table(paths, policies):
     header, rows = rows_of_ids(paths["roles"], reading.sequences.ids, left_out=reading.left_out)
     families = zip(header[1:], list(zip(*rows, strict=True))[1:], strict=True)
     roles = {name: [LIAO_NOBLE[cell] for cell in cells] for name, cells in families}
-    return Parts(reading.sequences, {"family": [match[0] for match in found]}, roles)
+    return Parts(reading.sequences, {"family": [match[0] for match in found if match]}, roles)
 
 
-def expression(paths, policies):
-    """A feature table with the columns ``sample`` and ``label``."""
+def expression(paths: Paths, policies: dict[str, Any]) -> Parts:
+    """A feature table with the columns ``sample`` and ``label``.
+
+    Parameters
+    ----------
+    paths : mapping of str to path-like
+        The file ``table``.
+    policies : dict of str to str
+        Of these only ``ids``.
+
+    Returns
+    -------
+    Parts
+        With the column ``label``.
+    """
     X, columns = read_features(paths["table"], ids=policies.get("ids", "header"))
     return Parts(X, columns)
 
 
-def class_and_numbers(paths, policies):
-    """Comma-separated: the class, then the features, without a header."""
+def class_and_numbers(paths: Paths, policies: dict[str, Any]) -> Parts:
+    """Comma-separated: the class, then the features, without a header.
+
+    Parameters
+    ----------
+    paths : mapping of str to path-like
+        The file ``table``.
+    policies : dict of str to str
+        Not used: the rows have no ids.
+
+    Returns
+    -------
+    Parts
+        With the column ``label``.
+    """
     with open_lines(paths["table"]) as (lines, _):
         rows = [line.strip().split(",") for line in lines if line.strip()]
     values = np.array([row[1:] for row in rows], dtype=np.float64)
     return Parts(FeatureTable(values), {"label": [row[0].removesuffix(".0") for row in rows]})
 
 
-def dissimilarities(paths, policies):
-    """A square table of dissimilarities behind a column of classes."""
+def dissimilarities(paths: Paths, policies: dict[str, Any]) -> Parts:
+    """A square table of dissimilarities behind a column of classes.
+
+    Parameters
+    ----------
+    paths : mapping of str to path-like
+        The file ``table``.
+    policies : dict of str to str
+        Not used: the rows have no ids.
+
+    Returns
+    -------
+    Parts
+        With the column ``label``.
+    """
     X, columns = read_similarities(paths["table"], "dissimilarities")
     return Parts(X, columns)
 
 
-def encoded(names, strings, policies, path):
-    """Return (SequenceSet, rows kept) of names and strings, under the policies that hold for FASTA."""
+def encoded(
+    names: Sequence[str], strings: Sequence[str], policies: dict[str, Any], path: PathLike
+) -> tuple[SequenceSet, list[int]]:
+    """Encode strings under the policies that hold for FASTA.
+
+    Parameters
+    ----------
+    names : sequence of str, length m
+        The ids of the strings.
+    strings : sequence of str, length m
+        Residues or nucleotides.
+    policies : dict of str to str
+        As for `seqkern.sequences.fasta.read_fasta`.
+    path : path-like
+        Named in messages.
+
+    Returns
+    -------
+    X : SequenceSet
+        The n sequences that the policies keep.
+    kept : list of int, length n
+        Their places in `names`.
+
+    Examples
+    --------
+    >>> X, kept = encoded(["d1", "d2"], ["ACNT", "ACGT"], {"alphabet": "dna", "unknown": "skip"}, "donors.csv")
+    >>> X.ids, kept
+    (['d2'], [1])
+    """
     rows = zip(names, range(len(names)), strings, strict=True)
     text = io.StringIO("".join(f">{name} {row}\n{string}\n" for name, row, string in rows))
     text.name = str(path)
@@ -160,7 +388,7 @@ def encoded(names, strings, policies, path):
     return reading.sequences, [int(header.rsplit(None, 1)[1]) for header in reading.headers]
 
 
-ADAPTERS = {
+ADAPTERS: dict[str, Callable[[Paths, dict[str, Any]], Parts]] = {
     function.__name__: function
     for function in (
         header_label,

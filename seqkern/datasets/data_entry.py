@@ -3,6 +3,8 @@
 A `DataEntry` has one source, policies of reading, labels, and what is cut out: windows around sites, or residues.
 """
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -44,7 +46,7 @@ def anywhere(*_keys: str) -> contextlib.AbstractContextManager[None]:
 class Simulation:
     """Generated sequences.
 
-    Parameters
+    Attributes
     ----------
     options : mapping
         ``kind`` and its parameters, as `seqkern.simulate.simulate` takes them.
@@ -67,9 +69,10 @@ class Simulation:
 class PublicSource:
     """A public data set.
 
-    Parameters
+    Attributes
     ----------
     name : str
+        As `seqkern.datasets.public.public_sets` has it.
 
     Examples
     --------
@@ -93,9 +96,10 @@ class PublicSource:
 class FastaSource:
     """FASTA files.
 
-    Parameters
+    Attributes
     ----------
     paths : tuple of str
+        As the entry names them.
     classes : tuple of str, optional
         The class of each file, where the entry names them.
 
@@ -111,13 +115,17 @@ class FastaSource:
     kind = "sequences"
 
     @classmethod
-    def parse(cls, given: str | list[str] | Mapping[str, str]) -> "FastaSource":
+    def parse(cls, given: str | list[str] | Mapping[str, str]) -> FastaSource:
         """Return the source of an entry.
 
         Parameters
         ----------
         given : str, list or mapping
             The value of ``fasta``: a path, several, or one for each class.
+
+        Returns
+        -------
+        FastaSource
         """
         if isinstance(given, Mapping):
             return cls(tuple(given.values()), tuple(given))
@@ -134,10 +142,12 @@ class FastaSource:
 class TableSource:
     """A table of features, similarities or dissimilarities.
 
-    Parameters
+    Attributes
     ----------
     kind : {"features", "similarities", "dissimilarities"}
+        What the numbers of the table are.
     path : str
+        As the entry names it.
 
     Examples
     --------
@@ -160,7 +170,7 @@ Source = Simulation | PublicSource | FastaSource | TableSource
 class Policies:
     """How FASTA is read; None leaves a policy to its default.
 
-    Parameters
+    Attributes
     ----------
     alphabet, unknown, ids, empty : str, optional
         As in `seqkern.sequences.fasta.read_fasta`.
@@ -177,13 +187,17 @@ class Policies:
     empty: str | None = None
 
     @classmethod
-    def parse(cls, entry: Mapping[str, Any]) -> "Policies":
+    def parse(cls, entry: Mapping[str, Any]) -> Policies:
         """Return the policies among the keys of an entry.
 
         Parameters
         ----------
         entry : mapping
             Of a study.
+
+        Returns
+        -------
+        Policies
         """
         return cls(**{item.name: entry.get(item.name) for item in fields(cls)})
 
@@ -196,7 +210,7 @@ class Policies:
 class SiteWindow:
     """Windows that are cut around sites.
 
-    Parameters
+    Attributes
     ----------
     window : Window
         Letters before and after a site, and those that it must have.
@@ -218,13 +232,17 @@ class SiteWindow:
     past_end: str | None = None
 
     @classmethod
-    def parse(cls, entry: Mapping[str, Any]) -> "SiteWindow | None":
+    def parse(cls, entry: Mapping[str, Any]) -> SiteWindow | None:
         """Return the windows that an entry cuts, or None.
 
         Parameters
         ----------
         entry : mapping
             Of a study.
+
+        Returns
+        -------
+        SiteWindow or None
 
         Raises
         ------
@@ -262,7 +280,7 @@ class SiteWindow:
 class ResidueOptions:
     """Every residue of the chains is a sample, with a window around it.
 
-    Parameters
+    Attributes
     ----------
     window : int
         Letters of a window, an odd number.
@@ -280,13 +298,17 @@ class ResidueOptions:
     reduction: str | None = None
 
     @classmethod
-    def parse(cls, entry: Mapping[str, Any]) -> "ResidueOptions | None":
+    def parse(cls, entry: Mapping[str, Any]) -> ResidueOptions | None:
         """Return what an entry says of residues, or None.
 
         Parameters
         ----------
         entry : mapping
             Of a study.
+
+        Returns
+        -------
+        ResidueOptions or None
 
         Raises
         ------
@@ -325,7 +347,7 @@ class ResidueOptions:
 class ProfileOptions:
     """Where profiles come from.
 
-    Parameters
+    Attributes
     ----------
     files : str, optional
         A file or folder, or a public file.
@@ -352,13 +374,17 @@ class ProfileOptions:
     transductive: bool | None = None
 
     @classmethod
-    def parse(cls, entry: Mapping[str, Any]) -> "ProfileOptions | None":
+    def parse(cls, entry: Mapping[str, Any]) -> ProfileOptions | None:
         """Return what an entry says of profiles, or None.
 
         Parameters
         ----------
         entry : mapping
             Of a study.
+
+        Returns
+        -------
+        ProfileOptions or None
 
         Raises
         ------
@@ -367,8 +393,7 @@ class ProfileOptions:
         """
         if "profiles" not in entry:
             return None
-        # loaded only where an entry has profiles: costs start-up
-        from seqkern.profiles.sources import check_profiles
+        from seqkern.profiles.sources import check_profiles  # 50 ms to import
 
         check_profiles(entry["profiles"])
         source = _source(entry)
@@ -382,8 +407,7 @@ class ProfileOptions:
 
     def paths(self) -> list[str]:
         """Return the local files; those in a folder take its place, since where one changes the folder does not."""
-        # loaded only where an entry has profiles: costs start-up
-        from seqkern.profiles.sources import profile_files
+        from seqkern.profiles.sources import profile_files  # 50 ms to import
 
         return list(profile_files(self.given()))
 
@@ -392,7 +416,7 @@ class ProfileOptions:
 class LabelOptions:
     """Where labels come from.
 
-    Parameters
+    Attributes
     ----------
     source : str, optional
         ``from`` of an entry: ``header``, ``first_word``, ``tsv``, ``column``, ``sites``, ``states`` or ``files``.
@@ -416,13 +440,17 @@ class LabelOptions:
     options: Mapping[str, Any]
 
     @classmethod
-    def parse(cls, entry: Mapping[str, Any]) -> "LabelOptions":
+    def parse(cls, entry: Mapping[str, Any]) -> LabelOptions:
         """Return what an entry says of labels; ParameterError for an unknown key or source.
 
         Parameters
         ----------
         entry : mapping
             Of a study.
+
+        Returns
+        -------
+        LabelOptions
         """
         options = check_options(entry.get("labels", {}))
         return cls(options.get("from"), options.get("file"), options.get("kind"), options)
@@ -437,17 +465,24 @@ class LabelOptions:
 class DataEntry:
     """What a study's entry says of the data.
 
-    Parameters
+    Attributes
     ----------
     source : Simulation, PublicSource, FastaSource or TableSource; or None
         None only where a report is read of a study that names none.
     policies : Policies
+        How FASTA is read.
     labels : LabelOptions
+        Where labels come from.
     window : SiteWindow, optional
+        Windows that are cut around sites.
     residues : ResidueOptions, optional
+        Residues that are samples, with windows around them.
     profiles : ProfileOptions, optional
+        Where the profiles of the sequences come from.
     tasks : {"families"}, optional
+        One task for each family held out, as in the Liao-Noble protocol.
     title : str, optional
+        For reports.
 
     Examples
     --------
@@ -466,7 +501,7 @@ class DataEntry:
     title: str | None = None
 
     @classmethod
-    def parse(cls, entry: "DataEntry | Mapping[str, Any]", within: Within = anywhere) -> "DataEntry":
+    def parse(cls, entry: DataEntry | Mapping[str, Any], within: Within = anywhere) -> DataEntry:
         """Check an entry and return it typed.
 
         Parameters
@@ -475,6 +510,10 @@ class DataEntry:
             Of a study; keys that say nothing of the data are left alone. A DataEntry is returned as it is.
         within : callable, optional
             Given keys of the entry, returns a context in which errors are about these.
+
+        Returns
+        -------
+        DataEntry
 
         Raises
         ------
@@ -496,13 +535,17 @@ class DataEntry:
         return cls(source, Policies.parse(entry), labels, window, residues, profiles, **rest)
 
     @classmethod
-    def of_results(cls, entry: Mapping[str, Any]) -> "DataEntry":
+    def of_results(cls, entry: Mapping[str, Any]) -> DataEntry:
         """Return what can be told of the entry of a study that has been run, perhaps by another version.
 
         Parameters
         ----------
         entry : mapping
             Of a study.
+
+        Returns
+        -------
+        DataEntry
         """
         residues = _tolerant(lambda: ResidueOptions(**entry["residues"])) if "residues" in entry else None
         return cls(

@@ -4,21 +4,26 @@
 ``data.npz`` (everything), ``units.tsv`` and ``summary.json`` (for readers).
 """
 
+from __future__ import annotations
+
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write, load_archive, nest, save_archive, unnest
 from seqkern.core.errors import FileError, unknown_name
 from seqkern.core.tsv import write_tsv
+from seqkern.core.types import PathLike
 from seqkern.residues import Residues
 from seqkern.sequences.labels import SAMPLE_COLUMNS, Labels
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.tables import FeatureTable, SimilarityTable
+from seqkern.sequences.tables import Data, FeatureTable, SimilarityTable
 
-KINDS = {
+KINDS: dict[str, type[SequenceSet] | type[FeatureTable] | type[SimilarityTable]] = {
     "sequences": SequenceSet,
     "features": FeatureTable,
     "similarities": SimilarityTable,
@@ -29,58 +34,85 @@ FORMAT = 1
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """One labelling of a data set's units.
+    """One labelling of a data set's samples.
 
     Attributes
     ----------
     name : str
+        Unique in the data set; the name of its file of folds.
     labels : Labels
-        Of all units of the data set, in their order.
+        Of all samples of the data set, in their order.
     split : ndarray of str, shape (n,), optional
         ``"train"``, ``"test"`` or ``""`` (not used) where the source defines the roles.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.labels import make_labels
+    >>> labels = make_labels(["d1", "d2", "d3"], ["donor", "decoy", "donor"], positive="donor")
+    >>> Task("all", labels, np.array(["train", "test", ""])).used().tolist()
+    [0, 1]
     """
 
     name: str
     labels: Labels
-    split: np.ndarray | None = None
+    split: npt.NDArray[np.str_] | None = None
 
-    def used(self):
-        """Return int64: the units that have a label and, where roles are defined, a role."""
+    def used(self) -> npt.NDArray[np.int64]:
+        """Return the places of the samples that have a label and, where roles are defined, a role."""
         used = self.labels.used()
         return np.flatnonzero(used if self.split is None else used & (self.split != ""))
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Units, their tasks, and where they come from.
+    """Samples, their tasks, and where they come from.
 
     Attributes
     ----------
     name : str
+        As in the study.
     kind : {"sequences", "features", "similarities", "dissimilarities"}
+        What the samples are.
     X : SequenceSet, FeatureTable or SimilarityTable
-        The n units.
+        The n samples.
     tasks : dict of str to Task
+        By name; at least one.
     notes : dict
         JSON: ``sources`` (list of file name, sha256 and url) and ``description``.
     residues : Residues, optional
-        Which residue of which chain each unit is, where the units are windows around residues.
+        Which residue of which chain each sample is, where the samples are windows around residues.
+
+    Examples
+    --------
+    >>> from seqkern.datasets import make_dataset
+    >>> donors = make_dataset("donors", {"simulate": {"kind": "donor", "n_positive": 5, "n_decoy": 10}})
+    >>> donors.kind, donors.X, list(donors.tasks)
+    ('sequences', SequenceSet(15 sequences, alphabet 'dna', 900 letters), ['all'])
     """
 
     name: str
     kind: str
-    X: object
-    tasks: dict
-    notes: dict = field(default_factory=dict)
+    X: Data
+    tasks: dict[str, Task]
+    notes: dict[str, Any] = field(default_factory=dict)
     residues: Residues | None = None
 
     @property
-    def chains(self):
-        """The chain of each unit, int64 (n,), where units are residues; else None."""
+    def chains(self) -> npt.NDArray[np.int64] | None:
+        """The chain of each sample, shape (n,), where samples are residues; else None."""
         return None if self.residues is None else self.residues.record
 
-    def task(self, name=None):
-        """Return the task `name`, by default the only one.
+    def task(self, name: str | None = None) -> Task:
+        """Return a task.
+
+        Parameters
+        ----------
+        name : str, optional
+            By default the only task.
+
+        Returns
+        -------
+        Task
 
         Raises
         ------
@@ -94,13 +126,30 @@ class Dataset:
         return self.tasks[name]
 
 
-def save_dataset(dataset, folder):
+def save_dataset(dataset: Dataset, folder: PathLike) -> None:
     """Write a data set to a folder: ``units.tsv``, ``summary.json`` and, last, ``data.npz``.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of any kind.
+    folder : path-like
+        Made when missing.
 
     Raises
     ------
     FileError
         If a file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from seqkern.datasets import make_dataset
+    >>> donors = make_dataset("donors", {"simulate": {"kind": "donor", "n_positive": 5, "n_decoy": 10}})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_dataset(donors, folder)
+    ...     sorted(path.name for path in Path(folder).iterdir())
+    ['data.npz', 'summary.json', 'units.tsv']
     """
     folder = Path(folder)
     header, arrays = dataset.X.state()
@@ -120,7 +169,7 @@ def save_dataset(dataset, folder):
         if task.split is not None:
             arrays[f"tasks/{i}/split"] = task.split
     whole = {"format": FORMAT, "name": dataset.name, "kind": dataset.kind, "X": header}
-    _write_units(dataset, folder / "units.tsv")
+    _write_samples(dataset, folder / "units.tsv")
     with atomic_write(folder / "summary.json", "w") as file:
         json.dump(summary(dataset), file, indent=2, ensure_ascii=False)
         file.write("\n")
@@ -128,13 +177,33 @@ def save_dataset(dataset, folder):
     save_archive(folder / "data.npz", whole | ({"residues": residues} if residues else {}), arrays)
 
 
-def load_dataset(folder):
-    """Return the Dataset that `save_dataset` wrote to `folder`.
+def load_dataset(folder: PathLike) -> Dataset:
+    """Return the data set that `save_dataset` wrote to a folder.
+
+    Parameters
+    ----------
+    folder : path-like
+        With the file ``data.npz``.
+
+    Returns
+    -------
+    Dataset
 
     Raises
     ------
     FileError
         If it is missing, damaged, or of another version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from seqkern.datasets import make_dataset
+    >>> donors = make_dataset("donors", {"simulate": {"kind": "donor", "n_positive": 5, "n_decoy": 10}})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_dataset(donors, folder)
+    ...     again = load_dataset(folder)
+    >>> again.X.digest() == donors.X.digest(), again.task().labels.class_counts()
+    (True, {'decoy': 10, 'donor': 5})
     """
     path = Path(folder) / "data.npz"
     header, arrays = load_archive(path)
@@ -152,11 +221,30 @@ def load_dataset(folder):
     return Dataset(header["name"], header["kind"], X, tasks, header["notes"], residues)
 
 
-def summary(dataset):
-    """Return what ``summary.json`` says: size, lengths, classes of each task, policy counts, sources."""
+def summary(dataset: Dataset) -> dict[str, Any]:
+    """Return what ``summary.json`` says: size, lengths, classes of each task, policy counts, sources.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of any kind.
+
+    Returns
+    -------
+    dict
+        JSON.
+
+    Examples
+    --------
+    >>> from seqkern.datasets import make_dataset
+    >>> donors = make_dataset("donors", {"simulate": {"kind": "donor", "n_positive": 5, "n_decoy": 10}})
+    >>> found = summary(donors)
+    >>> found["length"], found["tasks"]["all"]["classes"]
+    ({'min': 60, 'median': 60.0, 'max': 60, 'total': 900}, {'decoy': 10, 'donor': 5})
+    """
     X = dataset.X
-    result = {"name": dataset.name, "kind": dataset.kind, "n": len(X)}
-    if dataset.kind == "sequences":
+    result: dict[str, Any] = {"name": dataset.name, "kind": dataset.kind, "n": len(X)}
+    if isinstance(X, SequenceSet):
         lengths = X.lengths
         result["alphabet"] = X.alphabet.name
         result["tracks"] = sorted(X.tracks)
@@ -174,16 +262,16 @@ def summary(dataset):
                 "median": float(np.median(lengths)),
                 "max": int(lengths.max()),
             }
-    elif dataset.kind == "features":
+    elif isinstance(X, FeatureTable):
         result["columns"] = len(X.columns)
     result["tasks"] = {task.name: _task_summary(task) for task in dataset.tasks.values()}
     return result | {"counts": dict(X.counts), "digest": X.digest(), **dataset.notes}
 
 
-def _task_summary(task):
-    """Return kind and number of units of a task, by class and by role."""
+def _task_summary(task: Task) -> dict[str, Any]:
+    """Return kind and number of samples of a task, by class and by role."""
     labels = task.labels.take(task.used())
-    result = {"kind": labels.kind, "n": len(labels)}
+    result: dict[str, Any] = {"kind": labels.kind, "n": len(labels)}
     if labels.kind == "real":
         result |= {"min": float(labels.y.min()), "mean": float(labels.y.mean()), "max": float(labels.y.max())}
     else:
@@ -195,10 +283,10 @@ def _task_summary(task):
     return result
 
 
-def _write_units(dataset, path):
-    """Write one row for each unit: id, length, what is known of it, its label in each task."""
-    columns = {"id": dataset.X.ids}
-    if dataset.kind == "sequences":
+def _write_samples(dataset: Dataset, path: Path) -> None:
+    """Write one row for each sample: id, length, what is known of it, its label in each task."""
+    columns: dict[str, Any] = {"id": dataset.X.ids}
+    if isinstance(dataset.X, SequenceSet):
         columns["length"] = dataset.X.lengths
     first = next(iter(dataset.tasks.values())).labels
     for name in SAMPLE_COLUMNS:

@@ -1,17 +1,21 @@
-"""Read what a study's data-set entry names: units, columns of text about them, the files they come from."""
+"""Read what a study's data-set entry names: samples, columns of text about them, the files they come from."""
 
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from seqkern.core.errors import ConfigError, LabelError
 from seqkern.core.public_files import find_file
 from seqkern.core.text_files import file_sha256
+from seqkern.core.types import PathLike, Source
 from seqkern.datasets.adapters import ADAPTERS
 from seqkern.datasets.data_entry import DataEntry, FastaSource, Policies, PublicSource, Simulation, TableSource
 from seqkern.datasets.label_sources import (
     COLUMNS,
+    Columns,
     columns_of_first_words,
     columns_of_headers,
     columns_of_table,
@@ -23,7 +27,9 @@ from seqkern.datasets.residue_adapters import RESIDUE_ADAPTERS
 from seqkern.datasets.site_windows import columns_of_sites, cut_around_sites, places_of_sites
 from seqkern.datasets.table_files import read_features, read_similarities
 from seqkern.residues.states import add_states, read_letters_and_states
-from seqkern.sequences.fasta import read_records
+from seqkern.sequences.fasta import Reading, read_records
+from seqkern.sequences.tables import FeatureTable, SimilarityTable
+from seqkern.simulate import simulate
 
 
 @dataclass(frozen=True)
@@ -33,40 +39,46 @@ class Material:
     Attributes
     ----------
     kind : {"sequences", "features", "similarities", "dissimilarities"}
-    X : SequenceSet, FeatureTable or SimilarityTable, n units
-    columns : dict of str to list, length n
-        Text about the units: ``label``, ``group``, ``fold``, ``split`` (train or test), ``family``, ….
+        What the samples are.
+    X : SequenceSet, FeatureTable or SimilarityTable
+        The n samples.
+    columns : dict of str to list of str, length n
+        Text about the samples: ``label``, ``group``, ``fold``, ``split`` (train or test), ``family``, ….
     options : dict
         How labels are made of them: ``kind``, ``positive``, ``classes``.
     file : str, optional
         Where the labels come from, for messages.
     roles : dict of str to list of str, optional
-        For each task the role of each unit, such as ``positive-train``, where the source defines many.
+        For each task the role of each sample, such as ``positive-train``, where the source defines many.
     notes : dict
         ``sources`` (files with their SHA-256), ``description``, ….
+
+    Examples
+    --------
+    >>> entry = DataEntry.parse({"simulate": {"kind": "donor", "n_positive": 1, "n_decoy": 2}})
+    >>> material = material_of(entry, ".", None, seed=1, n_threads=None)
+    >>> material.X, material.columns["label"]
+    (SequenceSet(3 sequences, alphabet 'dna', 180 letters), ['donor', 'decoy', 'decoy'])
     """
 
     kind: str
     X: Any
-    columns: dict
-    options: dict = field(default_factory=dict)
+    columns: Columns
+    options: dict[str, Any] = field(default_factory=dict)
     file: str | None = None
-    roles: dict | None = None
-    notes: dict = field(default_factory=dict)
+    roles: dict[str, list[str]] | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
 
 
 def material_of(
-    entry: DataEntry,
-    base_dir: str | PathLike[str],
-    data_dir: str | PathLike[str] | None,
-    seed: int,
-    n_threads: int | None,
+    entry: DataEntry, base_dir: PathLike, data_dir: PathLike | None, seed: int, n_threads: int | None
 ) -> Material:
-    """Return the Material of an entry.
+    """Read what an entry names.
 
     Parameters
     ----------
     entry : DataEntry
+        Checked already.
     base_dir : path-like
         Where relative paths start.
     data_dir : path-like or None
@@ -75,6 +87,10 @@ def material_of(
         Of generated data that have none of their own.
     n_threads : int or None
         For profiles that are built by search.
+
+    Returns
+    -------
+    Material
 
     Raises
     ------
@@ -98,22 +114,25 @@ def material_of(
     return replace(material, X=X, notes=material.notes | notes)
 
 
-def _with_profiles(entry, X, base_dir, n_threads, data_dir):
+def _with_profiles(
+    entry: DataEntry, X: Any, base_dir: PathLike, n_threads: int | None, data_dir: PathLike | None
+) -> tuple[Any, dict[str, Any]]:
     """Return `X` with the tracks of the profiles that an entry names, and notes on them; without any, `X` and {}."""
     if entry.profiles is None:
         return X, {}
-    # loaded only where an entry has profiles: costs start-up
-    from seqkern.profiles.sources import ProfileSource
+    from seqkern.profiles.sources import ProfileSource  # 50 ms to import
 
     source = ProfileSource(entry.profiles.given(), base_dir, data_dir)
     return source.add_to(X, n_threads=n_threads), {"profiles": source.note()}
 
 
-def _of_fasta(entry, given, base_dir, n_threads, data_dir):
+def _of_fasta(
+    entry: DataEntry, given: FastaSource, base_dir: PathLike, n_threads: int | None, data_dir: PathLike | None
+) -> Material:
     """Return the Material of FASTA files."""
     options, files = dict(entry.labels.options), list(given.paths)
     classes = given.classes or [Path(file).name.split(".")[0] for file in files]
-    paths = [Path(base_dir) / file for file in files]
+    paths: list[Source] = [Path(base_dir) / file for file in files]
     where = ", ".join(map(str, paths))
     table = None if entry.window is None else entry.window.table
     source = _label_source(entry, given, table, where)
@@ -126,7 +145,9 @@ def _of_fasta(entry, given, base_dir, n_threads, data_dir):
         reading = read_records(paths, **policies | ({} if entry.window is None else {"unknown": "mask"}))
     # Windows are cut from sequences that have their profiles.
     X, notes = _with_profiles(entry, reading.sequences, base_dir, n_threads, data_dir)
-    reading, columns, labelled = replace(reading, sequences=X), {}, where
+    reading = replace(reading, sequences=X)
+    labelled: str | None = where
+    columns: Columns = {}
     if source == "tsv":
         labelled = str(_labels_path(options, base_dir))
         files = [*files, options["file"]]
@@ -145,7 +166,7 @@ def _of_fasta(entry, given, base_dir, n_threads, data_dir):
     return Material("sequences", X, columns, options, labelled, notes={"sources": _sources(files, base_dir)} | notes)
 
 
-def _label_source(entry, given, table, where):
+def _label_source(entry: DataEntry, given: FastaSource, table: str | None, where: str) -> str:
     """Return where the labels of FASTA files come from."""
     usual = "sites" if table is not None and given.classes is None else "files" if len(given.paths) > 1 else None
     source = "none" if entry.labels.kind == "none" else entry.labels.source or usual
@@ -158,7 +179,9 @@ def _label_source(entry, given, table, where):
     return source
 
 
-def _columns_of_records(reading, options, source, classes, where):
+def _columns_of_records(
+    reading: Reading, options: Mapping[str, Any], source: str, classes: Sequence[str], where: str
+) -> dict[str, list[str]]:
     """Return the columns that headers and files give."""
     by_field = options if source == "header" else {key: options[key] for key in options if key != "label"}
     columns = columns_of_headers(reading, by_field, where)
@@ -171,8 +194,10 @@ def _columns_of_records(reading, options, source, classes, where):
     return columns
 
 
-def _with_states(paths, policies, options, base_dir):
-    """Return (Reading of chains with the track ``states``, names of further files read)."""
+def _with_states(
+    paths: list[Source], policies: Mapping[str, Any], options: Mapping[str, Any], base_dir: PathLike
+) -> tuple[Reading, list[str]]:
+    """Return chains with the track ``states``, and the names of further files read."""
     classes = map(str, options.get("classes", ()))
     if "file" not in options:
         if len(paths) > 1:
@@ -184,7 +209,7 @@ def _with_states(paths, policies, options, base_dir):
     return replace(reading, sequences=X), [options["file"]]
 
 
-def _of_table(entry, given, base_dir):
+def _of_table(entry: DataEntry, given: TableSource, base_dir: PathLike) -> Material:
     """Return the Material of a table of features, similarities or dissimilarities."""
     options = dict(entry.labels.options)
     if options.get("from") not in (None, "column", "tsv"):
@@ -193,6 +218,7 @@ def _of_table(entry, given, base_dir):
             remedy="use labels: {from: column} or tsv",
         )
     files, path = [given.path], Path(base_dir) / given.path
+    X: FeatureTable | SimilarityTable
     wanted = wanted_columns(options)
     how = {} if entry.policies.ids is None else {"ids": entry.policies.ids}
     if given.kind == "features":
@@ -209,14 +235,14 @@ def _of_table(entry, given, base_dir):
     return Material(given.kind, X, columns, options, str(path), notes={"sources": _sources(files, base_dir)})
 
 
-def _of_public(entry, given, data_dir):
+def _of_public(entry: DataEntry, given: PublicSource, data_dir: PathLike | None) -> Material:
     """Return the Material of a public data set; the entry's policies come before those of the registry."""
     chosen = public_set(given.name)
     paths = {role: find_file(file, data_dir) for role, file in chosen.files.items()}
     names = [item.name for item in fields(Policies)]
     policies = {name: getattr(chosen, name) for name in names if getattr(chosen, name, "")} | entry.policies.given()
     made = (ADAPTERS | RESIDUE_ADAPTERS)[chosen.adapter](paths, policies)
-    options = {"positive": chosen.positive or None} | entry.labels.options
+    options = {"positive": chosen.positive or None, **entry.labels.options}
     sources = [
         {"file": file.file, "sha256": file.sha256} | ({"url": file.url} if file.url else {"made": file.made})
         for file in chosen.files.values()
@@ -226,14 +252,10 @@ def _of_public(entry, given, data_dir):
     return Material(chosen.kind, made.X, made.columns, options, where, made.roles, notes)
 
 
-def _of_simulation(entry, given, seed):
+def _of_simulation(entry: DataEntry, given: Simulation, seed: int) -> Material:
     """Return the Material of generated data; `seed` counts where the entry has none."""
-    # loaded only where data are simulated: costs start-up
-    from seqkern.simulate import simulate
-
     # Generated families are all of one size: each of them is a task.
-    options = {"min_family": 1, "min_rest": 1, "whole_families": True}
-    options |= entry.labels.options
+    options = {"min_family": 1, "min_rest": 1, "whole_families": True, **entry.labels.options}
     spec = {"seed": seed, **given.options}
     data = simulate(**spec)
     if data.of_sites:
@@ -241,7 +263,7 @@ def _of_simulation(entry, given, seed):
             f"{spec['kind']!r} makes sites on long sequences, which no kernel compares",
             remedy="write them with seqkern simulate, and cut windows: fasta, sites, window",
         )
-    taxonomy = {key: data.table[key] for key in ("family", "superfamily") if key in data.table}
+    taxonomy = {key: list(map(str, data.table[key])) for key in ("family", "superfamily") if key in data.table}
     wanted = {key: name for key, name in wanted_columns(options).items() if key != "label" or name in data.table}
     columns = taxonomy | _chosen(data.table, wanted, "simulated data")
     return Material(
@@ -254,14 +276,14 @@ def _of_simulation(entry, given, seed):
     )
 
 
-def _labels_path(options, base_dir):
+def _labels_path(options: Mapping[str, Any], base_dir: PathLike) -> Path:
     """Return the path of the table of labels."""
     if "file" not in options:
         raise ConfigError("labels from tsv need a file", remedy="add labels: {from: tsv, file: …}")
     return Path(base_dir) / options["file"]
 
 
-def _chosen(found, wanted, file):
+def _chosen(found: Mapping[str, Sequence[object]], wanted: Mapping[str, str], file: PathLike) -> dict[str, list[str]]:
     """Return the columns wanted under the names of their meanings."""
     for name in wanted.values():
         if name not in found:
@@ -269,6 +291,6 @@ def _chosen(found, wanted, file):
     return {key: [str(value) for value in found[name]] for key, name in wanted.items() if key in COLUMNS}
 
 
-def _sources(files, base_dir):
+def _sources(files: Collection[str], base_dir: PathLike) -> list[dict[str, str]]:
     """Return the notes on the files read: as the study names them, with their SHA-256."""
     return [{"file": str(file), "sha256": file_sha256(Path(base_dir) / file)} for file in files]

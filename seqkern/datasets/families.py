@@ -1,8 +1,12 @@
 """The Liao-Noble protocol: one task for each family, its superfamily the positive class."""
 
+from __future__ import annotations
+
 import zlib
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.checks import check_flag, check_integer
 from seqkern.core.errors import FoldError, LabelError
@@ -11,32 +15,44 @@ from seqkern.sequences.labels import natural_key
 ROLES = ("", "positive-train", "negative-train", "positive-test", "negative-test")
 
 
-def liao_noble(superfamily, family, seed, *, min_family=10, min_rest=5, fold=None, whole_families=False):
-    """Return the roles of all units in the Liao-Noble protocol, one task for each family held out.
+def liao_noble(
+    superfamily: npt.ArrayLike,
+    family: npt.ArrayLike,
+    seed: int,
+    *,
+    min_family: int = 10,
+    min_rest: int = 5,
+    fold: npt.ArrayLike | None = None,
+    whole_families: bool = False,
+) -> dict[str, npt.NDArray[np.str_]]:
+    """Return the roles of all samples in the Liao-Noble protocol, one task for each family held out.
 
-    Positive test units are the family, positive training units the rest of its superfamily. Negatives are
-    the units outside the superfamily, or, where `fold` is given, outside the fold (units of the fold but not
-    of the superfamily are then unused, since they may be related); they are divided at random in the ratio of
-    the positives. A family's division depends on the seed and its name only.
+        Positive test samples are the family, positive training samples the rest of its superfamily. Negatives are the
+    samples outside the superfamily, or, where `fold` is given, outside the fold (samples of the fold but not of the
+    superfamily are then unused, since they may be related); they are divided at random in the ratio of the
+    positives. A family's division depends on the seed and its name only.
 
     Parameters
     ----------
     superfamily, family : array_like of str, shape (n,)
+        Those of each sample.
     seed : int
+        Of the division of the negatives, not negative.
     min_family : int
         Least number of members of a family that is held out.
     min_rest : int
         Least number of other members of its superfamily.
     fold : array_like of str, shape (n,), optional
+        The structural fold of each sample.
     whole_families : bool
-        Divide the negatives by whole families (as near to the ratio as they come). Divided singly, as in the
-        paper, most negative test units have close relatives in training and the positive ones have none: a
-        classifier that only tells known from unknown then ranks the positives first.
+        Divide the negatives by whole families (as near to the ratio as they come). Divided singly, as in the paper,
+        most negative test samples have close relatives in training and the positive ones have none: a classifier that
+        only tells known from unknown then ranks the positives first.
 
     Returns
     -------
     dict of str to ndarray of str
-        For each family, in natural order, the role of each unit: one of `ROLES`.
+        For each family, in natural order, the role of each sample: one of `ROLES`.
 
     Raises
     ------
@@ -50,6 +66,15 @@ def liao_noble(superfamily, family, seed, *, min_family=10, min_rest=5, fold=Non
     References
     ----------
     Liao & Noble 2003, J. Comput. Biol. 10:857-868.
+
+    Examples
+    --------
+    >>> superfamily, family = ["s1", "s1", "s1", "s1", "s2", "s2"], ["a", "a", "b", "b", "c", "c"]
+    >>> roles = liao_noble(superfamily, family, seed=1, min_family=2, min_rest=2)
+    >>> roles["a"].tolist()[:4]
+    ['positive-test', 'positive-test', 'positive-train', 'positive-train']
+    >>> sorted(roles["a"].tolist()[4:])
+    ['negative-test', 'negative-train']
     """
     check_integer("seed", seed, 0)
     check_integer("min_family", min_family, 1)
@@ -85,17 +110,19 @@ def liao_noble(superfamily, family, seed, *, min_family=10, min_rest=5, fold=Non
     return tasks
 
 
-def _by_family(units, family, cut):
-    """Return the units ordered by family, and the border between families that is nearest to `cut`."""
-    names, first, sizes = np.unique(family[units], return_index=True, return_counts=True)
+def _by_family(
+    rows: npt.NDArray[np.int64], family: npt.NDArray[np.str_], cut: int
+) -> tuple[npt.NDArray[np.int64], int]:
+    """Return the samples ordered by family, and the border between families that is nearest to `cut`."""
+    names, first, sizes = np.unique(family[rows], return_index=True, return_counts=True)
     order = np.argsort(first)
     borders = np.cumsum(sizes[order])[:-1]
-    rank = np.argsort(order)[np.searchsorted(names, family[units])]
+    rank = np.argsort(order)[np.searchsorted(names, family[rows])]
     nearest = borders[np.argmin(np.abs(borders - cut))] if len(borders) else cut
-    return units[np.argsort(rank, kind="stable")], int(nearest)
+    return rows[np.argsort(rank, kind="stable")], int(nearest)
 
 
-def _one_parent(child, parent, kind, parents):
+def _one_parent(child: npt.NDArray[Any], parent: npt.NDArray[Any], kind: str, parents: str) -> None:
     """Raise LabelError if a child group lies in two parent groups."""
     pairs = np.unique(np.stack([child.astype(str), parent.astype(str)], axis=1), axis=0)
     twice = np.flatnonzero(pairs[1:, 0] == pairs[:-1, 0])

@@ -1,15 +1,24 @@
 """Where labels come from: header fields, the header's first word, a file for each class, a table, that of sites, or
 a file of the states of residues.
 
-Every source ends as columns of text, one value for each unit; `labels_of_columns` makes Labels of them.
+Every source ends as columns of text, one value for each sample; `labels_of_columns` makes Labels of them.
 """
+
+from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import LabelError, unknown_name
 from seqkern.core.text_files import check_columns, read_cells, source_name
-from seqkern.sequences.labels import make_labels
+from seqkern.core.types import Ids, PathLike, Source
+from seqkern.sequences.fasta import Reading
+from seqkern.sequences.labels import Labels, make_labels
 
 SOURCES = ("files", "header", "first_word", "tsv", "column", "sites", "states")
 MEANINGS = {
@@ -23,16 +32,32 @@ TAXONOMY = ("family", "superfamily", "scop_fold")
 PROTOCOL = ("min_family", "min_rest", "whole_families")
 COLUMNS = ("label", *MEANINGS, *TAXONOMY)
 KEYS = ("from", "file", "id", "kind", "positive", "classes", *PROTOCOL, *COLUMNS)
+Columns = Mapping[str, Sequence[str] | npt.NDArray[np.str_]]
+"""Text about samples, by its meaning: one value for each sample."""
 FIELD = re.compile(r"([A-Za-z_][\w.-]*)=([^\s,;]+)")
 
 
-def check_options(options):
-    """Return the ``labels`` entry of a data set with the names of columns filled in.
+def check_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the ``labels`` entry of a data set and fill in the name of the column of labels.
+
+    Parameters
+    ----------
+    options : mapping of str to object
+        Keys among `KEYS`; ``from`` is one of `SOURCES`.
+
+    Returns
+    -------
+    dict of str to object
 
     Raises
     ------
     ParameterError
         For an unknown key or source, with the nearest known one.
+
+    Examples
+    --------
+    >>> check_options({"from": "tsv", "file": "donors.tsv", "group": "gene"})
+    {'label': 'label', 'from': 'tsv', 'file': 'donors.tsv', 'group': 'gene'}
     """
     for key in options:
         if key not in KEYS:
@@ -42,13 +67,38 @@ def check_options(options):
     return {"label": "label", **options}
 
 
-def wanted_columns(options):
-    """Return a dict of meaning (label, group, …) to the name of its column or field."""
+def wanted_columns(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return the names of the columns or fields that are wanted.
+
+    Parameters
+    ----------
+    options : mapping of str to object
+        Of the ``labels`` entry.
+
+    Returns
+    -------
+    dict of str to str
+        By meaning: ``label``, ``group``, ….
+
+    Examples
+    --------
+    >>> wanted_columns({"label": "class", "group": "gene", "kind": "binary"})
+    {'label': 'class', 'group': 'gene'}
+    """
     return {key: str(options[key]) for key in COLUMNS if key in options}
 
 
-def header_fields(header):
+def header_fields(header: str) -> dict[str, str]:
     """Return the ``key=value`` fields of a header line as a dict.
+
+    Parameters
+    ----------
+    header : str
+        Without ``>``; a comma, a semicolon or a blank ends a value.
+
+    Returns
+    -------
+    dict of str to str
 
     Examples
     --------
@@ -58,8 +108,21 @@ def header_fields(header):
     return dict(FIELD.findall(header))
 
 
-def columns_of_headers(reading, options, file):
+def columns_of_headers(reading: Reading, options: Mapping[str, Any], file: PathLike) -> dict[str, list[str]]:
     """Return the wanted columns from the ``key=value`` fields of FASTA headers.
+
+    Parameters
+    ----------
+    reading : Reading
+        n records with their headers.
+    options : mapping of str to object
+        Of the ``labels`` entry: names of fields by their meanings.
+    file : path-like
+        Named in messages.
+
+    Returns
+    -------
+    dict of str to list of str, length n
 
     Raises
     ------
@@ -67,7 +130,7 @@ def columns_of_headers(reading, options, file):
         If a record lacks a field.
     """
     wanted = wanted_columns(options)
-    columns = {meaning: [] for meaning in wanted}
+    columns: dict[str, list[str]] = {meaning: [] for meaning in wanted}
     for name, header in zip(reading.sequences.ids, reading.headers, strict=True):
         fields = header_fields(header)
         for meaning, field in wanted.items():
@@ -82,20 +145,42 @@ def columns_of_headers(reading, options, file):
     return columns
 
 
-def columns_of_first_words(reading):
-    """Return the label column from the first word of each header, as in ``>1`` and ``>0``."""
+def columns_of_first_words(reading: Reading) -> dict[str, list[str]]:
+    """Return the label column from the first word of each header, as in ``>1`` and ``>0``.
+
+    Parameters
+    ----------
+    reading : Reading
+        n records with their headers.
+
+    Returns
+    -------
+    dict of str to list of str, length n
+        ``label`` alone; an empty header gives an empty label.
+    """
     return {"label": [header.split(None, 1)[0] if header.strip() else "" for header in reading.headers]}
 
 
-def columns_of_table(source, ids, options, left_out=(), unit="sequence"):
+def columns_of_table(
+    source: Source, ids: Ids, options: Mapping[str, Any], left_out: Iterable[str] = (), unit: str = "sequence"
+) -> dict[str, list[str]]:
     """Return the wanted columns of a table of labels, in the order of `ids`.
 
     Parameters
     ----------
-    source, ids, left_out, unit
-        As in `rows_of_ids`.
-    options : dict
+    source : path-like
+        As for `rows_of_ids`.
+    ids : list of str, length n
+        The samples.
+    options : mapping of str to object
         ``id`` names the column of ids (by default the first), the others the columns wanted.
+    left_out, unit
+        As for `rows_of_ids`.
+
+    Returns
+    -------
+    dict of str to list of str, length n
+        By meaning.
 
     Raises
     ------
@@ -103,7 +188,7 @@ def columns_of_table(source, ids, options, left_out=(), unit="sequence"):
         If a column is missing, or as `rows_of_ids`.
     """
     header, rows = rows_of_ids(source, ids, options.get("id"), left_out, unit)
-    columns = {}
+    columns: dict[str, list[str]] = {}
     for meaning, column in wanted_columns(options).items():
         if column not in header:
             raise no_column(column, header, source_name(source))
@@ -111,32 +196,35 @@ def columns_of_table(source, ids, options, left_out=(), unit="sequence"):
     return columns
 
 
-def rows_of_ids(source, ids, id_column=None, left_out=(), unit="sequence"):
-    """Return the rows of a table that belong to units, one for each.
+def rows_of_ids(
+    source: Source, ids: Ids, id_column: str | None = None, left_out: Iterable[str] = (), unit: str = "sequence"
+) -> tuple[list[str], list[list[str]]]:
+    """Return the rows of a table that belong to samples, one for each.
 
     Parameters
     ----------
     source : path-like
         Tab-separated with a header line.
-    ids : list of str
-        The units.
+    ids : list of str, length n
+        The samples.
     id_column : str, optional
         By default the first column.
     left_out : iterable of str
         Ids that the table may hold though there is no sequence: a policy left them out.
     unit : str
-        What a unit is called in messages.
+        What messages call a sample.
 
     Returns
     -------
     header : list of str
-    rows : list of list of str
-        In the order of `ids`.
+        The names of the columns.
+    rows : list of list of str, length n
+        The cells of each sample, in the order of `ids`.
 
     Raises
     ------
     LabelError
-        If the column is missing, an id is repeated, or ids and units do not match.
+        If the column is missing, an id is repeated, or ids and samples do not match.
     """
     header, *rows = read_cells(source)
     name = source_name(source)
@@ -166,50 +254,91 @@ def rows_of_ids(source, ids, id_column=None, left_out=(), unit="sequence"):
     return header, [table[key] for key in ids]
 
 
-def no_column(column, columns, file):
-    """Return a LabelError for a column that a table does not have."""
+def no_column(column: str, columns: Iterable[str], file: PathLike | None) -> LabelError:
+    """Return the error for a column that a table does not have.
+
+    Parameters
+    ----------
+    column : str
+        The one that is wanted.
+    columns : iterable of str
+        Those that there are.
+    file : path-like or None
+        Named in the message.
+
+    Returns
+    -------
+    LabelError
+        To be raised by the caller.
+    """
     shown = ", ".join(list(columns)[:12]) or "none"
     return LabelError(f"has no column {column!r}", file=file, remedy=f"name the column in labels; there are: {shown}")
 
 
-def labels_of_columns(ids, columns, options, file=None):
-    """Return Labels of a set of columns.
+def labels_of_columns(ids: Ids, columns: Columns, options: Mapping[str, Any], file: PathLike | None = None) -> Labels:
+    """Return the labels that columns of text give.
 
     Parameters
     ----------
     ids : list of str, length n
-    columns : dict of str to list of str
+        The samples.
+    columns : mapping of str to sequence of str, length n
         ``label`` and any of ``group``, ``fold``, ``chromosome``, ``strand``, ``position``.
-    options : dict
+    options : mapping of str to object
         ``kind``, ``positive`` and ``classes`` as in `seqkern.sequences.labels.make_labels`.
     file : path-like, optional
         Named in messages.
+
+    Returns
+    -------
+    Labels
 
     Raises
     ------
     LabelError
         If the labels do not make a task, or a position is not a whole number.
+
+    Examples
+    --------
+    >>> columns = {"label": ["donor", "decoy"], "position": ["60", "213"]}
+    >>> labels = labels_of_columns(["d1", "d2"], columns, {"positive": "donor"})
+    >>> labels.y.tolist(), labels.position.tolist()
+    ([1, 0], [60, 213])
     """
     extra = unit_columns(ids, columns, file)
     chosen = {key: options[key] for key in ("kind", "positive", "classes") if options.get(key) is not None}
     return make_labels(ids, columns["label"], file=file, **chosen, **extra)
 
 
-def unit_columns(ids, columns, file=None):
+def unit_columns(ids: Ids, columns: Columns, file: PathLike | None = None) -> dict[str, Any]:
     """Return groups, folds and places of columns of text, as `Labels` takes them.
+
+    Parameters
+    ----------
+    ids : list of str, length n
+        The samples.
+    columns : mapping of str to sequence of str, length n
+        By meaning; those that are none of these are left alone.
+    file : path-like, optional
+        Named in messages.
+
+    Returns
+    -------
+    dict of str to sequence, length n
+        Positions as int, all else as text.
 
     Raises
     ------
     LabelError
         If a position is not a whole number.
     """
-    extra = {name: columns[key] for key, name in MEANINGS.items() if key in columns}
+    extra: dict[str, Any] = {name: columns[key] for key, name in MEANINGS.items() if key in columns}
     if "position" in extra:
         extra["position"] = [_position(*pair, file) for pair in zip(ids, extra["position"], strict=True)]
     return extra
 
 
-def _position(name, text, file):
+def _position(name: str, text: str, file: PathLike | None) -> int:
     """Return a position as an int."""
     try:
         position = int(text)

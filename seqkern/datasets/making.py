@@ -1,16 +1,21 @@
 """From a study's entry to a data set: read, check, encode, and set the tasks."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from os import PathLike
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.checks import check_name
 from seqkern.core.errors import LabelError
+from seqkern.core.types import PathLike
 from seqkern.datasets.data_entry import DataEntry
 from seqkern.datasets.dataset import Dataset, Task
-from seqkern.datasets.label_sources import PROTOCOL, labels_of_columns
+from seqkern.datasets.entries import Material, material_of
+from seqkern.datasets.families import liao_noble
+from seqkern.datasets.label_sources import PROTOCOL, labels_of_columns, unit_columns
 from seqkern.datasets.residue_samples import cut_residues
 from seqkern.residues import STATES
 from seqkern.sequences.labels import UNLABELLED, Labels
@@ -19,8 +24,8 @@ from seqkern.sequences.labels import UNLABELLED, Labels
 def make_dataset(
     name: str,
     entry: DataEntry | Mapping[str, Any],
-    base_dir: str | PathLike[str] = ".",
-    data_dir: str | PathLike[str] | None = None,
+    base_dir: PathLike = ".",
+    data_dir: PathLike | None = None,
     *,
     seed: int = 1,
     n_threads: int | None = None,
@@ -30,6 +35,7 @@ def make_dataset(
     Parameters
     ----------
     name : str
+        What the data set is called.
     entry : DataEntry or mapping
         In a mapping, one source (``simulate``, ``public``, ``fasta``, ``features``, ``similarities`` or
         ``dissimilarities``), the policies ``alphabet``, ``unknown``, ``ids`` and ``empty``, ``labels``, ``tasks:
@@ -60,14 +66,11 @@ def make_dataset(
     >>> len(donors.X), donors.task().labels.class_counts()
     (15, {'decoy': 10, 'donor': 5})
     """
-    # loaded only where data are read: costs start-up
-    from seqkern.datasets.entries import material_of
-
     entry = DataEntry.parse(entry)
     material, residues = material_of(entry, base_dir, data_dir, seed, n_threads), None
     if entry.residues is not None:
         material, residues = cut_residues(material, entry.residues)
-    roles = material.roles
+    roles: Mapping[str, npt.ArrayLike] | None = material.roles
     if entry.tasks == "families":
         roles = _family_roles(material, seed)
     tasks = _one_task(material) if roles is None else _tasks_of_roles(material, roles)
@@ -75,7 +78,7 @@ def make_dataset(
     return Dataset(str(name), material.kind, material.X, tasks, notes, residues)
 
 
-def _one_task(material):
+def _one_task(material: Material) -> dict[str, Task]:
     """Return the task ``all`` of a column of labels, with the roles of a column ``split``."""
     if "label" not in material.columns:
         if STATES in getattr(material.X, "tracks", ()):
@@ -92,11 +95,8 @@ def _one_task(material):
     return {"all": Task("all", labels, None if split is None else np.array(split))}
 
 
-def _family_roles(material, seed):
+def _family_roles(material: Material, seed: int) -> dict[str, npt.NDArray[np.str_]]:
     """Return the roles of the Liao-Noble protocol for each family that is large enough."""
-    # loaded only where used: costs start-up
-    from seqkern.datasets.families import liao_noble
-
     missing = [key for key in ("superfamily", "family") if key not in material.columns]
     if missing:
         raise LabelError(
@@ -110,14 +110,11 @@ def _family_roles(material, seed):
     return liao_noble(columns["superfamily"], columns["family"], seed, fold=fold, **limits)
 
 
-def _tasks_of_roles(material, roles):
+def _tasks_of_roles(material: Material, roles: Mapping[str, npt.ArrayLike]) -> dict[str, Task]:
     """Return one binary task for each list of roles ``positive-train``, ``negative-test``, ….
 
     Families that the source names are the groups, so that the inner loop holds out whole ones, as the task does.
     """
-    # loaded only where used: costs start-up
-    from seqkern.datasets.label_sources import unit_columns
-
     columns = material.columns
     if "family" in columns and "group" not in columns:
         columns = {**columns, "group": columns["family"]}

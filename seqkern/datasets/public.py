@@ -4,6 +4,8 @@ The table ``public.tsv`` names the sets, their files are those of `seqkern.core.
 `adapters`.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from seqkern.core.errors import unknown_name
@@ -16,12 +18,24 @@ class PublicSet:
 
     Attributes
     ----------
-    name, adapter, kind : str
+    name : str
+        As a study's entry calls it.
+    adapter : str
+        The reader of its format, in `adapters` or `residue_adapters`.
+    kind : {"sequences", "features", "similarities", "dissimilarities"}
+        What its samples are.
     alphabet, unknown, ids : str
         Policies by default; empty where there are none.
     positive : str
         The positive class; empty where there is none.
     description, reference : str
+        What it is, and the paper that it is of.
+
+    Examples
+    --------
+    >>> globins = public_set("globins")
+    >>> globins.kind, list(globins.files)
+    ('dissimilarities', ['table'])
     """
 
     name: str
@@ -35,18 +49,27 @@ class PublicSet:
     reference: str
 
     @property
-    def files(self):
-        """Dict of role to PublicFile."""
+    def files(self) -> dict[str, PublicFile]:
+        """The files by their roles."""
         return {file.role: file for file in public_table("public_files.tsv", PublicFile) if file.dataset == self.name}
 
 
-def public_sets():
-    """Return a dict of name to PublicSet."""
+def public_sets() -> dict[str, PublicSet]:
+    """Return all public data sets by name."""
     return {item.name: item for item in public_table("public.tsv", PublicSet)}
 
 
-def public_set(name):
-    """Return the PublicSet called `name`.
+def public_set(name: str) -> PublicSet:
+    """Return a public data set.
+
+    Parameters
+    ----------
+    name : str
+        Case counts.
+
+    Returns
+    -------
+    PublicSet
 
     Raises
     ------

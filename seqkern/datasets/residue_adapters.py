@@ -3,18 +3,41 @@
 Each takes a dict of role to path and the policies of reading, and returns `Parts`, as those of `adapters` do.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
 from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import open_lines
-from seqkern.datasets.adapters import Parts, encoded
+from seqkern.core.types import PathLike
+from seqkern.datasets.adapters import Parts, Paths, encoded
 from seqkern.datasets.label_sources import columns_of_headers
 from seqkern.residues.states import read_letters_and_states, read_state_records, with_states
 
 
-def rs126(paths, policies):
+def rs126(paths: Paths, policies: dict[str, Any]) -> Parts:
     """Letters, then states H, E, T and C, each closed by ``*``; turns count as coil.
 
     The chains 1PRC-C, -H, -L and -M, of a complex in the membrane, are left out: the 126 others are the set of Rost and
     Sander.
+
+    Parameters
+    ----------
+    paths : mapping of str to path-like
+        The file ``states``.
+    policies : dict of str to str
+        As for `seqkern.sequences.fasta.read_fasta`.
+
+    Returns
+    -------
+    Parts
+        Without columns.
+
+    Raises
+    ------
+    SequenceError
+        If a record is not letters and states.
     """
     records, name = read_state_records(paths["states"])
     ids, letters, states = [], [], []
@@ -32,17 +55,43 @@ def rs126(paths, policies):
     return Parts(with_states(X, [states[i] for i in kept], name), {})
 
 
-def cb513(paths, policies):
-    """A table with letters, the states of three and of eight, and a mask; the three are taken."""
+def cb513(paths: Paths, policies: dict[str, Any]) -> Parts:
+    """A table with letters, the states of three and of eight, and a mask; the three are taken.
+
+    Parameters
+    ----------
+    paths : mapping of str to path-like
+        The file ``table``.
+    policies : dict of str to str
+        As for `seqkern.sequences.fasta.read_fasta`.
+
+    Returns
+    -------
+    Parts
+        With the column ``group``.
+    """
     return _cb513(paths, policies, "dssp3")
 
 
-def cb513_dssp(paths, policies):
-    """The same table; DSSP's eight states are taken."""
+def cb513_dssp(paths: Paths, policies: dict[str, Any]) -> Parts:
+    """The same table; DSSP's eight states are taken.
+
+    Parameters
+    ----------
+    paths : mapping of str to path-like
+        The file ``table``.
+    policies : dict of str to str
+        As for `seqkern.sequences.fasta.read_fasta`.
+
+    Returns
+    -------
+    Parts
+        With the column ``group``.
+    """
     return _cb513(paths, policies, "dssp8")
 
 
-def _cb513(paths, policies, column):
+def _cb513(paths: Paths, policies: dict[str, Any], column: str) -> Parts:
     """Read the columns ``input``, ``cb513_mask`` and one of states: cells of values with blanks between.
 
     A residue counts where the mask is 1. The rows of one chain, parts of it under different masks, are one group.
@@ -51,7 +100,8 @@ def _cb513(paths, policies, column):
     with open_lines(path) as (lines, name):
         header, *rows = ([cell.split() for cell in line.split(",")] for line in lines if line.strip())
     place = {cell[0]: j for j, cell in enumerate(header)}
-    letters, states, groups, number = [], [], [], {}
+    letters, states, groups = [], [], []
+    number: dict[str, int] = {}
     for row, cells in enumerate(rows, start=1):
         chain, own, mask = (cells[place[key]] for key in ("input", column, "cb513_mask"))
         if not len(chain) == len(own) == len(mask):
@@ -64,14 +114,45 @@ def _cb513(paths, policies, column):
     return Parts(with_states(X, [states[i] for i in kept], name), {"group": [groups[i] for i in kept]})
 
 
-def jpred4(paths, policies):
-    """Letters and states in two lines, the official fold as ``fold=`` in the header; ``-`` is coil."""
+def jpred4(paths: Paths, policies: dict[str, Any]) -> Parts:
+    """Letters and states in two lines, the official fold as ``fold=`` in the header; ``-`` is coil.
+
+    Parameters
+    ----------
+    paths : mapping of str to path-like
+        The file ``states``.
+    policies : dict of str to str
+        As for `seqkern.sequences.fasta.read_fasta`.
+
+    Returns
+    -------
+    Parts
+        With the column ``fold``.
+    """
     reading = read_letters_and_states(paths["states"], **policies)
     return Parts(reading.sequences, columns_of_headers(reading, {"fold": "fold"}, paths["states"]))
 
 
-def qian_sejnowski(paths, policies):
-    """Lines of a letter and a state (h, e or _), a chain between ``<>`` and ``<end>`` or the next ``<>``; two files."""
+def qian_sejnowski(paths: Paths, policies: dict[str, Any]) -> Parts:
+    """Lines of a letter and a state (h, e or _), a chain between ``<>`` and ``<end>`` or the next ``<>``; two files.
+
+    Parameters
+    ----------
+    paths : mapping of str to path-like
+        The files ``train`` and ``test``.
+    policies : dict of str to str
+        As for `seqkern.sequences.fasta.read_fasta`.
+
+    Returns
+    -------
+    Parts
+        With the column ``split``.
+
+    Raises
+    ------
+    SequenceError
+        If a line is not a letter and a state.
+    """
     ids, letters, states, split = [], [], [], []
     for part in ("train", "test"):
         for number, pairs in enumerate(_letters_in_lines(paths[part]), start=1):
@@ -83,10 +164,10 @@ def qian_sejnowski(paths, policies):
     return Parts(with_states(X, [states[i] for i in kept], paths["train"]), {"split": [split[i] for i in kept]})
 
 
-def _letters_in_lines(path):
+def _letters_in_lines(path: PathLike) -> Iterator[list[list[str]]]:
     """Yield the (letter, state) pairs of each chain of a file of lines."""
     with open_lines(path) as (lines, name):
-        chain = []
+        chain: list[list[str]] = []
         for number, line in enumerate(lines, start=1):
             cells = line.split("#")[0].split()
             if cells in (["<>"], ["<end>"], ["end"]):
@@ -101,4 +182,6 @@ def _letters_in_lines(path):
             yield chain
 
 
-RESIDUE_ADAPTERS = {function.__name__: function for function in (rs126, cb513, cb513_dssp, jpred4, qian_sejnowski)}
+RESIDUE_ADAPTERS: dict[str, Callable[[Paths, dict[str, Any]], Parts]] = {
+    function.__name__: function for function in (rs126, cb513, cb513_dssp, jpred4, qian_sejnowski)
+}

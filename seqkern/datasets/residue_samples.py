@@ -1,4 +1,6 @@
-"""Cut the residues that a data-set entry asks for: each becomes a unit, with a window around it."""
+"""Cut the residues that a data-set entry asks for: each becomes a sample, with a window around it."""
+
+from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -7,9 +9,11 @@ import numpy as np
 
 from seqkern.core.errors import ConfigError
 from seqkern.datasets.data_entry import ResidueOptions
+from seqkern.datasets.label_sources import Columns
 from seqkern.residues import STATES, Residues, residue_samples
 from seqkern.residues.reductions import reduce_states
 from seqkern.residues.states import state_classes
+from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
     from seqkern.datasets.entries import Material
@@ -17,7 +21,7 @@ if TYPE_CHECKING:
 LEFT_OUT = "chains without a known state left out"
 
 
-def cut_residues(material: "Material", wanted: ResidueOptions) -> tuple["Material", Residues]:
+def cut_residues(material: Material, wanted: ResidueOptions) -> tuple[Material, Residues]:
     """Return the material of chains as that of their residues.
 
     Parameters
@@ -25,6 +29,7 @@ def cut_residues(material: "Material", wanted: ResidueOptions) -> tuple["Materia
     material : Material
         Chains, with the track ``states`` and, where there are any, those of profiles; its columns are about chains.
     wanted : ResidueOptions
+        Residues of a window, and how states are reduced.
 
     Returns
     -------
@@ -32,6 +37,7 @@ def cut_residues(material: "Material", wanted: ResidueOptions) -> tuple["Materia
         One window for each residue; columns ``label`` (the state, empty where it is not known), ``group`` (by default
         the chain) and those that the chains have.
     residues : Residues
+        Which residue of which chain each window is around.
 
     Raises
     ------
@@ -53,14 +59,14 @@ def cut_residues(material: "Material", wanted: ResidueOptions) -> tuple["Materia
     windows, residues = residue_samples(chains, wanted.window)
     states = residues.states()
     names = np.array(["" if code == 0 else chr(code) for code in range(256)])
-    columns = {"group": np.array(chains.ids)} | {key: np.asarray(values) for key, values in columns.items()}
-    columns = {key: values[residues.record] for key, values in columns.items()} | {"label": names[states]}
+    of_chains = {"group": np.array(chains.ids)} | {key: np.asarray(values) for key, values in columns.items()}
+    of_residues = {key: values[residues.record] for key, values in of_chains.items()} | {"label": names[states]}
     options = {"classes": state_classes(states), **material.options}
     notes = material.notes | {"residues": wanted.note()}
-    return replace(material, X=windows, columns=columns, options=options, notes=notes), residues
+    return replace(material, X=windows, columns=of_residues, options=options, notes=notes), residues
 
 
-def _with_known_states(material):
+def _with_known_states(material: Material) -> tuple[SequenceSet, Columns]:
     """Return the chains with a known state, the others counted, and their columns."""
     X = material.X
     known = np.concatenate(([0], np.cumsum(X.tracks[STATES] != 0)))
@@ -72,5 +78,5 @@ def _with_known_states(material):
     rows = np.flatnonzero(good)
     counts = X.counts | {LEFT_OUT: int(len(X) - len(rows))}
     return X.take(rows).replace(counts=counts), {
-        key: [values[i] for i in rows] for key, values in material.columns.items()
+        key: [values[i] for i in rows.tolist()] for key, values in material.columns.items()
     }

@@ -1,11 +1,13 @@
 """Cut the windows that a data-set entry asks for around sites."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from seqkern.core.errors import SequenceError
+from seqkern.core.types import PathLike
 from seqkern.datasets.data_entry import SiteWindow
 from seqkern.datasets.label_sources import header_fields, no_column, wanted_columns
 from seqkern.sequences.cutting import Cut, cut_windows
@@ -16,7 +18,7 @@ from seqkern.sequences.sites import Sites, make_sites, read_sites
 def cut_around_sites(
     wanted: SiteWindow,
     reading: Reading,
-    base_dir: str | PathLike[str],
+    base_dir: PathLike,
     where: str,
     *,
     unknown: str | None = None,
@@ -27,6 +29,7 @@ def cut_around_sites(
     Parameters
     ----------
     wanted : SiteWindow
+        The window, and where the sites are.
     reading : Reading
         The entry's records; unknown letters masked.
     base_dir : path-like
@@ -34,12 +37,14 @@ def cut_around_sites(
     where : str
         The FASTA files, for messages.
     unknown, ids : str, optional
-        Policies, as in `seqkern.sequences.windows.cut_windows`.
+        Policies, as in `seqkern.sequences.cutting.cut_windows`.
 
     Returns
     -------
     cut : Cut
+        The windows, and which sites and records they are of.
     sites : Sites
+        All sites.
     """
     policies = {key: value for key, value in {"unknown": unknown, "ids": ids}.items() if value is not None}
     policies |= wanted.given()
@@ -56,8 +61,13 @@ def sites_of_headers(reading: Reading, where: str) -> Sites:
     Parameters
     ----------
     reading : Reading
+        Records with their headers.
     where : str
         The FASTA files, for messages.
+
+    Returns
+    -------
+    Sites
 
     Raises
     ------
@@ -79,15 +89,21 @@ def sites_of_headers(reading: Reading, where: str) -> Sites:
 
 
 def columns_of_sites(sites: Sites, kept: Collection[int], options: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the wanted columns of the table of sites for the sites `kept`.
+    """Return the wanted columns of the table of sites.
 
     Parameters
     ----------
     sites : Sites
+        Read from a table.
     kept : collection of int
-        Rows of the table.
+        Rows of the table whose windows are kept.
     options : mapping
         Of the labels of an entry: names of columns by their meanings.
+
+    Returns
+    -------
+    dict of str to list of str
+        By meaning, one value for each of `kept`.
 
     Raises
     ------
@@ -103,13 +119,19 @@ def columns_of_sites(sites: Sites, kept: Collection[int], options: Mapping[str, 
 
 
 def places_of_sites(sites: Sites, kept: Collection[int]) -> dict[str, list[str]]:
-    """Return where the sites `kept` lie, for folds by locus: the columns chromosome, strand and position.
+    """Return where sites lie, for folds by locus.
 
     Parameters
     ----------
     sites : Sites
+        Read from a table.
     kept : collection of int
-        Rows of the table.
+        Rows of the table whose windows are kept.
+
+    Returns
+    -------
+    dict of str to list of str
+        ``chromosome``, ``strand`` and ``position``, one value for each of `kept`.
     """
     strands = sites.strands
     return {

@@ -1,22 +1,30 @@
 """Feature tables and square tables of similarities, read from tab-separated text."""
 
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import check_columns, read_cells, source_name
+from seqkern.core.types import Source
 from seqkern.sequences.record_ids import unique_ids
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 
 
-def read_features(source, unit_columns=("label",), *, id_column=None, ids="header"):
-    """Read a table with a header line, one row for each unit, one column for each feature.
+def read_features(
+    source: Source, unit_columns: Iterable[str] = ("label",), *, id_column: str | None = None, ids: str = "header"
+) -> tuple[FeatureTable, dict[str, list[str]]]:
+    r"""Read a table with a header line, one row for each sample, one column for each feature.
 
     Parameters
     ----------
     source : path-like, ``"-"`` or file object
         Tab-separated; plain or compressed.
     unit_columns : iterable of str
-        Columns that describe the unit (label, group, …) and are no features, where they exist.
+        Columns that describe the sample (label, group, …) and are not features, where they exist.
     id_column : str, optional
         By default the first column.
     ids : {"header", "number", "suffix"}
@@ -25,8 +33,9 @@ def read_features(source, unit_columns=("label",), *, id_column=None, ids="heade
     Returns
     -------
     table : FeatureTable
+        The numbers.
     columns : dict of str to list of str
-        The unit columns.
+        The columns that describe samples.
 
     Raises
     ------
@@ -34,6 +43,13 @@ def read_features(source, unit_columns=("label",), *, id_column=None, ids="heade
         If the file cannot be read.
     SequenceError
         If the table is not regular, holds no feature, or a cell is not a finite number.
+
+    Examples
+    --------
+    >>> import io
+    >>> table, columns = read_features(io.StringIO("sample\tlabel\tGC\nd1\tdonor\t0.41\nd2\tdecoy\t0.58\n"))
+    >>> table.ids, table.columns, columns
+    (['d1', 'd2'], ('GC',), {'label': ['donor', 'decoy']})
     """
     header, *rows = read_cells(source)
     name = source_name(source)
@@ -50,23 +66,31 @@ def read_features(source, unit_columns=("label",), *, id_column=None, ids="heade
     return FeatureTable(values, names, cells, counts), columns
 
 
-def read_similarities(source, kind="similarities", unit_columns=("label",), *, ids="header"):
-    """Read a square table.
+def read_similarities(
+    source: Source, kind: str = "similarities", unit_columns: Collection[str] = ("label",), *, ids: str = "header"
+) -> tuple[SimilarityTable, dict[str, list[str]]]:
+    r"""Read a square table.
 
     With a header line: an id, unit columns, then one column for each row, with its name and in its order.
     Without one: optionally a class, then one number for each row; ids are the numbers of the rows.
 
     Parameters
     ----------
-    source, unit_columns, ids
-        As in `read_features`.
+    source : path-like, ``"-"`` or file object
+        As for `read_features`.
     kind : {"similarities", "dissimilarities"}
+        What the numbers are.
+    unit_columns : collection of str
+        Columns that describe the sample, where they exist.
+    ids : {"header", "number", "suffix"}
+        As for `read_features`.
 
     Returns
     -------
     table : SimilarityTable
+        The numbers.
     columns : dict of str to list of str
-        The unit columns; a class column without a header is called ``label``.
+        The columns that describe samples; a class column without a header is called ``label``.
 
     Raises
     ------
@@ -75,6 +99,13 @@ def read_similarities(source, kind="similarities", unit_columns=("label",), *, i
     SequenceError
         If the table is not square, its columns are not its rows, a cell is not a finite number, or a
         dissimilarity is negative.
+
+    Examples
+    --------
+    >>> import io
+    >>> table, columns = read_similarities(io.StringIO("globin\t3\t1\nkinase\t1\t3\n"))
+    >>> table, columns
+    (SimilarityTable(2 rows of 2, similarities), {'label': ['globin', 'kinase']})
     """
     rows = read_cells(source)
     name = source_name(source)
@@ -83,8 +114,8 @@ def read_similarities(source, kind="similarities", unit_columns=("label",), *, i
     if (bare or with_class) and all(map(_is_number, rows[0][1:])):
         names = [str(i) for i in range(1, len(rows) + 1)]
         columns = {"label": [row[0] for row in rows]} if with_class else {}
-        values = [row[int(with_class) :] for row in rows]
-        return _square(_numbers(values, names, names, name), names, kind, name), columns
+        cells = [row[int(with_class) :] for row in rows]
+        return _square(_numbers(cells, names, names, name), names, kind, name), columns
     header, *rows = rows
     _check_header(header, rows, name)
     n_units = 1 + sum(key in unit_columns for key in header[1:])
@@ -109,10 +140,12 @@ def read_similarities(source, kind="similarities", unit_columns=("label",), *, i
     return _square(values, names, kind, name, counts), columns
 
 
-def _square(values, names, kind, file, counts=None):
+def _square(
+    values: npt.NDArray[np.float64], names: Sequence[str], kind: str, file: str, counts: dict[str, int] | None = None
+) -> SimilarityTable:
     """Return the SimilarityTable; raise SequenceError for a negative dissimilarity."""
-    negative = np.argwhere(values < 0) if kind == "dissimilarities" else ()
-    if len(negative):
+    negative = np.argwhere(values < 0)
+    if kind == "dissimilarities" and len(negative):
         i, j = negative[0]
         raise SequenceError(
             f"column {names[j]!r}: {values[i, j]:g} is no dissimilarity",
@@ -123,15 +156,15 @@ def _square(values, names, kind, file, counts=None):
     return SimilarityTable(values, names, kind=kind, counts=counts)
 
 
-def _check_header(header, rows, name):
+def _check_header(header: Sequence[str], rows: Sequence[Sequence[str]], name: str) -> None:
     """Raise SequenceError for repeated column names or a table without rows."""
     check_columns(header, name)
     if not rows:
         raise SequenceError("has a header line and no rows", file=name, remedy="check how the file was made")
 
 
-def _names(given, policy, name):
-    """Return (unique ids, counts) under the policy of ids."""
+def _names(given: list[str], policy: str, name: str) -> tuple[list[str], dict[str, int]]:
+    """Return unique ids and counts under the policy of ids."""
     if policy != "number" and "" in given:
         raise SequenceError(
             f"row {given.index('') + 1} has no id", file=name, remedy="name it, or choose the policy ids=number"
@@ -140,7 +173,7 @@ def _names(given, policy, name):
     return names, {"repeated ids": repeats} if repeats else {}
 
 
-def _is_number(cell):
+def _is_number(cell: str) -> bool:
     """Return whether a cell holds a number."""
     try:
         float(cell)
@@ -149,8 +182,10 @@ def _is_number(cell):
     return True
 
 
-def _numbers(rows, names, columns, file):
-    """Return cells as float64; raise SequenceError for the first that is no finite number."""
+def _numbers(
+    rows: Sequence[Sequence[str]], names: Sequence[str], columns: Sequence[str], file: str
+) -> npt.NDArray[np.float64]:
+    """Return cells as float64; raise SequenceError for the first that is not a finite number."""
     try:
         values = np.array(rows, dtype=np.float64)
     except ValueError:
@@ -167,6 +202,6 @@ def _numbers(rows, names, columns, file):
     return values
 
 
-def _some(names):
+def _some(names: Sequence[str]) -> str:
     """Return a few names for a message."""
     return ", ".join(names[:8]) + (", …" if len(names) > 8 else "")

@@ -1,8 +1,8 @@
 """How good a method is: scores, their uncertainty, and the loop that chooses hyperparameters.
 
 `ranking.py` holds ROC curves and what is read off them, `metrics.py` the other scores, `states.py` those of states of
-residues (segment overlap). Intervals and tests on one task are in `significance.py` (DeLong), `bootstrap.py` and
-`paired.py` (McNemar, 5×2cv), tests over many tasks in `comparison.py` (Wilcoxon with Holm) and `friedman.py`;
+residues (segment overlap). Intervals and tests on one task are in `delong.py`, `bootstrap.py`, `mcnemar.py` and
+`five_by_two.py`, tests over many tasks in `wilcoxon.py` (with Holm's correction) and `friedman.py`;
 `single_task_tests.py` chooses the test that the folds allow, `paired_decisions.py` says where they allow none, and
 `chain_shares.py` counts chains where samples are residues.
 `selection.py` is the inner loop, `held_out.py` what is fitted to decisions about held-out samples: probabilities,

@@ -1,11 +1,13 @@
 from .bootstrap import bootstrap_interval as bootstrap_interval
 from .bootstrap import bootstrap_test as bootstrap_test
-from .comparison import compare_all as compare_all
-from .comparison import holm as holm
-from .comparison import signed_rank_test as signed_rank_test
+from .delong import delong_interval as delong_interval
+from .delong import delong_test as delong_test
+from .five_by_two import five_by_two_f as five_by_two_f
+from .five_by_two import five_by_two_t as five_by_two_t
 from .friedman import compare_to_control as compare_to_control
 from .friedman import critical_difference as critical_difference
 from .friedman import friedman as friedman
+from .mcnemar import mcnemar as mcnemar
 from .metrics import accuracy as accuracy
 from .metrics import balanced_accuracy as balanced_accuracy
 from .metrics import brier as brier
@@ -18,9 +20,6 @@ from .metrics import rmse as rmse
 from .metrics import scores as scores
 from .metrics import spearman as spearman
 from .metrics import summarise as summarise
-from .paired import five_by_two_f as five_by_two_f
-from .paired import five_by_two_t as five_by_two_t
-from .paired import mcnemar as mcnemar
 from .ranking import average_precision as average_precision
 from .ranking import mean_roc_curve as mean_roc_curve
 from .ranking import median_rfp as median_rfp
@@ -30,7 +29,8 @@ from .ranking import roc_n as roc_n
 from .ranking import sensitivity as sensitivity
 from .ranking import specificity as specificity
 from .ranking import specificity_at_sensitivity as specificity_at_sensitivity
-from .significance import delong_interval as delong_interval
-from .significance import delong_test as delong_test
 from .states import sov as sov
 from .states import state_scores as state_scores
+from .wilcoxon import compare_all as compare_all
+from .wilcoxon import holm as holm
+from .wilcoxon import signed_rank_test as signed_rank_test

@@ -34,7 +34,13 @@ MOST_LEFT_OUT = 1000
 
 
 class ScoreInterval(NamedTuple):
-    """A score, its standard error, and the ends of its confidence interval."""
+    """A score, its standard error, and the ends of its confidence interval.
+
+    Examples
+    --------
+    >>> ScoreInterval(score=0.84, se=0.13, low=0.47, high=0.98).score
+    0.84
+    """
 
     score: float
     se: float
@@ -46,6 +52,11 @@ class ScoreComparison(NamedTuple):
     """The scores of two methods on the same samples, first − second, its standard error, their ratio t and two-sided p.
 
     `df` are the degrees of freedom of t.
+
+    Examples
+    --------
+    >>> ScoreComparison(first=0.9, second=0.8, difference=0.1, se=0.05, t=2.0, p=0.06, df=19).df
+    19
     """
 
     first: float
@@ -185,11 +196,11 @@ def bootstrap_test(
     """
     sample = Sample(labels, [first, second], score, folds)
     if not sample.parts:
-        return ScoreComparison(*[math.nan] * 6, 0)
+        return ScoreComparison(math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, 0)
     a, b = map(float, sample.whole())
     df = sample.freedom
     if min(map(len, sample.strata)) < 2:
-        return ScoreComparison(a, b, a - b, *[math.nan] * 3, df)
+        return ScoreComparison(a, b, a - b, math.nan, math.nan, math.nan, df)
     draws = sample.draws(n_resamples, seed, left_out=1)
     se = float((draws[:, 0] - draws[:, 1]).std(ddof=1))
     difference = a - b
@@ -212,6 +223,14 @@ class Sample:
         As in `bootstrap_interval`.
     folds : array_like, shape (n,), optional
         The test part of each sample.
+
+    Examples
+    --------
+    >>> sample = Sample([1, 1, 0, 0], [[4, 2, 3, 1], [4, 3, 2, 1]], "auc", None)
+    >>> sample.whole()
+    array([0.75, 1.  ])
+    >>> sample.draws(3, seed=0).shape
+    (3, 2)
     """
 
     def __init__(

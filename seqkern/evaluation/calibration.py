@@ -39,6 +39,13 @@ class SigmoidCalibration:
         How many folds gave decisions.
     n : int
         The number of decisions that it was fitted to.
+
+    Examples
+    --------
+    >>> decisions, positive = [1.4, 0.9, 0.6, 0.2, 0.1, -0.3, -0.8, -1.2], [1, 1, 1, 0, 1, 0, 0, 0]
+    >>> calibration = SigmoidCalibration.fit(decisions, positive, folds=4)
+    >>> calibration.rises, calibration.probabilities([1.0, 0.0, -1.0]).round(2).tolist()
+    (True, [0.81, 0.45, 0.14])
     """
 
     slope: float
@@ -85,6 +92,7 @@ class SigmoidCalibration:
         Parameters
         ----------
         decisions : array_like of float, shape (n,)
+            Of new samples.
 
         Returns
         -------
@@ -109,6 +117,12 @@ class IsotonicCalibration:
         How many folds gave decisions.
     n : int
         The number of decisions that it was fitted to.
+
+    Examples
+    --------
+    >>> calibration = IsotonicCalibration(points=[[-1.0, 0.0], [0.0, 0.4], [1.0, 0.9]], folds=5, n=80)
+    >>> calibration.probabilities([-2.0, 0.5, 3.0]).round(2).tolist()
+    [0.0, 0.65, 0.9]
     """
 
     points: list[list[float]]
@@ -164,12 +178,14 @@ class IsotonicCalibration:
         Parameters
         ----------
         decisions : array_like of float, shape (n,)
+            Of new samples.
 
         Returns
         -------
         ndarray of float64, shape (n,)
         """
-        return np.interp(np.asarray(decisions, dtype=np.float64), *zip(*self.points, strict=True))
+        x, p = zip(*self.points, strict=True)
+        return np.interp(np.asarray(decisions, dtype=np.float64), x, p)
 
     def record(self) -> dict[str, Any]:
         """Return what a model keeps: a JSON dict that `calibration_from_record` takes."""
@@ -211,6 +227,7 @@ def sigmoid(z: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     Parameters
     ----------
     z : ndarray of float64
+        Of any shape.
 
     Returns
     -------
@@ -226,7 +243,9 @@ def fit_sigmoid(decisions: npt.ArrayLike, positive: npt.ArrayLike) -> tuple[floa
     Parameters
     ----------
     decisions : array_like of float, shape (n,)
+        About samples that were not trained on.
     positive : array_like of bool, shape (n,)
+        Whether each of them is positive.
 
     Returns
     -------

@@ -20,7 +20,7 @@ def grid_candidates(kernels: Iterable[str], solver: dict[str, Any] | str, *, sea
     Parameters
     ----------
     kernels : iterable of str
-        Names.
+        Their names.
     solver : dict or str
         A specification, in which lists are values to choose from.
     search : bool, default False
@@ -72,7 +72,7 @@ def random_candidates(
     rng = np.random.default_rng([seed, len(kernels)])
     found: list[Candidate] = []
     for _ in range(ATTEMPTS * draws):
-        candidate = kernels[rng.integers(len(kernels))], draw_spec(solver, rng, search=search)
+        candidate = kernels[int(rng.integers(len(kernels)))], draw_spec(solver, rng, search=search)
         if candidate not in found:
             found.append(candidate)
         if len(found) == draws:

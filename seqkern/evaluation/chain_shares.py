@@ -30,6 +30,16 @@ class ChainShares:
     ----------
     names : list of str
         Of the chains, in order of appearance.
+
+    Examples
+    --------
+    >>> ids = np.array(["1abc:1", "1abc:2", "1abc:3", "2xyz:1", "2xyz:2"])
+    >>> states, predicted = np.array([0, 1, 1, 2, 2]), {"spectrum": np.array([0, 1, 0, 2, 2])}
+    >>> shares = ChainShares(PairedDecisions("multiclass", ids, np.repeat("1", 5), states, {}, predicted, {}))
+    >>> shares.names, shares.shares(["spectrum"])["spectrum"].round(2).tolist()
+    (['1abc', '2xyz'], [0.67, 1.0])
+    >>> shares.interval("spectrum").score
+    0.8
     """
 
     def __init__(self, paired: PairedDecisions) -> None:
@@ -58,7 +68,7 @@ class ChainShares:
 
         Parameters
         ----------
-        methods : iterable
+        methods : iterable of hashable
             Methods of the PairedDecisions.
 
         Returns

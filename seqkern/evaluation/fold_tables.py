@@ -1,13 +1,29 @@
 """What the folds of a method gave, as tables: decisions, scores, choices, fits, features, cost."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
 from seqkern.core.cost import write_cost
 from seqkern.core.tsv import write_tsv
 from seqkern.evaluation.metrics import codes_of
+from seqkern.sequences.labels import Labels
 from seqkern.solvers.specs import value_text
+
+if TYPE_CHECKING:
+    from seqkern.evaluation.selection import Choice
+    from seqkern.solvers.thresholds import Threshold
+
+Row = dict[str, Any]
+"""A line of a table: values by the names of their columns."""
 
 PLACE_COLUMNS = ("task", "split")
 CHOICE_COLUMNS = (*PLACE_COLUMNS, "parameter", "value", "inner_score")
@@ -29,25 +45,76 @@ FIT_COLUMNS = (
 
 @dataclass(frozen=True)
 class FoldResult:
-    """What one outer fold gave, as rows of the tables that are written."""
+    """What one outer fold gave, as rows of the tables that are written.
 
-    decisions: list
-    metrics: dict
-    choices: list
-    fit: dict
-    inner: list = field(default_factory=list)
-    features: list = field(default_factory=list)
-    intervals: list = field(default_factory=list)
-    bias: list = field(default_factory=list)
-    cost: list = field(default_factory=list)
+    Attributes
+    ----------
+    decisions : list of dict
+        Of each test sample, see `decision_rows`.
+    metrics : dict
+        The scores of the test part.
+    choices : list of dict
+        What was chosen, see `choice_rows`.
+    fit : dict
+        How the fit on the training part went: `FIT_COLUMNS`.
+    inner : list of dict
+        The scores of the inner loop, see `inner_rows`.
+    features : list of dict
+        The features that the solver selected: `FEATURE_COLUMNS`.
+    intervals : list of dict
+        Coefficients with their intervals: `INTERVAL_COLUMNS`.
+    bias : list of dict
+        The inflated scores of features chosen with a look at the test part.
+    cost : list of dict
+        Time and memory of each stage.
+
+    Examples
+    --------
+    >>> place = {"task": "a.1", "split": "1"}
+    >>> result = FoldResult(decisions=[], metrics=place | {"auc": 0.9}, choices=[], fit=place | {"converged": True})
+    >>> result.metrics["auc"], result.features
+    (0.9, [])
+    """
+
+    decisions: list[Row]
+    metrics: Row
+    choices: list[Row]
+    fit: Row
+    inner: list[Row] = field(default_factory=list)
+    features: list[Row] = field(default_factory=list)
+    intervals: list[Row] = field(default_factory=list)
+    bias: list[Row] = field(default_factory=list)
+    cost: list[Row] = field(default_factory=list)
 
 
-def decision_rows(labels, decisions, predicted, probabilities):
-    """Return one row for each test unit: its label, decision values, probability if there is one, and prediction."""
+def decision_rows(
+    labels: Labels,
+    decisions: npt.NDArray[np.float64],
+    predicted: npt.ArrayLike,
+    probabilities: npt.NDArray[np.float64] | None,
+) -> Iterator[Row]:
+    """Return one row for each test sample: its label, decision values, probability if there is one, and prediction.
+
+    Parameters
+    ----------
+    labels : Labels
+        Of the n samples of the test part.
+    decisions : ndarray of float64, shape (n,), for several classes (n, classes)
+        What the solver decided.
+    predicted : array_like, shape (n,)
+        What the solver predicts: above zero is positive, or codes, or numbers.
+    probabilities : ndarray of float64, shape (n,) or (n, classes), optional
+        Of the positive class, or of each class.
+
+    Yields
+    ------
+    dict
+        ``id``, ``label``, ``decision`` (``decision:CLASS`` of several), likewise ``probability``, ``predicted``.
+    """
     names = labels.names()
     codes = codes_of(labels.kind, predicted)
     for i, name in enumerate(labels.ids):
-        row = {"id": name, "label": names[i]}
+        row: Row = {"id": name, "label": names[i]}
         if labels.kind == "multiclass":
             row |= {f"decision:{c}": float(value) for c, value in zip(labels.classes, decisions[i], strict=True)}
         else:
@@ -60,10 +127,28 @@ def decision_rows(labels, decisions, predicted, probabilities):
         yield row
 
 
-def choice_rows(choice, kernels, own, threshold, learned):
+def choice_rows(
+    choice: Choice, kernels: Sized, own: dict[str, Any], threshold: Threshold | None, learned: Mapping[str, float]
+) -> Iterator[Row]:
     """Return rows for the chosen kernel, where there were several, the solver's parameters, and what was learned.
 
-    What the solver chose by itself, `own`, takes the place of the values that it was given to choose from.
+    Parameters
+    ----------
+    choice : Choice
+        Of the inner loop.
+    kernels : sized
+        Those that were chosen among.
+    own : dict of str to object
+        What the solver chose by itself, in the place of the values that it was given to choose from.
+    threshold : Threshold or None
+        Above which a decision is positive, where it was fitted.
+    learned : mapping of str to float
+        What kernel and layers learned, by name.
+
+    Yields
+    ------
+    dict
+        ``parameter``, ``value``, ``inner_score``.
     """
     chosen = [("kernel", choice.kernel)] if len(kernels) > 1 else []
     for name, value in (*chosen, *(choice.spec | own).items()):
@@ -75,8 +160,19 @@ def choice_rows(choice, kernels, own, threshold, learned):
         yield {"parameter": name, "value": value, "inner_score": math.nan}
 
 
-def inner_rows(choice):
-    """Return one row for each candidate and inner fold: its score, and whether the candidate was chosen."""
+def inner_rows(choice: Choice) -> Iterator[Row]:
+    """Return one row for each candidate and inner fold: its score, and whether the candidate was chosen.
+
+    Parameters
+    ----------
+    choice : Choice
+        Of the inner loop.
+
+    Yields
+    ------
+    dict
+        `INNER_COLUMNS` but task and split.
+    """
     for i, (kernel, spec) in enumerate(choice.candidates):
         for fold, score in enumerate(choice.scores[i].tolist(), start=1):
             yield {
@@ -89,13 +185,14 @@ def inner_rows(choice):
             }
 
 
-def write_results(folder, results):
+def write_results(folder: Path, results: Sequence[FoldResult]) -> None:
     """Write decisions, metrics, choices, scores of the inner loop, fits and cost of all folds to `folder`.
 
     Parameters
     ----------
     folder : Path
-    results : list of FoldResult
+        Gets ``decisions.tsv``, ``metrics.tsv`` and the other tables.
+    results : sequence of FoldResult
         The columns are those that their rows have, in order of appearance.
 
     Raises
@@ -117,7 +214,7 @@ def write_results(folder, results):
     write_cost(folder / "cost.json", [row for result in results for row in result.cost])
 
 
-def _columns(rows, last=None):
+def _columns(rows: Iterable[Row], last: str | None = None) -> list[str]:
     """Return the keys of all rows in order of appearance, the key `last` at the end."""
     columns = dict.fromkeys(key for row in rows for key in row if key != last)
     return [*columns, last] if last else [*columns]

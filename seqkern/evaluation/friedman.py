@@ -24,7 +24,7 @@ from scipy import stats
 from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import LabelError, unknown_name
 from seqkern.core.multiple_testing import holm
-from seqkern.evaluation.comparison import DIGITS
+from seqkern.evaluation.wilcoxon import DIGITS
 
 MOST_STEPS = 300_000
 """Sums of ranks times orders of one task up to which p is exact."""
@@ -54,6 +54,12 @@ class FriedmanTest(NamedTuple):
         Of the two approximations.
     exact : bool
         Whether `p` is.
+
+    Examples
+    --------
+    >>> test = friedman({"spectrum": [0.8, 0.7, 0.9], "mismatch": [0.9, 0.8, 0.95]})
+    >>> test.methods, test.tasks, test.p
+    (('spectrum', 'mismatch'), 3, 0.25)
     """
 
     methods: tuple[Hashable, ...]
@@ -69,7 +75,15 @@ class FriedmanTest(NamedTuple):
 
 
 class ControlComparison(NamedTuple):
-    """One method against the control: its mean rank less the control's, z, two-sided p, and p corrected."""
+    """One method against the control: its mean rank less the control's, z, two-sided p, and p corrected.
+
+    Examples
+    --------
+    >>> test = friedman({"spectrum": [0.8, 0.7, 0.9], "mismatch": [0.9, 0.8, 0.95]})
+    >>> (found,) = compare_to_control(test, "spectrum")
+    >>> found.method, found.difference
+    ('mismatch', -1.0)
+    """
 
     method: Hashable
     difference: float
@@ -115,7 +129,8 @@ def friedman(
     n, k = ranks.shape
     mean = ranks.mean(axis=0) if n else np.full(k, np.nan)
     if n < 2:
-        return FriedmanTest(tuple(scores), mean, n, left_out, *[math.nan] * 5, False)
+        undefined = math.nan, math.nan, math.nan, math.nan, math.nan
+        return FriedmanTest(tuple(scores), mean, n, left_out, *undefined, False)
     statistic = 12 * n / (k * (k + 1)) * float(((mean - (k + 1) / 2) ** 2).sum())
     if correct_ties:
         statistic = statistic / _tie_share(ranks) if _tie_share(ranks) > 0 else 0.0
@@ -182,14 +197,16 @@ def _exact_p(ranks: npt.NDArray[np.float64]) -> float | None:
     if (2 * k * n + 1) ** (k - 1) >= 2**62:
         return None
     base = (2 * k * n + 1) ** np.arange(k - 1)  # the last sum follows from the others
-    sums, shares = np.array([doubled[0, :-1] @ base]), np.ones(1)
+    sums: npt.NDArray[np.int64] = np.array([doubled[0, :-1] @ base])
+    shares = np.ones(1)
     orders = np.array(list(permutations(range(k))))
     for row in doubled[1:]:
         steps, counts = np.unique(row[orders][:, :-1] @ base, return_counts=True)
         if len(steps) * len(sums) > MOST_STEPS:
             return None
         sums, place = np.unique((sums[:, None] + steps).ravel(), return_inverse=True)
-        shares = np.bincount(place, weights=np.outer(shares, counts / len(orders)).ravel())
+        weights = np.outer(shares, counts / len(orders)).ravel()
+        shares = np.bincount(place, weights=weights).astype(np.float64, copy=False)
     each = (sums[:, None] // base) % (2 * k * n + 1)
     each = np.column_stack([each, doubled.sum() - each.sum(axis=1)])
     uneven = (each**2).sum(axis=1)
@@ -202,6 +219,7 @@ def least_friedman_p(tasks: int, methods: int) -> float:
     Parameters
     ----------
     tasks, methods : int
+        How many of each are compared.
 
     Returns
     -------

@@ -9,8 +9,8 @@ import math
 from collections.abc import Hashable
 
 from seqkern.evaluation.bootstrap import ScoreInterval, bootstrap_interval
+from seqkern.evaluation.delong import delong_interval
 from seqkern.evaluation.paired_decisions import FIVE_BY_TWO, PairedDecisions, has_value
-from seqkern.evaluation.significance import delong_interval
 from seqkern.evaluation.wilson import wilson_interval
 
 FORMULAS = {"auc": "DeLong", "accuracy": "Wilson"}
@@ -19,7 +19,18 @@ BINARY = ("auc", "roc50", "average_precision", "accuracy")
 
 
 def metrics_with_interval(paired: PairedDecisions) -> tuple[str, ...]:
-    """Return the metrics that have an interval on this task; none where units are tested several times."""
+    """Return the metrics that have an interval on this task; none where samples are tested several times.
+
+    Parameters
+    ----------
+    paired : PairedDecisions
+        Of one method or more.
+
+    Returns
+    -------
+    tuple of str
+        Names for `score_interval`.
+    """
     if paired.shape == FIVE_BY_TWO or paired.kind == "real":
         return ()
     names = BINARY if paired.kind == "binary" else ("accuracy",)
@@ -32,11 +43,12 @@ def score_interval(paired: PairedDecisions, method: Hashable, metric: str, *, se
     Parameters
     ----------
     paired : PairedDecisions
-    method : object
-        One of its methods; test units without its decision are left out.
+        The decisions on one task.
+    method : hashable
+        One of its methods; test samples without its decision are left out.
     metric : str
         One of `metrics_with_interval`.
-    seed : int
+    seed : int, default 0
         Of the bootstrap.
 
     Returns
@@ -56,7 +68,18 @@ def score_interval(paired: PairedDecisions, method: Hashable, metric: str, *, se
 
 
 def wilson(right: int, n: int) -> ScoreInterval:
-    """Return a share with its standard error and Wilson's interval."""
+    """Return a share with its standard error and Wilson's interval.
+
+    Parameters
+    ----------
+    right, n : int
+        The share is `right` of `n`.
+
+    Returns
+    -------
+    ScoreInterval
+        NaN for n = 0.
+    """
     if n == 0:
         return ScoreInterval(*[math.nan] * 4)
     share = right / n

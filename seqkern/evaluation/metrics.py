@@ -17,7 +17,13 @@ from seqkern.evaluation.ranking import average_precision, median_rfp, roc_auc, r
 
 
 class Summary(NamedTuple):
-    """Mean, sample standard deviation (NaN below two values) and number of the values that are defined."""
+    """Mean, sample standard deviation (NaN below two values) and number of the values that are defined.
+
+    Examples
+    --------
+    >>> Summary(mean=0.9, sd=0.02, n=5)._asdict()
+    {'mean': 0.9, 'sd': 0.02, 'n': 5}
+    """
 
     mean: float
     sd: float

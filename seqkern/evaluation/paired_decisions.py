@@ -1,17 +1,20 @@
 """What several methods decided on one task, how its test parts lie to one another, and what that leaves untestable."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import LabelError
 
 SINGLE, FOLDS, FIVE_BY_TWO, REPEATED = "single", "folds", "five_by_two", "repeated"
 HALF = re.compile(r"([1-5])\.([12])")
 LEAST_RANKED, LEAST_DRAWN = 2, 10
-"""Units of each class that a test part needs to be ranked alone, and to be drawn again (docs/type_one_error.md)."""
+"""Samples of each class that a test part needs to be ranked alone, and to be drawn again (docs/type_one_error.md)."""
 OTHER_FOLDS = "use folds that test each unit once, several of each class together, or the fold method five_by_two"
 OVERLAP = "the test parts overlap, so that there is no valid test of a difference"
 APART = (
@@ -31,32 +34,43 @@ FEW_DRAWN = (
 
 @dataclass(frozen=True, eq=False)
 class PairedDecisions:
-    """What several methods decided on the test units of one task.
+    """What several methods decided on the test samples of one task.
 
     Attributes
     ----------
     kind : str
         ``binary``, ``multiclass`` or ``real``.
     ids, splits : ndarray of str, shape (n,)
-        A row for each unit in each test part that tests it.
+        A row for each sample in each test part that tests it.
     labels : ndarray, shape (n,)
         Binary: 1 is positive; several classes: codes; or real values.
     decisions : dict of method to ndarray of float64, shape (n,)
         NaN where a method has none. Not needed for several classes.
     predicted : dict of method to ndarray, shape (n,)
+        Like the labels; NaN, or −1 for codes, where a method has none.
     scores : dict of method to dict of (split, metric) to float
+        Of each test part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ids, splits = np.array(["a", "b", "c", "d"]), np.array(["1", "1", "2", "2"])
+    >>> predicted = {"spectrum": np.array([1, 0, 1, 1]), "mismatch": np.array([1, 0, 0, 1])}
+    >>> paired = PairedDecisions("multiclass", ids, splits, np.array([1, 0, 0, 1]), {}, predicted, {})
+    >>> paired.shape, paired.sizes().tolist(), paired.untestable("accuracy")
+    ('folds', [[1, 1], [1, 1]], None)
     """
 
     kind: str
-    ids: np.ndarray
-    splits: np.ndarray
-    labels: np.ndarray
-    decisions: dict
-    predicted: dict
-    scores: dict
+    ids: npt.NDArray[np.str_]
+    splits: npt.NDArray[np.str_]
+    labels: npt.NDArray[Any]
+    decisions: Mapping[Any, npt.NDArray[np.float64]]
+    predicted: Mapping[Any, npt.NDArray[Any]]
+    scores: Mapping[Any, Mapping[tuple[str, str], float]]
 
     @cached_property
-    def shape(self):
+    def shape(self) -> str:
         """How the test parts lie to one another: ``single``, ``folds``, ``five_by_two`` or ``repeated``."""
         names = np.unique(self.splits)
         if len(names) == 1:
@@ -72,16 +86,26 @@ class PairedDecisions:
         each = np.unique(np.char.add(np.char.add(self.ids, "\t"), repeat))
         return FIVE_BY_TWO if len(each) == len(self.ids) else REPEATED
 
-    def sizes(self, rows=slice(None)):
-        """Return how many units of each class each test part has, int64 (parts, classes), of some rows."""
+    def sizes(self, rows: npt.NDArray[np.bool_] | slice = slice(None)) -> npt.NDArray[np.int64]:
+        """Return how many samples of each class each test part has.
+
+        Parameters
+        ----------
+        rows : ndarray of bool, shape (n,), or slice
+            Those to count; by default all.
+
+        Returns
+        -------
+        ndarray of int64, shape (parts, classes)
+        """
         names, part = np.unique(self.splits[rows], return_inverse=True)
         classes = max(2, int(self.labels.max()) + 1)
         counts = np.bincount(part * classes + self.labels[rows], minlength=len(names) * classes)
         return counts.reshape(-1, classes)
 
     @cached_property
-    def apart(self):
-        """Whether, over several test parts, most units are tested alone or with units of their own class only."""
+    def apart(self) -> bool:
+        """Whether, over several test parts, most samples are tested alone or with samples of their own class only."""
         if self.shape != FOLDS:
             return False
         if self.kind == "real":
@@ -92,17 +116,32 @@ class PairedDecisions:
             own = sizes[(sizes > 0).sum(axis=1) == 1]
         return bool(2 * own.sum() > len(self.labels))
 
-    def can_draw(self, rows=slice(None)):
-        """Tell whether every test part has enough units of each class to be drawn again, of some rows."""
+    def can_draw(self, rows: npt.NDArray[np.bool_] | slice = slice(None)) -> bool:
+        """Tell whether every test part has enough samples of each class to be drawn again.
+
+        Parameters
+        ----------
+        rows : ndarray of bool, shape (n,), or slice
+            Those that would be drawn from; by default all.
+
+        Returns
+        -------
+        bool
+        """
         return bool(self.sizes(rows).min(initial=LEAST_DRAWN) >= LEAST_DRAWN)
 
-    def untestable(self, metric):
+    def untestable(self, metric: str) -> LabelError | None:
         """Return a LabelError that says why nothing can be said of a metric on this task; None where it can.
 
         Parameters
         ----------
         metric : str
             ``auc``, ``accuracy``, another score of a ranking, or ``absolute_error``.
+
+        Returns
+        -------
+        LabelError or None
+            Not raised.
         """
         reason = None
         if self.shape == REPEATED:
@@ -115,9 +154,19 @@ class PairedDecisions:
             reason = FEW_RANKED
         elif metric not in ("accuracy", "auc") and not self.can_draw():
             reason = FEW_DRAWN
-        return reason and LabelError(reason, remedy=OTHER_FOLDS)
+        return LabelError(reason, remedy=OTHER_FOLDS) if reason else None
 
 
-def has_value(values):
-    """Return which values are there: not NaN, or not below 0 for codes."""
+def has_value(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Return which values are there.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+        Numbers, NaN where there is none; or codes, where it is below 0.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+    """
     return ~np.isnan(values) if values.dtype.kind == "f" else values >= 0

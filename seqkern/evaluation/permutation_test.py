@@ -1,9 +1,9 @@
 """A test of two rankings that needs no variance: what the difference would be, were the methods' names chance.
 
 Where one method is perfect and the other constant, the estimated variance of the difference is 0 and z is not
-defined. Instead each unit's ranks by the two methods, within its test part, change places or not, by a coin. If it
-makes no difference which method ranked a unit, the true difference is one of these, and p, the share of differences at
-least as far from 0, keeps its level for any number of units.
+defined. Instead each sample's ranks by the two methods, within its test part, change places or not, by a coin. If it
+makes no difference which method ranked a sample, the true difference is one of these, and p, the share of differences
+at least as far from 0, keeps its level for any number of samples.
 
 References
 ----------
@@ -11,7 +11,10 @@ Bandos, Rockette, Gur 2005, Stat. Med. 24:2873-2893 (of the AUC). Phipson & Smyt
 9:39 (why p is never 0).
 """
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 from scipy import stats
 
 from seqkern.core.checks import check_integer
@@ -22,36 +25,63 @@ CLOSE = 1e-9
 """Differences that are less by this count as equal, in favour of no difference."""
 
 
-def exchange_test(labels, first, second, score="auc", *, n_draws=4999, seed=0, folds=None):
+def exchange_test(
+    labels: npt.ArrayLike,
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    score: str = "auc",
+    *,
+    n_draws: int = 4999,
+    seed: int = 0,
+    folds: npt.ArrayLike | None = None,
+) -> float:
     """Return the two-sided p of the difference of two decisions' scores by exchange of their ranks.
 
     Parameters
     ----------
     labels : array_like, shape (n,)
-    first, second : array_like, shape (n,)
-        Decisions of two methods.
-    score, seed, folds
-        As in `bootstrap_test`.
-    n_draws : int
+        Positive where greater than zero.
+    first, second : array_like of float, shape (n,)
+        Decisions of two methods; higher means positive.
+    score : str, default "auc"
+        ``auc``, ``average_precision``, or ``roc`` with a number, such as ``roc50``.
+    n_draws : int, default 4999
+        How many of the possible exchanges are drawn.
+    seed : int, default 0
+        Of the draws.
+    folds : array_like, shape (n,), optional
+        The test part of each sample, as in `bootstrap_test`.
 
     Returns
     -------
     float
         NaN if no part holds both classes.
+
+    Raises
+    ------
+    LabelError
+        If the lengths differ, or a label or decision is not a finite number.
+    ParameterError
+        For an unknown score, or a number outside its domain.
+
+    Examples
+    --------
+    >>> labels = [1, 1, 1, 1, 0, 0, 0, 0]
+    >>> exchange_test(labels, [8, 7, 6, 5, 4, 3, 2, 1], [1] * 8, n_draws=99)  # perfect against constant
+    0.01
     """
     check_integer("n_draws", n_draws, 1)
     check_integer("seed", seed, 0)
-    positive, first = as_binary(labels, first)
-    _, second = as_binary(labels, second)
+    positive, values = as_binary(labels, first)
+    other_values = as_binary(labels, second)[1]
     folds = np.zeros(len(positive), dtype=np.int64) if folds is None else np.asarray(folds)
-    own, other = (_ranks(values, folds) for values in (first, second))
-    # every unit stands twice: with a method's own rank, and with the other's; a coin says which of them counts
+    own, other = (_ranks(decisions, folds) for decisions in (values, other_values))
+    # every sample stands twice: with a method's own rank, and with the other's; a coin says which of them counts
     pair = [np.concatenate(ranks) for ranks in ((own, other), (other, own))]
     sample = Sample(np.tile(positive, 2), pair, score, np.tile(folds, 2))
     if not sample.parts:
         return float("nan")
-    stay = np.ones((1, len(positive)))
-    seen = abs(_difference(sample, stay))[0]
+    seen = abs(_difference(sample, np.ones((1, len(positive)))))[0]
     rng, extreme, at_once = np.random.default_rng(seed), 0, max(1, CELLS // (2 * len(positive)))
     for start in range(0, n_draws, at_once):
         stay = rng.integers(2, size=(min(at_once, n_draws - start), len(positive)))
@@ -59,13 +89,13 @@ def exchange_test(labels, first, second, score="auc", *, n_draws=4999, seed=0, f
     return (1 + extreme) / (1 + n_draws)
 
 
-def _difference(sample, stay):
-    """Return the differences, float64 (draws,), where units marked 1 in `stay` (draws, n) keep their ranks."""
+def _difference(sample: Sample, stay: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Return the differences, float64 (draws,), where samples marked 1 in `stay` (draws, n) keep their ranks."""
     scores = sample.scores(np.concatenate([stay, 1 - stay], axis=1).astype(np.float64))
     return scores[:, 0] - scores[:, 1]
 
 
-def _ranks(values, folds):
+def _ranks(values: npt.NDArray[np.float64], folds: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """Return mid-ranks within each test part."""
     ranks = np.empty(len(values))
     for fold in np.unique(folds):

@@ -19,7 +19,14 @@ from seqkern.core.errors import LabelError
 
 
 class Roc(NamedTuple):
-    """A ROC curve: rates of false and of true positives at each threshold, float64 arrays of one length."""
+    """A ROC curve: rates of false and of true positives at each threshold, float64 arrays of one length.
+
+    Examples
+    --------
+    >>> false, true, threshold = roc_curve([1, 0], [0.9, 0.1])
+    >>> false.tolist(), true.tolist(), threshold.tolist()
+    ([0.0, 0.0, 1.0], [0.0, 1.0, 1.0], [inf, 0.9, 0.1])
+    """
 
     false: npt.NDArray[np.float64]
     true: npt.NDArray[np.float64]
@@ -27,7 +34,14 @@ class Roc(NamedTuple):
 
 
 class MeanRoc(NamedTuple):
-    """The mean of ROC curves: true positive rates and their spread on a grid of false positive rates."""
+    """The mean of ROC curves: true positive rates and their spread on a grid of false positive rates.
+
+    Examples
+    --------
+    >>> mean = mean_roc_curve([roc_curve([1, 0], [0.9, 0.1]), roc_curve([1, 0], [0.5, 0.5])], n_grid=3)
+    >>> mean.false.tolist(), mean.true.tolist()
+    ([0.0, 0.5, 1.0], [0.5, 0.75, 1.0])
+    """
 
     false: npt.NDArray[np.float64]
     true: npt.NDArray[np.float64]
@@ -35,7 +49,13 @@ class MeanRoc(NamedTuple):
 
 
 class WorkingPoint(NamedTuple):
-    """A threshold (positive is what scores at least as high) and the rates that it gives."""
+    """A threshold (positive is what scores at least as high) and the rates that it gives.
+
+    Examples
+    --------
+    >>> specificity_at_sensitivity([1, 1, 0, 0], [0.9, 0.4, 0.5, 0.1], sensitivity=1.0)
+    WorkingPoint(threshold=0.4, sensitivity=1.0, specificity=0.5)
+    """
 
     threshold: float
     sensitivity: float
@@ -55,7 +75,9 @@ def as_binary(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> tuple[npt.NDAr
     Returns
     -------
     positive : ndarray of bool, shape (n,)
+        Which labels are.
     decisions : ndarray of float64, shape (n,)
+        Finite.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Whether probabilities are true: of the units that were given a probability near p, is the share p positive?
+"""Whether probabilities are true: of the samples that were given a probability near p, is the share p positive?
 
 Not scikit-learn's `calibration_curve`: where probabilities are equal, its quantile bins may differ much in size, and it
-does not return the numbers of units, which the intervals need.
+does not return the numbers of samples, which the intervals need.
 """
 
 from itertools import pairwise
@@ -14,17 +14,24 @@ from seqkern.evaluation.wilson import wilson_interval
 
 
 class Bin(NamedTuple):
-    """Units with probabilities near one another.
+    """Samples with probabilities near one another.
 
     Attributes
     ----------
     n : int
+        How many there are.
     predicted : float
         Their mean probability.
     observed : float
         The share of them that is positive.
     low, high : float
         Wilson's 95 % interval of that share.
+
+    Examples
+    --------
+    >>> (point,) = reliability([1, 0, 1, 1], [0.6, 0.6, 0.6, 0.6])
+    >>> point.n, point.predicted, point.observed
+    (4, 0.6, 0.75)
     """
 
     n: int
@@ -40,17 +47,23 @@ def reliability(labels: ArrayLike, probabilities: ArrayLike, bins: int = 10) -> 
     Parameters
     ----------
     labels : array_like of bool, shape (n,)
-        Whether each unit is positive.
+        Whether each sample is positive.
     probabilities : array_like of float, shape (n,)
         Of the positive class.
-    bins : int
-        Wanted; each has about as many units as the others, and units with equal probabilities stay together, so that
-        there may be fewer.
+    bins : int, default 10
+        Wanted; each has about as many samples as the others, and samples with equal probabilities stay together, so
+        that there may be fewer.
 
     Returns
     -------
     list of Bin
-        By rising probability; empty without units.
+        By rising probability; empty without samples.
+
+    Examples
+    --------
+    >>> points = reliability([0, 0, 1, 0, 1, 1], [0.1, 0.1, 0.2, 0.7, 0.8, 0.9], bins=2)
+    >>> [(point.n, round(point.predicted, 2), round(point.observed, 2)) for point in points]
+    [(3, 0.13, 0.33), (3, 0.8, 0.67)]
     """
     positive, p = np.asarray(labels, dtype=bool), np.asarray(probabilities, dtype=np.float64)
     order = np.argsort(p, kind="stable")

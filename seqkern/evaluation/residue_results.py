@@ -1,19 +1,31 @@
-"""Tables about the residues of whole chains, beside those of units that every method has.
+"""Tables about the residues of whole chains, beside those of samples that every method has.
 
 ``states.txt`` shows each tested chain with its true and predicted states, ``segments.tsv`` how long segments are,
 ``termini.tsv`` how much is right by the distance to an end of the chain.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import FileError
 from seqkern.core.tsv import format_cell, read_utf8, write_tsv
+from seqkern.core.types import PathLike
+from seqkern.evaluation.fold_tables import FoldResult, Row
 from seqkern.evaluation.metrics import codes_of
 from seqkern.evaluation.states import run_starts, state_scores
+from seqkern.residues import Residues
 from seqkern.residues.confidence import confidence, digits
+from seqkern.sequences.labels import Labels
+
+if TYPE_CHECKING:
+    from seqkern.datasets import Dataset
 
 SEGMENT_COLUMNS = ("task", "split", "state", "length", "true", "predicted")
 TERMINUS_COLUMNS = ("task", "split", "distance", "n", "right")
@@ -30,7 +42,14 @@ JUDGED_KINDS = ("binary", "multiclass")
 
 
 class ChainStates(NamedTuple):
-    """A chain of ``states.txt``: lines of one letter for each residue, `NOT_JUDGED` where it was not tested."""
+    """A chain of ``states.txt``: lines of one letter for each residue, `NOT_JUDGED` where it was not tested.
+
+    Examples
+    --------
+    >>> chain = ChainStates("states", "1", "1abc", "MKVLA", true="CHHHC", predicted="CHHCC", confidence="97658")
+    >>> sum(a == b for a, b in zip(chain.true, chain.predicted))
+    4
+    """
 
     task: str
     split: str
@@ -41,19 +60,26 @@ class ChainStates(NamedTuple):
     confidence: str
 
 
-def residue_scores(residues, rows, labels, predicted):
-    """Return the scores of a test part whose units are residues; {} where there are no states to be predicted.
+def residue_scores(
+    residues: Residues | None, rows: npt.NDArray[np.int64], labels: Labels, predicted: npt.ArrayLike
+) -> dict[str, float]:
+    """Return the scores of a test part whose samples are residues.
 
     Parameters
     ----------
     residues : Residues or None
-        Of all units of the data set.
+        Of all samples of the data set.
     rows : ndarray of int, shape (n,)
-        The units of the test part.
+        The samples of the test part.
     labels : Labels
         Of the test part.
-    predicted : ndarray, shape (n,)
+    predicted : array_like, shape (n,)
         What the solver predicts.
+
+    Returns
+    -------
+    dict of str to float
+        As `state_scores`; empty where there are no states to be predicted.
     """
     if residues is None or labels.kind not in JUDGED_KINDS:
         return {}
@@ -61,8 +87,23 @@ def residue_scores(residues, rows, labels, predicted):
     return state_scores(labels.y, codes, residues.record, residues.place, labels.classes)
 
 
-def state_letters(classes):
-    """Return one letter for each class: its name, or of a longer one a letter of it that no other has."""
+def state_letters(classes: Sequence[str]) -> list[str]:
+    """Return one letter for each class: its name, or of a longer one a letter of it that no other has.
+
+    Parameters
+    ----------
+    classes : sequence of str
+        Names of the states.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> state_letters(["H", "E", "Helix310"])
+    ['H', 'E', 'e']
+    """
     taken = [name for name in classes if len(name) == 1]
     letters = []
     for name in classes:
@@ -72,14 +113,17 @@ def state_letters(classes):
     return letters
 
 
-def write_residue_results(folder, dataset, results):
+def write_residue_results(folder: Path, dataset: Dataset, results: Sequence[FoldResult]) -> None:
     """Write ``states.txt``, ``segments.tsv`` and ``termini.tsv``; with the head alone for data sets without states.
 
     Parameters
     ----------
     folder : Path
+        Gets the three files.
     dataset : Dataset
-    results : list of FoldResult
+        What was evaluated, with its residues where there are some.
+    results : sequence of FoldResult
+        Of all folds of all tasks.
 
     Raises
     ------
@@ -107,7 +151,7 @@ def write_residue_results(folder, dataset, results):
 class _Part:
     """The residues of one test part in the order of chains and places."""
 
-    def __init__(self, residues, classes, decisions):
+    def __init__(self, residues: Residues, classes: Sequence[str], decisions: Sequence[Row]) -> None:
         order = np.lexsort((residues.place, residues.record))
         self.residues, self.classes = residues.take(order), classes
         rows = [decisions[i] for i in order]
@@ -123,7 +167,7 @@ class _Part:
         values = [[row[name] for name in wanted] if several else row[wanted] for row in rows]
         self.sure = digits(confidence(values, self.predicted, self.probabilities))
 
-    def chains(self):
+    def chains(self) -> Iterator[tuple[str, ...]]:
         """Yield the five lines of each chain."""
         chains = self.residues.chains
         names = np.array([ord(letter) for letter in state_letters(self.classes)], dtype=np.uint8)
@@ -135,7 +179,7 @@ class _Part:
             head = ">" + "\t".join(map(format_cell, (chains.ids[record], self.task, self.split)))
             yield head, chains.string(record), *(line.tobytes().decode("latin-1") for line in lines)
 
-    def segments(self):
+    def segments(self) -> Iterator[tuple[str, str, str, int, int, int]]:
         """Yield how many true and predicted segments there are of each state and length."""
         place = self.residues.record, self.residues.place
         counts = []
@@ -151,7 +195,7 @@ class _Part:
             there = int(true[state, length]), int(predicted[state, length])
             yield self.task, self.split, self.classes[state], int(length), *there
 
-    def termini(self):
+    def termini(self) -> Iterator[tuple[str, str, int, int, int]]:
         """Yield how many residues there are at each distance from the nearer end of their chain, and are right."""
         distance = self.residues.to_terminus()
         n, right = np.bincount(distance), np.bincount(distance, self.true == self.predicted)
@@ -159,13 +203,22 @@ class _Part:
             yield self.task, self.split, int(far), int(n[far]), int(right[far])
 
 
-def read_states(path):
-    """Return the chains of a ``states.txt``, a list of `ChainStates`.
+def read_states(path: PathLike) -> list[ChainStates]:
+    """Return the chains of a ``states.txt``.
+
+    Parameters
+    ----------
+    path : path-like
+        What `write_residue_results` wrote.
+
+    Returns
+    -------
+    list of ChainStates
 
     Raises
     ------
     FileError
-        If it cannot be read or is none.
+        If it cannot be read, or its lines are not those of chains.
     """
     lines = read_utf8(path, remedy="make it again").split("\n")
     chains = []

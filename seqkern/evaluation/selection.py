@@ -4,35 +4,51 @@ Kernel values come from a function of row numbers, so that a kernel that learns 
 each inner training part, and nothing outside the training part can be reached.
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.checks import check_choice, check_integer
 from seqkern.core.errors import FoldError, ParameterError, unknown_name
 from seqkern.evaluation import metrics, ranking
+from seqkern.evaluation.candidates import Candidate
 from seqkern.folds.splitters import deal
+from seqkern.sequences.labels import Labels
+
+Pair = Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[Any]], tuple[Any, Any]]
+"""``pair(train, test, y_train)`` returns what a solver trains on, and what it decides about."""
+MakeSolver = Callable[[dict[str, Any], str], Any]
+"""``make_solver(spec, kind)`` returns a new solver; what it has besides `fit` depends on the kind of labels."""
+Measure = Callable[[npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[Any]], float]
+"""A score of labels, decisions and predictions; more is better."""
 
 AUTO = {"binary": "auc", "multiclass": "macro_auc", "real": "r2"}
 
 
-def _on_decisions(function):
+def _on_decisions(function: Callable[..., float]) -> Measure:
+    """Return the measure that looks at decisions."""
     return lambda y, decisions, predicted: function(y, decisions)
 
 
-def _on_predictions(function):
+def _on_predictions(function: Callable[..., float]) -> Measure:
+    """Return the measure that looks at predictions."""
     return lambda y, decisions, predicted: function(y, predicted)
 
 
 _MACRO_AUC = _on_decisions(metrics.macro_auc)
-_CLASSES = {
+_CLASSES: dict[str, Measure] = {
     "balanced_accuracy": _on_predictions(metrics.balanced_accuracy),
     "mcc": _on_predictions(metrics.matthews_correlation),
     "accuracy": _on_predictions(metrics.accuracy),
 }
 # for each kind of labels: name → function of (labels, decisions, predictions); more is better
-METRICS = {
+METRICS: dict[str, dict[str, Measure]] = {
     "binary": {
         "auc": _on_decisions(ranking.roc_auc),
         "roc50": _on_decisions(ranking.roc_n),
@@ -52,7 +68,11 @@ METRICS = {
     },
 }
 # A ranking says nothing of the threshold: of solvers that rank equally well, one may put everything in one class.
-TIES = {"binary": ("auc", "balanced_accuracy"), "multiclass": ("macro_auc", "balanced_accuracy"), "real": ()}
+TIES: dict[str, tuple[str, ...]] = {
+    "binary": ("auc", "balanced_accuracy"),
+    "multiclass": ("macro_auc", "balanced_accuracy"),
+    "real": (),
+}
 
 
 DIGITS = 12
@@ -81,19 +101,27 @@ class Choice:
         How many fits of the inner folds there were.
     worst_gap : float or None
         The largest gap of those that did not converge, or within which a fit did not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> candidates = [("spectrum", {"solver": "csvc", "C": 1}), ("spectrum", {"solver": "csvc", "C": 10})]
+    >>> choice = Choice(*candidates[1], 0.92, candidates, np.array([[0.85, 0.89], [0.91, 0.93]]))
+    >>> choice.place, choice.spec["C"]
+    (1, 10)
     """
 
     kernel: str
-    spec: dict
+    spec: dict[str, Any]
     score: float
-    candidates: list
-    scores: np.ndarray
+    candidates: list[Candidate]
+    scores: npt.NDArray[np.float64]
     not_converged: int = 0
     n_fits: int = 0
     worst_gap: float | None = None
 
     @property
-    def place(self):
+    def place(self) -> int:
         """Where among the candidates the chosen one is."""
         return self.candidates.index((self.kernel, self.spec))
 
@@ -102,7 +130,18 @@ RULES = ("best", "one_standard_error")
 """How one is chosen by the scores: see `select`."""
 
 
-def select(pairs, labels, candidates, make_solver, *, folds=3, metric="auto", seed=0, groups=None, rule="best"):
+def select(
+    pairs: Mapping[str, Pair],
+    labels: Labels,
+    candidates: Sequence[Candidate] | Sequence[dict[str, Any]],
+    make_solver: MakeSolver,
+    *,
+    folds: int = 3,
+    metric: str = "auto",
+    seed: int = 0,
+    groups: npt.ArrayLike | None = None,
+    rule: str = "best",
+) -> Choice:
     """Choose among kernels and solver specifications by cross-validation within a training part.
 
     Inner folds are stratified, and keep groups together where there are any. A class with fewer members (or
@@ -116,23 +155,27 @@ def select(pairs, labels, candidates, make_solver, *, folds=3, metric="auto", se
 
     Parameters
     ----------
-    pairs : dict of str to callable
+    pairs : mapping of str to callable
         For each kernel, ``pair(train, valid, y_train)`` returns ``(K_train, K_valid)``: kernel values of the
         inner training rows among themselves and of the validation rows against them, or an Implicit of each. Rows
         count within the training part.
     labels : Labels
         Of the training part.
-    candidates : list of (str, dict), or list of dict
+    candidates : sequence of (str, dict), or sequence of dict
         The name of a kernel and a specification for `make_solver`; a specification alone is tried with every kernel.
     make_solver : callable
         ``make_solver(spec, kind)`` returns a new solver.
-    folds : int
-    metric : str
+    folds : int, default 3
+        How many inner folds, at most.
+    metric : str, default "auto"
         ``auto`` is auc (several classes: macro_auc, real labels: r2); else one of `METRICS` for the labels.
-    seed : int
+    seed : int, default 0
+        Of the folds.
     groups : array_like, shape (n,), optional
-        Units to keep together, by default `labels.groups`; solvers that divide their training part get them too.
+        Samples to keep together share a group, by default `labels.groups`; solvers that divide their training part get
+        them too.
     rule : {"best", "one_standard_error"}
+        Whether the best mean score decides, or a little of it is given up for simplicity.
 
     Returns
     -------
@@ -144,6 +187,19 @@ def select(pairs, labels, candidates, make_solver, *, folds=3, metric="auto", se
         If there is no kernel or no specification, or the metric does not suit the labels.
     FoldError
         If a class has one member (or group) only, or no inner fold can be scored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.sequences.labels import make_labels
+    >>> from seqkern.solvers import make_solver
+    >>> x = np.array([0.1, 0.2, 0.4, 0.8, 1.0, 0.9, 1.1, 1.4, 1.7, 0.7])
+    >>> K = np.outer(x, x) + 1
+    >>> labels = make_labels(list("abcdefghij"), ["decoy"] * 5 + ["donor"] * 5, positive="donor")
+    >>> pairs = {"linear": lambda train, valid, y: (K[np.ix_(train, train)], K[np.ix_(valid, train)])}
+    >>> choice = select(pairs, labels, [{"solver": "csvc", "C": C} for C in (0.1, 10)], make_solver, seed=1)
+    >>> choice.spec["C"], choice.scores.shape
+    (10, (2, 3))
     """
     candidates = _with_kernels(candidates, list(pairs))
     if not candidates:
@@ -161,7 +217,8 @@ def select(pairs, labels, candidates, make_solver, *, folds=3, metric="auto", se
     # from the simplest on: a solver may begin where the one before it ended
     order = sorted(range(len(candidates)), key=lambda c: sizes[c])
     scores, not_converged = np.full((len(measures), len(candidates), len(parts)), np.nan), 0
-    n_fits, gaps = 0, []
+    n_fits = 0
+    gaps: list[float] = []
     for f, (train, valid) in enumerate(parts):
         own_groups = None if groups is None else np.asarray(groups)[train]
         for name, pair in pairs.items():
@@ -195,12 +252,29 @@ def select(pairs, labels, candidates, make_solver, *, folds=3, metric="auto", se
     return Choice(*candidates[best], score, candidates, scores[0], not_converged, n_fits, gap)
 
 
-def standard_error(scores):
-    """Return the standard error of the mean of some scores; 0 of one alone."""
+def standard_error(scores: npt.NDArray[np.float64]) -> float:
+    """Return the standard error of the mean of some scores.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (n,)
+        Such as those of the inner folds.
+
+    Returns
+    -------
+    float
+        0 of one alone.
+    """
     return float(np.std(scores, ddof=1) / math.sqrt(len(scores))) if len(scores) > 1 else 0.0
 
 
-def _simplest(best, candidates, ranks, sizes, error):
+def _simplest(
+    best: int,
+    candidates: Sequence[Candidate],
+    ranks: npt.NDArray[np.float64],
+    sizes: Sequence[Any],
+    error: float,
+) -> int:
     """Return the simplest candidate with the best one's kernel whose mean score is within `error` of the best."""
     within = [
         c
@@ -210,14 +284,17 @@ def _simplest(best, candidates, ranks, sizes, error):
     return min(within, key=lambda c: (sizes[c], *ranks[:, c], c))
 
 
-def _with_kernels(candidates, kernels):
+def _with_kernels(
+    candidates: Sequence[Candidate] | Sequence[dict[str, Any]], kernels: Sequence[str]
+) -> list[Candidate]:
     """Return candidates as pairs of a kernel's name and a specification; the specifications of one kernel together."""
-    if all(isinstance(candidate, dict) for candidate in candidates):
-        return [(kernel, spec) for kernel in kernels for spec in candidates]
-    return list(candidates)
+    listed: list[Any] = list(candidates)
+    if all(isinstance(candidate, dict) for candidate in listed):
+        return [(kernel, spec) for kernel in kernels for spec in listed]
+    return listed
 
 
-def _decided(solver, K, kind):
+def _decided(solver: Any, K: Any, kind: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[Any]]:
     """Return the decision values and predictions of a fitted solver, binary ones as booleans."""
     predicted = solver.predict(K)
     if kind == "real":
@@ -225,17 +302,28 @@ def _decided(solver, K, kind):
     return solver.decision_function(K), np.asarray(predicted) > 0 if kind == "binary" else predicted
 
 
-def inner_folds(labels, folds, seed, groups=None):
-    """Yield (train, valid) int64 rows of the inner folds of a training part.
+def inner_folds(
+    labels: Labels, folds: int, seed: int, groups: npt.ArrayLike | None = None
+) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+    """Return the inner folds of a training part.
 
     Folds whose training part lacks a class are left out.
 
     Parameters
     ----------
     labels : Labels
+        Of the n samples of the training part.
     folds : int
+        How many, at most: a class with fewer members (or groups) lowers their number.
     seed : int
+        Of the division.
     groups : array_like, shape (n,), optional
+        Samples of one group stay in one fold.
+
+    Yields
+    ------
+    train, valid : ndarray of int64
+        Rows within the training part.
 
     Raises
     ------
@@ -259,7 +347,7 @@ def inner_folds(labels, folds, seed, groups=None):
             yield train, valid
 
 
-def _metric(name, kind):
+def _metric(name: str, kind: str) -> Measure:
     """Return the scoring function; ParameterError for a name that does not suit the kind of labels."""
     known = METRICS[kind]
     name = AUTO[kind] if name == "auto" else name

@@ -1,4 +1,4 @@
-"""The inflated score that features chosen on all units, the test parts among them, would seem to have.
+"""The inflated score that features chosen on all samples, the test parts among them, would seem to have.
 
 What a solver selects on training and test part together is given to the same solver, trained on the training part and
 tested on the test part. The difference to the honest score is the selection bias; such numbers are shown as a warning
@@ -6,17 +6,27 @@ only (Ambroise & McLachlan, PNAS 99, 2002).
 """
 
 import warnings
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import issparse, vstack
 
 from seqkern.core.convergence import ignoring_unconverged
 from seqkern.evaluation.metrics import codes_of, scores
+from seqkern.sequences.labels import Labels
 from seqkern.solvers.base import ConstantColumnWarning
 
 
-def biased_scores(honest, parts, y, labels, test, threshold=None):
-    """Return the metrics of one fold whose features were chosen with a look at the test part, a dict.
+def biased_scores(
+    honest: Any,
+    parts: tuple[Any, Any],
+    y: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]],
+    labels: Labels,
+    test: npt.NDArray[np.int64],
+    threshold: float | None = None,
+) -> dict[str, float]:
+    """Return the metrics of one fold whose features were chosen with a look at the test part.
 
     Parameters
     ----------
@@ -27,15 +37,15 @@ def biased_scores(honest, parts, y, labels, test, threshold=None):
     y : pair of ndarray
         Their labels, as solvers take them.
     labels : Labels
-        Of all units.
+        Of all samples.
     test : ndarray of int64
         The rows of the test part among them.
     threshold : float, optional
-        The decision above which a unit was predicted to be positive, where that is not what `honest` predicts.
+        The decision above which a sample was predicted to be positive, where that is not what `honest` predicts.
 
     Returns
     -------
-    dict
+    dict of str to float
         ``n_features``, then what `seqkern.evaluation.metrics.scores` gives.
     """
     F_train, F_test = parts

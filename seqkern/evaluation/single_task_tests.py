@@ -1,30 +1,33 @@
 """Two methods on one task: which test the shape of the folds allows, and what it finds.
 
-One test part, or folds that test each unit once: DeLong's test of the AUC within test parts, McNemar's of the classes,
-the bootstrap for other scores of a ranking, and the signed-rank test of the errors of predicted numbers. Where z is
-not defined, since the estimated variance of an existing difference is 0, ranks are exchanged instead. Five times two
-halves: Alpaydin's F, of any score. Where test parts overlap in another way, or are too small, there is no valid test,
-and none is made (`PairedDecisions.untestable`): a paired t-test over resamples would find differences that are not
-there, and so would a test of the decisions of leave-one-out.
+One test part, or folds that test each sample once: DeLong's test of the AUC within test parts, McNemar's of the
+classes, the bootstrap for other scores of a ranking, and the signed-rank test of the errors of predicted numbers. Where
+z is not defined, since the estimated variance of an existing difference is 0, ranks are exchanged instead. Five times
+two halves: Alpaydin's F, of any score. Where test parts overlap in another way, or are too small, there is no valid
+test, and none is made (`PairedDecisions.untestable`): a paired t-test over resamples would find differences that are
+not there, and so would a test of the decisions of leave-one-out.
 
 Over the folds of a cross-validation each p is that of the classifiers that were trained. It leaves out how they would
 vary with other training parts, and can be somewhat too small.
 """
 
 import math
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy import stats
 
 from seqkern.core.errors import ParameterError, unknown_name
 from seqkern.core.multiple_testing import holm
-from seqkern.evaluation.bootstrap import bootstrap_test
-from seqkern.evaluation.comparison import pairs_of, signed_rank_test
-from seqkern.evaluation.paired import five_by_two_f, mcnemar
-from seqkern.evaluation.paired_decisions import FIVE_BY_TWO, REPEATED, has_value
+from seqkern.evaluation.bootstrap import ScoreComparison, bootstrap_test
+from seqkern.evaluation.delong import AucComparison, delong_covariance, delong_pair
+from seqkern.evaluation.five_by_two import five_by_two_f
+from seqkern.evaluation.mcnemar import mcnemar
+from seqkern.evaluation.paired_decisions import FIVE_BY_TWO, REPEATED, PairedDecisions, has_value
 from seqkern.evaluation.permutation_test import exchange_test
-from seqkern.evaluation.significance import delong_covariance, delong_pair
+from seqkern.evaluation.wilcoxon import pairs_of, signed_rank_test
 from seqkern.evaluation.wilson import Z95
 
 RANKINGS = ("roc50", "average_precision")
@@ -33,7 +36,7 @@ TESTS = {
     "multiclass": {"accuracy": "mcnemar"},
     "real": {"absolute_error": "signed_rank"},
 }
-"""By kind of labels, the metrics for which there is a test on units that are tested once, and its name."""
+"""By kind of labels, the metrics for which there is a test on samples that are tested once, and its name."""
 CLEAR_HALVES = 9
 """Of ten halves on which one method must be ahead for F to say that it is better, not only that they differ."""
 
@@ -43,11 +46,13 @@ class PairTest(NamedTuple):
 
     Attributes
     ----------
+    first, second : hashable
+        The methods.
     test : str
         ``delong``, ``mcnemar``, ``bootstrap``, ``signed_rank`` or ``five_by_two_f``; ``exchange`` in the place of the
         first and the third where the estimated variance is 0.
     units, left_out : int
-        Test units compared, and those that one of the methods lacks.
+        Test samples compared, and those that one of the methods lacks.
     value, other_value : float
         Of the metric; the medians of the errors where their ranks are tested.
     difference, low, high : float
@@ -55,14 +60,25 @@ class PairTest(NamedTuple):
     lead : int
         1 where the first method is ahead in what is tested, −1 where the second is, else 0.
     wins, ties, losses : int or None
-        Units, or halves of 5×2cv, on which the first method is better; of tests that count them.
+        Samples, or halves of 5×2cv, on which the first method is better; of tests that count them.
     statistic, p, p_holm : float
+        What the test found, and p corrected for the number of pairs.
     mean, other_mean : float
         Of the errors where their ranks are tested, else NaN.
+
+    Examples
+    --------
+    >>> ids, part, labels = np.arange(8).astype(str), np.repeat("1", 8), np.arange(8) % 2
+    >>> predicted = {"spectrum": labels, "chance": np.zeros(8, dtype=int)}
+    >>> (test,) = pair_tests(PairedDecisions("multiclass", ids, part, labels, {}, predicted, {}), "accuracy")
+    >>> test.test, test.first, test.value, test.other_value, test.lead, round(test.p, 4)
+    ('mcnemar', 'spectrum', 1.0, 0.5, 1, 0.0625)
+    >>> test.turned().first, test.turned().lead
+    ('chance', -1)
     """
 
-    first: object
-    second: object
+    first: Hashable
+    second: Hashable
     test: str
     units: int
     left_out: int
@@ -82,11 +98,11 @@ class PairTest(NamedTuple):
     other_mean: float = math.nan
 
     @property
-    def directed(self):
+    def directed(self) -> bool:
         """Whether the test says which method is better: F only says that the ten differences are not all chance."""
-        return self.test != "five_by_two_f" or max(self.wins, self.losses) >= CLEAR_HALVES
+        return self.test != "five_by_two_f" or max(self.wins or 0, self.losses or 0) >= CLEAR_HALVES
 
-    def turned(self):
+    def turned(self) -> "PairTest":
         """Return the same with the methods' places changed."""
         z = self.test in ("delong", "bootstrap")
         return self._replace(
@@ -106,8 +122,19 @@ class PairTest(NamedTuple):
         )
 
 
-def metrics_with_test(paired):
-    """Return the metrics that can be compared on this task, those compared by default first; empty if none."""
+def metrics_with_test(paired: PairedDecisions) -> tuple[str, ...]:
+    """Return the metrics that can be compared on this task, those compared by default first; empty if none.
+
+    Parameters
+    ----------
+    paired : PairedDecisions
+        The decisions on one task.
+
+    Returns
+    -------
+    tuple of str
+        Names for `pair_tests`.
+    """
     if paired.shape == REPEATED:
         return ()
     if paired.shape != FIVE_BY_TWO:
@@ -117,19 +144,27 @@ def metrics_with_test(paired):
     return tuple(dict.fromkeys([*first, *found]))
 
 
-def pair_tests(paired, metric, *, higher=True, control=None, seed=0):
+def pair_tests(
+    paired: PairedDecisions,
+    metric: str,
+    *,
+    higher: bool = True,
+    control: Hashable | None = None,
+    seed: int = 0,
+) -> list[PairTest]:
     """Compare every pair of methods on one task, or a control with every other.
 
     Parameters
     ----------
     paired : PairedDecisions
+        The decisions on one task.
     metric : str
         One of `metrics_with_test`.
-    higher : bool
+    higher : bool, default True
         Whether a higher score is better.
-    control : object, optional
+    control : hashable, optional
         One of the methods.
-    seed : int
+    seed : int, default 0
         Of the bootstrap.
 
     Returns
@@ -148,10 +183,9 @@ def pair_tests(paired, metric, *, higher=True, control=None, seed=0):
         raise error
     known = metrics_with_test(paired)
     if metric not in known:
-        error = unknown_name("metric to compare by here", metric, known)
         if paired.kind == "multiclass" and metric == "auc":
-            error = ParameterError("DeLong's test of the AUC is for two classes", remedy="choose accuracy")
-        raise error
+            raise ParameterError("DeLong's test of the AUC is for two classes", remedy="choose accuracy")
+        raise unknown_name("metric to compare by here", metric, known)
     pairs = pairs_of(paired.predicted, control)
     if paired.shape == FIVE_BY_TWO:
         found = [_five_by_two(paired, metric, higher, *pair) for pair in pairs]
@@ -161,23 +195,25 @@ def pair_tests(paired, metric, *, higher=True, control=None, seed=0):
     return [tested._replace(p_holm=float(p)) for tested, p in zip(found, corrected, strict=True)]
 
 
-def _five_by_two(paired, metric, higher, first, second):
+def _five_by_two(paired: PairedDecisions, metric: str, higher: bool, first: Hashable, second: Hashable) -> PairTest:
     """Return the PairTest of Alpaydin's F."""
     names = [[(f"{repeat}.{half}", metric) for half in (1, 2)] for repeat in range(1, 6)]
     scores = [paired.scores.get(method, {}) for method in (first, second)]
     tables = [np.array([[table.get(name, math.nan) for name in row] for row in names]) for table in scores]
     test = five_by_two_f(tables[0] - tables[1])
-    values = [float(table.mean()) for table in tables]
+    value, other_value = (float(table.mean()) for table in tables)
     own = len(np.unique(paired.ids))
     lead = _sign(test.difference if higher else -test.difference)
     gains = np.round(tables[0] - tables[1], 12) * (1 if higher else -1)
-    counts = [int(np.sum(signs)) for signs in (gains > 0, gains == 0, gains < 0)]
-    numbers = test.difference, math.nan, math.nan, lead, *counts, test.statistic, test.p
-    return PairTest(first, second, "five_by_two_f", own, 0, *values, *numbers)
+    wins, ties, losses = (int(np.sum(signs)) for signs in (gains > 0, gains == 0, gains < 0))
+    numbers = value, other_value, test.difference, math.nan, math.nan, lead, wins, ties, losses, test.statistic, test.p
+    return PairTest(first, second, "five_by_two_f", own, 0, *numbers)
 
 
-def _tested_once(paired, metric, pairs, seed):
-    """Return the PairTest of a test of units that are tested once."""
+def _tested_once(
+    paired: PairedDecisions, metric: str, pairs: Sequence[tuple[Hashable, Hashable]], seed: int
+) -> list[PairTest]:
+    """Return the PairTest of a test of samples that are tested once."""
     test = TESTS[paired.kind][metric]
     if test == "delong":
         return _delong(paired, pairs, seed)
@@ -187,13 +223,13 @@ def _tested_once(paired, metric, pairs, seed):
     return [_bootstrap(paired, metric, seed, *pair) for pair in pairs]
 
 
-def _common(paired, first, second):
+def _common(paired: PairedDecisions, first: Hashable, second: Hashable) -> npt.NDArray[np.bool_]:
     """Return which rows both methods have a decision for."""
     values = paired.decisions if paired.decisions else paired.predicted
     return has_value(values[first]) & has_value(values[second])
 
 
-def _delong(paired, pairs, seed):
+def _delong(paired: PairedDecisions, pairs: Sequence[tuple[Hashable, Hashable]], seed: int) -> list[PairTest]:
     """Return DeLong's PairTest: of the methods with all decisions from one covariance, of others pair by pair."""
     whole = [method for method, values in paired.decisions.items() if has_value(values).all()]
     if whole:
@@ -212,57 +248,76 @@ def _delong(paired, pairs, seed):
     return found
 
 
-def _bootstrap(paired, metric, seed, first, second):
+def _bootstrap(paired: PairedDecisions, metric: str, seed: int, first: Hashable, second: Hashable) -> PairTest:
     """Return the PairTest of a bootstrap test."""
     rows = _common(paired, first, second)
-    decisions = [paired.decisions[method][rows] for method in (first, second)]
-    test = bootstrap_test(paired.labels[rows], *decisions, metric, seed=seed, folds=paired.splits[rows])
+    own, other = (paired.decisions[method][rows] for method in (first, second))
+    test = bootstrap_test(paired.labels[rows], own, other, metric, seed=seed, folds=paired.splits[rows])
     if not paired.can_draw(rows):
         test = test._replace(se=math.nan, t=math.nan, p=math.nan)
     return _ranking_test(paired, first, second, metric, rows, test, stats.t.ppf(0.975, test.df), seed)
 
 
-def _ranking_test(paired, first, second, metric, rows, test, quantile, seed):
+def _ranking_test(
+    paired: PairedDecisions,
+    first: Hashable,
+    second: Hashable,
+    metric: str,
+    rows: npt.NDArray[np.bool_],
+    test: AucComparison | ScoreComparison,
+    quantile: float,
+    seed: int,
+) -> PairTest:
     """Return the PairTest of a test that has a standard error, or of the exchange of ranks where that is 0."""
     name, ends, p = TESTS[paired.kind][metric], (math.nan, math.nan), test.p
     if test.se > 0:
         ends = test.difference - quantile * test.se, test.difference + quantile * test.se
     elif test.se == 0 and math.isnan(p):
-        name, decisions = "exchange", [paired.decisions[method][rows] for method in (first, second)]
-        p = exchange_test(paired.labels[rows], *decisions, metric, seed=seed, folds=paired.splits[rows])
-    units = int(rows.sum())
+        name = "exchange"
+        own, other = (paired.decisions[method][rows] for method in (first, second))
+        p = exchange_test(paired.labels[rows], own, other, metric, seed=seed, folds=paired.splits[rows])
+    n = int(rows.sum())
     ratio = test.difference / test.se if test.se > 0 else 0.0 if test.p == 1 else math.nan
     numbers = test.first, test.second, test.difference, *ends, _sign(test.difference), None, None, None, ratio, p
-    return PairTest(first, second, name, units, len(rows) - units, *numbers)
+    return PairTest(first, second, name, n, len(rows) - n, *numbers)
 
 
-def _mcnemar(paired, first, second):
-    """Return the PairTest of McNemar's mid-p test; the units of all folds together, each tested once."""
+def _mcnemar(paired: PairedDecisions, first: Hashable, second: Hashable) -> PairTest:
+    """Return the PairTest of McNemar's mid-p test; the samples of all folds together, each tested once."""
     rows = _common(paired, first, second)
     labels = paired.labels[rows]
-    predicted = [paired.predicted[method][rows] for method in (first, second)]
-    test = mcnemar(labels, *predicted)
-    shares = [float(np.mean(values == labels)) if len(labels) else math.nan for values in predicted]
+    own, other = (paired.predicted[method][rows] for method in (first, second))
+    test = mcnemar(labels, own, other)
+    share, other_share = (float(np.mean(values == labels)) if len(labels) else math.nan for values in (own, other))
     counts = test.wins, test.n - test.wins - test.losses, test.losses
     ends = math.nan, math.nan
-    numbers = *shares, test.difference, *ends, _sign(test.wins - test.losses), *counts, test.statistic, test.p
+    numbers = (
+        share,
+        other_share,
+        test.difference,
+        *ends,
+        _sign(test.wins - test.losses),
+        *counts,
+        test.statistic,
+        test.p,
+    )
     return PairTest(first, second, "mcnemar", test.n, len(rows) - test.n, *numbers)
 
 
-def _signed_rank(paired, first, second):
+def _signed_rank(paired: PairedDecisions, first: Hashable, second: Hashable) -> PairTest:
     """Return the PairTest of the signed-rank test of absolute errors; the difference is the median of the pairs'."""
     rows = _common(paired, first, second)
-    errors = [np.abs(paired.predicted[method][rows] - paired.labels[rows]) for method in (first, second)]
-    test = signed_rank_test(*errors, higher=False)
-    values, means = (
-        [float(mean(error)) if len(error) else math.nan for error in errors] for mean in (np.median, np.mean)
+    own, other = (np.abs(paired.predicted[method][rows] - paired.labels[rows]) for method in (first, second))
+    test = signed_rank_test(own, other, higher=False)
+    value, other_value, mean, other_mean = (
+        float(of(error)) if len(error) else math.nan for of in (np.median, np.mean) for error in (own, other)
     )
     counts = test.wins, test.ties, test.losses
     ends = math.nan, math.nan
-    numbers = *values, test.median, *ends, _sign(test.effect), *counts, test.statistic, test.p, math.nan, *means
-    return PairTest(first, second, "signed_rank", test.tasks, len(rows) - test.tasks, *numbers)
+    numbers = value, other_value, test.median, *ends, _sign(test.effect), *counts, test.statistic, test.p, math.nan
+    return PairTest(first, second, "signed_rank", test.tasks, len(rows) - test.tasks, *numbers, mean, other_mean)
 
 
-def _sign(value):
+def _sign(value: float) -> int:
     """Return 1, −1 or 0; 0 for NaN."""
     return int(value > 0) - int(value < 0)

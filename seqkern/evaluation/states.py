@@ -6,11 +6,15 @@ segments. All scores are shares: 1 is perfect. Only SOV'94 can exceed it, which 
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.evaluation.metrics import accuracy, confusion_matrix, matthews_correlation
+
+Codes = npt.NDArray[np.int64]
 
 
 class SegmentPairs(NamedTuple):
@@ -19,25 +23,34 @@ class SegmentPairs(NamedTuple):
     Attributes
     ----------
     state : ndarray of int64, shape (pairs,)
+        That both segments have.
     chain : ndarray of int64, shape (pairs,)
+        In which both are.
     true, predicted : ndarray of int64, shape (pairs,)
         Lengths of the two segments.
     overlap : ndarray of int64, shape (pairs,)
         Residues that both hold.
     alone : ndarray of int64, shape (3, segments)
         State, chain and length of each true segment that no predicted one of its state overlaps.
+
+    Examples
+    --------
+    >>> true, predicted = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 1, 1, 0, 0])
+    >>> pairs = overlapping(true, predicted, chain=np.zeros(6, dtype=np.int64), place=np.arange(6))
+    >>> pairs.true.tolist(), pairs.predicted.tolist(), pairs.overlap.tolist()
+    ([3, 3], [2, 2], [2, 1])
     """
 
-    state: np.ndarray
-    chain: np.ndarray
-    true: np.ndarray
-    predicted: np.ndarray
-    overlap: np.ndarray
-    alone: np.ndarray
+    state: Codes
+    chain: Codes
+    true: Codes
+    predicted: Codes
+    overlap: Codes
+    alone: Codes
 
 
-def run_starts(states, chain, place):
-    """Return int64: where in the rows each segment begins.
+def run_starts(states: Codes, chain: Codes, place: Codes) -> Codes:
+    """Return where in the rows each segment begins.
 
     Parameters
     ----------
@@ -45,6 +58,16 @@ def run_starts(states, chain, place):
         The state of each residue.
     chain, place : ndarray of int, shape (n,)
         The chain of each residue and its place in it, in order: rows of a chain stand together, places rise.
+
+    Returns
+    -------
+    ndarray of int64, shape (segments,)
+        Rising.
+
+    Examples
+    --------
+    >>> run_starts(np.array([0, 0, 1, 1, 1]), chain=np.array([0, 0, 0, 0, 1]), place=np.array([0, 1, 2, 3, 0]))
+    array([0, 2, 4])
     """
     if not len(states):
         return np.empty(0, dtype=np.int64)
@@ -52,7 +75,7 @@ def run_starts(states, chain, place):
     return np.flatnonzero(np.concatenate(([True], ~same)))
 
 
-def overlapping(true, predicted, chain, place):
+def overlapping(true: Codes, predicted: Codes, chain: Codes, place: Codes) -> SegmentPairs:
     """Return the `SegmentPairs` of segments.
 
     Two runs that overlap have one stretch of residues in common, and within it neither ends: so each stretch between
@@ -65,6 +88,10 @@ def overlapping(true, predicted, chain, place):
         Codes of states.
     chain, place : ndarray of int, shape (n,)
         As for `run_starts`.
+
+    Returns
+    -------
+    SegmentPairs
     """
     n = len(true)
     first, second = run_starts(true, chain, place), run_starts(predicted, chain, place)
@@ -79,12 +106,13 @@ def overlapping(true, predicted, chain, place):
     return SegmentPairs(true[cuts], chain[cuts], lengths[0][own], lengths[1][other], overlap, left)
 
 
-def segment_overlap(pairs, version="99"):
+def segment_overlap(pairs: SegmentPairs, version: str = "99") -> npt.NDArray[np.float64]:
     """Return what each pair of segments adds to the segment overlap SOV.
 
     Parameters
     ----------
     pairs : SegmentPairs
+        As `overlapping` returns them.
     version : {"94", "99"}
         minov are the residues that both segments hold, maxov those that one of them holds. Each pair adds
         (minov + δ) / maxov times the length of the true segment. SOV'94 has
@@ -110,16 +138,24 @@ def segment_overlap(pairs, version="99"):
     return (pairs.overlap + allowed) / widest * pairs.true
 
 
-def sov(true, predicted, chain, place, n_states, version="99"):
+def sov(
+    true: npt.ArrayLike,
+    predicted: npt.ArrayLike,
+    chain: npt.ArrayLike,
+    place: npt.ArrayLike,
+    n_states: int,
+    version: str = "99",
+) -> tuple[npt.NDArray[np.float64], float, npt.NDArray[np.float64]]:
     """Return the segment overlap of each state and of all, and of each chain over all states.
 
     Parameters
     ----------
-    true, predicted : ndarray of int, shape (n,)
+    true, predicted : array_like of int, shape (n,)
         Codes of states below `n_states`.
-    chain, place : ndarray of int, shape (n,)
+    chain, place : array_like of int, shape (n,)
         As for `run_starts`; chains are numbered from 0.
     n_states : int
+        How many states there are, those that no residue has among them.
     version : {"94", "99"}
         See `segment_overlap`.
 
@@ -131,15 +167,25 @@ def sov(true, predicted, chain, place, n_states, version="99"):
         Pooled over all segments of all states; NaN if there are no residues.
     chains : ndarray of float64, shape (chains,)
         NaN for a chain without residues.
+
+    Examples
+    --------
+    A helix (0) of six residues within coil (1), predicted a residue too late:
+
+    >>> true, predicted = [1, 1, 0, 0, 0, 0, 0, 0, 1, 1], [1, 1, 1, 0, 0, 0, 0, 0, 1, 1]
+    >>> states, whole, chains = sov(true, predicted, chain=[0] * 10, place=range(10), n_states=2)
+    >>> states.tolist(), whole
+    ([1.0, 1.0], 1.0)
     """
-    pairs = overlapping(*(np.asarray(rows, dtype=np.int64) for rows in (true, predicted, chain, place)))
+    true, predicted, chain, place = (np.asarray(rows, dtype=np.int64) for rows in (true, predicted, chain, place))
+    pairs = overlapping(true, predicted, chain, place)
     added = segment_overlap(pairs, version)
     state, own, length = pairs.alone
     if version == "99":
         weights = np.concatenate((pairs.true, length))
         by_state, by_chain = np.concatenate((pairs.state, state)), np.concatenate((pairs.chain, own))
     else:
-        by_state, by_chain, weights = np.asarray(true), np.asarray(chain), np.ones(len(true))
+        by_state, by_chain, weights = true, chain, np.ones(len(true))
     n_chains = int(np.max(chain, initial=-1)) + 1
     with np.errstate(invalid="ignore"):
         states = np.bincount(pairs.state, added, n_states) / np.bincount(by_state, weights, n_states)
@@ -148,7 +194,9 @@ def sov(true, predicted, chain, place, n_states, version="99"):
     return states, float(whole), chains
 
 
-def state_scores(true, predicted, chain, place, classes):
+def state_scores(
+    true: npt.ArrayLike, predicted: npt.ArrayLike, chain: npt.ArrayLike, place: npt.ArrayLike, classes: Sequence[str]
+) -> dict[str, float]:
     """Return every score of predicted states.
 
     Parameters
@@ -168,6 +216,14 @@ def state_scores(true, predicted, chain, place, classes):
         none is predicted so. ``mcc:H``: Matthews' correlation of H against all others, 0 where all residues or none are
         predicted to be in H, NaN where all or none are. ``sov94``, ``sov99``, ``sov99:H``: segment overlap, pooled over
         all segments, NaN without a true one; ``sov99_chain``: mean over the chains.
+
+    Examples
+    --------
+    >>> states = {letter: code for code, letter in enumerate("HEC")}
+    >>> true, predicted = ([states[letter] for letter in text] for text in ("CCHHHHHHCC", "CCCHHHHHCE"))
+    >>> found = state_scores(true, predicted, chain=[0] * 10, place=range(10), classes="HEC")
+    >>> found["q3"], round(found["q:H"], 2), found["precision:H"], found["sov99"]
+    (0.8, 0.83, 1.0, 0.9)
     """
     arrays = [np.asarray(rows, dtype=np.int64) for rows in (true, predicted, chain, place)]
     order = np.lexsort((arrays[3], arrays[2]))
@@ -188,6 +244,6 @@ def state_scores(true, predicted, chain, place, classes):
     return found
 
 
-def _share(part, whole):
+def _share(part: int, whole: int) -> float:
     """Return a share; NaN of nothing."""
     return float(part / whole) if whole else math.nan

@@ -14,7 +14,24 @@ Z95 = 1.959963984540054
 
 
 def wilson_interval(hits: int, n: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share, `hits` of `n`; NaN for n = 0."""
+    """Return Wilson's 95 % interval of a share.
+
+    Parameters
+    ----------
+    hits, n : int
+        The share is `hits` of `n`.
+
+    Returns
+    -------
+    low, high : float
+        NaN for n = 0.
+
+    Examples
+    --------
+    >>> low, high = wilson_interval(18, 20)
+    >>> round(low, 3), round(high, 3)
+    (0.699, 0.972)
+    """
     if n == 0:
         return math.nan, math.nan
     share, spread = hits / n, Z95**2 / n

@@ -1,10 +1,10 @@
-"""Why a model decides as it does: contributions of letters, weights of words, prediction profiles.
+"""Why a model decides as it does: contributions of residues, weights of k-mers, prediction profiles.
 
-`explanation.py` takes decisions apart, `words.py` collects the words, `profile.py` draws a profile, `page.py`
+`explanation.py` takes decisions apart, `words.py` collects the k-mers, `profile.py` draws a profile, `page.py`
 writes the page, and `files.py` everything into one folder. What matters at each position of windows is found by
 `poim.py`, kept by `positions.py`, drawn by `logo.py` and `heatmap.py`, shown by `positions_page.py`. Who calls whom::
 
-    seqkern explain ─▶ files ─▶ Explainer ─▶ affine form ─▶ kernel's attributions, word weights
+    seqkern explain ─▶ files ─▶ Explainer ─▶ affine form ─▶ kernel's attributions, weights of k-mers
                          └────▶ profile, page ─▶ positions_page ─▶ logo, heatmap
     seqkern importance ─▶ positions ─▶ poim ─▶ affine form;   report ─▶ positions_page
 """

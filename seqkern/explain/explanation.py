@@ -1,20 +1,30 @@
-"""Decisions taken apart: what each letter and each word adds to them.
+"""Decisions taken apart: what each residue and each k-mer adds to them.
 
-f(x) − b = Σ_i s_i(x), one term for each letter of x: what the kernel shares among its letters (`Kernel._attribute`),
-weighted by the machine's coefficients. For gapped k-mers that is the attribution of gkmExplain (Shrikumar, Prakash,
+f(x) − b = Σ_i s_i(x), one term for each residue of x: what the kernel shares among its residues (`Kernel._attribute`),
+weighted by the SVM's coefficients. For gapped k-mers that is the attribution of gkmExplain (Shrikumar, Prakash,
 Kundaje, Bioinformatics 35, 2019); for k-mers the prediction profile of KeBABS (Palme, Hochreiter, Bodenhofer,
 Bioinformatics 31, 2015).
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ModelError, NoWordsError, ParameterError
 from seqkern.core.threads import given_threads
 from seqkern.explain.words import WordTable
 from seqkern.kernels.additive import word_weights
+from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.explainable import no_two_class_solver
+
+if TYPE_CHECKING:
+    from seqkern.kernels.base import Kernel
+    from seqkern.models.model import Model
 
 PIECE_LETTERS = 1 << 16
 WORDS_LETTERS = 1 << 20
@@ -24,39 +34,66 @@ EXACT, SINGLE = 1e-9, 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """What letters and words add to the decisions about n sequences.
+    """What residues and k-mers add to the decisions about n sequences.
 
     Attributes
     ----------
     sequences : SequenceSet, n records
+        That were decided about.
     decision : ndarray of float64, shape (n,)
+        The decision about each.
     bias : float
         Part of every decision.
-    contributions : ndarray of float64, shape (letters,)
+    contributions : ndarray of float64, shape (residues,)
         Record after record; their sum over a record is its decision minus the bias.
     offsets : ndarray of int64, shape (n + 1,)
         Where each record's contributions start.
     words : list of str
-        By the absolute value of their weights, the largest first; empty if the kernel has none.
-    weights : ndarray of float64, shape (words,)
-        What one occurrence of a word adds to the decision about a sequence x, before the division by √K(x, x) of a
+        The k-mers, by the absolute value of their weights, the largest first; empty if the kernel has none.
+    weights : ndarray of float64, shape (k-mers,)
+        What one occurrence of a k-mer adds to the decision about a sequence x, before the division by √K(x, x) of a
         normalised kernel. Where that depends on its place or on x, a mean over occurrences, or over sequences.
+
+    Examples
+    --------
+    >>> from seqkern.explain import explain
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.models.training import train_model
+    >>> from seqkern.sequences.labels import make_labels
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> X = as_sequences(["CAGGTAAG", "TCGGTAAT", "CAGGCATG", "TCGCTAAT"], "dna")
+    >>> labels = make_labels(X.ids, ["donor", "donor", "decoy", "decoy"], positive="donor")
+    >>> explanation = explain(train_model(X, labels, SpectrumKernel(2), "csvc:C=10"), ["AAGGTAAC"])
+    >>> bool(np.isclose(explanation.of(0).sum() + explanation.bias, explanation.decision[0]))
+    True
+    >>> explanation.words[0]
+    'GT'
     """
 
-    sequences: object
-    decision: np.ndarray
+    sequences: SequenceSet
+    decision: npt.NDArray[np.float64]
     bias: float
-    contributions: np.ndarray
-    offsets: np.ndarray
-    words: list
-    weights: np.ndarray
+    contributions: npt.NDArray[np.float64]
+    offsets: npt.NDArray[np.int64]
+    words: list[str]
+    weights: npt.NDArray[np.float64]
 
-    def of(self, i):
-        """Return the contributions of the letters of record i, float64 (letters of it,)."""
+    def of(self, i: int) -> npt.NDArray[np.float64]:
+        """Return the contributions of the residues of one record.
+
+        Parameters
+        ----------
+        i : int
+            Which record, from 0.
+
+        Returns
+        -------
+        ndarray of float64, shape (residues of the record,)
+        """
         return self.contributions[self.offsets[i] : self.offsets[i + 1]]
 
 
-def explain(model, X, *, pair=None):
+def explain(model: Model, X: SequenceSet | list[str], *, pair: str | None = None) -> Explanation:
     """Take a model's decisions apart.
 
     Parameters
@@ -64,8 +101,9 @@ def explain(model, X, *, pair=None):
     model : Model
         Of sequences.
     X : SequenceSet or list of str
+        What it decides about.
     pair : str, optional
-        Of several classes, the two whose machine is explained: ``"A:B"``.
+        Of several classes, the two whose classifier is explained: ``"A:B"``.
 
     Returns
     -------
@@ -76,10 +114,33 @@ def explain(model, X, *, pair=None):
     ModelError
         If the model was trained on a table of features, or the sequences have another alphabet.
     ParameterError
-        If the kernel has no letters that its values could be shared among, the solver's decisions are no weighted
+        If the kernel has no residues that its values could be shared among, the solver's decisions are not weighted
         sums of kernel values, or `pair` is missing or unknown.
     SequenceError
         If the kernel cannot take a sequence.
+
+    Examples
+    --------
+    Which bases tell donor sites from decoys:
+
+    >>> from seqkern.explain import explain
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.models.training import train_model
+    >>> from seqkern.sequences.labels import make_labels
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> X = as_sequences(["CAGGTAAG", "TCGGTAAT", "CAGGCATG", "TCGCTAAT"], "dna")
+    >>> labels = make_labels(X.ids, ["donor", "donor", "decoy", "decoy"], positive="donor")
+    >>> explanation = explain(train_model(X, labels, SpectrumKernel(2), "csvc:C=10"), ["AAGGTAAC"])
+    >>> for base, value in zip("AAGGTAAC", explanation.of(0)):
+    ...     print(base, f"{value:+.2f}")
+    A +0.08
+    A +0.15
+    G +0.24
+    G +0.44
+    T +0.35
+    A +0.17
+    A +0.08
+    C +0.00
     """
     explainer = Explainer(model, pair)
     X = explainer.coerce(X)
@@ -100,39 +161,95 @@ def explain(model, X, *, pair=None):
 
 
 class Explainer:
-    """A model, or one machine of it, ready to be explained; parameters and errors are those of `explain`.
+    """A model, or one classifier of two classes of it, ready to be explained.
+
+    Parameters
+    ----------
+    model : Model
+        Of sequences.
+    pair : str, optional
+        Of several classes, the two whose classifier is explained: ``"A:B"``.
 
     Attributes
     ----------
     model : Model
         Binary or real.
     bias : float
+        Part of every decision.
     both_strands : bool
-        Whether a word stands for its reverse complement too.
+        Whether a k-mer stands for its reverse complement too.
     words_vary : bool
-        Whether weights of words are means, because what a word adds depends on its place or its sequence.
+        Whether weights of k-mers are means, because what a k-mer adds depends on its place or its sequence.
     no_words : str or None
-        Why there are no words; known after the first `collect_words`.
+        Why there are no k-mers; known after the first `collect_words`.
+
+    Raises
+    ------
+    ModelError, ParameterError
+        As `explain`.
+
+    Examples
+    --------
+    >>> from seqkern.explain import Explainer
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.models.training import train_model
+    >>> from seqkern.sequences.labels import make_labels
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> X = as_sequences(["CAGGTAAG", "TCGGTAAT", "CAGGCATG", "TCGCTAAT"], "dna")
+    >>> labels = make_labels(X.ids, ["donor", "donor", "decoy", "decoy"], positive="donor")
+    >>> explainer = Explainer(train_model(X, labels, SpectrumKernel(2), "csvc:C=10"))
+    >>> decision, contributions = explainer.letters(explainer.coerce(["AAGGTAAC", "GGTAA"]))
+    >>> len(decision), len(contributions), bool(np.isclose(decision.sum(), contributions.sum() + 2 * explainer.bias))
+    (2, 13, True)
     """
 
-    def __init__(self, model, pair=None):
+    def __init__(self, model: Model, pair: str | None = None) -> None:
         if model.alphabet is None:
             raise ModelError(
                 "was trained on a table of features, which have no letters", remedy="give a model of sequences"
             )
-        self.model = _one_machine(model, pair)
+        self.model = _of_two_classes(model, pair)
         self.form = self.model.form()
         self.bias = self.form.constant
         self.both_strands = _any_kernel(self.model.kernel, lambda one: getattr(one, "reverse_complement", False))
         self.words_vary = _any_kernel(self.model.kernel, lambda one: one.words_vary)
-        self.no_words = None
+        self.no_words: str | None = None
 
-    def coerce(self, X):
-        """Return `X` as a SequenceSet with the model's alphabet, checked."""
-        return self.model._coerced(X)
+    def coerce(self, X: SequenceSet | list[str]) -> SequenceSet:
+        """Return sequences as a SequenceSet with the model's alphabet, checked.
 
-    def pieces(self, X, letters=None):
-        """Yield the records of `X` in sets of so many letters, whose matrix against the model's is of bounded size."""
+        Parameters
+        ----------
+        X : SequenceSet or list of str
+            What is to be explained.
+
+        Returns
+        -------
+        SequenceSet
+
+        Raises
+        ------
+        ModelError
+            If they have another alphabet.
+        """
+        coerced = self.model._coerced(X)
+        assert isinstance(coerced, SequenceSet)
+        return coerced
+
+    def pieces(self, X: SequenceSet, letters: int | None = None) -> Iterator[SequenceSet]:
+        """Return records in sets of a bounded size, and so their matrix against the model's sequences.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            All records.
+        letters : int, optional
+            Residues of a set, at most, if it holds more than one record; by default `PIECE_LETTERS`.
+
+        Yields
+        ------
+        SequenceSet
+        """
         letters = PIECE_LETTERS if letters is None else letters
         most = max(1, PIECE_BYTES // (8 * max(1, len(self.model.support))))
         start = 0
@@ -144,15 +261,38 @@ class Explainer:
             yield X.take(slice(start, stop))
             start = stop
 
-    def letters(self, X, n_threads=None):
-        """Return (decisions, contributions) of a SequenceSet, float64 (n,) and (letters,), checked to sum up.
+    def letters(
+        self, X: SequenceSet, n_threads: int | None = None
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return decisions and contributions of residues, checked to sum up.
 
         A kernel of single precision is explained in double precision: the decisions are those that it rounds.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            The n records.
+        n_threads : int, optional
+            By default as many as there are cores.
+
+        Returns
+        -------
+        decisions : ndarray of float64, shape (n,)
+            About the records.
+        contributions : ndarray of float64, shape (residues,)
+            Record after record.
+
+        Raises
+        ------
+        ModelError
+            If they do not sum up, an error in the kernel.
+        SequenceError
+            If the kernel cannot take a sequence.
         """
         with given_threads(n_threads):
             decision, shares = self.model.decision(X), self.form.attributions(X)
         records = np.repeat(np.arange(len(X)), X.lengths)
-        sums = np.bincount(records, weights=shares, minlength=len(X)) + self.bias
+        sums = np.asarray(np.bincount(records, weights=shares, minlength=len(X)), dtype=np.float64) + self.bias
         scale = np.bincount(records, weights=np.abs(shares), minlength=len(X)) + abs(self.bias)
         single = _any_kernel(self.model.kernel, lambda kernel: getattr(kernel, "precision", None) == "single")
         limit = SINGLE if single else EXACT
@@ -166,8 +306,18 @@ class Explainer:
             )
         return sums if single else decision, shares
 
-    def collect_words(self, X, table, n_threads=None):
-        """Add the words of `X`, and of the model's sequences, to a `WordTable`."""
+    def collect_words(self, X: SequenceSet, table: WordTable, n_threads: int | None = None) -> None:
+        """Add the k-mers of some sequences, and of the model's own, to a table.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            The sequences.
+        table : WordTable
+            What they are added to.
+        n_threads : int, optional
+            By default as many as there are cores.
+        """
         form = self.form
         try:
             with given_threads(n_threads):
@@ -178,8 +328,8 @@ class Explainer:
         table.add(X, found)
 
 
-def _one_machine(model, pair):
-    """Return the model itself if its decision is one number, else the machine of two classes as a Model."""
+def _of_two_classes(model: Model, pair: str | None) -> Model:
+    """Return the model itself if its decision is one number, else its classifier of two classes as a Model."""
     if model.kind != "multiclass":
         if pair is not None:
             raise ParameterError(
@@ -201,6 +351,6 @@ def _one_machine(model, pair):
     return replace(model, solver=model.solver.machine(a, b), kind="binary", classes=classes)
 
 
-def _any_kernel(kernel, condition):
+def _any_kernel(kernel: Kernel, condition: Callable[[Any], bool]) -> bool:
     """Return whether a condition holds for a kernel, or for one inside it."""
     return condition(kernel) or any(_any_kernel(part, condition) for part in getattr(kernel, "bases", ()))

@@ -1,24 +1,34 @@
 """One folder with everything about a model's decisions: tables, pictures, a page."""
 
+from __future__ import annotations
+
 import inspect
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern import __version__
 from seqkern.core.archive import atomic_write, check_writable
-from seqkern.core.markup import clean, tag
+from seqkern.core.markup import Markup, clean, tag
 from seqkern.core.tsv import format_cell, write_tsv
-from seqkern.explain.explanation import WORDS_LETTERS
+from seqkern.core.types import PathLike
+from seqkern.explain.explanation import WORDS_LETTERS, Explainer
 from seqkern.explain.page import render_page
 from seqkern.explain.poim import LetterMeans, has_poim
-from seqkern.explain.positions import positions_of, remove_positions, write_positions
+from seqkern.explain.positions import Positions, positions_of, remove_positions, write_positions
 from seqkern.explain.words import WordTable
 from seqkern.figures.numbers import number, plural
 from seqkern.figures.profile import MOST_LETTERS, bin_width, profile
 from seqkern.figures.svg import as_file
+from seqkern.sequences.sequence_set import SequenceSet
+
+if TYPE_CHECKING:
+    from seqkern.solvers.thresholds import Threshold
 
 MOST_NAME = 60
 LEAST_WINDOWS = 20
@@ -32,59 +42,112 @@ class Shown:
     Attributes
     ----------
     contributions : ndarray of float64, shape (L,)
-    letters : str
+        Of each residue to the decision.
+    letters : str, length L
+        The sequence.
     bias : float
+        Of the decision.
     caption : object
         What `tag` takes.
     label : str
         The same as plain text.
     ends : tuple of float
         What the axis covers at least.
+
+    Examples
+    --------
+    >>> shown = Shown(np.array([0.1, 0.4, -0.2]), "GTA", bias=-0.1, caption="site 1", label="Profile of site 1")
+    >>> "Profile of site 1" in shown.drawn()
+    True
     """
 
-    contributions: np.ndarray
+    contributions: npt.NDArray[np.float64]
     letters: str
     bias: float
     caption: object
     label: str
-    ends: tuple = ()
+    ends: tuple[float, ...] = ()
 
-    def drawn(self):
+    def drawn(self) -> Markup:
         """Return the SVG."""
         return profile(self.contributions, self.letters, self.bias, self.label, self.ends)
 
 
 @dataclass
 class Summary:
-    """What the page tells about the model and the new sequences."""
+    """What the page tells about the model and the new sequences.
+
+    Attributes
+    ----------
+    model, fasta : str
+        What the page calls the model, and the file of the sequences.
+    kernel, solver : str
+        On one line.
+    n_trained : int or None
+        Sequences that the model was trained on.
+    classes : tuple of str
+        (negative, positive); empty for a model of numbers.
+    bias : float
+        Part of every decision.
+    normalised : bool
+        Whether the kernel is.
+    both_strands, words_vary : bool
+        As of `Explainer`.
+    threshold : Threshold or None
+        By which the model predicts, where it is not 0.
+    n, n_plots, n_words : int
+        New sequences, those that are drawn, and k-mers.
+    no_words : str or None
+        Why there are no k-mers.
+    dropped : int
+        K-mers left out, as of `WordTable`.
+    counts : dict of str to int
+        Sequences of each predicted class.
+    version : str
+        Of seqkern.
+
+    Examples
+    --------
+    >>> classes = ("decoy", "donor")
+    >>> summary = Summary("donors", "chr1.fa", "spectrum:k=3", "csvc:C=1", 200, classes, -0.3, True, False)
+    >>> summary.add(["donor", "decoy", "donor"])
+    >>> summary.predicted()[-1]
+    '2 donor, 1 decoy'
+    """
 
     model: str
     fasta: str
     kernel: str
     solver: str
     n_trained: int | None
-    classes: tuple
+    classes: tuple[str, ...]
     bias: float
     normalised: bool
     both_strands: bool
     words_vary: bool = False
-    threshold: object = None
+    threshold: Threshold | None = None
     n: int = 0
     n_plots: int = 0
     n_words: int = 0
     no_words: str | None = None
     dropped: int = 0
-    counts: dict = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
     version: str = __version__
 
-    def add(self, predicted):
-        """Count predictions."""
+    def add(self, predicted: Sequence[Any]) -> None:
+        """Count predictions.
+
+        Parameters
+        ----------
+        predicted : sequence of str or float
+            A class, or a number, for each of some more sequences.
+        """
         self.n += len(predicted)
         for name in predicted if self.classes else ():
             self.counts[name] = self.counts.get(name, 0) + 1
 
-    def predicted(self):
-        """Return how many sequences there are, and of each predicted class."""
+    def predicted(self) -> Any:
+        """Return how many sequences there are, and of each predicted class: what `tag` takes."""
         total = number(self.n, 0)
         if not self.classes:
             return total
@@ -93,28 +156,28 @@ class Summary:
 
 @dataclass(frozen=True)
 class _Record:
-    """One sequence, its letters' contributions, its decision and prediction."""
+    """One sequence, its residues' contributions, its decision and prediction."""
 
     name: str
     letters: str
-    contributions: np.ndarray
+    contributions: npt.NDArray[np.float64]
     decision: float
-    predicted: object
+    predicted: Any
 
-    def letter_lines(self):
+    def letter_lines(self) -> Iterator[str]:
         """Yield its lines of ``letters.tsv``: numbers with all their digits, so that they sum to the decision."""
         name = format_cell(self.name)
         values = self.contributions.tolist()
         for position, (letter, value) in enumerate(zip(self.letters, values, strict=True), start=1):
             yield f"{name}\t{position}\t{letter}\t{value!r}\n"
 
-    def decision_line(self, bias, threshold):
+    def decision_line(self, bias: float, threshold: Threshold | None) -> str:
         """Return its line of ``decisions.tsv``; with the model's threshold, if it has one."""
         cells = [format_cell(self.name), len(self.letters), repr(self.decision), repr(bias)]
         cells += [] if threshold is None else [repr(threshold.value)]
         return "\t".join(map(str, (*cells, format_cell(self.predicted)))) + "\n"
 
-    def shown(self, explainer):
+    def shown(self, explainer: Explainer) -> Shown:
         """Return what is drawn of it."""
         outcome = f": {self.predicted}, decision " if explainer.model.kind == "binary" else ": predicted "
         bins = bin_width(len(self.letters))
@@ -127,15 +190,16 @@ class _Record:
 class _Means:
     """Mean contributions by position and letter, for each prediction, while all sequences have one length."""
 
-    def __init__(self, explainer):
+    def __init__(self, explainer: Explainer) -> None:
+        assert explainer.model.alphabet is not None
         self.explainer = explainer
-        self.length = None
-        self.groups = {}
+        self.length: int | None = None
+        self.groups: dict[Any, tuple[Any, Any, int]] = {}
         self.letters = LetterMeans(explainer.model.alphabet)
 
-    def add(self, X, shares, predicted):
-        """Add sequences with the contributions of their letters."""
-        lengths = set(X.lengths.tolist()) | ({self.length} - {None})
+    def add(self, X: SequenceSet, shares: npt.NDArray[np.float64], predicted: Sequence[Any]) -> None:
+        """Add sequences with the contributions of their residues."""
+        lengths = set(X.lengths.tolist()) | (set() if self.length is None else {self.length})
         self.length = lengths.pop() if len(lengths) == 1 and 0 < max(lengths) <= MOST_LETTERS else 0
         if not self.length:
             return
@@ -150,7 +214,7 @@ class _Means:
             tallies = tallies + (letters[here] == codes).sum(axis=1)
             self.groups[name] = sums + shares[here].sum(axis=0), tallies, count + int(here.sum())
 
-    def shown(self):
+    def shown(self) -> list[Shown]:
         """Return a list of Shown: one for each class, the positive first."""
         if not self.length or sum(count for _, _, count in self.groups.values()) < 2:
             return []
@@ -160,7 +224,7 @@ class _Means:
         ends = float(np.min(means)), float(np.max(means))  # one scale for all
         for name, (sums, tallies, count) in sorted(self.groups.items(), key=lambda item: str(item[0])):
             who = plural(count, "sequence") + (f" predicted as {name}" if model.kind == "binary" else "")
-            letters = [model.alphabet.letters[code] for code in tallies.argmax(axis=0)]
+            letters = [self.letters.alphabet.letters[code] for code in tallies.argmax(axis=0)]
             often = 2 * tallies.max(axis=0) >= count
             text = "".join(letter if yes else "·" for letter, yes in zip(letters, often, strict=True))
             caption = [tag("b", who), ": mean contribution of each position"]
@@ -168,42 +232,55 @@ class _Means:
         order = {name: i for i, name in enumerate(reversed(model.classes))}
         return [item for _, item in sorted(found, key=lambda pair: order.get(pair[0], 0))]
 
-    def positions(self):
+    def positions(self) -> Positions | None:
         """Return the Positions of the model and these sequences; None where they are few or of several lengths."""
         model, binary = self.explainer.model, self.explainer.model.kind == "binary"
         total = sum(count for _, _, count in self.groups.values()) if self.length else 0
         if total < LEAST_WINDOWS and not has_poim(model.kernel):
             return None
-        _, tallies, count = (
-            self.groups.get(model.classes[1] if binary else 0, (0.0, None, 0)) if total else (0, None, 0)
-        )
+        nothing: tuple[Any, Any, int] = 0.0, None, 0
+        _, tallies, count = self.groups.get(model.classes[1] if binary else 0, nothing) if total else nothing
         who = plural(count, "sequence") + (f" predicted as {model.classes[1]}" if binary else "")
         counts = tallies.T if count >= LEAST_WINDOWS else None
         return positions_of(self.explainer.form, model, self.letters, counts, who)
 
 
-def write_explanation(explainer, chunks, out_dir, *, model, fasta, plots=12, show=None, n_threads=None):
+def write_explanation(
+    explainer: Explainer,
+    chunks: Iterable[SequenceSet],
+    out_dir: PathLike,
+    *,
+    model: str,
+    fasta: str,
+    plots: int = 12,
+    show: Callable[[int], None] | None = None,
+    n_threads: int | None = None,
+) -> WordTable:
     """Explain the decisions about any number of sequences, in bounded memory.
 
     Parameters
     ----------
     explainer : Explainer
+        The model.
     chunks : iterable of SequenceSet
+        The sequences, some at a time.
     out_dir : path-like
         Gets ``index.html``, ``letters.tsv``, ``words.tsv``, ``decisions.tsv`` (of a model with a threshold of its own,
         by which it predicts, with a column for it) and ``profile-0001.svg``, …; for windows of one length also
         ``importance.tsv``, ``importance.svg`` and ``logo.svg``.
     model, fasta : str
         What the page calls them.
-    plots : int
+    plots : int, default 12
         At most so many sequences are drawn: the first.
     show : callable, optional
         ``show(done)`` is called with the number of sequences done.
     n_threads : int, optional
+        By default as many as there are cores.
 
     Returns
     -------
     WordTable
+        The k-mers of all sequences.
 
     Raises
     ------
@@ -213,7 +290,8 @@ def write_explanation(explainer, chunks, out_dir, *, model, fasta, plots=12, sho
     out_dir = Path(out_dir)
     check_writable(out_dir / "index.html")
     summary = _summary(explainer, model, fasta)
-    table, means, shown = WordTable(explainer.both_strands), _Means(explainer), []
+    table, means = WordTable(explainer.both_strands), _Means(explainer)
+    shown: list[Shown] = []
     with (
         atomic_write(out_dir / "letters.tsv", "w") as letters,
         atomic_write(out_dir / "decisions.tsv", "w") as decisions,
@@ -256,39 +334,41 @@ def write_explanation(explainer, chunks, out_dir, *, model, fasta, plots=12, sho
     return table
 
 
-def _pieces(explainer, chunks, table, n_threads):
-    """Yield the sequences in pieces, after their words were added to the table."""
+def _pieces(
+    explainer: Explainer, chunks: Iterable[SequenceSet], table: WordTable, n_threads: int | None
+) -> Iterator[SequenceSet]:
+    """Yield the sequences in pieces, after their k-mers were added to the table."""
     for chunk in chunks:
         for part in explainer.pieces(chunk, WORDS_LETTERS):
             explainer.collect_words(part, table, n_threads)
             yield from explainer.pieces(part)
 
 
-def _summary(explainer, model, fasta):
+def _summary(explainer: Explainer, model: str, fasta: str) -> Summary:
     """Return the Summary before any sequence was read."""
-    machine = explainer.model
+    explained = explainer.model
     return Summary(
         model=model,
         fasta=fasta,
-        kernel=_text(machine.kernel),
-        solver=_text(machine.solver),
-        n_trained=machine.record.get("n"),
-        classes=machine.classes if machine.kind == "binary" else (),
+        kernel=_text(explained.kernel),
+        solver=_text(explained.solver),
+        n_trained=explained.record.get("n"),
+        classes=explained.classes if explained.kind == "binary" else (),
         bias=explainer.bias,
-        normalised=bool(machine.kernel.normalize),
+        normalised=bool(explained.kernel.normalize),
         both_strands=explainer.both_strands,
         words_vary=explainer.words_vary,
-        threshold=machine.threshold,
+        threshold=explained.threshold,
     )
 
 
-def _word_rows(words):
+def _word_rows(words: Iterable[tuple[str, float, int | None]]) -> Iterator[tuple[str, str, int | None]]:
     """Yield the rows of ``words.tsv``."""
     for word, weight, count in words:
         yield word, repr(weight), count
 
 
-def _text(item):
+def _text(item: Any) -> str:
     """Return a kernel or solver on one line, without switches and policies that are at their defaults."""
     params = dict(item.get_params(deep=False))
     if item.name in ("sum", "product"):
@@ -312,14 +392,14 @@ def _text(item):
     return f"{item.name}:{','.join(given)}" if given else item.name
 
 
-def _value(value):
+def _value(value: Any) -> str:
     """Return a parameter's value; kernels in parentheses."""
     if isinstance(value, (list, tuple)):
         return f"[{','.join(map(_value, value))}]"
     return f"({_text(value)})" if hasattr(value, "get_params") else str(value).lower()
 
 
-def _short(name):
+def _short(name: str) -> str:
     """Return a name that fits into a caption."""
     name = clean(name)
     return name if len(name) <= MOST_NAME else f"{name[: MOST_NAME - 1]}…"

@@ -1,29 +1,52 @@
-"""The page that shows why a model decides as it does: profiles, words, how to read them."""
+"""The page that shows why a model decides as it does: profiles, k-mers, how to read them."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from seqkern.core.markup import escape, tag
+from seqkern.core.markup import Markup, escape, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
 from seqkern.figures.page import whole_page
 
+if TYPE_CHECKING:
+    from seqkern.explain.files import Shown, Summary
+    from seqkern.explain.positions import Positions
+
+Words = Sequence[tuple[str, float, int | None]]
+"""K-mers, their weights and occurrences, as `WordTable.sorted` gives them."""
 STYLE = Path(__file__).with_name("style.css")
 MOST_BARS = 15
 
 
-def render_page(summary, profiles, means, words, positions=None):
+def render_page(
+    summary: Summary,
+    profiles: Sequence[Shown],
+    means: Sequence[Shown],
+    words: Words,
+    positions: Positions | None = None,
+) -> Markup:
     """Return the whole page.
 
     Parameters
     ----------
     summary : Summary
-    profiles : list of Shown
+        What was explained.
+    profiles : sequence of Shown
         The sequences that are drawn.
-    means : list of Shown
+    means : sequence of Shown
         Mean profiles of sequences of one length, by their prediction; may be empty.
-    words : list of (str, float, int or None)
-        As `WordTable.sorted` gives them.
+    words : sequence of (str, float, int or None)
+        The k-mers, as `WordTable.sorted` gives them.
     positions : Positions, optional
+        What matters at each position of windows.
+
+    Returns
+    -------
+    Markup
+        HTML.
     """
     title = tag(
         "header",
@@ -43,7 +66,7 @@ def render_page(summary, profiles, means, words, positions=None):
     return whole_page(f"{summary.model} · seqkern explain", title, tag("main", sections), styles=(STYLE,))
 
 
-def _facts(summary):
+def _facts(summary: Summary) -> Markup:
     """Return what was explained, as a list of facts."""
     facts = [
         ("kernel", tag("code", summary.kernel)),
@@ -57,7 +80,7 @@ def _facts(summary):
     return tag("dl", [[tag("dt", name), tag("dd", value)] for name, value in facts], class_="facts")
 
 
-def _reading(summary):
+def _reading(summary: Summary) -> Markup:
     """Return how to read the pictures."""
     if summary.classes:
         negative, positive = summary.classes
@@ -94,25 +117,25 @@ def _reading(summary):
     )
 
 
-def _key(side):
+def _key(side: str) -> Markup:
     """Return a small square in the colour of a side."""
     return tag("span", class_=f"key {side}")
 
 
-def _figure(shown):
+def _figure(shown: Shown) -> Markup:
     """Return one profile with its caption, in a box of its own that scrolls sideways."""
     box = tag("div", shown.drawn(), class_="scroll", tabindex="0", role="region", aria_label=shown.label)
     return tag("figure", tag("figcaption", shown.caption), box)
 
 
-def _positions_section(summary, positions):
+def _positions_section(summary: Summary, positions: Positions) -> Markup:
     """Return what matters at each position: logos and heat map."""
-    from seqkern.explain.positions_page import positions_content  # only where there is a heat map: loads matplotlib
+    from seqkern.explain.positions_page import positions_content  # loads matplotlib
 
     return tag("section", tag("h2", "What matters at each position"), positions_content(positions, summary.model))
 
 
-def _means_section(means):
+def _means_section(means: Sequence[Shown]) -> Markup:
     """Return the mean profiles."""
     intro = (
         "All new sequences have one length, so that position means the same in each of them. These are means over "
@@ -122,7 +145,7 @@ def _means_section(means):
     return tag("section", tag("h2", "On average, by position"), tag("p", intro), tag("div", figures, class_="profiles"))
 
 
-def _profiles_section(summary, profiles):
+def _profiles_section(summary: Summary, profiles: Sequence[Shown]) -> Markup:
     """Return the profiles of single sequences."""
     first = f"The first {len(profiles)} of {summary.n} sequences" if summary.n > len(profiles) else "All sequences"
     intro = f"{first}, in the order of the file. Each has a scale of its own. "
@@ -130,8 +153,8 @@ def _profiles_section(summary, profiles):
     return tag("section", tag("h2", "Prediction profiles"), tag("p", intro), figures)
 
 
-def _words_section(summary, words):
-    """Return the words with the largest weights, those for and those against."""
+def _words_section(summary: Summary, words: Words) -> Markup:
+    """Return the k-mers with the largest weights, those for and those against."""
     heading = tag("h2", "Words")
     if not words:
         reason = summary.no_words or ("all weights are zero" if summary.n else "there are no sequences")
@@ -162,8 +185,8 @@ def _words_section(summary, words):
     return tag("section", heading, tag("p", intro), tag("div", sides, class_="words"))
 
 
-def _bars(caption, side, rows, largest):
-    """Return a table of words with a bar for each weight."""
+def _bars(caption: str, side: str, rows: Words, largest: float) -> Markup:
+    """Return a table of k-mers with a bar for each weight."""
     columns = [
         Column("Word", False),
         Column("Weight"),
@@ -178,7 +201,7 @@ def _bars(caption, side, rows, largest):
     return tag("div", table(caption, columns, cells))
 
 
-def _files_section(summary, positions):
+def _files_section(summary: Summary, positions: Positions | None) -> Markup:
     """Return what the other files hold."""
     files = {
         "decisions.tsv": f"decision, bias{'' if summary.threshold is None else ', threshold'} and prediction of each "

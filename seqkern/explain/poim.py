@@ -1,23 +1,34 @@
-"""Positional oligomer importance matrices: what each short word at each position does to a decision, on average.
+"""Positional oligomer importance matrices: what each short k-mer at each position does to a decision, on average.
 
 Q_m[i, u] = E[f(X) | X_i … X_{i+m−1} = u] − E[f(X)], the letters of X independent (Sonnenburg, Zien, Philips, Rätsch:
-POIMs: positional oligomer importance matrices. Bioinformatics 24, 2008). Unlike the weight of the word itself, this
-counts all words that overlap it, by how likely they are when it is there.
+POIMs: positional oligomer importance matrices. Bioinformatics 24, 2008). Unlike the weight of the k-mer itself,
+this counts all k-mers that overlap it, by how likely they are when it is there.
 
-For a machine of a weighted degree kernel, with or without shifts, or of sums and parts of such, the matrices follow
-from the support windows directly, whatever the degree: `_poim.h` does that. Other machines on windows of one length
-have `LetterMeans`: what the letters contribute to the decisions about given windows.
+For an SVM with a weighted degree kernel, with or without shifts, or with sums and parts of such, the matrices follow
+from the support windows directly, whatever the degree: `_poim.h` does that. Other SVMs on windows of one length
+have `LetterMeans`: what the residues contribute to the decisions about given windows.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError
 from seqkern.explain import _poim
 from seqkern.kernels.additive import over_root
 from seqkern.kernels.algebra import PartKernel, SumKernel
+from seqkern.sequences.alphabets import Alphabet
+from seqkern.sequences.sequence_set import SequenceSet
+
+if TYPE_CHECKING:
+    from seqkern.kernels.base import Kernel
+    from seqkern.models.affine import AffineForm
 
 MOST_ORDER = 3
 THROUGH, LEFT, RIGHT, INSIDE = range(4)
@@ -25,52 +36,80 @@ THROUGH, LEFT, RIGHT, INSIDE = range(4)
 
 @dataclass(frozen=True, eq=False)
 class Importance:
-    """What letters, and words of m letters, at each position do to a decision.
+    """What residues, and k-mers of m residues, at each position do to a decision.
 
     Attributes
     ----------
     alphabet : Alphabet
+        Of the windows.
     length : int
-        L, letters of a window.
+        L, residues of a window.
     matrices : dict of int to ndarray of float64, shape (L − m + 1, letters^m)
-        By m, from 1 on; words in alphabetical order.
+        By m, from 1 on; k-mers in alphabetical order.
     background : ndarray of float64, shape (letters,), or None
         How likely each letter is in random windows; None where the matrices are means over given windows.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.alphabets import DNA
+    >>> importance = Importance(DNA, 2, {1: np.array([[0.5, 0.0, -0.5, 0.0], [0.0, 0.1, 0.0, -0.1]])})
+    >>> importance.position_weights().tolist(), importance.words(2)[:5]
+    ([1.0, 0.2], ['AA', 'AC', 'AG', 'AT', 'CA'])
     """
 
-    alphabet: object
+    alphabet: Alphabet
     length: int
-    matrices: dict
-    background: np.ndarray | None = None
+    matrices: dict[int, npt.NDArray[np.float64]]
+    background: npt.NDArray[np.float64] | None = None
 
-    def words(self, order):
-        """Return the words of `order` letters in the order of the columns."""
+    def words(self, order: int) -> list[str]:
+        """Return the k-mers of a length in the order of the columns.
+
+        Parameters
+        ----------
+        order : int
+            m, their residues.
+
+        Returns
+        -------
+        list of str, length letters^m
+        """
         words = [""]
         for _ in range(order):
             words = [word + letter for word in words for letter in self.alphabet.letters]
         return words
 
-    def position_weights(self):
-        """Return for each position the sum of the absolute importance of its letters, float64 (L,)."""
+    def position_weights(self) -> npt.NDArray[np.float64]:
+        """Return for each position the sum of the absolute importance of its residues, float64 (L,)."""
         return np.abs(self.matrices[1]).sum(axis=1)
 
 
-def has_poim(kernel):
-    """Tell whether a kernel's machines have importance matrices: weighted degree kernels, their sums and parts."""
+def has_poim(kernel: Kernel) -> bool:
+    """Tell whether SVMs with a kernel have importance matrices: weighted degree kernels, their sums and parts.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Fitted or not.
+
+    Returns
+    -------
+    bool
+    """
     if isinstance(kernel, (PartKernel, SumKernel)):
         return all(has_poim(base) for base in kernel.bases)
     return all(hasattr(kernel, name) for name in ("length_weights", "start_weights", "shifts"))
 
 
-def poim(form, order=3, background=None):
-    """Return the positional oligomer importance matrices of a machine.
+def poim(form: AffineForm, order: int = 3, background: npt.ArrayLike | None = None) -> Importance:
+    """Return the positional oligomer importance matrices of an SVM.
 
     Parameters
     ----------
     form : AffineForm
         Of a kernel that `has_poim`.
-    order : int
-        m of the longest words, from 1 to 3.
+    order : int, default 3
+        m of the longest k-mers, from 1 to 3.
     background : {"uniform"} or array_like of float, shape (letters,), optional
         How likely each letter is; by default as frequent as in the support windows.
 
@@ -87,7 +126,20 @@ def poim(form, order=3, background=None):
 
     Notes
     -----
-    Time grows with support windows × letters × degree × (2·largest shift + 1), memory with letters^m of the alphabet.
+    Time grows with support windows × residues × degree × (2·largest shift + 1), memory with letters^m of the alphabet.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import WeightedDegreeKernel
+    >>> from seqkern.models.training import train_model
+    >>> from seqkern.sequences.labels import make_labels
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> X = as_sequences(["AGGT", "CGGT", "AGCT", "CACT"], "dna")
+    >>> labels = make_labels(X.ids, ["donor", "donor", "decoy", "decoy"], positive="donor")
+    >>> model = train_model(X, labels, WeightedDegreeKernel(2), "csvc:C=10")
+    >>> importance = poim(model.form(), order=2, background="uniform")
+    >>> importance.matrices[1][2].round(2)  # A, C, G and T at the third position
+    array([ 0.  , -0.64,  0.64,  0.  ])
     """
     kernel, X = form.kernel, form.support
     if not has_poim(kernel):
@@ -95,6 +147,7 @@ def poim(form, order=3, background=None):
             f"kernel {kernel.name!r} has no importance matrices of words",
             remedy="choose weighted_degree or shifted_weighted_degree, or a sum of them",
         )
+    assert isinstance(X, SequenceSet)
     check_integer("order", order, 1)
     if order > MOST_ORDER:
         raise ParameterError(f"order={order} is not possible", remedy=f"give 1 to {MOST_ORDER}")
@@ -106,7 +159,13 @@ def poim(form, order=3, background=None):
     return Importance(X.alphabet, length, matrices, chance)
 
 
-def _tables(kernel, X, coefficients, order, chance):
+def _tables(
+    kernel: Any,
+    X: SequenceSet,
+    coefficients: npt.NDArray[np.float64],
+    order: int,
+    chance: npt.NDArray[np.float64],
+) -> list[npt.NDArray[np.float64]]:
     """Return what is known of the runs around each interval: for n = 1, …, order float64 (4, L, letters^n).
 
     The first axis is that of ``_poim.h``: through, left, right, inside.
@@ -133,11 +192,17 @@ def _tables(kernel, X, coefficients, order, chance):
     tables = np.zeros((4, sum(cells)))
     work = np.empty((len(place) + 3, max(len(beta), order) + 2))
     _poim.add_windows(X.codes, X.starts, coefficients, beta, place, chance, order, tables, work)
-    parts = np.split(factor * tables, np.cumsum(cells)[:-1], axis=1)
-    return [part.reshape(4, length, -1) for part in parts]
+    blocks = np.split(factor * tables, np.cumsum(cells)[:-1], axis=1)
+    return [block.reshape(4, length, -1) for block in blocks]
 
 
-def _matrix(m, length, size, chance, tables):
+def _matrix(
+    m: int,
+    length: int,
+    size: int,
+    chance: npt.NDArray[np.float64],
+    tables: Sequence[npt.NDArray[np.float64]],
+) -> npt.NDArray[np.float64]:
     """Return Q_m, float64 (L − m + 1, letters^m)."""
     n = length - m + 1
     total = tables[m - 1][THROUGH, :n].reshape(n, *[size] * m).copy()
@@ -154,13 +219,25 @@ def _matrix(m, length, size, chance, tables):
     return (total - mean.reshape(n, *[1] * m)).reshape(n, -1)
 
 
-def letter_chances(X, background=None):
-    """Return how likely each letter is, float64 (letters,): uniform, as given, or as frequent as in `X`.
+def letter_chances(X: SequenceSet, background: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
+    """Return how likely each letter of an alphabet is.
+
+    Parameters
+    ----------
+    X : SequenceSet
+        Whose letters are counted where nothing is given; one of each more, so that none is impossible.
+    background : {"uniform"} or array_like of float, shape (letters,), optional
+        What they are instead; need not sum to 1.
+
+    Returns
+    -------
+    ndarray of float64, shape (letters,)
+        Sums to 1.
 
     Raises
     ------
     ParameterError
-        If what is given is no such list.
+        If `background` is not ``"uniform"`` or one positive number for each letter.
     """
     size = X.alphabet.size
     if background is None:
@@ -180,10 +257,10 @@ def letter_chances(X, background=None):
     return chance / chance.sum()
 
 
-def _run_weights(kernel, length):
-    """Return what a run of letters weighs: by its length, float64 (degree,), and by its start, (2·shift + 1, length).
+def _run_weights(kernel: Any, length: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return what a run of residues weighs: by its length, float64 (degree,), and by its start, (2·shift + 1, length).
 
-    The run that starts at letter p of x and q of z has its second weight in row ``q − p + shift``, column p.
+    The run that starts at residue p of x and q of z has its second weight in row ``q − p + shift``, column p.
     """
     beta = np.ascontiguousarray(kernel.length_weights(), dtype=np.float64)[:length]
     gamma, shifts = kernel.start_weights(length), np.minimum(kernel.shifts(length), length - 1)
@@ -201,33 +278,57 @@ def _run_weights(kernel, length):
 class LetterMeans:
     """Mean contributions of each letter at each position, over windows of one length.
 
+    Parameters
+    ----------
+    alphabet : Alphabet
+        Of the windows.
+
     Attributes
     ----------
     alphabet : Alphabet
+        Of the windows.
     counts : ndarray of int64, shape (L, letters), or None
         How many windows carry each letter at each position; None before the first window.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> X = as_sequences(["AC", "AG"], "dna")
+    >>> means = LetterMeans(X.alphabet)
+    >>> means.add(X, shares=np.array([0.2, 0.5, 0.2, -0.1]))
+    >>> means.importance().matrices[1].round(2).tolist()
+    [[0.0, 0.0, 0.0, 0.0], [0.0, 0.3, -0.3, 0.0]]
     """
 
-    def __init__(self, alphabet):
+    def __init__(self, alphabet: Alphabet) -> None:
         self.alphabet = alphabet
-        self.counts = None
-        self._sums = None
+        self.counts: npt.NDArray[np.int64] | None = None
+        self._sums: npt.NDArray[np.float64] = np.zeros(0)
 
-    def add(self, X, shares):
-        """Add windows with the contributions of their letters, float64 (letters of X,)."""
+    def add(self, X: SequenceSet, shares: npt.NDArray[np.float64]) -> None:
+        """Add windows.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            All of the length of those before.
+        shares : ndarray of float64, shape (residues,)
+            What each residue contributes to the decisions, window after window.
+        """
         size = self.alphabet.size
         letters, shares = X.codes[X.positions()].reshape(len(X), -1), shares.reshape(len(X), -1)
         here = [letters == code for code in range(size)]
         counts = np.stack([one.sum(axis=0) for one in here], axis=1)
         sums = np.stack([np.where(one, shares, 0.0).sum(axis=0) for one in here], axis=1)
+        self._sums = sums if self.counts is None else self._sums + sums
         self.counts = counts if self.counts is None else self.counts + counts
-        self._sums = sums if self._sums is None else self._sums + sums
 
-    def importance(self):
+    def importance(self) -> Importance:
         """Return the Importance of order 1: a letter's mean contribution, less the mean of all letters at its place.
 
         A letter that no window has at a place has none: 0.
         """
+        assert self.counts is not None
         means = np.divide(self._sums, self.counts, out=np.zeros_like(self._sums), where=self.counts > 0)
         overall = self._sums.sum(axis=1) / np.maximum(self.counts.sum(axis=1), 1)
         matrix = np.where(self.counts > 0, means - overall[:, None], 0.0)

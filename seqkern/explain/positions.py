@@ -1,15 +1,26 @@
 """What matters at each position of windows: importance, letters of the windows, names of the positions; as files."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write, load_archive, save_archive
 from seqkern.core.errors import FileError, ParameterError
 from seqkern.core.tsv import write_tsv
-from seqkern.explain.poim import MOST_ORDER, Importance, has_poim, poim
+from seqkern.core.types import PathLike
+from seqkern.explain.poim import MOST_ORDER, Importance, LetterMeans, has_poim, poim
 from seqkern.figures.svg import as_file
 from seqkern.sequences.alphabets import Alphabet
+
+if TYPE_CHECKING:
+    from seqkern.models.affine import AffineForm
+    from seqkern.models.model import Model
 
 FORMAT = "seqkern importance 1"
 SECTION, WHOLE = 71, 90
@@ -25,6 +36,7 @@ class Positions:
     Attributes
     ----------
     importance : Importance
+        Of L positions.
     counts : ndarray of int64, shape (L, letters), or None
         Of windows whose letters are shown beside it: how many carry each letter at each position.
     windows : str
@@ -35,22 +47,30 @@ class Positions:
         What the first position is called: its offset from the site, which is 0, or 1 if no site is known.
     section : (int, int) or None
         First and last position, by their names, of a part to be drawn larger; None: the whole is small enough.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.alphabets import DNA
+    >>> importance = Importance(DNA, 2, {1: np.array([[0.5, 0.0, -0.5, 0.0], [0.0, 0.1, 0.0, -0.1]])})
+    >>> positions = Positions(importance, None, "", classes=("decoy", "donor"), first=-1)
+    >>> positions.has_site, list(positions.rows())[4:6]
+    (True, [(1, 2, 0, 'A', 0.0), (1, 2, 0, 'C', 0.1)])
     """
 
     importance: Importance
-    counts: np.ndarray | None
+    counts: npt.NDArray[np.int64] | None
     windows: str
-    classes: tuple = ()
+    classes: tuple[str, ...] = ()
     first: int = 1
-    section: tuple | None = None
+    section: tuple[int, int] | None = None
 
     @property
-    def has_site(self):
+    def has_site(self) -> bool:
         """Whether the names of the positions are offsets from a site."""
         return self.first <= 0
 
-    def rows(self):
-        """Yield the rows of the table: order, position from 1, offset or None, word, value."""
+    def rows(self) -> Iterator[tuple[int, int, int | None, str, float]]:
+        """Yield the rows of the table: order, position from 1, offset or None, k-mer, value."""
         for order, matrix in self.importance.matrices.items():
             words = self.importance.words(order)
             for place, values in enumerate(matrix.tolist()):
@@ -58,9 +78,22 @@ class Positions:
                 for word, value in zip(words, values, strict=True):
                     yield order, place + 1, offset, word, value
 
-    def save(self, path):
-        """Write everything to one file, which `load_positions` reads; FileError if it cannot be written."""
-        arrays = {f"matrix{order}": matrix for order, matrix in self.importance.matrices.items()}
+    def save(self, path: PathLike) -> None:
+        """Write everything to one file, which `load_positions` reads.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Raises
+        ------
+        FileError
+            If it cannot be written.
+        """
+        arrays: dict[str, npt.NDArray[Any]] = {
+            f"matrix{order}": matrix for order, matrix in self.importance.matrices.items()
+        }
         for name, array in (("background", self.importance.background), ("counts", self.counts)):
             if array is not None:
                 arrays[name] = array
@@ -75,8 +108,23 @@ class Positions:
         save_archive(path, header, arrays)
 
 
-def load_positions(path):
-    """Return the Positions that `Positions.save` wrote; FileError if there is no such file, or it is damaged."""
+def load_positions(path: PathLike) -> Positions:
+    """Return the Positions that `Positions.save` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    Positions
+
+    Raises
+    ------
+    FileError
+        If there is no such file, or it is damaged.
+    """
     header, arrays = load_archive(path)
     try:
         if header["format"] != FORMAT:
@@ -100,29 +148,52 @@ def load_positions(path):
         raise FileError("holds no importance of positions", file=path, remedy="make it again") from error
 
 
-def positions_of(form, model, means, counts, windows, *, order=None, background=None, first=None, section=None):
-    """Return the Positions of a machine, or None where its windows have no one length.
+def positions_of(
+    form: AffineForm,
+    model: Model,
+    means: LetterMeans | None,
+    counts: npt.NDArray[np.int64] | None,
+    windows: str,
+    *,
+    order: int | None = None,
+    background: npt.ArrayLike | None = None,
+    first: int | None = None,
+    section: tuple[int, int] | None = None,
+) -> Positions | None:
+    """Return the Positions of an SVM, or None where its windows differ in length.
 
     Parameters
     ----------
     form : AffineForm
+        The decision as a weighted sum.
     model : Model
-        Of one machine.
+        Of two classes, or of numbers.
     means : LetterMeans or None
         Over explained windows: they are taken where the kernel has no importance matrices.
     counts : ndarray of int64, shape (L, letters), or None
+        As in `Positions`.
     windows : str
         As in `Positions`.
     order : int, optional
-        By default 3; with more than 5 letters 2.
-    background : optional
+        Residues of the longest k-mers: by default 3; with more than 5 letters 2.
+    background : {"uniform"} or array_like of float, shape (letters,), optional
         As in `poim`.
     first : int, optional
-        By default as the window says that the model was trained on, else 1.
+        What the first position is called: by default as the window says that the model was trained on, else 1.
     section : (int, int), optional
-        By default, of many positions, those that matter most.
+        What is drawn larger: by default, of many positions, those that matter most.
+
+    Returns
+    -------
+    Positions or None
+
+    Raises
+    ------
+    ParameterError
+        If the order or the background is not possible, or the section has no position of the windows.
     """
     if has_poim(model.kernel):
+        assert model.alphabet is not None
         order = order or (MOST_ORDER if model.alphabet.size <= MANY_LETTERS else 2)
         importance = poim(form, order, background)
     elif means is not None and means.counts is not None:
@@ -139,7 +210,7 @@ def positions_of(form, model, means, counts, windows, *, order=None, background=
     return Positions(importance, counts, windows, tuple(model.classes), first, section)
 
 
-def _checked_section(section, first, last):
+def _checked_section(section: tuple[int, int], first: int, last: int) -> tuple[int, int]:
     """Return a section that lies inside the windows; ParameterError if it has no position of them."""
     low, high = max(section[0], first), min(section[1], last)
     if low > high:
@@ -150,7 +221,7 @@ def _checked_section(section, first, last):
     return low, high
 
 
-def _largest_section(weights, first):
+def _largest_section(weights: npt.NDArray[np.float64], first: int) -> tuple[int, int]:
     """Return the first and last position of the section whose weights have the largest sum; it holds the site."""
     sums = np.convolve(weights, np.ones(SECTION), mode="valid")
     if first <= 0:  # position 0 is at -first
@@ -160,10 +231,24 @@ def _largest_section(weights, first):
     return first + start, first + start + SECTION - 1
 
 
-def write_positions(positions, out_dir, label):
-    """Write the table and the pictures; pictures of an earlier run that there are no more are removed."""
-    # only where pictures are drawn: loads matplotlib
-    from seqkern.explain.positions_page import pictures
+def write_positions(positions: Positions, out_dir: Path, label: str) -> None:
+    """Write the table and the pictures; pictures of an earlier run that there are no more are removed.
+
+    Parameters
+    ----------
+    positions : Positions
+        What is written.
+    out_dir : Path
+        The folder.
+    label : str
+        Whose importance it is, for readers who do not see the pictures.
+
+    Raises
+    ------
+    FileError
+        If a file cannot be written.
+    """
+    from seqkern.explain.positions_page import pictures  # loads matplotlib
 
     drawn = pictures(positions, label)
     write_tsv(out_dir / TABLE, ("order", "position", "offset", "word", "value"), positions.rows())
@@ -174,7 +259,13 @@ def write_positions(positions, out_dir, label):
         (out_dir / name).unlink(missing_ok=True)
 
 
-def remove_positions(out_dir):
-    """Remove the files of an earlier run."""
+def remove_positions(out_dir: Path) -> None:
+    """Remove the files of an earlier run.
+
+    Parameters
+    ----------
+    out_dir : Path
+        The folder that `write_positions` wrote to.
+    """
     for name in (TABLE, *PICTURES):
         (out_dir / name).unlink(missing_ok=True)

@@ -1,23 +1,40 @@
 """The importance of positions on a page: pictures, and in words what they show."""
 
-from seqkern.core.markup import details, tag
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.heatmap import heat_map
 from seqkern.figures.logo import logo_figure
+
+if TYPE_CHECKING:
+    from seqkern.explain.positions import Positions
 
 NAMES = ("importance", "bits")
 
 
-def pictures(positions, label):
-    """Return the pictures as a dict of file name to SVG: of the section, where there is one, and of the whole.
+def pictures(positions: Positions, label: str) -> dict[str, Markup]:
+    """Return the pictures: of the section, where there is one, and of the whole.
 
     Parameters
     ----------
     positions : Positions
+        What is drawn.
     label : str
         Whose importance it is, for readers who do not see it.
+
+    Returns
+    -------
+    dict of str to Markup
+        SVG by the name of its file.
     """
-    importance, options = positions.importance, {"first": positions.first}
-    parts = {"": {}, "-section": {"section": positions.section}} if positions.section else {"": {}}
+    importance = positions.importance
+    options: dict[str, Any] = {"first": positions.first}
+    parts: dict[str, dict[str, Any]] = {"": {}}
+    if positions.section:
+        parts["-section"] = {"section": positions.section}
     drawn = {}
     for part, extra in parts.items():
         texts = [f"{label}, {what}{_span(**extra)}" for what in ("importance of letters and words", "sequence logos")]
@@ -28,18 +45,30 @@ def pictures(positions, label):
     return drawn
 
 
-def _span(section=None):
+def _span(section: tuple[int, int] | None = None) -> str:
     """Return which part it is, for a label."""
     return "" if section is None else f", positions {section[0]} to {section[1]}"
 
 
-def _standing_alone(svg):
+def _standing_alone(svg: Markup) -> Markup:
     """Return an inline SVG that may also be a file."""
     return type(svg)(svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" ', 1))
 
 
-def positions_content(positions, label):
-    """Return paragraphs and figures for a page: the logos, the heat map, and the whole window folded away."""
+def positions_content(positions: Positions, label: str) -> list[Markup]:
+    """Return paragraphs and figures for a page: the logos, the heat map, and the whole window folded away.
+
+    Parameters
+    ----------
+    positions : Positions
+        What is shown.
+    label : str
+        Whose importance it is, for readers who do not see the pictures.
+
+    Returns
+    -------
+    list of Markup
+    """
     drawn = pictures(positions, label)
     part = "-section" if positions.section else ""
     shown = [
@@ -53,13 +82,13 @@ def positions_content(positions, label):
     return shown
 
 
-def _figure(svg, caption):
+def _figure(svg: Markup, caption: str) -> Markup:
     """Return a picture in a box of its own that scrolls sideways."""
     box = tag("div", svg, class_="scroll", tabindex="0", role="region", aria_label="picture; scrolls sideways")
     return tag("figure", tag("figcaption", caption), box, class_="positions")
 
 
-def _reading(positions):
+def _reading(positions: Positions) -> Iterator[Markup]:
     """Return how to read the pictures, in plain words."""
     if positions.classes:
         negative, positive = positions.classes
@@ -87,13 +116,13 @@ def _reading(positions):
         )
 
 
-def _logo_caption(positions):
+def _logo_caption(positions: Positions) -> str:
     """Return the caption of the logos."""
     below = f"; below, the information content of the {positions.windows}" if positions.counts is not None else ""
     return f"Importance of the letters at each position{below}."
 
 
-def _map_caption(positions):
+def _map_caption(positions: Positions) -> str:
     """Return the caption of the heat map."""
     if len(positions.importance.matrices) == 1:
         return "The same as a heat map; the bars are sums over the letters."

@@ -1,39 +1,67 @@
-"""Words with their weights and how often they occur, collected from any number of sequences in bounded memory."""
+"""K-mers with their weights and how often they occur, collected from any number of sequences in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from seqkern.kernels.occurrences import spell
 
+if TYPE_CHECKING:
+    from seqkern.kernels.additive import WordWeights
+    from seqkern.sequences.sequence_set import SequenceSet
+
 MOST_WORDS = 200_000
 
 
 class WordTable:
-    """Words, weights and occurrences.
+    """K-mers, weights and occurrences.
 
     Parameters
     ----------
-    both_strands : bool
-        Whether an occurrence of a word's reverse complement is one of the word.
+    both_strands : bool, default False
+        Whether an occurrence of a k-mer's reverse complement is one of the k-mer.
 
     Attributes
     ----------
     dropped : int
-        How many words of small weight were left out, because there were too many.
+        How many k-mers of small weight were left out, because there were too many.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.kernels.additive import word_weights
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> support, X = as_sequences(["AAC", "GT"], "dna"), as_sequences(["AACAA"], "dna")
+    >>> found = word_weights(SpectrumKernel(2, normalize=False), X, support, np.array([1.0, -2.0]))
+    >>> table = WordTable()
+    >>> table.add(X, found)
+    >>> table.sorted()
+    [('GT', -2.0, 0), ('AA', 1.0, 2), ('AC', 1.0, 1)]
     """
 
-    def __init__(self, both_strands=False):
+    def __init__(self, both_strands: bool = False) -> None:
         self.both_strands = both_strands
         self.dropped = 0
-        self._rows = {}
+        self._rows: dict[Any, list[Any]] = {}
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._rows)
 
-    def add(self, X, found):
-        """Add WordWeights, words without any weight left out, and count how often each occurs in `X`.
+    def add(self, X: SequenceSet, found: WordWeights) -> None:
+        """Add k-mers, those without any weight left out, and count how often each occurs.
 
-        A word that is there already keeps the mean of its weights, by the numbers of sequences: for most kernels it
+        A k-mer that is there already keeps the mean of its weights, by the numbers of sequences: for most kernels it
         has one weight in all of them.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            Where they are counted.
+        found : WordWeights
+            What `seqkern.kernels.additive.word_weights` found for `X`.
         """
         patterns = found.found_by()
         counts = {kind: self._count(X, *kind) for kind in {pattern[1:] for pattern in patterns if pattern is not None}}
@@ -53,21 +81,21 @@ class WordTable:
             self.dropped += len(self._rows) - len(kept)
             self._rows = {key: self._rows[key] for key in kept}
 
-    def sorted(self):
-        """Return a list of (word, weight, occurrences or None), the largest absolute weight first."""
+    def sorted(self) -> list[tuple[str, float, int | None]]:
+        """Return (k-mer, weight, occurrences or None) of each k-mer, the largest absolute weight first."""
         rows = [(name, weight, count) for (name, _), (weight, _, count) in self._rows.items()]
         return sorted(rows, key=lambda row: (-abs(row[1]), row[0]))
 
-    def _count(self, X, how, parts):
-        """Return a dict from words to how often they occur in a part of each sequence.
+    def _count(self, X: SequenceSet, how: Any, parts: Sequence[tuple[Any, Any]]) -> dict[str, int]:
+        """Return a dict from k-mers to how often they occur in a part of each sequence.
 
-        Words are letters at the offsets `how` of a window, or what a callable `how` counts.
+        They are letters at the offsets `how` of a window, or what a callable `how` counts.
         """
         for start, stop in parts:
             X = X.part(start, stop)
         return how(X) if callable(how) else self._count_letters(X, how)
 
-    def _count_letters(self, X, offsets):
+    def _count_letters(self, X: SequenceSet, offsets: Sequence[int]) -> dict[str, int]:
         """Return a dict from letters at `offsets` of a window to how often they occur."""
         letters, size = X.codes[X.positions()], len(offsets)
         room = np.repeat(np.cumsum(X.lengths), X.lengths) - np.arange(len(letters))

@@ -1,5 +1,9 @@
 """Coefficients of features with their confidence intervals, one panel for each class."""
 
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+
 from seqkern.core.markup import Markup
 from seqkern.figures.colours import COLOURS
 from seqkern.figures.matplotlib_svg import render
@@ -9,23 +13,31 @@ from seqkern.figures.residues import state_title
 PANELS = 3
 
 
-def coefficients_figure(means: dict, features: list[str], label: str) -> Markup:
+def coefficients_figure(
+    means: Mapping[str, Mapping[str, Mapping[str, float]]], features: Sequence[str], label: str
+) -> Markup:
     """Return the coefficients with their intervals as inline SVG, one panel for each class, all on one scale.
 
     Parameters
     ----------
-    means : dict
+    means : mapping of str to mapping
         Of classes to {feature: its means over the splits}: ``weight``, ``low``, ``high``, ``full_low``, ``full_high``,
         and ``chosen``, the number of splits that chose it.
-    features : list of str
+    features : sequence of str
         In the order in which they are drawn.
     label : str
+        What is shown, for readers who do not see it.
+
+    Returns
+    -------
+    Markup
+        SVG.
     """
     columns = min(len(means), PANELS)
     rows = -(-len(means) // columns)
     place = {feature: i for i, feature in enumerate(features)}
 
-    def draw(figure):
+    def draw(figure: Figure) -> None:
         grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
         for axes in grid.ravel()[len(means) :]:
             axes.set_visible(False)

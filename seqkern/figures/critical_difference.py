@@ -4,6 +4,9 @@ Demšar 2006, J. Mach. Learn. Res. 7:1-30, figure 1.
 """
 
 from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.figure import Figure
 
 from seqkern.core.markup import Markup
 from seqkern.figures.matplotlib_svg import render
@@ -19,13 +22,20 @@ def rank_figure(
     Parameters
     ----------
     names : list of str
+        Of the methods.
     ranks : sequence of float
         Mean rank of each.
     sets : list of list of int
         Methods that a bar joins.
     difference : float
-        Drawn to scale above.
+        The critical one, drawn to scale above.
     label : str
+        What is shown, for readers who do not see it.
+
+    Returns
+    -------
+    Markup
+        SVG.
     """
     order = sorted(range(len(names)), key=lambda i: ranks[i])
     half = (len(order) + 1) // 2
@@ -33,17 +43,17 @@ def rank_figure(
     below = 0.12 + BAR * len(sets)
     height = top + below + ROW * half + 0.1
 
-    def draw(figure):
+    def draw(figure: Figure) -> None:
         figure.set_layout_engine("none")
         axes = figure.add_axes((0, 0, 1, 1))
         left, right = 2.2, 4.4  # of the scale, in inches
 
-        def place(rank):
+        def place(rank: float) -> float:
             return left + (rank - 1) * (right - left) / (k - 1)
 
         axes.set(xlim=(0, 6.6), ylim=(height, 0))
         axes.axis("off")
-        style = {"color": "#333333", "linewidth": 0.8}
+        style: dict[str, Any] = {"color": "#333333", "linewidth": 0.8}
         axes.plot([left, right], [top, top], **style)
         step = 1 if k <= 12 else 5
         for rank in sorted({1, k, *range(step, k, step)} if step > 1 else range(1, k + 1)):

@@ -1,21 +1,28 @@
 """The numbers behind the curves: ROC corners, their mean, counts of families."""
 
+from collections.abc import Iterable
+
 import numpy as np
-from numpy.typing import ArrayLike
+import numpy.typing as npt
 
 from seqkern.evaluation.ranking import mean_roc_curve, roc_curve
+
+FloatArray = npt.NDArray[np.float64]
 
 SNAP = 400  # places on an axis that can be told apart in a small panel
 
 
-def roc_points(positive: np.ndarray, decision: np.ndarray) -> tuple[np.ndarray | None, np.ndarray | None]:
+def roc_points(
+    positive: npt.NDArray[np.bool_], decision: FloatArray
+) -> tuple[FloatArray, FloatArray] | tuple[None, None]:
     """Return the ROC curve's corners.
 
     Parameters
     ----------
     positive : ndarray of bool, shape (n,)
+        Which samples are.
     decision : ndarray of float, shape (n,)
-        Higher means positive; equal values are one step.
+        Higher means positive; equal values are one step, NaN is left out.
 
     Returns
     -------
@@ -30,13 +37,45 @@ def roc_points(positive: np.ndarray, decision: np.ndarray) -> tuple[np.ndarray |
     return curve.false, curve.true
 
 
-def area(x: np.ndarray, y: np.ndarray) -> float:
-    """Return the area under a curve of straight lines."""
+def area(x: FloatArray, y: FloatArray) -> float:
+    """Return the area under a curve of straight lines.
+
+    Parameters
+    ----------
+    x, y : ndarray of float64, shape (corners,)
+        Where its corners are, x rising.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> area(np.array([0.0, 0.5, 1.0]), np.array([0.0, 1.0, 1.0]))
+    0.75
+    """
     return float(np.sum(np.diff(x) * (y[1:] + y[:-1]) / 2))
 
 
-def simplified(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Return a curve snapped to a fine grid, without the points that a line through its neighbours passes."""
+def simplified(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return a curve snapped to a fine grid, without the points that a line through its neighbours passes.
+
+    Parameters
+    ----------
+    x, y : array_like of float, shape (corners,)
+        Where its corners are, from 0 to 1.
+
+    Returns
+    -------
+    x, y : ndarray of float64
+        Fewer corners.
+
+    Examples
+    --------
+    >>> x, y = simplified([0, 0.25, 0.5, 1], [0, 0.5, 1, 1])
+    >>> x.tolist(), y.tolist()
+    ([0.0, 0.5, 1.0], [0.0, 1.0, 1.0])
+    """
     points = np.column_stack([np.round(np.asarray(v) * SNAP).astype(int) for v in (x, y)])
     points = points[np.append(True, np.any(np.diff(points, axis=0), axis=1))]
     steps = np.diff(points, axis=0)
@@ -45,27 +84,46 @@ def simplified(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     return points[:, 0] / SNAP, points[:, 1] / SNAP
 
 
-def mean_curve(curves: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+def mean_curve(curves: Iterable[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:
     """Return the mean true positive rate at each false positive rate of a grid, starting at (0, 0).
 
     Parameters
     ----------
-    curves : list of (false, true)
+    curves : iterable of (false, true)
+        Rates at the corners of each.
+
+    Returns
+    -------
+    false, true : ndarray of float64
+        Rates of the mean.
     """
     mean = mean_roc_curve(curves)
     return np.append(0, mean.false), np.append(0, mean.true)
 
 
-def at_least(values: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def at_least(values: npt.ArrayLike) -> tuple[FloatArray, npt.NDArray[np.int64]]:
     """Return corners (x, count) of the curve "number of values ≥ x" from x = 0 to 1.
 
     Parameters
     ----------
     values : array_like of float
         NaN is left out.
+
+    Returns
+    -------
+    x : ndarray of float64
+        Where a corner is.
+    count : ndarray of int64
+        How many values reach it.
+
+    Examples
+    --------
+    >>> x, count = at_least([0.9, 0.7])
+    >>> x.tolist(), count.tolist()
+    ([0.0, 0.7, 0.7, 0.9, 0.9, 1.0], [2, 2, 1, 1, 0, 0])
     """
-    values = np.sort(np.asarray(values, dtype=float))
-    values = values[~np.isnan(values)]
-    x = np.concatenate(([0.0], np.repeat(np.clip(values, 0, 1), 2), [1.0]))
-    count = np.repeat(np.arange(len(values), -1, -1), 2)
+    known = np.sort(np.asarray(values, dtype=float))
+    known = known[~np.isnan(known)]
+    x = np.concatenate(([0.0], np.repeat(np.clip(known, 0, 1), 2), [1.0]))
+    count = np.repeat(np.arange(len(known), -1, -1), 2)
     return x, count

@@ -1,10 +1,13 @@
 """A Gram matrix as a small picture with the classes sorted."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import matplotlib
 import numpy as np
+import numpy.typing as npt
 from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
 
 from seqkern.core.markup import Markup
 from seqkern.figures.matplotlib_svg import render
@@ -27,35 +30,45 @@ class Thumbnail:
     bands : list of (str, float, float)
         Name, first and last place of each class, in pixels.
     total, sampled : int
-        How many units there are, and how many stand for all.
+        How many samples there are, and how many stand for all.
     sorted_by : str
+        What their order is by, in words.
+
+    Examples
+    --------
+    >>> picture, edges, sampled = block_means(np.eye(6), order=np.array([0, 2, 4, 1, 3, 5]), pixels=2)
+    >>> thumbnail = Thumbnail(picture, [("donor", 0.0, 1.0), ("decoy", 1.0, 2.0)], 6, sampled, "class")
+    >>> thumbnail.picture.round(2).tolist()
+    [[0.33, 0.0], [0.0, 0.33]]
     """
 
-    picture: np.ndarray
-    bands: list
+    picture: npt.NDArray[np.float64]
+    bands: list[tuple[str, float, float]]
     total: int
     sampled: int
     sorted_by: str
 
 
 def block_means(
-    matrix: np.ndarray, order: np.ndarray, pixels: int = 160, cap: int = 1600
-) -> tuple[np.ndarray, np.ndarray, int]:
+    matrix: npt.NDArray[np.floating[Any]], order: npt.NDArray[np.int64], pixels: int = 160, cap: int = 1600
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], int]:
     """Return a small picture of a square matrix: means of blocks, read a few rows at a time.
 
     Parameters
     ----------
-    matrix : ndarray or memmap, shape (n, n)
+    matrix : ndarray or memmap of float, shape (n, n)
+        Such as a Gram matrix.
     order : ndarray of int64, shape (n,)
         The order of rows and columns in the picture.
-    pixels : int
+    pixels : int, default 160
         Most pixels on a side.
-    cap : int
+    cap : int, default 1600
         Of more rows than this, as many evenly spaced ones stand for all.
 
     Returns
     -------
     picture : ndarray of float64, shape (p, p)
+        Block means.
     edges : ndarray of int64, shape (p + 1,)
         Pixel i stands for rows ``order[edges[i]:edges[i + 1]]``.
     sampled : int
@@ -77,7 +90,7 @@ def block_means(
     return picture / np.outer(size, size), edges, len(chosen)
 
 
-def _fitting(band, side):
+def _fitting(band: tuple[str, float, float], side: int) -> str:
     """Return the name of a class, cut to the height of its band; empty where that is too low for letters."""
     name, first, last = band
     letters = int(26 * (last - first) / side)
@@ -85,13 +98,26 @@ def _fitting(band, side):
 
 
 def gram_figure(thumbnail: Thumbnail, label: str) -> Markup:
-    """Return a Gram matrix's thumbnail with its classes named and a colour bar."""
+    """Return a Gram matrix's thumbnail with its classes named and a colour bar.
+
+    Parameters
+    ----------
+    thumbnail : Thumbnail
+        What is drawn.
+    label : str
+        What is shown, for readers who do not see it.
+
+    Returns
+    -------
+    Markup
+        SVG.
+    """
     picture = thumbnail.picture
     off = picture[~np.eye(len(picture), dtype=bool)] if len(picture) > 1 else picture.ravel()
     low, high = np.quantile(off, [0.005, 0.995])
     high = high if high > low else low + 1e-9
 
-    def draw(figure):
+    def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
         colours = ListedColormap(matplotlib.colormaps["viridis"](np.linspace(0, 1, LEVELS)))
         image = axes.imshow(picture, cmap=colours, vmin=low, vmax=high, interpolation="none")
@@ -109,8 +135,9 @@ def gram_figure(thumbnail: Thumbnail, label: str) -> Markup:
                 axes.axvline(first - 0.5, color="white", linewidth=0.7)
         bar = figure.colorbar(image, ax=axes, shrink=0.85, aspect=18, extend="both", pad=0.03)
         bar.outline.set_linewidth(0.5)
+        assert bar.solids is not None
         bar.solids.set_edgecolor("face")
-        bar.set_ticks(np.linspace(low, high, 4))
+        bar.set_ticks(np.linspace(low, high, 4).tolist())
         bar.set_ticklabels([f"{value:.2f}" for value in np.linspace(low, high, 4)])
         bar.ax.tick_params(labelsize=7)
 

@@ -1,48 +1,72 @@
-"""The importance of letters and words at every position as a heat map."""
+"""The importance of letters and k-mers at every position as a heat map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from seqkern.core.markup import Markup
 from seqkern.figures.matplotlib_svg import DIVERGING_MAP, render
+
+if TYPE_CHECKING:
+    from seqkern.explain.poim import Importance  # a higher room: it shows what is drawn here
 
 TOP_WORDS = 12
 ROW, BAR, REST = 0.165, 0.75, 0.62
 WIDTH = 9.2
 
 
-def top_words(matrix: np.ndarray, words: list[str], most: int = TOP_WORDS) -> list[int]:
-    """Return the columns of a matrix (positions, words) with the largest absolute values, the largest first.
+def top_words(matrix: npt.NDArray[np.float64], words: Sequence[str], most: int = TOP_WORDS) -> list[int]:
+    """Return the columns of a matrix with the largest absolute values, the largest first.
 
     Parameters
     ----------
-    matrix : ndarray of float64, shape (positions, words)
-    words : list of str
-        Of equal ones, the first.
+    matrix : ndarray of float64, shape (positions, k-mers)
+        What each k-mer at each position matters.
+    words : sequence of str
+        The k-mers; of equal values, the first in the alphabet comes first.
     most : int
+        How many, at most.
 
     Returns
     -------
     list of int
+
+    Examples
+    --------
+    >>> top_words(np.array([[0.1, -0.9, 0.3], [0.5, 0.2, 0.3]]), ["AC", "GT", "TT"], most=2)
+    [1, 0]
     """
     strength = np.abs(matrix).max(axis=0, initial=0.0)
     return sorted(range(len(words)), key=lambda column: (-strength[column], words[column]))[:most]
 
 
-def heat_map(importance: object, label: str, *, first: int = 1, section: tuple[int, int] | None = None) -> Markup:
+def heat_map(importance: Importance, label: str, *, first: int = 1, section: tuple[int, int] | None = None) -> Markup:
     """Return the heat map as inline SVG.
 
-    One block of rows for each order: all letters, then of longer words those that matter most in what is drawn, each at
-    the position where it starts. Above it, how much each position matters: the sum over letters.
+    One block of rows for each order: all letters, then of longer k-mers those that matter most in what is drawn, each
+    at the position where it starts. Above it, how much each position matters: the sum over letters.
 
     Parameters
     ----------
     importance : Importance
+        What is drawn.
     label : str
         What is shown, for readers who do not see it.
-    first : int
+    first : int, default 1
         What the first position is called: its offset from the site, or 1.
     section : (int, int), optional
         First and last position to be drawn, by their names; by default all.
+
+    Returns
+    -------
+    Markup
+        SVG.
     """
     last = first + importance.length - 1
     low, high = (first, last) if section is None else (max(first, section[0]), min(last, section[1]))
@@ -56,7 +80,7 @@ def heat_map(importance: object, label: str, *, first: int = 1, section: tuple[i
     weights = importance.position_weights()[cut]
     heights = [BAR, *(ROW * len(words) for _, words, _ in blocks)]
 
-    def draw(figure):
+    def draw(figure: Figure) -> None:
         grid = figure.add_gridspec(len(heights), 1, height_ratios=heights)
         top = figure.add_subplot(grid[0])
         top.bar(np.arange(low, high + 1), weights, width=0.85, color="#777777", linewidth=0)
@@ -72,14 +96,23 @@ def heat_map(importance: object, label: str, *, first: int = 1, section: tuple[i
             if first <= 0 and low <= 0 <= high:
                 ax.axvline(-0.5, color="#1c1c1c", linewidth=0.6, dashes=(3, 2))
         top.set_xlim(low - 0.5, high + 0.5)
-        top.xaxis.get_major_locator().set_params(integer=True, nbins=18)
+        locator: Any = top.xaxis.get_major_locator()
+        locator.set_params(integer=True, nbins=18)
         axes[-1].set_xlabel("offset from the site" if first <= 0 else "position")
 
     return render(draw, (WIDTH, REST + sum(heights) + 0.06 * len(heights)), label)
 
 
-def _block(figure, ax, axes, order, words, values, low):
-    """Draw the words of one order, each a row that starts at the name `low`."""
+def _block(
+    figure: Figure,
+    ax: Axes,
+    axes: list[Axes],
+    order: int,
+    words: Sequence[str],
+    values: npt.NDArray[np.float64],
+    low: int,
+) -> None:
+    """Draw the k-mers of one order, each a row that starts at the name `low`."""
     most = float(np.abs(values).max(initial=0.0)) or 1.0
     ends = (low - 0.5, low + values.shape[1] - 0.5, len(words) - 0.5, -0.5)
     image = ax.imshow(

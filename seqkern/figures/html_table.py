@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from seqkern.core.markup import Markup, tag, text_of
 
@@ -11,7 +12,14 @@ MOST_COLUMNS = 8
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: its title, whether it holds numbers, and what it means."""
+    """A column of a table: its title, whether it holds numbers, and what it means.
+
+    Examples
+    --------
+    >>> column = Column("AUC", hint="area under the ROC curve")
+    >>> table("Scores", [Column("kernel", numeric=False), column], [["spectrum", "0.91"]]).count("area under")
+    1
+    """
 
     title: object
     numeric: bool = True
@@ -21,7 +29,7 @@ class Column:
 def table(
     caption: object,
     columns: Sequence[Column | str],
-    rows: list[list],
+    rows: Sequence[Sequence[object]],
     *,
     head: Markup | None = None,
     class_: str | None = None,
@@ -31,21 +39,28 @@ def table(
     Parameters
     ----------
     caption : object
-    columns : list of Column or str
+        What `tag` takes.
+    columns : sequence of Column or str
         The first column names the rows; a str is a column of numbers.
-    rows : list of list
+    rows : sequence of sequence
+        What `tag` takes for each cell, the row's name first; a whole ``<td>`` stays as it is.
     head : Markup, optional
         Rows of the head, instead of one row with the columns' titles.
     class_ : str, optional
+        Of the table, for its style.
+
+    Returns
+    -------
+    Markup
     """
-    columns = [Column(item) if isinstance(item, str) else item for item in columns]
-    sides = ["num" if column.numeric else None for column in columns]
+    described = [Column(item) if isinstance(item, str) else item for item in columns]
+    sides = ["num" if column.numeric else None for column in described]
     if head is None:
         head = tag(
             "tr",
             [
                 tag("th", column.title, scope="col", class_=side, title=column.hint)
-                for column, side in zip(columns, sides, strict=True)
+                for column, side in zip(described, sides, strict=True)
             ],
         )
     body = []
@@ -71,21 +86,32 @@ def table(
     )
 
 
-def turned(title: str, columns: Sequence[Column | str], rows: list[list]) -> tuple[list, list]:
+def turned(
+    title: str, columns: Sequence[Column | str], rows: list[list[Any]]
+) -> tuple[list[Column | str], list[list[Any]]]:
     """Return columns and rows of a table, with one line for each column where there would be too many to see at once.
 
     Parameters
     ----------
     title : str
         Of the names of columns, where these become rows.
-    columns : list
+    columns : sequence of Column or str
         As for `table`; the first is of the names of rows.
     rows : list of list
         Each begins with its name.
 
     Returns
     -------
-    columns, rows : list
+    columns : list of Column or str
+        As for `table`.
+    rows : list of list
+        Likewise.
+
+    Examples
+    --------
+    >>> columns, rows = turned("metric", ["kernel", *"abcdefghi"], [["spectrum", *range(9)]])
+    >>> columns[1:], rows[:2]
+    (['spectrum'], [['a', 0], ['b', 1]])
     """
     heads = columns[1:]
     if len(heads) <= max(MOST_COLUMNS, len(rows)):

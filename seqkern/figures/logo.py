@@ -6,9 +6,11 @@ over one axis of positions. Each letter is one path, that all its places use.
 """
 
 import hashlib
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 from matplotlib.font_manager import FontProperties
 from matplotlib.path import Path
 from matplotlib.textpath import TextPath
@@ -30,14 +32,27 @@ FLAT = 0.125
 
 
 def letter_colour(letter: str, alphabet: Alphabet) -> str:
-    """Return a letter's colour: the usual ones of nucleotides, amino acids by their chemistry, else one for all."""
+    """Return a letter's colour: the usual ones of nucleotides, amino acids by their chemistry, else one for all.
+
+    Parameters
+    ----------
+    letter : str
+        One of the alphabet.
+    alphabet : Alphabet
+        DNA, RNA or another.
+
+    Returns
+    -------
+    str
+        As CSS writes it, such as ``"#0b8043"``.
+    """
     if set(alphabet.letters) <= set(NUCLEOTIDES):
         return NUCLEOTIDES[letter]
     return next((colour for group, colour in AMINO_ACIDS.items() if letter in group), SOFT)
 
 
-def information(counts: np.ndarray) -> np.ndarray:
-    """Return what each letter at each position has of the information there, in bits, float64 (L, letters).
+def information(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Return what each letter at each position has of the information there, in bits.
 
     Parameters
     ----------
@@ -48,6 +63,11 @@ def information(counts: np.ndarray) -> np.ndarray:
     -------
     ndarray of float64, shape (L, letters)
         Share × (log2 letters − entropy − the correction for few windows); 0 where that is negative.
+
+    Examples
+    --------
+    >>> information(np.array([[100, 0, 0, 0], [25, 25, 25, 25]])).sum(axis=1).round(2)
+    array([1.98, 0.  ])
     """
     size, total = counts.shape[1], counts.sum(axis=1)
     share = counts / np.maximum(total, 1)[:, None]
@@ -57,8 +77,8 @@ def information(counts: np.ndarray) -> np.ndarray:
 
 
 def logo_figure(
-    importance: np.ndarray,
-    counts: np.ndarray | None,
+    importance: npt.NDArray[np.float64],
+    counts: npt.NDArray[np.int64] | None,
     label: tuple[str, Alphabet],
     *,
     first: int = 1,
@@ -76,12 +96,17 @@ def logo_figure(
         letter may have, unless all is flat beside that.
     label : (str, Alphabet)
         What is shown, for readers who do not see it; the alphabet.
-    first : int
+    first : int, default 1
         What the first position is called: its offset from the site, or 1.
     section : (int, int), optional
         First and last position to be drawn, by their names; by default all.
     names : (str, str)
         Of the two axes.
+
+    Returns
+    -------
+    Markup
+        SVG.
     """
     text, alphabet = label
     length = len(importance)
@@ -111,12 +136,12 @@ def logo_figure(
     return picture(parts, (width, total), text, font_size=11, style=f"; min-width: {0.75 * width:.0f}px")
 
 
-def _n(value):
+def _n(value: float) -> str:
     """Return a coordinate as short text."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def _glyphs(alphabet, prefix):
+def _glyphs(alphabet: Alphabet, prefix: str) -> Markup:
     """Return the definitions of the letters: paths in a square of side 1, y downwards."""
     paths = [
         tag("path", id=f"{prefix}{code}", d=_outline(letter), fill=letter_colour(letter, alphabet))
@@ -126,7 +151,7 @@ def _glyphs(alphabet, prefix):
 
 
 @lru_cache
-def _outline(letter):
+def _outline(letter: str) -> str:
     """Return a letter as an SVG path that fills the square from (0, 0) to (1, 1); narrow letters stay narrow."""
     path = TextPath((0, 0), letter, size=100, prop=FontProperties(family="DejaVu Sans", weight="bold"))
     box = path.get_extents()
@@ -141,14 +166,23 @@ def _outline(letter):
     return "".join(text)
 
 
-def _panel(values, height, name, most, step, alphabet, prefix, top):
+def _panel(
+    values: npt.NDArray[np.float64],
+    height: float,
+    name: str,
+    most: float,
+    step: float,
+    alphabet: Alphabet,
+    prefix: str,
+    top: float,
+) -> Markup:
     """Return one logo with its axis of heights, which goes up to `most` at least."""
     low = float(np.minimum(values, 0).sum(axis=1).min(initial=0.0))
     high = float(np.maximum(values, 0).sum(axis=1).max(initial=most))
     low, high, ticks = axis_scale(low, high)
     scale = height / (high - low)
 
-    def y(value):
+    def y(value: float) -> float:
         return top + scale * (high - value)
 
     end = LEFT + step * len(values)
@@ -175,7 +209,7 @@ def _panel(values, height, name, most, step, alphabet, prefix, top):
     return tag("g", parts)
 
 
-def _axis(positions, step, y):
+def _axis(positions: Sequence[int], step: float, y: float) -> Markup:
     """Return ticks and names of positions below a logo."""
     every, offsets, parts = 5 if step >= 11 else 10, positions[0] < 1, []
     for place, position in enumerate(positions):

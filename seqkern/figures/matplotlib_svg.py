@@ -5,6 +5,7 @@ import io
 import re
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import matplotlib
 from matplotlib.colors import LinearSegmentedColormap
@@ -13,7 +14,7 @@ from matplotlib.figure import Figure
 from seqkern.core.markup import Markup, escape
 from seqkern.figures.colours import DIVERGING
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "svg.hashsalt": "seqkern",
     "svg.fonttype": "none",
     "text.parse_math": False,
@@ -39,7 +40,7 @@ STYLE = {
 DIVERGING_MAP = LinearSegmentedColormap.from_list("diverging", DIVERGING)
 
 
-def render(draw: Callable[[Figure], None], size: tuple[float, float], label: str) -> Markup:
+def render(draw: Callable[[Figure], object], size: tuple[float, float], label: str) -> Markup:
     """Return a figure as inline SVG.
 
     Parameters
@@ -50,6 +51,16 @@ def render(draw: Callable[[Figure], None], size: tuple[float, float], label: str
         In inches.
     label : str
         What the figure shows, for readers who do not see it; also makes the ids in it unique.
+
+    Returns
+    -------
+    Markup
+
+    Examples
+    --------
+    >>> svg = render(lambda figure: figure.add_subplot().plot([0, 1], [1, 0]), (2.0, 2.0), "a falling line")
+    >>> svg.startswith("<svg viewBox="), 'aria-label="a falling line"' in svg
+    (True, True)
     """
     with matplotlib.rc_context(STYLE), warnings.catch_warnings():
         # Text stays text in the SVG: a glyph that the font for measuring lacks is the browser's business.
@@ -62,17 +73,30 @@ def render(draw: Callable[[Figure], None], size: tuple[float, float], label: str
 
 
 def inline(svg: str, label: str) -> Markup:
-    """Return matplotlib's SVG file as an element of a page: no header, no style, ids that are unique."""
+    """Return matplotlib's SVG file as an element of a page: no header, no style, ids that are unique.
+
+    Parameters
+    ----------
+    svg : str
+        The file's text.
+    label : str
+        What the figure shows, for readers who do not see it.
+
+    Returns
+    -------
+    Markup
+    """
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", svg, flags=re.DOTALL)
     prefix = "f" + hashlib.blake2b(label.encode(), digest_size=5).hexdigest()
     # matplotlib's names of clip paths depend on when memory is freed: they are numbered as they come
-    names = dict.fromkeys(re.findall(r"(?:#)([\w.-]+)", svg))
-    names = {name: f"{prefix}-{number}" for number, name in enumerate(names)}
+    used = dict.fromkeys(re.findall(r"(?:#)([\w.-]+)", svg))
+    names = {name: f"{prefix}-{number}" for number, name in enumerate(used)}
     svg = re.sub(r' id="([^"]*)"', lambda found: f' id="{names[found[1]]}"' if found[1] in names else "", svg)
     svg = re.sub(r'(url\(#|href="#)([\w.-]+)', lambda found: found[1] + names[found[2]], svg)
-    view = re.search(r'viewBox="[^"]*"', svg)[0]
-    opening = f'<svg {view} xmlns:xlink="http://www.w3.org/1999/xlink" role="img" aria-label="{escape(label)}">'
+    view = re.search(r'viewBox="[^"]*"', svg)
+    assert view is not None
+    opening = f'<svg {view[0]} xmlns:xlink="http://www.w3.org/1999/xlink" role="img" aria-label="{escape(label)}">'
     svg = re.sub(r"<svg[^>]*>", lambda _: opening, svg, count=1)
     svg = re.sub(r"<g>\s*</g>", "", svg)
     return Markup(re.sub(r">\s+<", "><", svg).strip())

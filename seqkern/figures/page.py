@@ -13,10 +13,15 @@ def whole_page(title: str, *body: object, styles: tuple[Path, ...] = ()) -> Mark
     Parameters
     ----------
     title : str
+        Of the window.
     *body : object
         What `escape` takes.
     styles : tuple of Path
         Style sheets that come after the one that all pages share.
+
+    Returns
+    -------
+    Markup
     """
     style = "\n".join(path.read_text(encoding="utf-8") for path in (STYLE, *styles))
     head = tag(

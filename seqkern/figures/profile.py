@@ -1,11 +1,14 @@
-"""Prediction profiles as SVG: what each letter of a sequence adds to the decision, as a curve of steps.
+"""Prediction profiles as SVG: what each residue of a sequence adds to the decision, as a curve of steps.
 
 As KeBABS draws them: the contributions s_i are a step function over the positions, with a dashed line at −b/L, the bias
-shared among the L letters. As f(x) = Σ_i (s_i + b/L), the decision is the area above that line minus the area below.
+shared among the L residues. As f(x) = Σ_i (s_i + b/L), the decision is the area above that line minus the area below.
 Long sequences continue in further rows; very long ones are drawn in bins.
 """
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.markup import Markup, tag
 from seqkern.figures.colours import INK, NEGATIVE, POSITIVE, SOFT
@@ -19,19 +22,28 @@ HEIGHT, ROW = 110.0, 152.0
 WEAK = 0.15
 
 
-def profile(contributions: np.ndarray, letters: str, bias: float, label: str, ends: tuple[float, ...] = ()) -> Markup:
+def profile(
+    contributions: npt.NDArray[np.float64], letters: str, bias: float, label: str, ends: tuple[float, ...] = ()
+) -> Markup:
     """Return one sequence's profile as an SVG element that may also stand in a file of its own.
 
     Parameters
     ----------
     contributions : ndarray of float64, shape (L,)
-    letters : str
-        One for each position.
+        Of each residue to the decision.
+    letters : str, length L
+        The sequence.
     bias : float
+        Of the decision.
     label : str
         What is shown, for readers who do not see it.
     ends : tuple of float
         Values that the axis covers too.
+
+    Returns
+    -------
+    Markup
+        SVG.
     """
     values, size = np.asarray(contributions, dtype=np.float64), len(contributions)
     share = -bias / max(1, size)
@@ -51,14 +63,33 @@ def profile(contributions: np.ndarray, letters: str, bias: float, label: str, en
 
 
 def bin_width(size: int) -> int:
-    """Return how many letters a step of the curve stands for, their mean being drawn, in a sequence of `size`."""
+    """Return how many residues a step of the curve stands for, their mean being drawn.
+
+    Parameters
+    ----------
+    size : int
+        Residues of the sequence.
+
+    Returns
+    -------
+    int
+    """
     return max(1, -(-size // MOST_LETTERS))
 
 
-def _row(values, letters, first, width, share, low, high, ticks):
+def _row(
+    values: npt.NDArray[np.float64],
+    letters: str,
+    first: int,
+    width: int,
+    share: float,
+    low: float,
+    high: float,
+    ticks: Sequence[tuple[float, str]],
+) -> list[Markup]:
     """Return one row: the curve above, the letters and positions below."""
 
-    def y(value):
+    def y(value: float) -> float:
         return round(HEIGHT * (high - value) / (high - low), 2)
 
     end = LEFT + STEP * len(values)
@@ -83,9 +114,9 @@ def _row(values, letters, first, width, share, low, high, ticks):
     return parts
 
 
-def _letters(values, letters, largest):
+def _letters(values: npt.NDArray[np.float64], letters: str, largest: float) -> list[Markup]:
     """Return the letters below the curve, in the colours of their contributions; weak ones are grey."""
-    groups = {SOFT: [], POSITIVE: [], NEGATIVE: []}
+    groups: dict[str, list[tuple[int, str]]] = {SOFT: [], POSITIVE: [], NEGATIVE: []}
     for place, letter in enumerate(letters):
         value = values[place]
         colour = SOFT if abs(value) < WEAK * largest else POSITIVE if value > 0 else NEGATIVE
@@ -111,7 +142,7 @@ def _letters(values, letters, largest):
     return parts
 
 
-def _steps(values, y):
+def _steps(values: npt.NDArray[np.float64], y: Callable[[float], float]) -> str:
     """Return the step curve as a path."""
     if not len(values):
         return "M0 0"
@@ -121,7 +152,7 @@ def _steps(values, y):
     return "".join(path)
 
 
-def _area(values, y):
+def _area(values: npt.NDArray[np.float64], y: Callable[[float], float]) -> str:
     """Return the area between the step curve and zero as a path."""
     if not len(values):
         return "M0 0"

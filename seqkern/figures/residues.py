@@ -1,9 +1,14 @@
 """Figures of residues: lengths of segments, accuracy near the ends of chains, letters that matter around a residue."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 from matplotlib.container import BarContainer
+from matplotlib.figure import Figure
 
 from seqkern.core.markup import Markup
 from seqkern.figures.colours import COLOURS, DASHES, MARKERS
@@ -11,7 +16,10 @@ from seqkern.figures.matplotlib_svg import DIVERGING_MAP, render
 from seqkern.figures.names import short
 from seqkern.figures.track_picture import NAMES, shape_of
 
-LONGEST = {"helix": 36, "strand": 18}
+if TYPE_CHECKING:
+    from seqkern.report.letter_importance import LetterImportance  # a higher room: it shows what is drawn here
+
+LONGEST: dict[str | None, int] = {"helix": 36, "strand": 18}
 OTHER_LONGEST = 24
 """Residues up to which lengths of segments are drawn, by the shape that their state is drawn as."""
 LETTER_ROW = 0.135
@@ -19,12 +27,32 @@ PANELS = 4
 
 
 def state_title(state: str) -> str:
-    """Return the name of a state with its letter, or the name that the data give it."""
+    """Return the name of a state with its letter, or the name that the data give it.
+
+    Parameters
+    ----------
+    state : str
+        A letter, or a name.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> state_title("H"), state_title("membrane")
+    ('helix (H)', 'membrane')
+    """
     known = NAMES.get(state.upper(), shape_of(state)) if len(state) == 1 else None
     return f"{known} ({state})" if known else short(state, 18)
 
 
-def lengths_figure(state: str, true: np.ndarray, predicted: list[tuple[str, np.ndarray]], label: str) -> Markup:
+def lengths_figure(
+    state: str,
+    true: npt.NDArray[np.int64],
+    predicted: Sequence[tuple[str, npt.NDArray[np.int64]]],
+    label: str,
+) -> Markup:
     """Return how many segments of one state have at least each length, true ones as bars, others as lines; log scale.
 
     Such counts fall from length to length: none between two others is 0, which a logarithmic axis has no place for.
@@ -32,20 +60,27 @@ def lengths_figure(state: str, true: np.ndarray, predicted: list[tuple[str, np.n
     Parameters
     ----------
     state : str
+        Its letter or name.
     true : ndarray of int
         Lengths of the true segments.
-    predicted : list of (str, ndarray of int)
+    predicted : sequence of (str, ndarray of int)
         Methods' names with the lengths of what they predict, the best first.
     label : str
+        What is shown, for readers who do not see it.
+
+    Returns
+    -------
+    Markup
+        SVG.
     """
     longest = LONGEST.get(shape_of(state) if len(state) == 1 else None, OTHER_LONGEST)
     x = np.arange(1, longest + 1)
 
-    def counted(lengths):
+    def counted(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         counts = (lengths[:, None] >= x).sum(axis=0).astype(float)
         return np.where(counts > 0, counts, np.nan)
 
-    def draw(figure):
+    def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
         axes.bar(x, counted(true), width=0.9, color="#c9c5bb", linewidth=0, label="true")
         for i, (name, lengths) in enumerate(predicted):
@@ -67,20 +102,26 @@ def lengths_figure(state: str, true: np.ndarray, predicted: list[tuple[str, np.n
     return render(draw, (3.0, 2.3), label)
 
 
-def ends_figure(series: list[tuple[str, np.ndarray]], distances: Sequence[int], label: str) -> Markup:
+def ends_figure(series: Sequence[tuple[str, npt.NDArray[np.float64]]], distances: Sequence[int], label: str) -> Markup:
     """Return the share of right residues by the distance to the N end and to the C end of the chain.
 
     Parameters
     ----------
-    series : list of (str, ndarray of float, shape (2, distances))
+    series : sequence of (str, ndarray of float, shape (2, distances))
         Methods' names with one share for each end and each range of distances; the best first.
     distances : sequence of int
         Where each range of distances from an end of the chain begins.
     label : str
+        What is shown, for readers who do not see it.
+
+    Returns
+    -------
+    Markup
+        SVG.
     """
     x = np.arange(len(distances))
 
-    def draw(figure):
+    def draw(figure: Figure) -> None:
         left, right = figure.subplots(1, 2, sharey=True)
         for end, axes in enumerate((left, right)):
             for i, (name, shares) in enumerate(series):
@@ -95,27 +136,37 @@ def ends_figure(series: list[tuple[str, np.ndarray]], distances: Sequence[int], 
     return render(draw, (7.6, 2.8 + 0.17 * -(-len(series) // 2)), label)
 
 
-def _ranges(distances):
+def _ranges(distances: Sequence[int]) -> list[str]:
     """Return the names of ranges, by where each begins."""
-    ends = [*(first - 1 for first in distances[1:]), None]
-    names = {None: "≥ {}"}
+    ends: list[int | None] = [*(first - 1 for first in distances[1:]), None]
+    names: dict[int | None, str] = {None: "≥ {}"}
     return [str(a) if a == b else names.get(b, "{}–{}").format(a, b) for a, b in zip(distances, ends, strict=True)]
 
 
-def _line(i, width):
+def _line(i: int, width: float) -> dict[str, Any]:
     """Return the style of the line of method number i: colour, dashes and marker all tell it."""
-    style = {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i % len(DASHES)], "linewidth": width}
+    style: dict[str, Any] = {
+        "color": COLOURS[i % len(COLOURS)],
+        "linestyle": DASHES[i % len(DASHES)],
+        "linewidth": width,
+    }
     return style | {"marker": MARKERS[i % len(MARKERS)], "markersize": 3, "markevery": (i % 4, 4)}
 
 
-def letters_figure(importance: object, label: str) -> Markup:
+def letters_figure(importance: LetterImportance, label: str) -> Markup:
     """Return heat maps of letters and places around a residue, one for each state, all on one scale.
 
     Parameters
     ----------
-    importance : Importance
-        Of `seqkern.report.letter_importance`.
+    importance : LetterImportance
+        Of a window around the residue.
     label : str
+        What is shown, for readers who do not see it.
+
+    Returns
+    -------
+    Markup
+        SVG.
     """
     values, states = importance.values, importance.states
     columns = min(len(states), PANELS if len(states) > 3 else 3)
@@ -124,7 +175,7 @@ def letters_figure(importance: object, label: str) -> Markup:
     ends = (importance.places[0] - 0.5, importance.places[-1] + 0.5, len(importance.letters) - 0.5, -0.5)
     step = 5 if len(importance.places) > 11 else 2
 
-    def draw(figure):
+    def draw(figure: Figure) -> None:
         grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
         for axes in grid.ravel()[len(states) :]:
             axes.set_visible(False)

@@ -1,10 +1,14 @@
 """ROC curves."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+from matplotlib.figure import Figure
 
 from seqkern.core.markup import Markup
 from seqkern.figures.colours import COLOURS, MARKERS
-from seqkern.figures.curves import simplified
+from seqkern.figures.curves import FloatArray, simplified
 from seqkern.figures.matplotlib_svg import render
 from seqkern.figures.names import short
 from seqkern.figures.unit_axes import unit_axes
@@ -13,17 +17,27 @@ MOST_NAMED = 6
 """Classes up to which each has a colour and a name."""
 
 
-def roc_panel(curves: list, mean: tuple, label: str) -> Markup:
+def roc_panel(
+    curves: Sequence[tuple[FloatArray, FloatArray]], mean: tuple[FloatArray, FloatArray], label: str
+) -> Markup:
     """Return a small ROC plot: thin lines are folds (or families), the thick one is their mean.
 
     Parameters
     ----------
-    curves : list of (false, true)
+    curves : sequence of (false, true)
+        Rates at the corners of each.
     mean : (false, true)
+        Rates of their mean.
     label : str
+        What is shown, for readers who do not see it.
+
+    Returns
+    -------
+    Markup
+        SVG.
     """
 
-    def draw(figure):
+    def draw(figure: Figure) -> None:
         axes = unit_axes(figure)
         width = 0.7 if len(curves) <= 12 else 0.35
         for curve in curves:
@@ -34,22 +48,34 @@ def roc_panel(curves: list, mean: tuple, label: str) -> Markup:
     return render(draw, (2.0, 2.0), label)
 
 
-def class_roc_panel(curves: list, label: str) -> Markup:
+def class_roc_panel(curves: Sequence[tuple[str, tuple[FloatArray, FloatArray]]], label: str) -> Markup:
     """Return a small ROC plot with one line for each class against the rest.
 
     Parameters
     ----------
-    curves : list of (str, (false, true))
+    curves : sequence of (str, (false, true))
+        Name of each class, and the rates at the corners of its curve.
     label : str
+        What is shown, for readers who do not see it.
+
+    Returns
+    -------
+    Markup
+        SVG.
     """
 
-    def draw(figure):
+    def draw(figure: Figure) -> None:
         axes = unit_axes(figure)
         for i, (name, curve) in enumerate(curves):
             if len(curves) > MOST_NAMED:
                 axes.plot(*simplified(*curve), color="#7fa7c9", linewidth=0.5)
                 continue
-            style = {"color": COLOURS[i], "marker": MARKERS[i], "markersize": 3, "markevery": (5 + 3 * i, 25)}
+            style: dict[str, Any] = {
+                "color": COLOURS[i],
+                "marker": MARKERS[i],
+                "markersize": 3,
+                "markevery": (5 + 3 * i, 25),
+            }
             axes.plot(*np.round(curve, 4), linewidth=1.2, label=short(name, 14), **style)
         axes.set(xlabel="false positive rate", ylabel="true positive rate")
         if len(curves) <= MOST_NAMED:

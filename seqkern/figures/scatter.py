@@ -1,6 +1,8 @@
 """Predicted against true values."""
 
 import numpy as np
+import numpy.typing as npt
+from matplotlib.figure import Figure
 
 from seqkern.core.markup import Markup
 from seqkern.figures.matplotlib_svg import render
@@ -8,12 +10,25 @@ from seqkern.figures.matplotlib_svg import render
 MOST_POINTS = 400
 
 
-def scatter_panel(true: np.ndarray, predicted: np.ndarray, label: str) -> Markup:
-    """Return predicted against true values; of many, evenly spaced ones in the order of the true value."""
+def scatter_panel(true: npt.NDArray[np.float64], predicted: npt.NDArray[np.float64], label: str) -> Markup:
+    """Return predicted against true values; of many, evenly spaced ones in the order of the true value.
+
+    Parameters
+    ----------
+    true, predicted : ndarray of float64, shape (n,)
+        Of each sample.
+    label : str
+        What is shown, for readers who do not see it.
+
+    Returns
+    -------
+    Markup
+        SVG.
+    """
     order = np.argsort(true, kind="stable")
     chosen = order[np.unique(np.linspace(0, len(order) - 1, min(len(order), MOST_POINTS)).astype(int))]
 
-    def draw(figure):
+    def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
         ends = [float(np.nanmin([true, predicted])), float(np.nanmax([true, predicted]))]
         axes.plot(ends, ends, color="#999999", linewidth=0.6, dashes=(2, 2))

@@ -18,12 +18,17 @@ def picture(parts: object, size: tuple[float, float], label: str, *, font_size: 
     parts : object
         What `escape` takes.
     size : (float, float)
-        Width and height.
+        Width and height, in the picture's own measure.
     label : str
         What is shown, for readers who do not see it.
     font_size : int
+        Of text, in the picture's own measure.
     style : str
         More of its style.
+
+    Returns
+    -------
+    Markup
     """
     width, height = (f"{one:g}" for one in size)
     return tag(
@@ -42,7 +47,25 @@ def picture(parts: object, size: tuple[float, float], label: str, *, font_size: 
 
 
 def axis_scale(low: float, high: float) -> tuple[float, float, list[tuple[float, str]]]:
-    """Return the ends of the axis, widened a little, and its ticks with their texts."""
+    """Return an axis that covers some values.
+
+    Parameters
+    ----------
+    low, high : float
+        The smallest and the largest value.
+
+    Returns
+    -------
+    low, high : float
+        The ends of the axis, a little wider.
+    ticks : list of (float, str)
+        Round values between them, with their texts.
+
+    Examples
+    --------
+    >>> axis_scale(0.0, 1.0)
+    (-0.04, 1.04, [(0.0, '0'), (0.5, '0.5'), (1.0, '1')])
+    """
     if not high > low:
         low, high = -1.0, 1.0
     step = 10.0 ** math.floor(math.log10((high - low) / 2))
@@ -53,5 +76,15 @@ def axis_scale(low: float, high: float) -> tuple[float, float, list[tuple[float,
 
 
 def as_file(svg: Markup) -> Markup:
-    """Return an SVG element as the text of a file."""
+    """Return an SVG element as the text of a file.
+
+    Parameters
+    ----------
+    svg : Markup
+        With its name space.
+
+    Returns
+    -------
+    Markup
+    """
     return Markup(f'<?xml version="1.0" encoding="UTF-8"?>\n{svg}\n')

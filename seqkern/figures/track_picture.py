@@ -4,7 +4,7 @@ As text for a terminal, or as SVG: helices are rounded boxes, strands arrows, tu
 say, shapes say too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -28,9 +28,15 @@ NAMES = dict(
 )
 
 UNKNOWN = "?"
-COLOURS = {HELIX: "#d55e00", STRAND: "#0072b2", TURN: "#7a5c00", COIL: "#555555", None: "#8a8a8a"}
-PALE = {HELIX: "#f3b48a", STRAND: "#8fc3e6"}
-ANSI = {HELIX: "38;5;166", STRAND: "38;5;32", TURN: "38;5;94", COIL: "38;5;244", None: "38;5;90"}
+COLOURS: dict[str | None, str] = {
+    HELIX: "#d55e00",
+    STRAND: "#0072b2",
+    TURN: "#7a5c00",
+    COIL: "#555555",
+    None: "#8a8a8a",
+}
+PALE: dict[str | None, str] = {HELIX: "#f3b48a", STRAND: "#8fc3e6"}
+ANSI: dict[str | None, str] = {HELIX: "38;5;166", STRAND: "38;5;32", TURN: "38;5;94", COIL: "38;5;244", None: "38;5;90"}
 WRONG = "#fbe9b7"
 
 CELL, LEFT, RIGHT, TOP = 15, 84, 12, 10
@@ -46,6 +52,7 @@ class Track:
     Attributes
     ----------
     name : str
+        Of the chain.
     letters : str
         The sequence.
     predicted : str
@@ -59,6 +66,18 @@ class Track:
     ------
     SequenceError
         If these are not all of one length.
+
+    Examples
+    --------
+    >>> track = Track("1abc", "GSAEELLAKG", predicted="CCCHHHHHCC", true="CCHHHHHHCC")
+    >>> track.head()
+    '1abc: 10 residues, 90.0 % of the states right'
+    >>> for line in track_text(track).splitlines()[3:]:
+    ...     print(line)
+    residue    GSAEELLAKG
+    true       CCHHHHHHCC
+    predicted  CCCHHHHHCC
+    wrong        x
     """
 
     name: str
@@ -67,7 +86,7 @@ class Track:
     true: str | None = None
     sure: Sequence[float] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for line in (self.predicted, self.true, self.sure):
             if line is not None and len(line) != len(self.letters):
                 raise SequenceError(
@@ -94,10 +113,15 @@ def track_text(track: Track, width: int = 60, colour: bool = False) -> str:
     Parameters
     ----------
     track : Track
-    width : int
+        What is shown.
+    width : int, default 60
         Residues of a line.
-    colour : bool
+    colour : bool, default False
         Whether states are coloured, for a terminal that shows it.
+
+    Returns
+    -------
+    str
     """
     lines = [track.head(), ""]
     count = len(track.letters)
@@ -121,7 +145,7 @@ def track_text(track: Track, width: int = 60, colour: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _ruler(start, stop):
+def _ruler(start: int, stop: int) -> str:
     """Return the numbers of every tenth residue, each ending above it."""
     text = [" "] * (stop - start)
     for number in range(start + 10 - start % 10, stop + 1, 10):
@@ -132,7 +156,7 @@ def _ruler(start, stop):
     return "".join(text)
 
 
-def _coloured(states, colour):
+def _coloured(states: str, colour: bool) -> str:
     """Return states, each run of one in its colour."""
     if not colour:
         return states
@@ -141,11 +165,22 @@ def _coloured(states, colour):
 
 
 def shape_of(state: str) -> str | None:
-    """Return what a state is drawn as; None for a box with its letter."""
+    """Return what a state is drawn as.
+
+    Parameters
+    ----------
+    state : str
+        Its letter, in either case.
+
+    Returns
+    -------
+    str or None
+        ``helix``, ``strand``, ``turn`` or ``coil``; None for a box with its letter.
+    """
     return SHAPES.get(state.upper())
 
 
-def _differs(true, predicted):
+def _differs(true: str, predicted: str) -> bool:
     """Tell whether a prediction is wrong, as far as both are known."""
     return UNKNOWN not in (true, predicted) and true != predicted
 
@@ -156,14 +191,16 @@ def track_svg(track: Track, width: int = 60) -> Markup:
     Parameters
     ----------
     track : Track
-    width : int
+        What is drawn.
+    width : int, default 60
         Residues of a row.
 
     Returns
     -------
     Markup
     """
-    rows, y = [], TOP
+    rows: list[object] = []
+    y = TOP
     lanes = [("true", track.true)] if track.true is not None else []
     lanes.append(("predicted", track.predicted))
     for start in range(0, len(track.letters), width):
@@ -193,17 +230,19 @@ def track_svg(track: Track, width: int = 60) -> Markup:
     )
 
 
-def _text(x, y, text, size=12, anchor="middle", colour="#1c1c1c"):
+def _text(
+    x: object, y: float, text: object, size: float = 12, anchor: str = "middle", colour: str = "#1c1c1c"
+) -> Markup:
     """Return a text."""
     return tag("text", text, x=x, y=y, font_size=size, text_anchor=anchor, fill=colour)
 
 
-def _label(name, y):
+def _label(name: str, y: float) -> Markup:
     """Return the name of a line of a row, left of it."""
     return _text(LEFT - 10, y, name, 11, "end", "#5a5a5a")
 
 
-def _letters(letters, start, y):
+def _letters(letters: str, start: int, y: float) -> list[Markup]:
     """Return the letters of a row with the number of every tenth above."""
     places = range(start + 1, start + len(letters) + 1)
     centres = " ".join(f"{LEFT + CELL * (i + 0.5):g}" for i in range(len(letters)))
@@ -211,7 +250,7 @@ def _letters(letters, start, y):
     return [_label(str(start + 1), y + 24), *numbers, _text(centres, y + 24, letters)]
 
 
-def _mistakes(true, predicted, y, height):
+def _mistakes(true: str, predicted: str, y: int, height: int) -> Markup | None:
     """Return a tint behind the residues whose state is not that which was predicted."""
     pairs = zip(true, predicted, strict=True)
     path, x = [], LEFT
@@ -223,12 +262,12 @@ def _mistakes(true, predicted, y, height):
     return _path("".join(path), fill=WRONG)
 
 
-def _path(d, **attributes):
+def _path(d: str, **attributes: object) -> Markup | None:
     """Return a path; nothing of an empty one."""
     return tag("path", d=d, **attributes) if d else None
 
 
-def _segments(states, part, y):
+def _segments(states: str, part: slice, y: int) -> Iterator[Markup]:
     """Yield the shapes of the segments of one row; a segment that goes on in the next row has no end here."""
     place = 0
     for state, run in groupby(states):
@@ -243,8 +282,8 @@ def _segments(states, part, y):
             )
 
 
-def _shape(state, x, y, wide, ends):
-    """Return the drawing of one segment, `wide` units from `x`; `ends` tells which of its ends are real."""
+def _shape(state: str, x: int, y: int, wide: int, ends: tuple[bool, bool]) -> object:
+    """Return the drawing of one segment, `wide` from `x` on; `ends` tells which of its ends are real."""
     shape = shape_of(state)
     named = state.upper() not in COMMON and shape != COIL
     colour = PALE.get(shape, COLOURS[shape]) if named else COLOURS[shape]
@@ -261,7 +300,7 @@ def _shape(state, x, y, wide, ends):
     return drawn
 
 
-def _box(x, y, wide, ends):
+def _box(x: int, y: int, wide: int, ends: tuple[bool, bool]) -> str:
     """Return the outline of a box, round at its real ends."""
     left, right = (6 if end else 0 for end in ends)
     return (
@@ -271,7 +310,7 @@ def _box(x, y, wide, ends):
     )
 
 
-def _arrow(x, middle, wide, end):
+def _arrow(x: float, middle: int, wide: int, end: bool) -> str:
     """Return the outline of an arrow to the right; without a head where the strand goes on in the next row."""
     head = min(10, wide - 2) if end else 0
     x, shaft = x + 0.5, wide - head - 1
@@ -280,8 +319,9 @@ def _arrow(x, middle, wide, end):
     return f"M{x} {middle - 4}h{shaft}v-4l{head} 8l{-head} 8v-4h{-shaft}z"
 
 
-def _bars(track, part, foot):
+def _bars(track: Track, part: slice, foot: int) -> list[Markup | None]:
     """Return one bar for each residue, as high as its prediction is sure, above a line."""
+    assert track.sure is not None
     bars = []
     for i, (sure, state) in enumerate(zip(track.sure[part], track.predicted[part], strict=True)):
         if state != UNKNOWN:
@@ -291,14 +331,15 @@ def _bars(track, part, foot):
     return [_path("".join(bars), fill="#7c8894"), base]
 
 
-def _legend(track, width, y):
+def _legend(track: Track, width: int, y: int) -> tuple[Markup, int]:
     """Return what the shapes mean, and how high that is."""
-    there = {s for s in (track.true or "") + track.predicted if s != UNKNOWN}
-    there = sorted(there, key=lambda s: ("HGIEBTSC".find(s.upper()) % 99, s))
-    entries = [(name_of(state), lambda x, y, state=state: _shape(state, x, y, 30, (True, True))) for state in there]
+    found = {s for s in (track.true or "") + track.predicted if s != UNKNOWN}
+    there = sorted(found, key=lambda s: ("HGIEBTSC".find(s.upper()) % 99, s))
+    entries: list[tuple[str, Callable[[int, int], object]]] = [(name_of(state), _sample(state)) for state in there]
     if track.true is not None:
         entries.append(("predicted wrongly", lambda x, y: _path(f"M{x} {y}h30v16h-30z", fill=WRONG)))
-    x, drawn = LEFT, []
+    x = LEFT
+    drawn: list[object] = []
     for name, draw in entries:
         wide = 60 + round(6.4 * len(name))
         if x + wide > LEFT + CELL * width and x > LEFT:
@@ -308,8 +349,23 @@ def _legend(track, width, y):
     return tag("g", drawn), y + 22
 
 
+def _sample(state: str) -> Callable[[int, int], object]:
+    """Return what draws a short segment of a state at a place."""
+    return lambda x, y: _shape(state, x, y, 30, (True, True))
+
+
 def name_of(state: str) -> str:
-    """Return the name of a state, with its letter."""
+    """Return the name of a state, with its letter.
+
+    Parameters
+    ----------
+    state : str
+        Its letter, in either case.
+
+    Returns
+    -------
+    str
+    """
     return f"{NAMES.get(state.upper(), shape_of(state) or 'state')} ({state})"
 
 
@@ -319,12 +375,17 @@ def track_page(tracks: list[Track], width: int = 60) -> Markup:
     Parameters
     ----------
     tracks : list of Track
-    width : int
+        What is drawn.
+    width : int, default 60
         Residues of a row.
+
+    Returns
+    -------
+    Markup
     """
     style = "body{margin:2rem auto;max-width:66rem;padding:0 1rem;" + FONT + "}h2{font-size:1rem}svg{width:100%}"
     parts = [tag("section", tag("h2", track.head()), track_svg(track, width)) for track in tracks]
     head = tag(
         "head", tag("meta", charset="utf-8"), tag("title", "Predicted states"), Markup(f"<style>{style}</style>")
     )
-    return Markup("<!DOCTYPE html>\n") + tag("html", head, tag("body", parts), lang="en") + "\n"
+    return Markup("<!DOCTYPE html>\n" + tag("html", head, tag("body", parts), lang="en") + "\n")

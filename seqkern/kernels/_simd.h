@@ -5,6 +5,8 @@
 #ifndef SEQKERN_SIMD_H
 #define SEQKERN_SIMD_H
 
+#include <stdint.h>
+
 #if defined(__GNUC__) && defined(__x86_64__)
 #include <immintrin.h>
 #define SEQKERN_X86 1
@@ -18,6 +20,19 @@
 #else
 #define ALWAYS_INLINE static inline
 #define PREFETCH(address) ((void)(address))
+#endif
+
+/* Vectors without special instructions: 16 bytes, or single numbers. */
+#if defined(__GNUC__)
+typedef float plain_floats __attribute__((vector_size(16)));
+typedef double plain_doubles __attribute__((vector_size(16)));
+typedef uint32_t plain_bits __attribute__((vector_size(16)));
+#define PLAIN_BYTES 16
+#else
+typedef float plain_floats;
+typedef double plain_doubles;
+typedef uint32_t plain_bits;
+#define PLAIN_BYTES 0
 #endif
 
 static inline int highest_simd_level(void)

@@ -21,9 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
-from seqkern.core.declarations import Choice
+from seqkern.core.declared_words import Choice
 from seqkern.core.errors import FileError, NoWordsError, ParameterError, SequenceError, ZeroDiagonalError
-from seqkern.core.parameters import Parameters, alphabet_name, changed, choice, fixed, flag, integer
+from seqkern.core.parameters import alphabet_name, changed, choice, fixed, flag, integer
+from seqkern.core.parametrized import Parameters
 from seqkern.core.public_files import is_public
 from seqkern.core.sparse_types import is_sparse
 from seqkern.core.specs import plain

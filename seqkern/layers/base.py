@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import LabelError, ModelError
-from seqkern.core.parameters import Parameters
+from seqkern.core.parametrized import Parameters
 from seqkern.residues import Residues
 from seqkern.sequences.labels import UNLABELLED
 
@@ -53,7 +53,7 @@ class Layer(Parameters):
             With the classes that there are.
         """
 
-    def _fit(self, scores, chains, y):
+    def _fit(self, scores: npt.NDArray[np.float64], chains: Residues, y: npt.NDArray[np.int64]) -> None:
         """Learn, from rows with a class, in the context of all; set what ends in ``_``."""
         raise NotImplementedError
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import FoldError, LabelError
+from seqkern.layers.base import Layer
 from seqkern.layers.specs import build_layers, layer_from_state
 from seqkern.residues import Residues
 
@@ -123,7 +124,7 @@ class Layers:
         scores : array_like of float64, shape (n, classes), or (n,) for two classes
             About each residue by a classifier trained on folds without it; NaN where there is none.
         chains : Residues or None
-            Of the n rows; None for samples that are no residues, if no layer needs chains.
+            Of the n rows; None for samples that are not residues, if no layer needs chains.
         y : array_like of int, shape (n,)
             Columns of the true classes; −1 for residues that are neighbours only, as of `Layer.fit`.
         parts : list of (ndarray of int, ndarray of int)
@@ -155,7 +156,15 @@ class Layers:
         self.layers_ = fitted
         return self
 
-    def _cross_fitted(self, layer, scores, chains, y, parts, names):
+    def _cross_fitted(
+        self,
+        layer: Layer,
+        scores: npt.NDArray[np.float64],
+        chains: Any,
+        y: npt.NDArray[np.int64],
+        parts: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]],
+        names: list[str],
+    ) -> npt.NDArray[np.float64]:
         """Return what copies of a layer give for the residues of each fold, each fitted on the other folds."""
         out = np.full_like(scores, np.nan)
         for train, held_out in parts:
@@ -173,7 +182,7 @@ class Layers:
         scores : array_like of float64, shape (n, classes), or (n,) for two classes
             Decisions about each residue.
         chains : Residues or None
-            Which residue of which chain each row is; None for samples that are no residues, if no layer needs chains.
+            Which residue of which chain each row is; None for samples that are not residues, if no layer needs chains.
 
         Returns
         -------
@@ -228,7 +237,7 @@ class Layers:
         Raises
         ------
         ModelError
-            If it is no state of layers.
+            If it is not a state of layers.
         """
         fitted = [layer_from_state(one, unnest(str(place), arrays)) for place, one in enumerate(header["layers"])]
         made = cls([copy.copy(layer) for layer in fitted])
@@ -273,16 +282,25 @@ def as_decisions(scores: npt.NDArray[np.float64], kind: str) -> npt.NDArray[np.f
     -------
     ndarray of float64, shape (n,) for two classes, else (n, classes)
         Of two classes the second column less the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.layers.chain import as_decisions
+    >>> as_decisions(np.array([[-0.5, 0.5], [1.5, -1.5]]), "binary")
+    array([ 1., -3.])
     """
     return scores[:, 1] - scores[:, 0] if kind == "binary" else scores
 
 
-def _rows_of(scores, chains):
+def _rows_of(scores: npt.NDArray[np.float64], chains: Residues | None) -> Any:
     """Return the chains of rows; without any, numbers that can be taken by rows in their place."""
     return np.arange(len(scores)) if chains is None else chains
 
 
-def _fit_known(layer, scores, chains, y, names):
+def _fit_known(
+    layer: Layer, scores: npt.NDArray[np.float64], chains: Any, y: npt.NDArray[np.int64], names: list[str]
+) -> Layer:
     """Return a copy of a layer, fitted on the rows that have scores."""
     known = np.flatnonzero(~np.isnan(scores).any(axis=1))
     if not len(known):

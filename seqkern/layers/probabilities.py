@@ -54,7 +54,7 @@ class ProbabilityLayer(Layer):
     calibrated = True
     needs_chains = False
 
-    def _fit(self, scores, chains, y):
+    def _fit(self, scores: npt.NDArray[np.float64], chains: Residues, y: npt.NDArray[np.int64]) -> None:
         """Find the weights of greatest likelihood."""
         known = y != UNLABELLED
         self.weights_, self.intercepts_, converged = fit_multinomial(scores[known], y[known])

@@ -166,10 +166,10 @@ class Landmarks:
         """
         return self._mapped(windows, (self.map @ weights).astype(np.float32)).astype(np.float64)
 
-    def _mapped(self, windows, map):
+    def _mapped(self, windows: npt.NDArray[np.float32], map: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Return the kernel with the landmarks times `map`, float32 (n, columns of it)."""
 
-        def values(rows):
+        def values(rows: slice) -> npt.NDArray[np.float32]:
             chunk = filled(windows[rows], CHUNK_ROWS)
             near = chunk @ self.vectors.T
             near *= 2.0

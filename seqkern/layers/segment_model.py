@@ -27,6 +27,19 @@ class SegmentModel(NamedTuple):
         Of a segment of the column's class after one of the row's; 0 on the diagonal, which means nothing.
     weight : float
         The power of all these beside the evidence; 0 leaves but the shortest lengths.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.layers.segment_model import SegmentModel, Steps, best_path
+    >>> from seqkern.residues import Residues
+    >>> half = np.log([0.5, 0.5])
+    >>> model = SegmentModel(np.array([3, 1]), half, half, np.zeros((2, 2)))  # helix and coil
+    >>> residues = Residues.of_chains(SequenceSet.from_strings(["GSAEALKA"], "protein"), window=1)
+    >>> evidence = np.array([[0, 1], [1, 0], [0, 1], [2, 0], [2, 0], [1, 0], [0, 2], [0, 1]], dtype=float)
+    >>> best_path(model, evidence, Steps.of(residues))  # a helix of one residue is too short
+    array([1, 1, 1, 0, 0, 0, 1, 1])
     """
 
     shortest: npt.NDArray[np.int64]
@@ -130,7 +143,7 @@ def best_path(model: SegmentModel, evidence: npt.NDArray[np.float64], steps: Ste
     """
     of, first, _ = model.states()
     into = np.ascontiguousarray(model.transitions().T)  # (to, from)
-    evidence = np.vstack([evidence, np.zeros(len(model.start))])  # the last row is no residue: all classes alike
+    evidence = np.vstack([evidence, np.zeros(len(model.start))])  # the last row is not a residue: all classes alike
     value = np.full((len(steps.slots[0]) if steps.slots else 0, len(of)), -np.inf)
     final, back = np.zeros(len(value), dtype=np.int64), []
     for step, rows in enumerate(steps.slots):
@@ -153,7 +166,7 @@ def best_path(model: SegmentModel, evidence: npt.NDArray[np.float64], steps: Ste
     return out[:-1]
 
 
-def _final_states(value, model, length):
+def _final_states(value: npt.NDArray[np.float64], model: SegmentModel, length: int) -> npt.NDArray[np.int64]:
     """Return the best state in which chains of a length may end."""
     _, first, last = model.states()
     # where every class is longer than the chain, it is one segment, as long as the chain

@@ -127,7 +127,7 @@ class SegmentLayer(Layer):
             return true.shortest(len(self.classes_), LONGEST)
         return np.array([named.get(name, 1) for name in self.classes_], dtype=np.int64)
 
-    def _fit(self, scores, chains, y):
+    def _fit(self, scores: npt.NDArray[np.float64], chains: Residues, y: npt.NDArray[np.int64]) -> None:
         """Learn the regressions, the transitions, and their weight."""
         k, steps, known = len(self.classes_), Steps.of(chains), np.flatnonzero(y != UNLABELLED)
         y = y[known]
@@ -143,15 +143,15 @@ class SegmentLayer(Layer):
             weight: np.count_nonzero(self._path(found, steps, weight)[known] == y)
             for weight in (WEIGHTS if self.weight is None else (float(self.weight),))
         }
-        self.weight_ = max(right, key=right.get)
+        self.weight_ = max(right, key=right.__getitem__)
 
-    def _context(self, scores, steps):
+    def _context(self, scores: npt.NDArray[np.float64], steps: Steps) -> npt.NDArray[np.float64]:
         """Return logarithms of probabilities of the classes by residues alone, and over all paths, side by side."""
         alone = np.maximum(log_probabilities(scores, self.weights_, self.intercepts_), LEAST)
         over_paths = class_probabilities(self.model_, alone - self.shares_, steps)
         return np.column_stack([alone, np.log(np.maximum(over_paths, np.exp(LEAST)))])
 
-    def _path(self, found, steps, weight):
+    def _path(self, found: npt.NDArray[np.float64], steps: Steps, weight: float) -> npt.NDArray[np.int64]:
         """Return the best path, by logarithms of probabilities."""
         model = self.model_._replace(weight=weight)
         return best_path(model, np.maximum(found, LEAST) - weight * self.shares_, steps)

@@ -94,7 +94,7 @@ def layer_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray
     Raises
     ------
     ModelError
-        If it is no layer's state, or that of a layer unknown here.
+        If it is not a layer's state, or that of a layer unknown here.
 
     Examples
     --------

@@ -16,6 +16,7 @@ from seqkern.layers.score_windows import Landmarks, ScoreWindows, feature_blocks
 from seqkern.residues import Residues, check_window
 from seqkern.sequences.labels import UNLABELLED
 from seqkern.solvers import build_solver, solver_from_state
+from seqkern.solvers.base import Solver
 
 
 class StructureLayer(Layer):
@@ -88,11 +89,11 @@ class StructureLayer(Layer):
         check_position_weights(self.position_weights)
         position_weights(self.position_weights, self.window)
 
-    def _machine(self):
+    def _new_solver(self) -> Solver:
         """Return a new solver."""
         return build_solver({"solver": "primal_svc", "C": self.C, "loss": self.loss})
 
-    def _fit(self, scores, chains, y):
+    def _fit(self, scores: npt.NDArray[np.float64], chains: Residues, y: npt.NDArray[np.int64]) -> None:
         """Learn means and spreads, draw the landmarks, and train."""
         self.mean_, self.scale_ = scores.mean(axis=0), _spread(scores)
         self.chain_scale_ = _spread(_chain_means((scores - self.mean_) / self.scale_, chains))
@@ -103,10 +104,10 @@ class StructureLayer(Layer):
             gamma = 1.0 / windows.width if self.gamma is None else self.gamma
             self.landmarks_ = Landmarks.draw(windows, self.n_components, gamma, self.seed)
         blocks = feature_blocks(windows, self.landmarks_).keep(available_memory() // 4)
-        self.solver_ = self._machine().fit(blocks, y[known])
+        self.solver_ = self._new_solver().fit(blocks, y[known])
         self.not_converged_ = self.solver_.count_not_converged()
 
-    def _windows(self, scores, chains):
+    def _windows(self, scores: npt.NDArray[np.float64], chains: Residues) -> ScoreWindows:
         """Return the vectors of residues, a ScoreWindows."""
         scores = (scores - self.mean_) / self.scale_
         means = _chain_means(scores, chains) / self.chain_scale_
@@ -138,18 +139,19 @@ class StructureLayer(Layer):
             vectors = self._stored(arrays, "landmarks", None, width)
             by = self._stored(arrays, "map", len(vectors), None)
             self.landmarks_, width = Landmarks(vectors, by, float(header["gamma"])), by.shape[1]
-        self.solver_ = solver_from_state(header["solver"], unnest("solver", arrays))
-        if self.solver_.n_features_in_ != width or len(self.solver_.classes_) != k:
+        solver: Any = solver_from_state(header["solver"], unnest("solver", arrays))
+        self.solver_ = solver
+        if solver.n_features_in_ != width or len(solver.classes_) != k:
             raise ModelError("not the state of layer 'structure': its parts do not fit", remedy="train the model again")
 
 
-def _spread(values):
+def _spread(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return the standard deviation of each column, 1 where it is 0."""
     spread = values.std(axis=0)
     return np.where(spread > 0, spread, 1.0)
 
 
-def _chain_means(scores, chains):
+def _chain_means(scores: npt.NDArray[np.float64], chains: Residues) -> npt.NDArray[np.float64]:
     """Return for each row the mean of the rows of its chain, float64 (n, classes)."""
     _, chain = np.unique(chains.record, return_inverse=True)
     sizes = np.bincount(chain)

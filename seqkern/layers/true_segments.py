@@ -25,6 +25,17 @@ class TrueSegments(NamedTuple):
         Whether the next segment follows it: not where a chain ends, or residues are missing.
     whole : ndarray of bool, shape (s,)
         Whether no residue is missing beside it, so that it cannot be longer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.layers.true_segments import TrueSegments
+    >>> from seqkern.residues import Residues
+    >>> residues = Residues.of_chains(SequenceSet.from_strings(["GSAEALKAGP"], "protein"), window=1)
+    >>> true = TrueSegments.of(residues, np.array([1, 1, 0, 0, 0, 0, 0, 1, 1, 1]))
+    >>> true.state, true.length
+    (array([1, 0, 1]), array([2, 5, 3]))
     """
 
     state: npt.NDArray[np.int64]

@@ -1,53 +1,98 @@
-"""A machine's decision as one weighted sum of kernel values: solver and Gram transforms worked into the weights.
+"""An SVM's decision as one weighted sum of kernel values: solver and Gram transforms worked into the weights.
 
-f(x) = Σ_j c_j K(x, z_j) / r(x) + b, where K is the kernel before all transforms, z_j are the model's units, and r(x) is
-the root of K(x, x) where the transform ``normalise`` is among the transforms, else 1.
+f(x) = Σ_j c_j K(x, z_j) / r(x) + b, where K is the kernel before all transforms, z_j are the model's samples, and r(x)
+is the root of K(x, x) where the transform ``normalise`` is among the transforms, else 1.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
+from seqkern.gram.transforms.base import GramTransform
 from seqkern.kernels.additive import attributions, fold
+from seqkern.kernels.base import Kernel, Prepared
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.tables import FeatureTable
 
 
 @dataclass(frozen=True)
 class AffineForm:
-    """The decision function of one machine.
+    """The decision function of an SVM, or of another solver of one number.
 
     Attributes
     ----------
     kernel : Kernel
-    support : SequenceSet or FeatureTable, m units
+        Fitted, if it learns from data.
+    support : SequenceSet or FeatureTable, m samples
+        The z_j.
     coefficients : ndarray of float64, shape (m,)
         c_j.
     constant : float
         b, the bias.
     dividing : list of GramTransform
         The transforms up to the last that divides rows, in order; often none.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.models.training import train_model
+    >>> from seqkern.sequences.labels import make_labels
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> X = as_sequences(["AAC", "CAA", "GGT", "TTG"], "dna")
+    >>> model = train_model(X, make_labels(X.ids, ["a", "a", "b", "b"]), SpectrumKernel(1), "csvc:C=1")
+    >>> form, new = model.form(), as_sequences(["AAG"], "dna")
+    >>> shares = form.attributions(new)
+    >>> bool(np.isclose(shares.sum() + form.constant, model.decision(new)[0]))
+    True
     """
 
-    kernel: object
-    support: object
-    coefficients: np.ndarray
+    kernel: Kernel
+    support: SequenceSet | FeatureTable
+    coefficients: npt.NDArray[np.float64]
     constant: float
-    dividing: list
+    dividing: Sequence[GramTransform]
 
-    def fold(self, columns):
-        """Return ``decide(rows)`` for Prepared rows, float64 (n,), without the kernel matrix; None by the matrix."""
+    def fold(self, columns: Prepared) -> Callable[[Prepared], npt.NDArray[np.float64]] | None:
+        """Return a function that decides without the kernel matrix.
+
+        Parameters
+        ----------
+        columns : Prepared
+            The support, by the kernel.
+
+        Returns
+        -------
+        callable or None
+            ``decide(rows)`` for Prepared rows returns float64 (n,); None where only the matrix decides.
+        """
         folded = fold(self.kernel, columns, self.coefficients)
         if folded is None:
             return None
         return lambda rows: self.divided(folded(rows), rows.diagonal) + self.constant
 
-    def attributions(self, X):
-        """Return what each letter of `X` contributes to f(x) − b, float64 (letters,), record after record.
+    def attributions(self, X: SequenceSet) -> npt.NDArray[np.float64]:
+        """Return what each residue contributes to f(x) − b.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            The records x.
+
+        Returns
+        -------
+        ndarray of float64, shape (residues,)
+            Record after record.
 
         Raises
         ------
         ParameterError
-            If the kernel cannot be taken apart letter by letter.
+            If the kernel cannot be taken apart residue by residue.
         """
         shares = attributions(self.kernel, X, self.support, self.coefficients)
         if not self.dividing:
@@ -56,8 +101,20 @@ class AffineForm:
         factors = self.divided(np.ones(len(X)), diagonal)
         return shares * np.repeat(factors, X.lengths)
 
-    def divided(self, values, diagonal):
-        """Return values / r(x), 0 where that is 0; `diagonal` is K(x, x)."""
+    def divided(self, values: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return values / r(x), 0 where r(x) is 0.
+
+        Parameters
+        ----------
+        values : ndarray of float64, shape (n,)
+            Such as sums of kernel values.
+        diagonal : ndarray of float64, shape (n,)
+            K(x, x) before all transforms.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
         for transform in self.dividing:
             root, diagonal = transform.divide_rows(diagonal)
             if root is not None:
@@ -65,22 +122,30 @@ class AffineForm:
         return values
 
 
-def affine_form(kernel, support, solver, transforms):
+def affine_form(
+    kernel: Kernel, support: SequenceSet | FeatureTable, solver: Any, transforms: Sequence[GramTransform]
+) -> AffineForm:
     """Return the AffineForm of a fitted solver behind fitted transforms.
 
     Parameters
     ----------
     kernel : Kernel
+        Fitted, if it learns from data.
     support : SequenceSet or FeatureTable
-        The columns.
+        The columns of the kernel matrix.
     solver : Solver
-        Of one machine.
-    transforms : list of GramTransform
+        Fitted; its decision is one number.
+    transforms : sequence of GramTransform
+        Fitted, in the order in which they are applied.
+
+    Returns
+    -------
+    AffineForm
 
     Raises
     ------
     ParameterError
-        If the decision is no such sum.
+        If the decision is not such a sum.
     """
     linear = solver.linear()
     if linear is None:

@@ -48,7 +48,7 @@ def evaluate_fold(
     ----------
     method : Method
     data : Data
-        Of the groups of its labels the inner folds keep units together. Where it has residues, the scores of states are
+        Of the groups of its labels the inner folds keep samples together. Where it has residues, the scores of states are
         computed too.
     split : Split
         Row indices of the training and the test part.

@@ -22,11 +22,11 @@ class Data:
     Attributes
     ----------
     labels : Labels
-        Of all units; NaN or no label where a unit is not used.
+        Of all samples; NaN or no label where a sample is not used.
     sources : mapping of str to Source
         Where the values of each kernel come from, by the kernel's name.
     residues : Residues, optional
-        Which residue of which chain each unit is, where units are windows around residues.
+        Which residue of which chain each sample is, where samples are windows around residues.
 
     Examples
     --------
@@ -44,13 +44,13 @@ class Data:
     residues: Residues | None = None
 
     def source(self, name: str, rows: np.ndarray | None = None) -> Source:
-        """Return the Source of a kernel that knows some units, by default those with labels."""
+        """Return the Source of a kernel that knows some samples, by default those with labels."""
         return self.sources[name]
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingData(Data):
-    """Units to train on, all of them, and neighbours of residues that come after them and have no label.
+    """Samples to train on, all of them, and neighbours of residues that come after them and have no label.
 
     The matrix of the former is computed as a whole. The latter are seen by layers only: kernel values with them come
     from sources of their own, `beyond`, that are made where there are such layers.
@@ -58,7 +58,7 @@ class TrainingData(Data):
     Attributes
     ----------
     beyond : callable, optional
-        Returns the sources of all units, those without a label too, by the names of the kernels.
+        Returns the sources of all samples, those without a label too, by the names of the kernels.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class TrainingData(Data):
     beyond: Callable[[], Mapping[str, Source]] | None = None
 
     def source(self, name: str, rows: np.ndarray | None = None) -> Source:
-        """Return the Source of a kernel that knows some units, by default those with labels."""
+        """Return the Source of a kernel that knows some samples, by default those with labels."""
         if rows is None or not len(rows) or rows.max() < len(self.labels):
             return self.sources[name]
         return self._beyond[name]
@@ -96,14 +96,14 @@ def make_source(
     ----------
     kernel : Kernel
     X : SequenceSet or table
-        All units.
+        All samples.
     transforms : sequence of GramTransform, optional
     gives : {"gram", "features", "implicit"}
         What the solvers take.
     form : mapping, optional
         How features are given; see `seqkern.models.feature_source.feature_form`.
     grams : sequence of GramMatrix, optional
-        Over all units: those of the kernel's stored form, if it has one. Without any the kernel is fitted on each
+        Over all samples: those of the kernel's stored form, if it has one. Without any the kernel is fitted on each
         training part.
     memory_limit : int or str, optional
         Of features and Implicits.

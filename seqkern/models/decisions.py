@@ -1,4 +1,4 @@
-"""What a model decides about units, and what follows from decision values."""
+"""What a model decides about samples, and what follows from decision values."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Decisions(NamedTuple):
-    """What is decided about n units.
+    """What is decided about n samples.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Decisions(NamedTuple):
     probabilities: np.ndarray | None
 
     def take(self, rows: np.ndarray) -> "Decisions":
-        """Return what is decided about some of the units."""
+        """Return what is decided about some of the samples."""
         probabilities = None if self.probabilities is None else self.probabilities[rows]
         return Decisions(self.decisions[rows], self.predicted[rows], probabilities)
 
@@ -47,7 +47,7 @@ def codes_of_decisions(kind: str, decisions: np.ndarray, threshold: float = 0.0)
     kind : {"binary", "multiclass", "real", "none"}
     decisions : ndarray of float64, shape (n,) or (n, classes)
     threshold : float
-        Of two classes: above it a unit is positive.
+        Of two classes: above it a sample is positive.
 
     Returns
     -------

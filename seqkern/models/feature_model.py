@@ -1,4 +1,4 @@
-"""A trained model of a solver that takes features: it needs the kernel's features of new units, no training units."""
+"""A trained model of a solver that takes features: it needs the kernel's features of new samples, no training samples."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ CHUNK_ROWS = 1024
 
 @dataclass(frozen=True, eq=False)
 class FeatureModel(Model):
-    """A trained classifier on explicit features of a kernel; `support` has no units, only their kind.
+    """A trained classifier on explicit features of a kernel; `support` has no samples, only their kind.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class FeatureModel(Model):
     names: tuple[str, ...]
 
     def decision(self, X: Any, *, n_threads: int | None = None) -> np.ndarray:
-        """Return the decision values of new units; see `Model.decision`."""
+        """Return the decision values of new samples; see `Model.decision`."""
         X = self._coerced(X)
         shape = () if self.kind != "multiclass" else (len(self.classes),)
         out = np.empty((len(X), *shape))
@@ -46,7 +46,7 @@ class FeatureModel(Model):
         return out
 
     def _vectors(self, X: "Units") -> Any:
-        """Return the features of some units that the solver takes; FeatureBlocks where it takes all of them so."""
+        """Return the features of some samples that the solver takes; FeatureBlocks where it takes all of them so."""
         if self.solver.accepts_blocks:
             blocks = self.kernel.feature_blocks(X)
             if blocks.sparse is None and np.array_equal(self.features, np.arange(blocks.shape[1])):
@@ -60,7 +60,7 @@ class FeatureModel(Model):
         return vectors.toarray() if hasattr(vectors, "toarray") else np.ascontiguousarray(vectors)
 
     def form(self) -> NoReturn:
-        """Raise ParameterError: no sum over training units decides."""
+        """Raise ParameterError: no sum over training samples decides."""
         weights = "" if self.solver.selected_weights() is None else " and their weights"
         raise ParameterError(
             "the model decides by features, not by kernel values with training sequences",

@@ -29,7 +29,7 @@ class FeatureSource(Source):
     kernel : Kernel
         Copied before it is fitted, if it learns from data.
     X : SequenceSet or FeatureTable
-        All units of the data set.
+        All samples of the data set.
     transforms : list of Gram transforms, optional
         There must be none.
     sparse : bool
@@ -81,11 +81,11 @@ class FeatureSource(Source):
 
     @cached_property
     def whole(self) -> Any:
-        """The feature vectors of all units, of a kernel that learns nothing from data."""
+        """The feature vectors of all samples, of a kernel that learns nothing from data."""
         return self.of(self.kernel, self.X, self.counts)
 
     def of(self, kernel: Kernel, X: Units, counts: dict[str, int] | None = None) -> Any:
-        """Return the feature vectors of some units by a fitted kernel; see `feature_vectors`.
+        """Return the feature vectors of some samples by a fitted kernel; see `feature_vectors`.
 
         FeatureBlocks, where they are wanted, have not been computed.
 
@@ -134,7 +134,7 @@ class FeatureSource(Source):
         return Part(kept[0], None if test is None else kept[1], kernel=made, counts=counts)
 
     def compute_whole(self, y: np.ndarray | None = None, **options: Any) -> None:
-        """Fit the kernel on all units, and look at their features; see `Source`."""
+        """Fit the kernel on all samples, and look at their features; see `Source`."""
         kernel = self.fitted_kernel(np.arange(len(self.X)), y)
         vectors = self.of(kernel, self.X, self.counts) if kernel.data_dependent else self.whole
         self._whole = kernel, vectors

@@ -1,4 +1,4 @@
-"""A method that was fitted to a training part: it decides about other units of the data, and becomes a Model."""
+"""A method that was fitted to a training part: it decides about other samples of the data, and becomes a Model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -115,7 +115,7 @@ class FittedMethod:
         return self.inner.not_converged + self.inner.weights_not_converged + own
 
     def decide(self, rows: np.ndarray) -> Decisions:
-        """Return what is decided about some units of the data.
+        """Return what is decided about some samples of the data.
 
         Layers that look at neighbours are shown the decisions about whole chains, also where no label is known.
 
@@ -149,7 +149,7 @@ class FittedMethod:
         return Decisions(decisions, predicted, probabilities)
 
     def values(self, rows: np.ndarray) -> Any:
-        """Return what the solver takes of some units; what was computed ahead is there already."""
+        """Return what the solver takes of some samples; what was computed ahead is there already."""
         if self.ahead is not None and np.array_equal(rows, self.ahead):
             return self.part.test
         return self.source.beside(self.rows, rows, self.y)
@@ -157,7 +157,7 @@ class FittedMethod:
     def model(
         self, policies: Mapping[str, str] | None = None, notes: Mapping[str, Any] | None = None
     ) -> Model | ResidueModel:
-        """Return the model of new units, cut down to what their prediction needs.
+        """Return the model of new samples, cut down to what their prediction needs.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class FittedMethod:
         Raises
         ------
         ParameterError
-            If the source knows kernel values alone, without kernel and units, or layers follow the solver and the units
+            If the source knows kernel values alone, without kernel and samples, or layers follow the solver and the samples
             are no residues: only a predictor of residues has layers.
         """
         if self.layers is not None and self.data.residues is None:
@@ -224,7 +224,7 @@ class FittedMethod:
         }
 
     def _of_units(self, kernel: Kernel, X: Units, about: Mapping[str, Any]) -> Model:
-        """Return the model that compares new units with those of its support."""
+        """Return the model that compares new samples with those of its support."""
         rows = self._required_rows()
         return Model(
             kernel=kernel.restrict(rows),
@@ -236,7 +236,7 @@ class FittedMethod:
         )
 
     def _of_features(self, kernel: Kernel, X: Units, about: Mapping[str, Any]) -> FeatureModel:
-        """Return the model that looks at features of new units, and needs no others."""
+        """Return the model that looks at features of new samples, and needs no others."""
         columns = self._required_rows()
         return FeatureModel(
             kernel=kernel,
@@ -250,7 +250,7 @@ class FittedMethod:
         )
 
     def _required_rows(self) -> np.ndarray:
-        """Return the training units, or features, that prediction needs, sorted; one at least."""
+        """Return the training samples, or features, that prediction needs, sorted; one at least."""
         rows = self.solver.support_ if len(self.solver.support_) else np.zeros(1, dtype=np.int64)
         for transform in reversed(self.part.transforms):
             rows = transform.required_rows(rows)
@@ -265,7 +265,7 @@ def rows_seen(layers: Layers | None, data: Data, train: np.ndarray, rows: np.nda
     layers : Layers or None
     data : Data
     train : ndarray of int64
-        The training part, of which no unit is among them.
+        The training part, of which no sample is among them.
     rows : ndarray of int64
 
     Returns
@@ -288,5 +288,5 @@ def _after_layers(layers: Layers, decisions: np.ndarray, chains: Any, kind: str)
 
 
 def _alone(X: Any) -> Any:
-    """Return units without what else their set was cut from."""
+    """Return samples without what else their set was cut from."""
     return X.compact() if isinstance(X, SequenceSet) else X

@@ -115,7 +115,7 @@ def _check_whole(model: Model) -> None:
     if not good or model.kind not in solver.targets:
         raise ValueError("its parts do not fit together")
     for transform in model.transforms:
-        with contextlib.suppress(GramError):  # it may refuse a unit that is like no other
+        with contextlib.suppress(GramError):  # it may refuse a sample that is like no other
             transform.transform(np.zeros((1, width)), np.ones(1))
     # weights that are not finite would reach every number that is written
     constant = solver.decision_function(np.zeros((1, width)))

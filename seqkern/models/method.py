@@ -50,11 +50,11 @@ class Method:
         Of the Gram matrix, for each kernel by its name.
     layers : sequence, optional
         Specs of the layers that follow the solver (`seqkern.layers`), most of which need residues. They are fitted to
-        decisions about held-out units, and take the place of calibration and threshold.
+        decisions about held-out samples, and take the place of calibration and threshold.
     calibration : {"platt", "isotonic"}, optional
-        How decisions become probabilities, where labels are binary; fitted to decisions about held-out units.
+        How decisions become probabilities, where labels are binary; fitted to decisions about held-out samples.
     threshold : str, optional
-        Rule for the decision above which a unit is predicted to be positive (see `seqkern.solvers.thresholds`),
+        Rule for the decision above which a sample is predicted to be positive (see `seqkern.solvers.thresholds`),
         where labels are binary; by default 0.
     search : Search
 
@@ -115,7 +115,7 @@ class Method:
 
     @property
     def inner_folds(self) -> int:
-        """The folds within a training part; 0 where nothing is chosen, and nothing fitted to held-out units."""
+        """The folds within a training part; 0 where nothing is chosen, and nothing fitted to held-out samples."""
         after = self.layers or self.calibration is not None or self.threshold is not None
         return self.search.folds if len(self.candidates) > 1 or after else 0
 
@@ -138,9 +138,9 @@ class Method:
         Parameters
         ----------
         X : SequenceSet or table
-            All units.
+            All samples.
         grams : mapping of str to sequence of GramMatrix, optional
-            Stored ones over all units, by the kernel's name; see `make_source`.
+            Stored ones over all samples, by the kernel's name; see `make_source`.
         memory_limit, n_threads
             As in `make_source`.
 
@@ -163,7 +163,7 @@ class Method:
         }
 
     def data(self, X: Units, labels: Labels, residues: Any = None, **options: Any) -> Data:
-        """Return the Data of some units as this method takes them; options as in `sources`."""
+        """Return the Data of some samples as this method takes them; options as in `sources`."""
         return Data(labels, self.sources(X, **options), residues)
 
     def check(self, labels: Labels, *, groups: np.ndarray | None = None, place: str = "") -> None:
@@ -196,9 +196,9 @@ class Method:
         ----------
         data : Data
         rows : ndarray of int64, optional
-            The training part; by default all units with labels.
+            The training part; by default all samples with labels.
         ahead : ndarray of int64, optional
-            Units that will be decided about: what the solver takes of them is computed with the training part, which is
+            Samples that will be decided about: what the solver takes of them is computed with the training part, which is
             never told of it.
         watch : Watch, optional
             What looks on.
@@ -215,7 +215,7 @@ class Method:
             If there is something to choose, and no labels.
         FoldError
             If a class is too small to be divided into folds, and there is something to choose, or to fit to held-out
-            units.
+            samples.
         GramError, SequenceError
             If a kernel cannot take the data, or it does not fit into the memory.
 
@@ -296,7 +296,7 @@ class _Fitting:
     def fit_afterwards(
         self, choice: Choice
     ) -> tuple[SigmoidCalibration | IsotonicCalibration | None, Threshold | None]:
-        """Fit calibration and threshold to decisions about held-out units."""
+        """Fit calibration and threshold to decisions about held-out samples."""
         if self.method.layers:
             return None, None
         method, search = self.method, self.method.search
@@ -316,7 +316,7 @@ class _Fitting:
         return calibration, threshold
 
     def fit_layers(self, choice: Choice, ahead: np.ndarray) -> Layers | None:
-        """Fit the layers to decisions about held-out units; they see those about other units of these chains too."""
+        """Fit the layers to decisions about held-out samples; they see those about other samples of these chains too."""
         if not self.method.layers:
             return None
         seen, residues, search = self.rows, self.data.residues, self.method.search

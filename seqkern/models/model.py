@@ -1,13 +1,13 @@
 """A trained classifier that can be applied to new sequences, and its file.
 
 The file is one archive of JSON and arrays (archive.py), nothing pickled: the state of kernel, transforms and
-solver, cut down to the training units that prediction needs, those units, and a record of how it was made.
+solver, cut down to the training samples that prediction needs, those samples, and a record of how it was made.
 `seqkern.models.training.train_model` makes a Model. Who calls whom::
 
-    decision(X) ─▶ kernel of X with the support units ─▶ transforms ─▶ solver.decision_function
+    decision(X) ─▶ kernel of X with the support samples ─▶ transforms ─▶ solver.decision_function
 
 Where the decision is a weighted sum of kernel values (affine.py) and the kernel can fold such a sum into weights of its
-features, it is taken from those, without the kernel of X with the support units.
+features, it is taken from those, without the kernel of X with the support samples.
 """
 
 import contextlib
@@ -53,7 +53,7 @@ class Model:
     solver : Solver
         Fitted, for the columns `support`.
     support : SequenceSet or FeatureTable
-        The training units that prediction needs.
+        The training samples that prediction needs.
     diagonal : ndarray of float64, shape (len(support),)
         K(z, z) of each of them.
     kind : {"binary", "multiclass", "real", "none"}
@@ -78,25 +78,25 @@ class Model:
     record: dict[str, Any]
 
     def decision(self, X: Any, *, n_threads: int | None = None) -> np.ndarray:
-        """Return the decision values of new units.
+        """Return the decision values of new samples.
 
         Parameters
         ----------
-        X : SequenceSet, list of str, FeatureTable or 2-D array, n units
+        X : SequenceSet, list of str, FeatureTable or 2-D array, n samples
         n_threads : int, optional
 
         Returns
         -------
         ndarray of float64, shape (n,), or (n, classes) for several classes or components
-            Binary: above zero for the positive class. Real: the predicted number. A unit's values do not
-            depend on the units beside it.
+            Binary: above zero for the positive class. Real: the predicted number. A sample's values do not
+            depend on the samples beside it.
 
         Raises
         ------
         ModelError
-            If the units have another alphabet or other features than the training ones.
+            If the samples have another alphabet or other features than the training ones.
         SequenceError
-            If the kernel cannot take a unit.
+            If the kernel cannot take a sample.
         """
         X = self._coerced(X)
         columns = self.columns
@@ -117,7 +117,7 @@ class Model:
         return not hasattr(self.solver, "predict")
 
     def _by_matrix(self, rows: Prepared, n_threads: int | None = None) -> np.ndarray:
-        """Return the decisions of Prepared rows by their kernel with the support units."""
+        """Return the decisions of Prepared rows by their kernel with the support samples."""
         K, diagonal = np.empty((len(rows), len(self.columns))), rows.diagonal
         fill(self.kernel, rows, self.columns, K, n_threads=n_threads)
         for transform in self.transforms:
@@ -147,13 +147,13 @@ class Model:
         return None
 
     def check_own(self) -> None:
-        """Raise ValueError unless there are units, and their diagonal, for the columns."""
+        """Raise ValueError unless there are samples, and their diagonal, for the columns."""
         good = len(self.support) > 0 and self.diagonal.shape == (len(self.support),)
         if not good or self.diagonal.dtype != np.float64:
             raise ValueError("its parts do not fit together")
 
     def predict(self, X: Any, *, n_threads: int | None = None) -> np.ndarray:
-        """Return the predicted class name of each unit, or for real labels the number, shape (n,).
+        """Return the predicted class name of each sample, or for real labels the number, shape (n,).
 
         Raises
         ------
@@ -164,11 +164,11 @@ class Model:
         return self.classify(self.decision(X, n_threads=n_threads))
 
     def decide(self, X: Any, *, n_threads: int | None = None) -> Decisions:
-        """Return what is decided about new units: decision values, codes into `classes`, and probabilities.
+        """Return what is decided about new samples: decision values, codes into `classes`, and probabilities.
 
         Parameters
         ----------
-        X : SequenceSet, list of str, FeatureTable or 2-D array, n units
+        X : SequenceSet, list of str, FeatureTable or 2-D array, n samples
         n_threads : int, optional
 
         Returns
@@ -274,14 +274,14 @@ class Model:
 
     @cached_property
     def columns(self) -> Prepared:
-        """The support units as the kernel wants them, checked against the diagonal that training found."""
+        """The support samples as the kernel wants them, checked against the diagonal that training found."""
         columns = self.kernel.prepare(self.support)
         if not np.allclose(columns.diagonal, self.diagonal, rtol=1e-9, atol=0):
             raise ModelError("this version of seqkern computes other kernel values than the one that trained it")
         return columns
 
     def _coerced(self, X: Any) -> SequenceSet | FeatureTable:
-        """Return new units as the kind of data that the model was trained on."""
+        """Return new samples as the kind of data that the model was trained on."""
         if isinstance(self.support, SequenceSet):
             X = X if isinstance(X, SequenceSet) else as_sequences(X, self.support.alphabet)
             if X.alphabet.letters != self.support.alphabet.letters:
@@ -303,7 +303,7 @@ class Model:
 
 @contextlib.contextmanager
 def _remedy_after_training() -> Iterator[None]:
-    """Say of a unit that the kernel's policies refuse what can be done where they cannot be chosen any more."""
+    """Say of a sample that the kernel's policies refuse what can be done where they cannot be chosen any more."""
     try:
         yield
     except PolicyError as error:

@@ -10,7 +10,7 @@ class Search:
     Attributes
     ----------
     folds : int
-        Of the cross-validation; also of the decisions about held-out units.
+        Of the cross-validation; also of the decisions about held-out samples.
     metric : str
         What it maximises: ``"auto"`` or a name of `seqkern.evaluation.selection.METRICS`.
     seed : int

@@ -51,7 +51,7 @@ class Source:
     kernel : Kernel or None
         Not fitted; None where only its values are known, so that no model can be made of it.
     X : SequenceSet or table, or None
-        All units; None where only kernel values are known.
+        All samples; None where only kernel values are known.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Source:
         return self.part(train, rows, y).test
 
     def compute_whole(self, y: np.ndarray | None = None, **options: Any) -> None:
-        """Compute the Part of all units now, before it is asked for, and keep it.
+        """Compute the Part of all samples now, before it is asked for, and keep it.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class Source:
         return copy.deepcopy(self.kernel).fit(self.units(train), y)
 
     def units(self, rows: np.ndarray) -> Units:
-        """Return some units; the set itself, where they are all."""
+        """Return some samples; the set itself, where they are all."""
         assert self.X is not None
         return self.X if is_all(rows, len(self.X)) else self.X.take(rows)
 
@@ -144,7 +144,7 @@ class GramSource(Source):
     transforms : list of Gram transforms
         Fitted on each training part.
     ids : list of str or None
-        Of all units, for errors.
+        Of all samples, for errors.
     n_threads : int or None
 
     Examples
@@ -195,12 +195,12 @@ class GramSource(Source):
         return fitted, Values(K_train, np.ascontiguousarray(K_test), train_diagonal, test_diagonal, values.learned)
 
     def _ids(self, rows: np.ndarray) -> list[str] | None:
-        """Return the ids of some units; None where they are not known."""
+        """Return the ids of some samples; None where they are not known."""
         return None if self.ids is None else [self.ids[row] for row in rows]
 
 
 class Whole(NamedTuple):
-    """The kernel values of all units, the fitted kernel, and what its policies touched.
+    """The kernel values of all samples, the fitted kernel, and what its policies touched.
 
     Examples
     --------
@@ -214,23 +214,23 @@ class Whole(NamedTuple):
 
 
 class StoredGram(GramSource):
-    """Slices of Gram matrices over all units, and what a kernel makes of them.
+    """Slices of Gram matrices over all samples, and what a kernel makes of them.
 
     Parameters
     ----------
     grams : GramMatrix or list of GramMatrix
-        Square, over all units of the data set: of the kernel itself, or those of ``form.kernels``.
+        Square, over all samples of the data set: of the kernel itself, or those of ``form.kernels``.
     transforms : list of Gram transforms, optional
         Fitted on each training part.
     form : StoredForm, optional
         How the kernel follows from the matrices; by default it is the kernel of the one matrix.
     ids : list of str, optional
-        Of all units, for errors; by default those of `X`.
+        Of all samples, for errors; by default those of `X`.
     n_threads : int, optional
     kernel : Kernel, optional
-        Whose values these are, for a model that is to decide about new units.
+        Whose values these are, for a model that is to decide about new samples.
     X : SequenceSet or table, optional
-        All units, likewise.
+        All samples, likewise.
 
     Examples
     --------
@@ -268,7 +268,7 @@ class StoredGram(GramSource):
         return next(slices) if self.form is None else self._of(self.form, slices, train, test, y)
 
     def compute_whole(self, y: np.ndarray | None = None, **options: Any) -> None:
-        """Keep the values of all units, without a copy where the matrix is the kernel's own; see `Source`."""
+        """Keep the values of all samples, without a copy where the matrix is the kernel's own; see `Source`."""
         every = np.arange(len(self.grams[0].row_diagonal))
         if self.learns:
             values = self.values(every, every[:0], y)
@@ -324,7 +324,7 @@ class FittedKernel(GramSource):
     kernel : Kernel
         Copied before it is fitted.
     X : SequenceSet or table
-        All units of the data set.
+        All samples of the data set.
     transforms : list of Gram transforms, optional
     n_threads : int, optional
 
@@ -373,7 +373,7 @@ class FittedKernel(GramSource):
         return fill(kernel, rows, columns, np.empty((len(rows), len(columns))), n_threads=self.n_threads)
 
     def compute_whole(self, y: np.ndarray | None = None, **options: Any) -> None:
-        """Fit the kernel on all units, and compute their matrix; see `Source`."""
+        """Fit the kernel on all samples, and compute their matrix; see `Source`."""
         kernel = copy.deepcopy(self.kernel).fit(self.X, y)
         gram = compute_gram(kernel, self.X, n_threads=self.n_threads, **options)
         none = np.zeros((0, len(self.X)))
@@ -401,7 +401,7 @@ class ImplicitSource(Source):
     kernel : Kernel
         Copied before it is fitted, if it learns from data.
     X : SequenceSet or table
-        All units of the data set.
+        All samples of the data set.
     transforms : list of Gram transforms, optional
         There must be none.
     memory_limit : int or str, optional
@@ -450,7 +450,7 @@ class ImplicitSource(Source):
 
     @cached_property
     def whole(self) -> Implicit:
-        """The Implicit of all units, of a kernel that learns nothing from data."""
+        """The Implicit of all samples, of a kernel that learns nothing from data."""
         return self.kernel.implicit(self.X)
 
     def pair(self, train: np.ndarray, test: np.ndarray, y: np.ndarray | None = None) -> tuple[Implicit, Implicit]:
@@ -486,7 +486,7 @@ class ImplicitSource(Source):
         return self.whole.take(rows)
 
     def compute_whole(self, y: np.ndarray | None = None, **options: Any) -> None:
-        """Fit the kernel on all units, and look at their feature vectors; see `Source`."""
+        """Fit the kernel on all samples, and look at their feature vectors; see `Source`."""
         kernel = copy.deepcopy(self.kernel).fit(self.X, y)
         K = kernel.implicit(self.X) if kernel.data_dependent else self.whole
         self._part = Part(K, None, kernel.learned(), K.squares, kernel=kernel, counts=K.counts)

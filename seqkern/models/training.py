@@ -56,15 +56,15 @@ def train_model(
 
     Parameters
     ----------
-    X : SequenceSet or FeatureTable, n units
+    X : SequenceSet or FeatureTable, n samples
     labels : Labels
-        Of the n units; those without a label are left out. Of the kind ``"none"`` for a solver that learns one class
-        without labels. Units of one group stay in one fold, and so do windows
+        Of the n samples; those without a label are left out. Of the kind ``"none"`` for a solver that learns one class
+        without labels. Samples of one group stay in one fold, and so do windows
         that overlap, where the labels say where the windows lie.
     kernel : Kernel
     solver : str, dict or list of dict
         A solver's spec. In one, a list of values is a grid; of a grid, or of a list of specs, the best by
-        stratified cross-validation on the training units is chosen.
+        stratified cross-validation on the training samples is chosen.
     transforms : list of GramTransform, optional
     folds : int
         Of the cross-validation.
@@ -77,10 +77,10 @@ def train_model(
     calibration : {"platt", "isotonic"}, optional
         How decisions become probabilities; fitted to decisions about held-out folds.
     threshold : str, optional
-        Rule for the decision above which a unit is predicted to be positive (see
+        Rule for the decision above which a sample is predicted to be positive (see
         `seqkern.solvers.thresholds`); by default 0.
     residues : Residues, optional
-        Which residue of which chain each unit is, where units are windows around residues; chains stay whole in folds.
+        Which residue of which chain each sample is, where samples are windows around residues; chains stay whole in folds.
     layers : list, optional
         Specs of the layers that follow the solver (`seqkern.layers`), of residues; fitted to decisions about held-out
         chains, in which they see the residues without a label too. They take the place of calibration and threshold.
@@ -99,7 +99,7 @@ def train_model(
     Raises
     ------
     ModelError
-        For similarities without sequences or features: new units could not be compared.
+        For similarities without sequences or features: new samples could not be compared.
     ParameterError
         For a solver that takes no Gram matrix with a kernel that does not give what it takes, or transforms.
     LabelError, FoldError
@@ -158,7 +158,7 @@ def _training_data(
     n_threads: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> TrainingData:
-    """Return the units that have a label, as a method takes them, with their kernel values computed as a whole."""
+    """Return the samples that have a label, as a method takes them, with their kernel values computed as a whole."""
     if len(X) != len(labels):
         raise LabelError(f"{len(labels)} labels for {len(X)} units", remedy="give one for each unit")
     ((name, kernel),) = method.kernels.items()
@@ -194,7 +194,7 @@ def _training_data(
 
 
 def _together(labels: Labels, X: Units, window: Window | None, residues: Residues | None) -> np.ndarray | None:
-    """Return the groups of units that stay in one fold: as `rows_together`, and of residues those of a chain."""
+    """Return the groups of samples that stay in one fold: as `rows_together`, and of residues those of a chain."""
     if residues is not None and labels.groups is None:
         return residues.record.astype(str)
     return rows_together(labels, X, window)

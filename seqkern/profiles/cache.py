@@ -23,7 +23,15 @@ Found = tuple[npt.NDArray[np.float32], int]
 
 
 class Memory:
-    """The profiles used last, up to `MOST_BYTES` bytes."""
+    """The profiles used last, up to `MOST_BYTES` bytes.
+
+    Examples
+    --------
+    >>> memory = Memory()
+    >>> memory.put("1abc", (np.full((5, 20), 0.05, dtype=np.float32), 12))
+    >>> memory.get("1abc")[1], memory.get("2xyz")
+    (12, None)
+    """
 
     def __init__(self) -> None:
         self._found: OrderedDict[str, Found] = OrderedDict()

@@ -32,7 +32,7 @@ _Entry = tuple[str, npt.NDArray[np.float32], npt.NDArray[np.float32] | None, str
 
 
 class ProfileFiles:
-    """The profiles in a file, a folder or a tar archive.
+    r"""The profiles in a file, a folder or a tar archive.
 
     Parameters
     ----------
@@ -45,6 +45,19 @@ class ProfileFiles:
     ------
     FileError
         If something cannot be read, or is of another format.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from seqkern import SequenceSet
+    >>> title = "Last position-specific scoring matrix computed"
+    >>> columns = " " * 11 + "  ".join("ARNDCQEGHILKMFPSTWYV")
+    >>> rows = [f"{i:5d} {letter}  " + "  1" * 20 for i, letter in enumerate("MKV", start=1)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     length = (Path(folder) / "1abc.pssm").write_text("\n".join(["", title, columns, *rows, ""]))
+    ...     profile = ProfileFiles(folder).find(SequenceSet.from_strings(["MKV"], "protein", ids=["1abc"]), 0)
+    >>> profile.letters, profile.pssm.shape
+    ('MKV', (3, 20))
     """
 
     def __init__(self, source: PathLike, format: str | None = None) -> None:

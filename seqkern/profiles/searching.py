@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
-from seqkern.core.parameters import Parameters, choice, integer, real
+from seqkern.core.parameters import choice, integer, real
+from seqkern.core.parametrized import Parameters
 from seqkern.core.threads import GIVEN_THREADS
 from seqkern.core.types import Arrays, Header
 from seqkern.profiles.profile import check_tracks
@@ -24,6 +25,13 @@ class ProfileTracks(_Base):
     """Mixed into a kernel that reads tracks of profiles; comes before the base in the list of bases.
 
     The kernel names the tracks it reads in `profile_tracks`, and calls `with_profiles` where it reads them.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import ProfileKernel
+    >>> given, searching = ProfileKernel(), ProfileKernel(search="training")
+    >>> given.tracks, given.data_dependent, searching.tracks, searching.data_dependent
+    (('profile',), False, (), True)
     """
 
     profile_tracks: ClassVar[tuple[str, ...]] = ("profile",)
@@ -63,7 +71,15 @@ class ProfileTracks(_Base):
         return header | {"database": database}, arrays | nest("database", own)
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned."""
+        """Set what `fitted_state` returned.
+
+        Parameters
+        ----------
+        header : dict
+            Its JSON part.
+        arrays : dict of str to ndarray
+            Its arrays.
+        """
         super().restore_fitted(header, arrays)
         if "database" in header:
             self.database_ = SequenceSet.from_state(header["database"], unnest("database", arrays))

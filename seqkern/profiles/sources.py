@@ -41,6 +41,11 @@ class ProfileSource:
     ------
     ConfigError, ParameterError
         If the entry is not possible.
+
+    Examples
+    --------
+    >>> ProfileSource({"search": "all", "transductive": True, "iterations": 2}).note()
+    {'search': 'all', 'transductive': True, 'iterations': 2}
     """
 
     def __init__(self, entry: Mapping[str, Any], base_dir: PathLike = ".", data_dir: PathLike | None = None) -> None:

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.chain_shares import ChainShares
-from seqkern.evaluation.comparison import Comparison, compare_all, least_p
 from seqkern.evaluation.friedman import FriedmanTest, critical_difference, friedman
 from seqkern.evaluation.intervals import FORMULAS, metrics_with_interval, score_interval
 from seqkern.evaluation.paired_decisions import FIVE_BY_TWO, PairedDecisions
 from seqkern.evaluation.single_task_tests import TESTS, PairTest, pair_tests
+from seqkern.evaluation.wilcoxon import Comparison, compare_all, least_p
 from seqkern.report.dataset_results import Method
 from seqkern.report.words import metric
 
@@ -212,9 +212,9 @@ class SingleTaskTests(_Table):
     test : str
         Name of the test.
     units, parts : int
-        Test units and test parts.
+        Test samples and test parts.
     fewest : int or None
-        Units of the smaller class, for two classes.
+        Samples of the smaller class, for two classes.
     paired : PairedDecisions
     """
 

@@ -6,9 +6,9 @@ from typing import TypeVar
 
 from seqkern.core.markup import text_of
 from seqkern.evaluation.bootstrap import ScoreInterval
-from seqkern.evaluation.comparison import Comparison, SignedRank, least_p
 from seqkern.evaluation.intervals import metrics_with_interval, score_interval
 from seqkern.evaluation.single_task_tests import PairTest, metrics_with_test
+from seqkern.evaluation.wilcoxon import Comparison, SignedRank, least_p
 from seqkern.report.compared import LEVEL, Compared, ComparedChains, SingleTaskTests, is_significant, lead, methods_of
 from seqkern.report.dataset_results import Method
 from seqkern.report.sections.rank_diagram import groups, shown_p

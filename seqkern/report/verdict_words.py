@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from seqkern.evaluation.comparison import Comparison
 from seqkern.evaluation.single_task_tests import PairTest
+from seqkern.evaluation.wilcoxon import Comparison
 from seqkern.report.compared import directed, is_significant, lead
 from seqkern.report.words import metric
 

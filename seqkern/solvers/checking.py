@@ -1,6 +1,9 @@
 """The checks of what a solver is given: matrices, labels, costs."""
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.checks import check_real
 from seqkern.core.errors import GramError, LabelError
@@ -8,15 +11,46 @@ from seqkern.core.sparse_types import is_sparse
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.implicit import Implicit
 
+if TYPE_CHECKING:
+    from seqkern.solvers.contract import Solver
+
 
 class ConstantColumnWarning(UserWarning):
-    """Columns of the matrix are constant on the training rows, so that a solver leaves them out."""
+    """Columns of the matrix are constant on the training rows, so that a solver leaves them out.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from seqkern.solvers import PSVC
+    >>> X = [[1.0, 0.2], [1.0, 0.4], [1.0, 0.9], [1.0, 0.8]]
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     solver = PSVC(kernel="features").fit(X, [0, 0, 1, 1])
+    >>> told[0].category.__name__, solver.support_.tolist()
+    ('ConstantColumnWarning', [1])
+    """
 
 
-def checked_matrix(solver, K, reset):
+def checked_matrix(solver: "Solver", K: Any, reset: bool) -> Any:
     """Return `K` as a finite float64 matrix of the fitted width, not copied if it is one.
 
-    An Implicit, and FeatureBlocks, are returned as they are.
+    Parameters
+    ----------
+    solver : Solver
+        Its traits say what it takes.
+    K : array_like of float64, sparse matrix, Implicit or FeatureBlocks
+        The last two are returned as they are.
+    reset : bool
+        Whether it is to be fitted on this matrix, whose width it keeps.
+
+    Returns
+    -------
+    ndarray of float64, sparse matrix, Implicit or FeatureBlocks
+
+    Raises
+    ------
+    GramError
+        For what the solver does not take, another width, NaN or inf.
     """
     if isinstance(K, Implicit):
         return _checked_implicit(solver, K, reset)
@@ -47,7 +81,7 @@ def checked_matrix(solver, K, reset):
     return matrix
 
 
-def _is_ready(solver, K, reset):
+def _is_ready(solver: "Solver", K: Any, reset: bool) -> bool:
     """Tell whether `K` is a float64 matrix of a good size, so that there is nothing to convert or to complain of."""
     if type(K) not in (np.ndarray, np.memmap) or K.dtype != np.float64 or K.ndim != 2:
         return False
@@ -57,7 +91,7 @@ def _is_ready(solver, K, reset):
     return rows >= 2 and columns >= 1 if reset else rows >= 1 and columns == getattr(solver, "n_features_in_", None)
 
 
-def _check_finite(matrix):
+def _check_finite(matrix: Any) -> None:
     """Raise GramError, with the row, where a matrix has NaN or inf."""
     bad = _first_bad_row(matrix)
     if bad is not None:
@@ -66,7 +100,7 @@ def _check_finite(matrix):
         )
 
 
-def _checked_implicit(solver, K, reset):
+def _checked_implicit(solver: "Solver", K: Implicit, reset: bool) -> Implicit:
     """Return the Implicit `K`; GramError if the solver takes none, or there is nothing to learn from."""
     if solver.input != "implicit":
         raise GramError(
@@ -80,7 +114,7 @@ def _checked_implicit(solver, K, reset):
     return K
 
 
-def _checked_unread(solver, K, reset):
+def _checked_unread(solver: "Solver", K: Any, reset: bool) -> Any:
     """Return `K`, whose shape alone is checked."""
     if reset:
         if K.shape[0] < 2 or K.shape[1] < 1:
@@ -91,26 +125,62 @@ def _checked_unread(solver, K, reset):
     return K
 
 
-def checked_labels(solver, y, n):
-    """Return `y` as an array of n labels."""
+def checked_labels(solver: "Solver", y: npt.ArrayLike | None, n: int) -> npt.NDArray[Any]:
+    """Return `y` as an array of n labels.
+
+    Parameters
+    ----------
+    solver : Solver
+        What a message names.
+    y : array_like, shape (n,)
+        Of any type; None is an error.
+    n : int
+        The number of rows of the matrix.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+
+    Raises
+    ------
+    LabelError
+        If there are none, more or fewer, or some are NaN or inf.
+    """
     if y is None:
         raise LabelError(f"{type(solver).__name__} requires y to be passed, but the target y is None")
     from seqkern.solvers.conversion import convert_labels  # imported here: labels are needed by training alone
 
-    y = convert_labels(y)
-    if len(y) != n:
-        raise LabelError(f"{len(y)} labels for {n} rows", remedy="give one label for each row")
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
+    labels = convert_labels(y)
+    if len(labels) != n:
+        raise LabelError(f"{len(labels)} labels for {n} rows", remedy="give one label for each row")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise LabelError("y contains NaN or inf", remedy="leave the records without a label out")
-    return y
+    return labels
 
 
-def count_rows(K):
-    """Return the number of rows of a matrix, dense or sparse, or of an Implicit."""
+def count_rows(K: Any) -> int:
+    """Return the number of rows of what a solver takes.
+
+    Parameters
+    ----------
+    K : ndarray, sparse matrix, Implicit or FeatureBlocks
+        As `checked_matrix` returns it.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.base import count_rows
+    >>> count_rows(np.zeros((3, 8)))
+    3
+    """
     return len(K) if isinstance(K, Implicit) else K.shape[0]
 
 
-def _first_bad_row(matrix):
+def _first_bad_row(matrix: Any) -> int | None:
     """Return the first row with NaN or inf of a matrix, dense or sparse; None if there is none."""
     if is_sparse(matrix):
         bad = np.flatnonzero(~np.isfinite(matrix.data))
@@ -122,7 +192,29 @@ def _first_bad_row(matrix):
     return None
 
 
-def check_cost(cost):
-    """Raise ParameterError unless C is a positive number, infinity included."""
+def check_cost(cost: float) -> None:
+    """Raise ParameterError unless C is a positive number, infinity included.
+
+    Parameters
+    ----------
+    cost : float
+        C as a user gave it.
+
+    Raises
+    ------
+    ParameterError
+        With the domain.
+
+    Examples
+    --------
+    >>> from seqkern.core.errors import ParameterError
+    >>> from seqkern.solvers.base import check_cost
+    >>> check_cost(float("inf"))
+    >>> try:
+    ...     check_cost(0)
+    ... except ParameterError as error:
+    ...     print(error)
+    C=0 is not possible; give a number > 0
+    """
     if cost != np.inf:
         check_real("C", cost, 0, open_low=True)

@@ -1,10 +1,15 @@
 """Weights and orders of classes by their names: a solver sees codes, and its user knows names only."""
 
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import Parameters
+from seqkern.core.parametrized import Parameters
+
+Some = TypeVar("Some", bound=Parameters)
 
 
-def by_code(solver, codes):
+def by_code(solver: Some, codes: Mapping[str, float]) -> Some:
     """Return a solver whose class weights and orders are of codes, where they were of names.
 
     Parameters
@@ -14,10 +19,22 @@ def by_code(solver, codes):
     codes : dict of str to float or int
         Of each class by its name. A code itself is taken as well, unless a class is called so.
 
+    Returns
+    -------
+    Solver
+        Itself where no parameter names a class.
+
     Raises
     ------
     ParameterError
         For a weight or a place of another class.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import CSVC
+    >>> from seqkern.solvers.class_names import by_code
+    >>> by_code(CSVC(class_weight={"decoy": 1.0, "donor": 5.0}), {"decoy": -1.0, "donor": 1.0})
+    CSVC(class_weight={-1.0: 1.0, 1.0: 5.0})
     """
     params = solver.get_params(deep=False)
     changed = {name: _changed(name, value, codes) for name, value in params.items()}
@@ -26,7 +43,7 @@ def by_code(solver, codes):
     return type(solver)(**changed)
 
 
-def _changed(name, value, codes):
+def _changed(name: str, value: Any, codes: Mapping[str, float]) -> Any:
     """Return the value of a parameter, itself where no weight is in it."""
     if name == "class_weight" and isinstance(value, dict):
         return {_code(name, key, codes): weight for key, weight in value.items()}
@@ -40,7 +57,7 @@ def _changed(name, value, codes):
     return value
 
 
-def _code(name, key, codes):
+def _code(name: str, key: Any, codes: Mapping[str, float]) -> float:
     """Return the code that a key of the parameter `name` means."""
     if str(key) in codes:
         return codes[str(key)]

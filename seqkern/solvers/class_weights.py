@@ -1,11 +1,31 @@
 """Factors of C for the classes, as the solvers of the C-SVM have them."""
 
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
 from seqkern.core.checks import check_real
 from seqkern.core.errors import ParameterError
 
+Weights = Mapping[Any, float] | str | None
+"""A factor of C for each class, ``"balanced"``, or None for 1 each."""
 
-def check_class_weight(weight):
-    """Raise ParameterError unless `weight` is None, "balanced", or a dict with a number > 0 for each class."""
+
+def check_class_weight(weight: Weights) -> None:
+    """Raise ParameterError unless `weight` is None, "balanced", or a dict with a number > 0 for each class.
+
+    Parameters
+    ----------
+    weight : dict, str or None
+        Factors of C by class, as a user gave them.
+
+    Raises
+    ------
+    ParameterError
+        For another word, or a factor that is not above zero.
+    """
     if isinstance(weight, dict):
         for key, value in weight.items():
             check_real(f"class_weight of {key}", value, 0, open_low=True)
@@ -15,13 +35,15 @@ def check_class_weight(weight):
         )
 
 
-def class_factors(weight, classes, y):
+def class_factors(weight: Weights, classes: npt.NDArray[Any], y: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return the factors of C of the two classes.
 
     Parameters
     ----------
     weight : {"balanced"}, dict or None
+        Factors by class; None for 1 each. Balanced ones give both classes the same total.
     classes : ndarray, shape (2,)
+        Both classes, sorted.
     y : ndarray of float64, shape (n,)
         −1 for the first class, 1 for the second.
 
@@ -33,14 +55,40 @@ def class_factors(weight, classes, y):
     ------
     ParameterError
         If a dict names another class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.class_weights import class_factors
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0])
+    >>> class_factors("balanced", np.array(["decoy", "donor"]), y).round(3)
+    array([0.667, 2.   ])
     """
     return factors_of_codes(weight, classes, (y > 0).astype(int))
 
 
-def factors_of_codes(weight, classes, codes):
-    """Return the factors of C of all classes, float64 (c,); `codes` are the places of the rows' classes among them.
+def factors_of_codes(
+    weight: Weights, classes: npt.NDArray[Any], codes: npt.NDArray[np.integer[Any]]
+) -> npt.NDArray[np.float64]:
+    """Return the factors of C of all classes.
 
-    See `class_factors`.
+    Parameters
+    ----------
+    weight : {"balanced"}, dict or None
+        As in `class_factors`.
+    classes : ndarray, shape (c,)
+        All classes, sorted.
+    codes : ndarray of int, shape (n,)
+        The class of each row, as its place among `classes`.
+
+    Returns
+    -------
+    ndarray of float64, shape (c,)
+
+    Raises
+    ------
+    ParameterError
+        If a dict names another class.
     """
     from sklearn.utils.class_weight import compute_class_weight  # only here: needed by training alone
 
@@ -55,8 +103,28 @@ def factors_of_codes(weight, classes, codes):
         ) from error
 
 
-def class_of(key, classes):
-    """Return the class that a key means, itself if none: from a config, numbers arrive as text."""
+def class_of(key: Any, classes: npt.NDArray[Any]) -> Any:
+    """Return the class that a key means: from a config, numbers arrive as text.
+
+    Parameters
+    ----------
+    key : object
+        A key of `class_weight`.
+    classes : ndarray, shape (c,)
+        All classes.
+
+    Returns
+    -------
+    object
+        The class as Python has it; the key itself where it means none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.class_weights import class_of
+    >>> class_of("1", np.array([-1.0, 1.0]))
+    1.0
+    """
     for item in classes.tolist():
         if str(item) == str(key):
             return item

@@ -5,19 +5,34 @@ fitted, but no base class of their own. Tags and scores are made when asked for;
 """
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-import numpy as np
+import numpy.typing as npt
 
-from seqkern.core.parameters import Parameters
+from seqkern.core.parametrized import Parameters
 from seqkern.solvers.metadata_routing import MetadataRouting
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
+Some = TypeVar("Some", bound=Parameters)
+
 
 class Estimator(MetadataRouting, Parameters):
-    """Base of solvers; an attribute that ends with an underscore is set by `fit`."""
+    """Base of solvers; an attribute that ends with an underscore is set by `fit`.
+
+    Examples
+    --------
+    scikit-learn takes them as its own:
+
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.solvers import CSVC
+    >>> K = SpectrumKernel(k=2)(["ACGTACGT", "ACGACG", "ACGTA", "GGTTGGTT", "TTGGTT", "GGTTG"])
+    >>> search = GridSearchCV(CSVC(), {"C": [0.1, 1.0]}, cv=3).fit(K, [1, 1, 1, 0, 0, 0])
+    >>> float(search.best_score_)
+    1.0
+    """
 
     def __sklearn_tags__(self) -> "Tags":
         """Return the tags of an estimator that is neither classifier nor regressor, for scikit-learn."""
@@ -29,6 +44,11 @@ class Estimator(MetadataRouting, Parameters):
         """Tell whether `fit` was called."""
         return any(name.endswith("_") and not name.startswith("__") for name in vars(self))
 
+    if TYPE_CHECKING:
+
+        def set_params(self, **params: Any) -> Self:  # noqa: D102 - that of Parameters, whose type says less
+            ...
+
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
         from sklearn.utils import estimator_html_repr  # only here: scikit-learn costs start-up
@@ -37,7 +57,16 @@ class Estimator(MetadataRouting, Parameters):
 
 
 class ClassifierProtocol(Estimator):
-    """Mixin of estimators that predict classes, as scikit-learn's ClassifierMixin."""
+    """Mixin of estimators that predict classes, as scikit-learn's ClassifierMixin.
+
+    Examples
+    --------
+    >>> from sklearn.base import is_classifier
+    >>> from seqkern.solvers import CSVC
+    >>> solver = CSVC().fit([[2.0, 0.0], [0.0, 2.0]], ["alpha", "beta"])
+    >>> is_classifier(solver), solver.score([[1.0, 0.0], [0.0, 1.0]], ["alpha", "alpha"])
+    (True, 0.5)
+    """
 
     _estimator_type = "classifier"
 
@@ -51,11 +80,21 @@ class ClassifierProtocol(Estimator):
         tags.target_tags.required = True
         return tags
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted class of each row."""
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Return the predicted class of each row.
+
+        Parameters
+        ----------
+        X : array_like, n rows
+            What `fit` takes, of new samples.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+        """
         raise NotImplementedError
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float:
         """Return the accuracy.
 
         Parameters
@@ -63,7 +102,14 @@ class ClassifierProtocol(Estimator):
         X : array_like, n rows
             As `predict` takes it.
         y : array_like, shape (n,)
-        sample_weight : array_like, shape (n,), optional
+            The true classes.
+        sample_weight : array_like of float, shape (n,), optional
+            How much each sample counts; by default 1.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
         """
         from sklearn.metrics import accuracy_score  # only here: scikit-learn costs start-up
 
@@ -71,7 +117,16 @@ class ClassifierProtocol(Estimator):
 
 
 class RegressorProtocol(Estimator):
-    """Mixin of estimators that predict real numbers, as scikit-learn's RegressorMixin."""
+    """Mixin of estimators that predict real numbers, as scikit-learn's RegressorMixin.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import LSSVR
+    >>> K = [[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]]
+    >>> solver = LSSVR(C=1e6).fit(K, [0.0, 1.0, 3.0])
+    >>> round(solver.score(K, [0.0, 1.0, 3.0]), 3)
+    1.0
+    """
 
     _estimator_type = "regressor"
 
@@ -85,32 +140,77 @@ class RegressorProtocol(Estimator):
         tags.target_tags.required = True
         return tags
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted value of each row."""
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Return the predicted value of each row.
+
+        Parameters
+        ----------
+        X : array_like, n rows
+            What `fit` takes, of new samples.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
         raise NotImplementedError
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float:
         """Return the coefficient of determination, R².
 
         Parameters
         ----------
         X : array_like, n rows
             As `predict` takes it.
-        y : array_like, shape (n,)
-        sample_weight : array_like, shape (n,), optional
+        y : array_like of float, shape (n,)
+            The true values.
+        sample_weight : array_like of float, shape (n,), optional
+            How much each sample counts; by default 1.
+
+        Returns
+        -------
+        float
+            At most 1.
         """
         from sklearn.metrics import r2_score  # only here: scikit-learn costs start-up
 
         return r2_score(y, self.predict(X), sample_weight=sample_weight)
 
 
-def clone(estimator: Any) -> Any:
-    """Return a new estimator with the same parameters, not fitted, as `sklearn.base.clone` does."""
+def clone(estimator: Some) -> Some:
+    """Return a new estimator with the same parameters, not fitted, as `sklearn.base.clone` does.
+
+    Parameters
+    ----------
+    estimator : object with `get_params`
+        A solver, selector, scaler or kernel, fitted or not.
+
+    Returns
+    -------
+    object of the same class
+
+    Examples
+    --------
+    >>> from seqkern.solvers import CSVC
+    >>> from seqkern.solvers.estimator import clone
+    >>> fitted = CSVC(C=10.0).fit([[1.0, 0.0], [0.0, 1.0]], [-1, 1])
+    >>> clone(fitted), hasattr(clone(fitted), "support_")
+    (CSVC(C=10.0), False)
+    """
     return type(estimator)(**{name: _copied(value) for name, value in estimator.get_params(deep=False).items()})
 
 
 def check_is_fitted(estimator: Estimator) -> None:
-    """Raise scikit-learn's NotFittedError unless `fit` was called."""
+    """Raise scikit-learn's NotFittedError unless `fit` was called.
+
+    Parameters
+    ----------
+    estimator : Estimator
+        What the message names.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+    """
     if not estimator.__sklearn_is_fitted__():
         from sklearn.exceptions import NotFittedError  # only here: scikit-learn costs start-up
 

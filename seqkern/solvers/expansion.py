@@ -1,7 +1,12 @@
 """A decision that is a sum over training rows: Σ c_i K(x, x_i) + b."""
 
-import numpy as np
+from collections.abc import Mapping
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.types import Arrays, Header
 from seqkern.solvers import _linear
 from seqkern.solvers.base import Solver
 
@@ -15,34 +20,72 @@ class KernelExpansion(Solver):
         After `fit`: c_i of the rows in `support_`.
     intercept_ : float
         b.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers import LSSVC
+    >>> K = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 2.0]])
+    >>> solver = LSSVC().fit(K, [1, 1, 0])
+    >>> coefficients, constant = solver.linear()
+    >>> np.allclose(K @ coefficients + constant, solver.decision_function(K))
+    True
     """
 
-    def _keep(self, coefficients, intercept):
+    def _keep(self, coefficients: npt.NDArray[np.float64], intercept: float) -> None:
         """Set what `fit` learned from one coefficient for every training row."""
         self.support_ = np.flatnonzero(coefficients).astype(np.int64)
-        self.dual_coef_ = np.ascontiguousarray(coefficients[self.support_])
+        self.dual_coef_: npt.NDArray[np.float64] = np.ascontiguousarray(coefficients[self.support_])
         self.intercept_ = float(intercept)
 
-    def _decide(self, K, columns):
+    def _decide(self, K: npt.NDArray[np.float64], columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return Σ c_i K(x, x_i) + b."""
         return weighted_sums(K, columns, self.dual_coef_, self.intercept_)
 
-    def linear(self):
+    def linear(self) -> tuple[npt.NDArray[np.float64], float]:
         """Return (coefficients, constant): c_i in their columns, and b."""
         return self._on_columns(self.dual_coef_), self.intercept_
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[Header, Arrays]:
         """Return the intercept and the coefficients."""
         return {"intercept": self.intercept_}, {"coef": self.dual_coef_}
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Set what `fitted_state` returned."""
         self.intercept_ = header["intercept"]
         self.dual_coef_ = arrays["coef"]
 
 
-def weighted_sums(K, columns, weights, constant=0.0):
-    """Return Σ_j K[i, columns[j]] · weights[j] + constant of each row i, float64 (m,)."""
+def weighted_sums(
+    K: npt.NDArray[np.float64],
+    columns: npt.NDArray[np.int64],
+    weights: npt.NDArray[np.float64],
+    constant: float = 0.0,
+) -> npt.NDArray[np.float64]:
+    """Return Σ_j K[i, columns[j]] · weights[j] + constant of each row i; its bits depend on that row alone.
+
+    Parameters
+    ----------
+    K : ndarray of float64, shape (m, n)
+        C-ordered.
+    columns : ndarray of int64, shape (s,)
+        Which columns.
+    weights : ndarray of float64, shape (s,)
+        The factor of each of them.
+    constant : float
+        What is added to every row.
+
+    Returns
+    -------
+    ndarray of float64, shape (m,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.expansion import weighted_sums
+    >>> weighted_sums(np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), np.array([0, 2]), np.array([1.0, -1.0]), 0.5)
+    array([-1.5, -1.5])
+    """
     out = np.empty(len(K))
     _linear.decide(K, columns, np.zeros(len(columns)), weights, constant, out)
     return out

@@ -1,4 +1,4 @@
-"""Which solvers decide by a weighted sum of kernel values, so that letters can share their decisions."""
+"""Which solvers decide by a weighted sum of kernel values, so that residues and bases can share their decisions."""
 
 from typing import TYPE_CHECKING
 
@@ -15,11 +15,28 @@ def check_solver(solver: "Solver") -> None:
     ----------
     solver : Solver
         Fitted or not.
+
+    Raises
+    ------
+    ParameterError
+        With solvers that do.
+
+    Examples
+    --------
+    >>> from seqkern.core.errors import ParameterError
+    >>> from seqkern.solvers import CSVC, GOR, PairwiseVoting
+    >>> from seqkern.solvers.explainable import check_solver
+    >>> check_solver(PairwiseVoting(CSVC()))
+    >>> try:
+    ...     check_solver(GOR())
+    ... except ParameterError as error:
+    ...     print(error.remedy)
+    choose a solver that can, such as csvc or psvc with a Gram matrix
     """
     if solver.targets == ("multiclass",) and not hasattr(solver, "machine"):
         raise no_two_class_solver(solver)
     if "binary" in solver.nested_solvers():
-        check_solver(solver.binary)
+        check_solver(solver.get_params(deep=False)["binary"])
         return
     if solver.input == "features" or not solver.has_linear():
         by = "by features, not by" if solver.input == "features" else "by no weighted sums of"
@@ -36,6 +53,11 @@ def no_two_class_solver(solver: "Solver") -> ParameterError:
     Parameters
     ----------
     solver : Solver
+        What the message names.
+
+    Returns
+    -------
+    ParameterError
     """
     return ParameterError(
         f"the solver {solver.name!r} has no machine for two classes that could be explained",

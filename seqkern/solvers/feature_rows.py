@@ -1,9 +1,13 @@
 """Rows of features for solvers that take them in blocks: the columns they need, moments, and an order of their own."""
 
 import hashlib
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from seqkern.core.types import Rows
 from seqkern.kernels.feature_blocks import FeatureBlocks, filled
 from seqkern.kernels.implicit import Implicit
 from seqkern.solvers.expansion import weighted_sums
@@ -12,30 +16,110 @@ ROWS = 1024
 """So many rows at a time: a product of matrices of one shape gives a row the same bits wherever it stands."""
 
 
-def take_rows(K, rows):
-    """Return some rows of a matrix, dense or sparse, or of an Implicit or FeatureBlocks."""
-    return K.take(rows) if isinstance(K, (Implicit, FeatureBlocks)) else K[rows]
+Features = npt.NDArray[np.floating[Any]] | FeatureBlocks
 
 
-def as_blocks(K):
-    """Return features, a matrix or FeatureBlocks, as FeatureBlocks."""
+def take_rows(K: Any, rows: Rows) -> Any:
+    """Return some rows of what a solver takes.
+
+    Parameters
+    ----------
+    K : ndarray, sparse matrix, Implicit or FeatureBlocks
+        All rows.
+    rows : integer array, boolean mask or slice
+        Which of them; of an Implicit, an integer array.
+
+    Returns
+    -------
+    object of the type of `K`
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.solvers.feature_rows import take_rows
+    >>> blocks = SpectrumKernel(k=1, normalize=False).feature_blocks(["AAC", "GGG", "ACG"])
+    >>> take_rows(blocks, [1, 2]).shape
+    (2, 4)
+    """
+    if isinstance(K, Implicit):
+        return K.take(np.asarray(rows))
+    return K.take(rows) if isinstance(K, FeatureBlocks) else K[rows]
+
+
+def as_blocks(K: Features) -> FeatureBlocks:
+    """Return features as FeatureBlocks.
+
+    Parameters
+    ----------
+    K : ndarray or FeatureBlocks, shape (n, d)
+        The latter is returned as it is.
+
+    Returns
+    -------
+    FeatureBlocks
+    """
     return K if isinstance(K, FeatureBlocks) else FeatureBlocks.of(K)
 
 
-def blocks_of_columns(K, columns):
-    """Yield (rows as a slice, block of the features `columns`, C-ordered), ROWS rows at a time."""
+def blocks_of_columns(
+    K: Features, columns: npt.NDArray[np.int64]
+) -> Iterator[tuple[slice, npt.NDArray[np.floating[Any]]]]:
+    """Go through some features of all rows, ROWS rows at a time.
+
+    Parameters
+    ----------
+    K : ndarray or FeatureBlocks, shape (n, d)
+        All features.
+    columns : ndarray of int64, shape (s,)
+        Which of them.
+
+    Yields
+    ------
+    part : slice
+        Which rows these are.
+    block : ndarray, shape (rows, s)
+        Their features, C-ordered.
+    """
     every = np.array_equal(columns, np.arange(K.shape[1]))
     for part, block in as_blocks(K).blocks(ROWS):
         yield part, block if every else np.ascontiguousarray(block[:, columns])
 
 
-def fixed_product(block, weights):
-    """Return block @ weights, for at most ROWS rows; bits of a row depend on it alone."""
+def fixed_product(block: npt.NDArray[np.floating[Any]], weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return block @ weights; the bits of a row depend on that row alone.
+
+    Parameters
+    ----------
+    block : ndarray, shape (m, d)
+        At most ROWS rows.
+    weights : ndarray of float64, shape (d, k)
+        A column for each product.
+
+    Returns
+    -------
+    ndarray of float64, shape (m, k)
+    """
     return (filled(block, ROWS) @ weights)[: len(block)]
 
 
-def weighted_features(K, columns, weights):
-    """Return the features `columns` times `weights` (m, k), float64 (n, k)."""
+def weighted_features(
+    K: npt.NDArray[np.float64] | FeatureBlocks, columns: npt.NDArray[np.int64], weights: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Return some features times weights.
+
+    Parameters
+    ----------
+    K : ndarray of float64 or FeatureBlocks, shape (n, d)
+        All features.
+    columns : ndarray of int64, shape (s,)
+        Which of them.
+    weights : ndarray of float64, shape (s, k)
+        A row for each.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, k)
+    """
     if isinstance(K, FeatureBlocks):
         spread = np.zeros((K.shape[1], weights.shape[1]))
         spread[columns] = weights
@@ -43,14 +127,26 @@ def weighted_features(K, columns, weights):
     return np.column_stack([weighted_sums(K, columns, np.ascontiguousarray(one)) for one in weights.T])
 
 
-def gathered(K, rows):
-    """Return some rows as one matrix, in this order, in the precision of the features."""
+def gathered(K: Features, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.floating[Any]]:
+    """Return some rows as one matrix, in the precision of the features.
+
+    Parameters
+    ----------
+    K : ndarray or FeatureBlocks, shape (n, d)
+        All rows.
+    rows : ndarray of int64, shape (m,)
+        Which of them, in the order of the result.
+
+    Returns
+    -------
+    ndarray, shape (m, d)
+    """
     taken = as_blocks(K).take(rows)
     return np.array(taken.block(0, len(rows)))
 
 
-def order_by_content(K, y, seed):
-    """Return an order of the rows that depends on what stands in them, on their labels and on a seed alone, int64 (n,).
+def order_by_content(K: Features, y: npt.ArrayLike, seed: int) -> npt.NDArray[np.int64]:
+    """Return an order of the rows that depends on what stands in them, on their labels and on a seed alone.
 
     Whoever draws rows, or looks at them one after another, gets the same in whatever order they are given: the first m
     are a random subset, and that of a smaller m is part of it.
@@ -58,9 +154,25 @@ def order_by_content(K, y, seed):
     Parameters
     ----------
     K : ndarray or FeatureBlocks, shape (n, d)
-    y : ndarray, shape (n,)
-        Numbers.
+        The features.
+    y : array_like of float, shape (n,)
+        Values, or the codes of classes.
     seed : int
+        From 0 to 2⁶⁴ − 1; another one gives another order.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.feature_rows import order_by_content
+    >>> K, y = np.array([[0.5], [0.1], [0.9]]), np.array([0, 0, 1])
+    >>> first = K[order_by_content(K, y, seed=1)]
+    >>> other = K[::-1][order_by_content(K[::-1], y[::-1], seed=1)]
+    >>> np.array_equal(first, other)
+    True
     """
     key = int(seed).to_bytes(8, "little")
     y = np.asarray(y, dtype=np.float64)

@@ -1,12 +1,15 @@
-"""A one-class machine as a filter of the training part, before a binary solver."""
+"""A one-class SVM as a filter of the training part, before a binary solver."""
 
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import choice, component, real
+from seqkern.core.types import Arrays, Header
 from seqkern.solvers.base import BinarySolver, Solver
 from seqkern.solvers.estimator import clone
 from seqkern.solvers.shared import limit, tolerance
@@ -33,7 +36,20 @@ class FilteredSVC(BinarySolver):
     below zero, fewer than ν l, are left out. The filter belongs to the fit: in cross-validation it sees the training
     part alone, and no row to be predicted is ever left out. ``report_`` is that of the binary solver, with
     ``n_left_out`` of (negatives, positives), which its ``remark`` tells, too; `converged` and `residual` are of all
-    machines. How many rows are left out is known only when the kernel is, so that `check_labels` supposes the most.
+    SVMs. How many rows are left out is known only when the kernel is, so that `check_labels` supposes the most.
+
+    Examples
+    --------
+    The last donor site looks like the decoys; the filter finds it unlike the others:
+
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.solvers import CSVC, FilteredSVC
+    >>> sites = ["CAGGTAAGT", "AAGGTAAGT", "CAGGTGAGT", "AAGGTGAGT", "CAGGTAAGA", "TTCTTTCTC"]
+    >>> decoys = ["TTCTTCTTT", "TCTTTCTCT", "TTTCTTCTC", "CTTTCTTTC", "TCTTCTTTC", "CTTCTTTCT"]
+    >>> K = SpectrumKernel(k=2)(sites + decoys)
+    >>> solver = FilteredSVC(CSVC(), nu=0.4, of="positive").fit(K, [1] * 6 + [0] * 6)
+    >>> solver.left_out_.tolist(), solver.report_["n_left_out"]
+    ([5], [0, 1])
     """
 
     name = "filtered"
@@ -52,14 +68,14 @@ class FilteredSVC(BinarySolver):
     tol: float = tolerance(1e-3, "Of the one-class machines, as in `OneClassSVM`.")
     max_iter: int = limit(10_000_000, "Of each of them.")
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if not isinstance(self.binary, Solver) or "binary" not in self.binary.targets or self.binary.input != "gram":
             raise ParameterError(
                 f"binary={self.binary!r} is not possible", remedy="give a binary solver that takes a Gram matrix"
             )
         self.binary.check_parameters()
 
-    def check_labels(self, y, groups=None):
+    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError where the binary solver would, or might after the filter of one class."""
         self.binary.check_labels(y)
         y = np.asarray(y)
@@ -78,20 +94,20 @@ class FilteredSVC(BinarySolver):
                 ) from error
 
     @classmethod
-    def default_grid(cls):
+    def default_grid(cls) -> dict[str, list[Any]]:
         """Return the values of nu that a search tries."""
         return {"nu": [0.01, 0.05, 0.1]}
 
-    def complexity(self):
+    def complexity(self) -> tuple[float, ...]:
         """Return that of the binary solver, then −ν."""
         return *self.binary.complexity(), -float(self.nu)
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
         return [cls(CSVC(tol=1e-6), tol=1e-6), cls(CSVC(tol=1e-6), nu=0.2, of="positive", tol=1e-6)]
 
-    def _fit(self, K, y):
+    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Filter each class, then train the binary solver."""
         keep, reports = np.ones(len(y), dtype=bool), []
         for sign in (-1.0, 1.0) if self.of == "both" else (1.0,):
@@ -116,8 +132,8 @@ class FilteredSVC(BinarySolver):
             "remark": "; ".join([*dict.fromkeys(remarks), _told(left_out, y)]),
         }
 
-    def _outside(self, K):
-        """Return which rows of one class lie outside, and the report of its one-class machine."""
+    def _outside(self, K: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.bool_], dict[str, Any]]:
+        """Return which rows of one class lie outside, and the report of its one-class SVM."""
         if len(K) < 2:
             return np.zeros(len(K), dtype=bool), {"converged": True, "residual": 0.0}
         machine = OneClassSVM(nu=self.nu, tol=self.tol, max_iter=self.max_iter).fit(K)
@@ -125,27 +141,27 @@ class FilteredSVC(BinarySolver):
         at_bound[machine.support_[machine.dual_coef_ >= 1]] = True
         return at_bound & (machine.decision_function(K) < 0), machine.report_
 
-    def _decide(self, K, columns):
+    def _decide(self, K: npt.NDArray[np.float64], columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the decision of the binary solver."""
         return self.machine_._decide(K, columns[self.machine_.support_])
 
-    def linear(self):
+    def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
         """Return that of the binary solver, in the columns of all rows."""
         found = self.machine_.linear()
         return None if found is None else (self._on_columns(found[0]), found[1])
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[Header, Arrays]:
         """Return the state of the binary solver, and the rows that were left out."""
         header, arrays = self.machine_.state()
         return {"machine": header}, {**nest("machine", arrays), "left_out": self.left_out_}
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Set what `fitted_state` returned."""
         self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
         self.left_out_ = arrays["left_out"]
 
 
-def _told(left_out, y):
+def _told(left_out: Sequence[int], y: npt.NDArray[np.float64]) -> str:
     """Return what was left out in words, and what to do where it is more than half of a class."""
     sizes = [int(np.sum(y == sign)) for sign in (-1.0, 1.0)]
     several = [f"{few} of {size} {word}" for few, size, word in zip(left_out, sizes, WORDS, strict=True)]

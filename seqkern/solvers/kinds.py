@@ -1,10 +1,18 @@
 """Solvers by the kind of what they learn: classes, two classes, real numbers."""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import LabelError
+from seqkern.core.types import Arrays, Header
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.estimator import ClassifierProtocol, RegressorProtocol
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 
 class ClassSolver(ClassifierProtocol, Solver):
@@ -14,9 +22,34 @@ class ClassSolver(ClassifierProtocol, Solver):
     ----------
     classes_ : ndarray, shape (c,)
         After `fit`: the classes, sorted.
+
+    Examples
+    --------
+    Labels may be of any type:
+
+    >>> from seqkern.solvers import CSVC
+    >>> solver = CSVC().fit([[2.0, 0.0], [0.0, 2.0]], ["membrane", "globular"])
+    >>> solver.classes_.tolist(), solver.predict([[1.0, 0.0]]).tolist()
+    (['globular', 'membrane'], ['membrane'])
     """
 
-    def _coded(self, y):
+    def predict(self, K: Any) -> npt.NDArray[Any]:
+        """Return the predicted class of each row.
+
+        Parameters
+        ----------
+        K : array_like of float64, shape (m, n)
+            As `decision_function` takes it.
+
+        Returns
+        -------
+        ndarray, shape (m,)
+            Members of `classes_`.
+        """
+        decisions = self.decision_function(K)
+        return self.classes_[(decisions > 0).astype(np.int64) if decisions.ndim == 1 else decisions.argmax(axis=1)]
+
+    def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Set `classes_` and return, for each label, its place among them."""
         from sklearn.utils.multiclass import check_classification_targets  # only here: needed by training alone
 
@@ -24,7 +57,8 @@ class ClassSolver(ClassifierProtocol, Solver):
             check_classification_targets(y)
         except ValueError as error:
             raise LabelError(str(error)) from error
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        classes, codes = np.unique(y, return_inverse=True)
+        self.classes_: npt.NDArray[Any] = classes
         if len(self.classes_) < 2:
             raise LabelError(
                 f"all {len(y)} training labels are of one class, {self.classes_[0]!s}",
@@ -32,29 +66,42 @@ class ClassSolver(ClassifierProtocol, Solver):
             )
         return codes
 
-    def state(self):
+    def state(self) -> tuple[Header, Arrays]:
         """Return the state, with the classes."""
         header, arrays = super().state()
         classes = self.classes_.astype(str) if self.classes_.dtype == object else self.classes_
         return header, {"classes": classes, **arrays}
 
-    def restore(self, header, arrays):
-        """Set what `state` returned."""
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Set what `state` returned.
+
+        Parameters
+        ----------
+        header : mapping
+            Its JSON dict.
+        arrays : mapping of str to ndarray
+            Its arrays.
+        """
         super().restore(header, arrays)
         self.classes_ = arrays["classes"]
 
 
 class BinarySolver(ClassSolver):
-    """Base of solvers that tell two classes apart; a decision above zero means ``classes_[1]``."""
+    """Base of solvers that tell two classes apart; a decision above zero means ``classes_[1]``.
 
-    targets = ("binary",)
+    Examples
+    --------
+    >>> from seqkern.solvers import CSVC
+    >>> solver = CSVC().fit([[2.0, 0.0], [0.0, 2.0]], [0, 1])
+    >>> solver.decision_function([[1.0, 0.0], [0.0, 1.0]]).tolist()
+    [-0.5, 0.5]
+    >>> solver.predict([[1.0, 0.0], [0.0, 1.0]]).tolist()
+    [0, 1]
+    """
 
-    def predict(self, K):
-        """Return the predicted class of each row of `K`, shape (m,)."""
-        second = self.decision_function(K) > 0
-        return self.classes_[second.astype(np.int64)]
+    targets: ClassVar[tuple[str, ...]] = ("binary",)
 
-    def _coded(self, y):
+    def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return the labels as −1.0 and 1.0."""
         codes = super()._coded(y)
         if len(self.classes_) > 2:
@@ -66,7 +113,7 @@ class BinarySolver(ClassSolver):
             )
         return 2.0 * codes - 1.0
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> "Tags":
         """Tell scikit-learn that more than two classes are an error."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
@@ -74,29 +121,41 @@ class BinarySolver(ClassSolver):
 
 
 class AnyClassSolver(ClassSolver):
-    """Base of solvers that tell two classes or more apart without binary machines.
+    """Base of solvers that tell two classes or more apart without binary classifiers.
 
     A decision is one number for two classes, above zero for the second, and else one for each class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers import PrimalSVC
+    >>> composition = np.array([[0.9, 0.1, 0.0], [0.1, 0.8, 0.1], [0.0, 0.2, 0.8]])
+    >>> solver = PrimalSVC(C=100.0).fit(composition, ["alpha", "beta", "coil"])
+    >>> solver.decision_function(composition).shape, solver.predict(composition[::-1]).tolist()
+    ((3, 3), ['coil', 'beta', 'alpha'])
     """
 
-    targets = ("binary", "multiclass")
-
-    def predict(self, K):
-        """Return the predicted class of each row of `K`, shape (m,)."""
-        decisions = self.decision_function(K)
-        return self.classes_[(decisions > 0).astype(np.int64) if decisions.ndim == 1 else decisions.argmax(axis=1)]
+    targets: ClassVar[tuple[str, ...]] = ("binary", "multiclass")
 
 
 class RealSolver(RegressorProtocol, Solver):
-    """Base of solvers that predict a real number; the decision is the prediction."""
+    """Base of solvers that predict a real number; the decision is the prediction.
 
-    targets = ("real",)
+    Examples
+    --------
+    >>> from seqkern.solvers import LSSVR
+    >>> solver = LSSVR(C=1e6).fit([[1.0, 0.0], [0.0, 1.0]], [1.5, -0.5])
+    >>> solver.predict([[1.0, 0.0], [0.5, 0.5]]).round(3).tolist()
+    [1.5, 0.5]
+    """
 
-    def predict(self, K):
+    targets: ClassVar[tuple[str, ...]] = ("real",)
+
+    def predict(self, K: Any) -> npt.NDArray[np.float64]:
         """Return the predicted value of each row of `K`, float64 (m,)."""
         return self.decision_function(K)
 
-    def _coded(self, y):
+    def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return the labels as float64."""
         try:
             return y.astype(np.float64)

@@ -1,6 +1,7 @@
 """What the solvers by linear algebra share: factors of a matrix, centring."""
 
 import numpy as np
+import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpotri, dsytrf, dsytrs
 
@@ -10,8 +11,30 @@ ROWS = 256
 """So many rows at a time, where a whole matrix would be a copy too many."""
 
 
-def check_symmetric(K):
-    """Raise GramError unless the square matrix `K` is symmetric up to rounding."""
+def check_symmetric(K: npt.NDArray[np.float64]) -> None:
+    """Raise GramError unless a square matrix is symmetric up to rounding.
+
+    Parameters
+    ----------
+    K : ndarray of float64, shape (n, n)
+        A memory map is read by parts.
+
+    Raises
+    ------
+    GramError
+        With two entries that differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.core.errors import GramError
+    >>> from seqkern.solvers.linear_algebra import check_symmetric
+    >>> try:
+    ...     check_symmetric(np.array([[1.0, 0.5], [0.4, 1.0]]))
+    ... except GramError as error:
+    ...     print(error.problem)
+    the matrix is not symmetric: K[0, 1] = 0.5, K[1, 0] = 0.4
+    """
     largest = max((np.abs(K[start : start + ROWS]).max() for start in range(0, len(K), ROWS)), default=0.0)
     for start in range(0, len(K), ROWS):
         rows = K[start : start + ROWS, start:]
@@ -25,14 +48,28 @@ def check_symmetric(K):
             )
 
 
-def centred(K, means):
+def centred(K: npt.NDArray[np.float64], means: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return C K C, C = I − 11ᵀ/n, with the bits of a symmetric matrix where `K` has them.
 
     Parameters
     ----------
     K : ndarray of float64, shape (n, n)
+        Symmetric.
     means : ndarray of float64, shape (n,)
         Of the rows of `K`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, n)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.linear_algebra import centred
+    >>> K = np.array([[4.0, 2.0], [2.0, 2.0]])
+    >>> centred(K, K.mean(axis=1))
+    array([[ 0.5, -0.5],
+           [-0.5,  0.5]])
     """
     result = np.array(K)
     for start in range(0, len(K), ROWS):
@@ -53,18 +90,36 @@ class Definite:
     ------
     numpy.linalg.LinAlgError
         If `A` is not positive definite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.linear_algebra import Definite
+    >>> factor = Definite(np.array([[2.0, 1.0], [1.0, 2.0]]))
+    >>> factor.solve(np.array([3.0, 0.0])).round(12)
+    array([ 2., -1.])
     """
 
     definite = True
 
-    def __init__(self, A):
+    def __init__(self, A: npt.NDArray[np.float64]) -> None:
         self._factor = cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)
 
-    def solve(self, b):
-        """Return A⁻¹ b, b of shape (n,) or (n, m)."""
+    def solve(self, b: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return A⁻¹ b.
+
+        Parameters
+        ----------
+        b : ndarray of float64, shape (n,) or (n, m)
+            One right side, or m of them.
+
+        Returns
+        -------
+        ndarray of float64, of the shape of `b`
+        """
         return cho_solve(self._factor, b, check_finite=False)
 
-    def inverse(self):
+    def inverse(self) -> npt.NDArray[np.float64]:
         """Return A⁻¹ with the bits of a symmetric matrix, in the memory of the factor, which is gone then."""
         factor, _ = self._factor
         inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
@@ -88,22 +143,59 @@ class Indefinite:
     ------
     numpy.linalg.LinAlgError
         If `A` is singular.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.linear_algebra import Indefinite
+    >>> Indefinite(np.array([[0.0, 1.0], [1.0, 0.0]])).solve(np.array([3.0, 5.0]))
+    array([5., 3.])
     """
 
     definite = False
 
-    def __init__(self, A):
+    def __init__(self, A: npt.NDArray[np.float64]) -> None:
         self._factor, self._pivots, info = dsytrf(A.T, lower=1, lwork=64 * max(len(A), 1), overwrite_a=1)
         if info:
             raise np.linalg.LinAlgError("singular matrix")
 
-    def solve(self, b):
-        """Return A⁻¹ b, b of shape (n,) or (n, m)."""
+    def solve(self, b: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return A⁻¹ b.
+
+        Parameters
+        ----------
+        b : ndarray of float64, shape (n,) or (n, m)
+            One right side, or m of them.
+
+        Returns
+        -------
+        ndarray of float64, of the shape of `b`
+        """
         return dsytrs(self._factor, self._pivots, b, lower=1)[0]
 
 
-def on_diagonal(K, added):
-    """Return a C-ordered copy of `K` with `added`, a number or n of them, added to its diagonal."""
+def on_diagonal(K: npt.NDArray[np.float64], added: float | npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return a C-ordered copy of a matrix with something added to its diagonal.
+
+    Parameters
+    ----------
+    K : ndarray of float64, shape (n, n)
+        Not changed.
+    added : float, or ndarray of float64, shape (n,)
+        One number for all rows, or one for each.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, n)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.linear_algebra import on_diagonal
+    >>> on_diagonal(np.ones((2, 2)), np.array([0.5, 1.0]))
+    array([[1.5, 1. ],
+           [1. , 2. ]])
+    """
     result = np.array(K, order="C")
     result[np.diag_indices_from(result)] += added
     return result

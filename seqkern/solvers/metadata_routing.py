@@ -7,7 +7,19 @@ if TYPE_CHECKING:
 
 
 class MetadataRouting:
-    """Mixin of solvers: `fit` takes groups, and `score`, where there is one, weights of samples."""
+    """Mixin of solvers: `fit` takes groups, and `score`, where there is one, weights of samples.
+
+    Examples
+    --------
+    Groups for a solver inside a pipeline or a search:
+
+    >>> import sklearn
+    >>> from seqkern.solvers import CSVC
+    >>> with sklearn.config_context(enable_metadata_routing=True):
+    ...     solver = CSVC().set_fit_request(groups=True)
+    >>> solver.get_metadata_routing()
+    {'fit': {'groups': True}, 'score': {'sample_weight': None}}
+    """
 
     def get_metadata_routing(self) -> "MetadataRequest":
         """Return what is requested: nothing, but what `set_fit_request` and `set_score_request` said."""
@@ -29,6 +41,15 @@ class MetadataRouting:
         ----------
         groups : bool, str or None
             Whether it does; or the name under which it gets them; None makes it an error to give it some.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        RuntimeError
+            If scikit-learn's routing of metadata is off.
         """
         return self._request("fit", "groups", groups)
 
@@ -39,6 +60,15 @@ class MetadataRouting:
         ----------
         sample_weight : bool, str or None
             As `groups` of `set_fit_request`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        RuntimeError
+            If scikit-learn's routing of metadata is off.
         """
         return self._request("score", "sample_weight", sample_weight)
 

@@ -9,6 +9,8 @@ import math
 import re
 from dataclasses import dataclass
 
+import numpy as np
+
 from seqkern.core.errors import ParameterError
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
@@ -19,25 +21,54 @@ SIGNIFICANT = 6
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers from `low` to `high`, both included."""
+    """Numbers from `low` to `high`, both included.
+
+    Attributes
+    ----------
+    low, high : float or int
+        Where both are int, only whole numbers are drawn.
+
+    Raises
+    ------
+    ParameterError
+        If `low` is not below `high`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.ranges import Range
+    >>> costs = Range(0.01, 100.0)
+    >>> str(costs), [costs.draw(np.random.default_rng(seed)) for seed in (1, 2)]
+    ('0.01..100.0', [1.11503, 0.111288])
+    """
 
     low: float
     high: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not self.low < self.high:
             raise ParameterError(f"the range {self} is empty", remedy="write the smaller number first, as 0.01..100")
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.low}..{self.high}"
 
     @property
-    def ends(self):
+    def ends(self) -> list[float]:
         """Both ends, as a list."""
         return [self.low, self.high]
 
-    def draw(self, rng):
-        """Return one value, drawn by a numpy Generator."""
+    def draw(self, rng: np.random.Generator) -> float:
+        """Return one value, drawn at random.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            One number is drawn from it.
+
+        Returns
+        -------
+        float or int
+        """
         low, high, logarithmic = self.low, self.high, self.low > 0
         whole = isinstance(low, int) and isinstance(high, int)
         if whole:
@@ -50,12 +81,28 @@ class Range:
         return float(f"{value:.{SIGNIFICANT}g}")
 
 
-def as_range(word):
-    """Return the Range that a word means, or None."""
+def as_range(word: str) -> Range | None:
+    """Return the Range that a text means, or None.
+
+    Parameters
+    ----------
+    word : str
+        Such as ``0.01..100``.
+
+    Returns
+    -------
+    Range or None
+
+    Examples
+    --------
+    >>> from seqkern.solvers.ranges import as_range
+    >>> as_range("1..5"), as_range("scale")
+    (Range(low=1, high=5), None)
+    """
     found = _RANGE.fullmatch(word.strip())
     return Range(*map(_number, found.groups())) if found else None
 
 
-def _number(text):
+def _number(text: str) -> float:
     """Return a number, an integer where it is written as one."""
     return float(text) if set(text) & set(".eE") else int(text)

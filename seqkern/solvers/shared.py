@@ -1,6 +1,6 @@
-"""Parameters that several solvers declare."""
+"""Parameters that several solvers declare, and what follows from them."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seqkern.core.parameters import integer, numbers_by_name, real
 
@@ -12,12 +12,45 @@ BALANCED = (
 
 
 def cost(doc: str, *, infinite: bool = False) -> Any:
-    """Declare C."""
+    """Declare C.
+
+    Parameters
+    ----------
+    doc : str
+        What it costs.
+    infinite : bool
+        Whether infinity is a value too.
+
+    Returns
+    -------
+    Parameter
+        For type checkers a value.
+
+    Examples
+    --------
+    >>> from seqkern.solvers.base import BinarySolver
+    >>> from seqkern.solvers.shared import cost
+    >>> class Perceptron(BinarySolver):
+    ...     C: float = cost("Cost of a mistake.")
+    >>> Perceptron(C=2.0)
+    Perceptron(C=2.0)
+    """
     return real(default=1.0, low=0, open_low=True, infinite=infinite, doc=doc)
 
 
 def class_weights(doc: str = BALANCED) -> Any:
-    """Declare factors of C for the classes."""
+    """Declare factors of C for the classes.
+
+    Parameters
+    ----------
+    doc : str
+        What they mean.
+
+    Returns
+    -------
+    Parameter
+        For type checkers a value.
+    """
     return numbers_by_name(
         value=real(low=0, open_low=True),
         default=None,
@@ -29,15 +62,73 @@ def class_weights(doc: str = BALANCED) -> Any:
 
 
 def tolerance(default: float, doc: str) -> Any:
-    """Declare when a fit has converged."""
+    """Declare when a fit has converged.
+
+    Parameters
+    ----------
+    default : float
+        > 0.
+    doc : str
+        What is compared with it, in which units.
+
+    Returns
+    -------
+    Parameter
+        For type checkers a value.
+    """
     return real(default=default, low=0, open_low=True, doc=doc)
 
 
 def limit(default: int, doc: str) -> Any:
-    """Declare the most iterations, or what else is counted from 1."""
+    """Declare the most iterations, or what else is counted from 1.
+
+    Parameters
+    ----------
+    default : int
+        At least 1.
+    doc : str
+        What is counted.
+
+    Returns
+    -------
+    Parameter
+        For type checkers a value.
+    """
     return integer(default=default, low=1, doc=doc)
 
 
 def random_seed(doc: str, *, largest: int = LARGEST_SEED) -> Any:
-    """Declare where random numbers begin."""
+    """Declare where random numbers begin.
+
+    Parameters
+    ----------
+    doc : str
+        What is drawn.
+    largest : int
+        The largest seed; the default suits numpy.
+
+    Returns
+    -------
+    Parameter
+        For type checkers a value.
+    """
     return integer(default=1, low=0, high=largest, doc=doc)
+
+
+class SearchesCost:
+    """What a search of hyperparameters does by default with a solver whose one choice is its cost C."""
+
+    if TYPE_CHECKING:  # each solver declares it
+
+        @property
+        def C(self) -> Any:  # noqa: N802
+            """Cost of an error."""
+
+    @classmethod
+    def default_grid(cls) -> dict[str, list[Any]]:
+        """Return five costs, a factor of ten apart."""
+        return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
+
+    def complexity(self) -> tuple[float, ...]:
+        """Return C: the classifier is simpler where errors cost less."""
+        return (float(self.C),)

@@ -41,3 +41,4 @@ SOLVERS = Registry(
         "whitened_neighbors": "seqkern.solvers.baselines.whitened_neighbors:WhitenedNeighbors",
     },
 )
+"""The registry: ``SOLVERS.get("csvc")`` is the class `CSVC`, ``SOLVERS.names`` are all names."""

@@ -3,17 +3,27 @@
 import contextlib
 import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from seqkern.core.declarations import Number, Parameter
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.declarations import Parameter
+from seqkern.core.declared_numbers import Number
 from seqkern.core.errors import ModelError, ParameterError, unknown_name
 from seqkern.core.kinds import Kind, add_kind
 from seqkern.core.specs import normal_values, parse_spec, plain
 from seqkern.solvers.class_names import by_code
 from seqkern.solvers.ranges import Range, as_range
 from seqkern.solvers.solver_table import SOLVERS
+
+if TYPE_CHECKING:
+    from seqkern.solvers.contract import Solver
+
+Spec = Mapping[str, Any] | str
+"""A solver as a configuration or the command line has it; a list stands for values to choose from."""
 
 TAKES = {
     "gram": "a Gram matrix",
@@ -23,7 +33,7 @@ TAKES = {
 """What the `input` of a solver is called in messages."""
 
 
-def build_solver(spec):
+def build_solver(spec: "Spec | Solver") -> "Solver":
     """Return a new solver.
 
     Parameters
@@ -31,11 +41,23 @@ def build_solver(spec):
     spec : dict, str or Solver
         ``{"solver": "csvc", "C": 1}``; its text form, ``csvc:C=1`` or JSON; or a solver, returned as it is.
 
+    Returns
+    -------
+    Solver
+
     Raises
     ------
     ParameterError
         For an unknown solver or parameter (with the nearest known one), a value outside its domain, or a
         grid.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import build_solver
+    >>> build_solver("csvc:C=10,class_weight=balanced")
+    CSVC(C=10, class_weight='balanced')
+    >>> build_solver({"solver": "pairwise_voting", "binary": {"solver": "psvc", "epsilon": 0.3}})
+    PairwiseVoting(binary=PSVC(epsilon=0.3))
     """
     if isinstance(spec, SOLVERS.base_class):
         return spec
@@ -55,7 +77,7 @@ def build_solver(spec):
     return solver
 
 
-def expand_grid(spec, *, search=False, ends=False):
+def expand_grid(spec: Spec, *, search: bool = False, ends: bool = False) -> list[dict[str, Any]]:
     """Return the specs of a grid: every combination of the values that are lists.
 
     Parameters
@@ -79,29 +101,43 @@ def expand_grid(spec, *, search=False, ends=False):
     ------
     ParameterError
         As `build_solver`, and for an empty list.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import expand_grid
+    >>> for spec in expand_grid("psvc:C=[1,10],epsilon=[0.1,0.3]"):
+    ...     print(spec)
+    {'solver': 'psvc', 'C': 1, 'epsilon': 0.1}
+    {'solver': 'psvc', 'C': 1, 'epsilon': 0.3}
+    {'solver': 'psvc', 'C': 10, 'epsilon': 0.1}
+    {'solver': 'psvc', 'C': 10, 'epsilon': 0.3}
     """
     return [spec for spec, _ in build_grid(spec, search=search, ends=ends)]
 
 
-def build_grid(spec, *, search=False, ends=False):
-    """Return the specs of a grid, each with its solver, a list of (dict, Solver).
+def build_grid(spec: Spec, *, search: bool = False, ends: bool = False) -> list[tuple[dict[str, Any], "Solver"]]:
+    """Return the specs of a grid, each with its solver.
 
     Parameters
     ----------
     spec, search, ends
         As in `expand_grid`.
+
+    Returns
+    -------
+    list of (dict, Solver)
     """
     return [(plain(point), build_solver(point)) for point in _points(spec, search, ends)]
 
 
-def _points(spec, search, ends):
+def _points(spec: Spec, search: bool, ends: bool) -> list[dict[str, Any]]:
     """Return the specs of a grid, none of them built."""
     name, params = _searched(spec, search)
     choices = [_choices(name, key, value, search, ends) for key, value in params.items()]
     return [{"solver": name, **dict(zip(params, values, strict=True))} for values in itertools.product(*choices)]
 
 
-def draw_spec(spec, rng, *, search=False):
+def draw_spec(spec: Spec, rng: np.random.Generator, *, search: bool = False) -> dict[str, Any]:
     """Return one spec, drawn at random: of each list a value, of each range a number within it.
 
     Parameters
@@ -109,16 +145,28 @@ def draw_spec(spec, rng, *, search=False):
     spec : dict or str
         As in `expand_grid`, and with ranges, as ``csvc:C=0.01..100``.
     rng : numpy.random.Generator
+        What draws.
     search : bool
         As in `expand_grid`.
+
+    Returns
+    -------
+    dict
 
     Raises
     ------
     ParameterError
         As `expand_grid`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers import draw_spec
+    >>> draw_spec("csvc:C=0.01..100,class_weight=balanced", np.random.default_rng(1))
+    {'solver': 'csvc', 'C': 1.11503, 'class_weight': 'balanced'}
     """
     name, params = _searched(spec, search)
-    drawn = {"solver": name}
+    drawn: dict[str, Any] = {"solver": name}
     for key, value in params.items():
         if isinstance(value, Range):
             drawn[key] = value.draw(rng)
@@ -131,8 +179,24 @@ def draw_spec(spec, rng, *, search=False):
     return plain(drawn)
 
 
-def has_range(spec):
-    """Tell whether a spec holds a range of values, which only random search can use."""
+def has_range(spec: Spec) -> bool:
+    """Tell whether a spec holds a range of values, which only random search can use.
+
+    Parameters
+    ----------
+    spec : dict or str
+        As in `draw_spec`; the solvers within it are looked at too.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from seqkern.solvers import has_range
+    >>> has_range("csvc:C=0.01..100"), has_range("csvc:C=[0.1,1]")
+    (True, False)
+    """
     _, params = _split_spec(spec)
     return any(
         isinstance(value, Range) or (isinstance(value, dict) and "solver" in value and has_range(value))
@@ -140,8 +204,8 @@ def has_range(spec):
     )
 
 
-def spec_text(spec):
-    """Return a specification in the text form that reads as the same one; as JSON, where that form has no words for it.
+def spec_text(spec: dict[str, Any]) -> str:
+    """Return a specification in the text form that reads as the same one; as JSON, where that form cannot say it.
 
     Parameters
     ----------
@@ -151,6 +215,12 @@ def spec_text(spec):
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> from seqkern.solvers.specs import spec_text
+    >>> spec_text({"solver": "one_against_rest", "binary": {"solver": "csvc", "C": 10}})
+    'one_against_rest:binary=(csvc:C=10)'
     """
     key = next(iter(spec), None)
     if key in ("solver", "selector"):
@@ -161,21 +231,38 @@ def spec_text(spec):
     return json.dumps(spec, ensure_ascii=False)
 
 
-def value_text(value):
-    """Return the value of a parameter as it stands in `spec_text`, without parentheses around a specification."""
+def value_text(value: Any) -> Any:
+    """Return the value of a parameter as it stands in `spec_text`, without parentheses around a specification.
+
+    Parameters
+    ----------
+    value : object
+        Of a spec.
+
+    Returns
+    -------
+    object
+        The text of a specification or a list; anything else as it is.
+
+    Examples
+    --------
+    >>> from seqkern.solvers.specs import value_text
+    >>> value_text({"solver": "csvc", "C": 10}), value_text([0.1, None]), value_text(3)
+    ('csvc:C=10', '[0.1,none]', 3)
+    """
     if isinstance(value, dict):
         return spec_text(value)
     return _value_text(value) if isinstance(value, (list, tuple)) else value
 
 
-def _named_text(spec):
+def _named_text(spec: Mapping[str, Any]) -> str:
     """Return the text form of a dict that begins with its name."""
     name, *params = spec.items()
     text = ",".join(f"{key}={_value_text(value)}" for key, value in params)
     return f"{name[1]}:{text}" if text else str(name[1])
 
 
-def _value_text(value):
+def _value_text(value: Any) -> str:
     """Return the text form of a parameter's value."""
     if isinstance(value, dict):
         return f"({_named_text(value)})"
@@ -184,25 +271,39 @@ def _value_text(value):
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
-def make_solver(spec, kind, classes=()):
+def make_solver(spec: "Spec | Solver", kind: str, classes: Sequence[str] = ()) -> "Solver":
     """Return a new solver for labels of one kind: a binary solver learns several classes by pairwise voting.
 
     Parameters
     ----------
     spec : dict, str or Solver
+        As in `build_solver`.
     kind : {"binary", "multiclass", "real"}
-    classes : tuple of str, optional
+        Of the labels.
+    classes : sequence of str, optional
         The names of the classes, as those of `Labels`, for weights of classes: the solver is to see −1 and 1, or 0,
         1, 2, ….
+
+    Returns
+    -------
+    Solver
 
     Raises
     ------
     ParameterError
-        As `build_solver`, if the solver cannot learn such labels, and for a weight of no class.
+        As `build_solver`, if the solver cannot learn such labels, and for a weight of an unknown class.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import make_solver
+    >>> make_solver("csvc:C=10", "multiclass")
+    PairwiseVoting(binary=CSVC(C=10))
+    >>> make_solver({"solver": "csvc", "class_weight": {"donor": 5}}, "binary", classes=("decoy", "donor"))
+    CSVC(class_weight={1.0: 5})
     """
     solver = build_solver(spec)
     if classes:
-        codes = (-1.0, 1.0) if kind == "binary" else range(len(classes))
+        codes: Iterable[float] = (-1.0, 1.0) if kind == "binary" else range(len(classes))
         solver = by_code(solver, dict(zip(classes, codes, strict=True)))
     if kind in solver.targets:
         return solver
@@ -219,13 +320,28 @@ def make_solver(spec, kind, classes=()):
     )
 
 
-def common_input(specs):
+def common_input(specs: Iterable["Spec | Solver"]) -> str:
     """Return what all solvers of a grid take of a kernel, ``"gram"``, ``"features"`` or ``"implicit"``.
+
+    Parameters
+    ----------
+    specs : iterable of dict, str or Solver
+        One or more, none of them a grid.
+
+    Returns
+    -------
+    str
 
     Raises
     ------
     ParameterError
         If not all take the same.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import common_input
+    >>> common_input(["csvc:C=1", "psvc:epsilon=0.3"]), common_input(["linear_svc"])
+    ('gram', 'implicit')
     """
     solvers = [build_solver(spec) for spec in specs]
     for solver in solvers:
@@ -237,13 +353,34 @@ def common_input(specs):
     return solvers[0].input
 
 
-def solver_from_state(header, arrays):
+def solver_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> "Solver":
     """Return the fitted solver whose `state` this is.
+
+    Parameters
+    ----------
+    header : mapping
+        Its JSON dict.
+    arrays : mapping of str to ndarray
+        Its arrays.
+
+    Returns
+    -------
+    Solver
 
     Raises
     ------
     ModelError
-        If it is no solver's state, or that of a solver unknown here.
+        If it is not the state of a solver, or that of a solver unknown here.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers import LSSVC, solver_from_state
+    >>> K = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 2.0]])
+    >>> solver = LSSVC(C=10.0).fit(K, ["globin", "globin", "other"])
+    >>> again = solver_from_state(*solver.state())
+    >>> again, again.predict(K[:1]).tolist()
+    (LSSVC(C=10.0), ['globin'])
     """
     try:
         solver = build_solver(header["spec"])
@@ -274,7 +411,7 @@ def _ranged(value: Any, item: Parameter | None) -> Any:
     return (as_range(value) or value) if isinstance(value, str) else value
 
 
-def _searched(spec, search):
+def _searched(spec: Spec, search: bool) -> tuple[str, dict[str, Any]]:
     """Return a spec's solver name and its parameters in the order of the constructor, default grids among them."""
     name, params = _split_spec(spec)
     cls = SOLVERS.get(name)
@@ -287,7 +424,7 @@ def _searched(spec, search):
     return name, {key: params[key] for key in known if key in params}
 
 
-def _range_in_grid(name, key, value):
+def _range_in_grid(name: str, key: str, value: Range) -> ParameterError:
     """Return the error for a range where single values are needed."""
     return ParameterError(
         f"solver {name!r}: {key} is a range of values, {value}",
@@ -295,7 +432,7 @@ def _range_in_grid(name, key, value):
     )
 
 
-def _choices(name, key, value, search, ends):
+def _choices(name: str, key: str, value: Any, search: bool, ends: bool) -> list[Any]:
     """Return the values one parameter takes in a grid."""
     if _is_one_value(name, key):
         return [value]
@@ -314,7 +451,7 @@ def _choices(name, key, value, search, ends):
 
 
 def _is_one_value(name: str, key: str) -> bool:
-    """Tell whether the value of a parameter is no grid, whatever it is."""
+    """Tell whether the value of a parameter is not a grid, whatever it is."""
     return key in SOLVERS.get(name).list_parameters()
 
 

@@ -1,20 +1,53 @@
 """The state of a fitted solver: to a model file and back, and to matrices with other columns."""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.specs import plain
-from seqkern.solvers.estimator import check_is_fitted
+from seqkern.core.types import Arrays, Header
+from seqkern.solvers.estimator import Estimator, check_is_fitted
 from seqkern.solvers.specs import solver_from_state
 
+if TYPE_CHECKING:
+    from seqkern.solvers.contract import Solver
 
-class Stored:
-    """Mixin of `Solver`: what follows from its `fitted_state` and `restore_fitted`."""
 
-    def state(self):
+class Stored(Estimator):
+    """Base of `Solver`: what follows from its `fitted_state` and `restore_fitted`.
+
+    Examples
+    --------
+    Prediction needs the support alone, so that a model keeps few sequences:
+
+    >>> import numpy as np
+    >>> from seqkern.solvers import CSVC, solver_from_state
+    >>> X = np.array([[3.0], [1.0], [-1.0], [-3.0]])
+    >>> solver = CSVC(C=10.0).fit(X @ X.T, [1, 1, 0, 0])
+    >>> solver.support_.tolist()
+    [2, 1]
+    >>> few = solver.restrict(solver.support_)
+    >>> few.predict(np.array([[2.0], [-2.0]]) @ X[solver.support_].T).tolist()
+    [1, 0]
+
+    A state is what a model file holds of it:
+
+    >>> header, arrays = few.state()
+    >>> header["spec"]["C"], sorted(arrays)
+    (10.0, ['classes', 'coef', 'support'])
+    >>> solver_from_state(header, arrays)
+    CSVC(C=10.0)
+    """
+
+    name: ClassVar[str | None]
+
+    def state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays) from which `solver_from_state` makes this solver again."""
         check_is_fitted(self)
-        header, arrays = self.fitted_state()
+        header, arrays = cast("Solver", self).fitted_state()
         header = {
             "spec": self.spec(),
             "columns": self.n_features_in_,
@@ -23,14 +56,23 @@ class Stored:
         }
         return header, {"support": self.support_, **arrays}
 
-    def restore(self, header, arrays):
-        """Set what `state` returned."""
-        self.n_features_in_ = header["columns"]
-        self.report_ = header["report"]
-        self.support_ = arrays["support"]
-        self.restore_fitted(header["learned"], arrays)
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Set what `state` returned.
 
-    def restrict(self, rows):
+        Parameters
+        ----------
+        header : mapping
+            Its JSON dict.
+        arrays : mapping of str to ndarray
+            Its arrays.
+        """
+        # the types stand here, for in the body of a class they would be taken for parameters of the constructor
+        self.n_features_in_: int = header["columns"]
+        self.report_: dict[str, Any] = header["report"]
+        self.support_: npt.NDArray[np.int64] = arrays["support"]
+        cast("Solver", self).restore_fitted(header["learned"], arrays)
+
+    def restrict(self, rows: npt.ArrayLike) -> Self:
         """Return an equivalent fitted solver for kernel matrices with fewer columns.
 
         Parameters
@@ -59,7 +101,7 @@ class Stored:
             )
         return Stored.renumber(self, support, len(rows))
 
-    def renumber(self, support, columns):
+    def renumber(self, support: npt.NDArray[np.int64], columns: int) -> Self:
         """Return this fitted solver for matrices of another width, with its support columns in other places.
 
         Parameters
@@ -68,11 +110,16 @@ class Stored:
             The new place of each support column.
         columns : int
             The new width.
+
+        Returns
+        -------
+        Solver
         """
         header, arrays = self.state()
-        return solver_from_state({**header, "columns": columns}, {**arrays, "support": support})
+        other = solver_from_state({**header, "columns": columns}, {**arrays, "support": support})
+        return cast("Self", other)
 
-    def spec(self):
+    def spec(self) -> dict[str, Any]:
         """Return the solver as a config would write it: ``{"solver": name, parameter: value, …}``."""
         return {
             "solver": self.name,

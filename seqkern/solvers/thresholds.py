@@ -1,16 +1,18 @@
-"""The decision value above which a unit counts as positive, chosen by what errors cost.
+"""The decision value above which a sample counts as positive, chosen by what errors cost.
 
 A rule is one of ``sensitivity=0.95`` (at least so many of the positives are found, with as few false positives as
 that allows), ``specificity=0.99`` (at least so many of the negatives are left, with as many positives found as that
 allows), and ``cost=1:5`` (a false positive costs 1, a false negative 5; the sum is least). It is fitted to decisions
-about units that were not trained on: what it reaches on new units differs by chance.
+about samples that were not trained on: what it reaches on new samples differs by chance.
 """
 
 import math
 import re
 from dataclasses import asdict, dataclass
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import LabelError, ParameterError
 
@@ -25,10 +27,27 @@ class Threshold:
     Attributes
     ----------
     rule : str
+        As a user wrote it.
     value : float
         Decisions above it mean the positive class.
     sensitivity, specificity : float
         Shares of the n_positive positives above it, and of the n_negative negatives not above it.
+    n_positive, n_negative : int
+        How many there were.
+
+    Examples
+    --------
+    All positives are to be found, at the price of one false positive:
+
+    >>> import numpy as np
+    >>> from seqkern.solvers.thresholds import Threshold
+    >>> decisions = np.array([-1.0, -0.5, 0.25, 0.75, 1.0])
+    >>> positive = np.array([False, True, False, True, True])
+    >>> found = Threshold.fit(decisions, positive, "sensitivity=1")
+    >>> found.value, found.sensitivity, found.specificity
+    (-0.75, 1.0, 0.5)
+    >>> Threshold.fit(decisions, positive, "cost=5:1").value
+    0.5
     """
 
     rule: str
@@ -38,35 +57,42 @@ class Threshold:
     n_positive: int
     n_negative: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.value, (int, float)) or not math.isfinite(self.value):
             raise LabelError(f"a threshold of {self.value!r} is not possible", remedy="train again")
 
     @classmethod
-    def fit(cls, decisions, positive, rule):
+    def fit(cls, decisions: npt.ArrayLike, positive: npt.ArrayLike, rule: str) -> Self:
         """Return the threshold that follows a rule on some decisions.
 
         Parameters
         ----------
-        decisions : ndarray of float64, shape (n,)
-        positive : ndarray of bool, shape (n,)
+        decisions : array_like of float64, shape (n,)
+            Of a solver, about samples that it did not learn from.
+        positive : array_like of bool, shape (n,)
+            Which of the samples are positives.
         rule : str
+            Such as ``sensitivity=0.95``, ``specificity=0.99`` or ``cost=1:5``.
+
+        Returns
+        -------
+        Threshold
 
         Raises
         ------
         ParameterError
-            For what is no rule.
+            For what is not a rule.
         LabelError
-            If a class has no unit.
+            If a class has no sample.
         """
         kind, *numbers = parse_rule(rule)
-        decisions, positive = np.asarray(decisions, dtype=np.float64), np.asarray(positive, dtype=bool)
-        n_positive, n_negative = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
+        values, are_positive = np.asarray(decisions, dtype=np.float64), np.asarray(positive, dtype=bool)
+        n_positive, n_negative = int(np.count_nonzero(are_positive)), int(np.count_nonzero(~are_positive))
         if not n_positive or not n_negative:
             raise LabelError("one class only: no threshold can be chosen", remedy="give units of both classes")
-        places = _places(decisions)
-        found = n_positive - np.searchsorted(np.sort(decisions[positive]), places, side="right")
-        wrong = n_negative - np.searchsorted(np.sort(decisions[~positive]), places, side="right")
+        places = _places(values)
+        found = n_positive - np.searchsorted(np.sort(values[are_positive]), places, side="right")
+        wrong = n_negative - np.searchsorted(np.sort(values[~are_positive]), places, side="right")
         # places rise, so that both counts fall
         if kind == "sensitivity":
             best = int(np.flatnonzero(found >= numbers[0] * n_positive - 1e-9)[-1])
@@ -79,24 +105,43 @@ class Threshold:
         reached = float(found[best] / n_positive), float(1 - wrong[best] / n_negative)
         return cls(rule, float(places[best]), *reached, n_positive, n_negative)
 
-    def record(self):
+    def record(self) -> dict[str, Any]:
         """Return what a model keeps: a JSON dict, the arguments of this class."""
         return asdict(self)
 
 
-def parse_rule(rule):
+def parse_rule(rule: str) -> tuple[str, *tuple[float, ...]]:
     """Return the kind of a rule and its numbers.
+
+    Parameters
+    ----------
+    rule : str
+        As a user wrote it.
+
+    Returns
+    -------
+    tuple
+        ``"sensitivity"`` or ``"specificity"`` and a share, or ``"cost"`` and two costs.
 
     Raises
     ------
     ParameterError
-        For what is no rule.
+        For what is not a rule.
+
+    Examples
+    --------
+    >>> from seqkern.solvers.thresholds import parse_rule
+    >>> parse_rule("specificity=0.99"), parse_rule("cost=1:5")
+    (('specificity', 0.99), ('cost', 1.0, 5.0))
     """
+    impossible = ParameterError(f"threshold {rule!r} is not possible", remedy=f"write {FORMS}")
     found = _RULE.fullmatch(rule) if isinstance(rule, str) else None
+    if found is None:
+        raise impossible
     try:
         numbers = [float(text) for text in found.groups()[1:] if text is not None]
-    except (AttributeError, ValueError):
-        raise ParameterError(f"threshold {rule!r} is not possible", remedy=f"write {FORMS}") from None
+    except ValueError:
+        raise impossible from None
     kind = found[1] or "cost"
     good = all(math.isfinite(number) and number > 0 for number in numbers)
     if not good or (kind != "cost" and numbers[0] > 1):
@@ -106,7 +151,7 @@ def parse_rule(rule):
     return kind, *numbers
 
 
-def _places(decisions):
+def _places(decisions: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return thresholds that divide decisions in every way: between neighbours, below the lowest, at the highest."""
     values = np.unique(decisions)
     between = values[:-1] / 2 + values[1:] / 2  # a difference may be too large for a number

@@ -13,9 +13,10 @@ from seqkern.study.solver_entries import SolverEntry
 class CheckedSolver:
     """A solver that is asked about the labels of training parts.
 
-    Parameters
+    Attributes
     ----------
     solver : SolverEntry
+        With the layers that follow.
     inner_folds : int
         Of the training part; zero where it learns no inner parts.
     seed : int
@@ -41,6 +42,11 @@ class CheckedSolver:
         given : mapping
             ``solver``, ``layers``, ``inner_folds`` and ``seed``.
         name : str
+            Its name in the study.
+
+        Returns
+        -------
+        CheckedSolver
 
         Raises
         ------
@@ -64,6 +70,7 @@ def checked_solvers(methods: Iterable[MethodEntry]) -> dict[str, CheckedSolver]:
     Parameters
     ----------
     methods : iterable of MethodEntry
+        Kernels with solvers, as the study runs them.
 
     Returns
     -------

@@ -25,8 +25,11 @@ def check_defined(keys: Keys, names: Iterable[str] | None, known: Iterable[str],
     keys : tuple of str
         The place that lists the names.
     names : iterable of str or None
+        Those that are listed; None where nothing is.
     known : iterable of str
+        What is defined.
     places : Places
+        Of the study, for messages.
     """
     for number, name in enumerate(names or ()):
         if name not in known:
@@ -41,11 +44,17 @@ def not_defined(keys: Keys, name: str, known: Iterable[str], places: Places, at:
     keys : tuple of str
         The place.
     name : str
+        The one that is not defined.
     known : iterable of str
         What is defined.
     places : Places
+        Of the study, for messages.
     at : tuple of str or int, optional
         Whose line to tell, where it is another place's.
+
+    Returns
+    -------
+    ConfigError
     """
     remedy = f"{hint(name, known)}defined: {', '.join(known)}"
     return places.error(keys, f"{name!r} is not defined", remedy=remedy, at=at)
@@ -57,7 +66,9 @@ def check_choices(dataset: DatasetEntry, kernels: Kernels, solvers: Solvers, pla
     Parameters
     ----------
     dataset : DatasetEntry
+        The data set in question.
     kernels : mapping of str to KernelEntry or KernelChoice
+        All kernels of the study, by name.
     solvers : mapping of str to SolverEntry
         Those of the study.
     places : Places
@@ -82,6 +93,7 @@ def check_methods(dataset: DatasetEntry, methods: Names, kernels: Kernels, place
     Parameters
     ----------
     dataset : DatasetEntry
+        The data set in question.
     methods : sequence of (str, str)
         Names of the kernels and solvers that run on it.
     kernels : mapping of str to KernelEntry or KernelChoice

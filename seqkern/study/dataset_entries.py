@@ -17,9 +17,10 @@ NOT_OF_THE_DATA = ("kernels", "solvers", "importance", "selection_bias", "track"
 class FoldSettings:
     """How a data set is divided into training and test parts.
 
-    Parameters
+    Attributes
     ----------
     method : str
+        One of `seqkern.folds.methods`.
     options : mapping
         Of the method.
 
@@ -41,6 +42,10 @@ class FoldSettings:
         given : mapping
             The value of ``folds``.
 
+        Returns
+        -------
+        FoldSettings
+
         Raises
         ------
         ParameterError
@@ -58,13 +63,14 @@ class FoldSettings:
 class Importance:
     """A method to train on all windows, of which the report shows what matters at each position.
 
-    Parameters
+    Attributes
     ----------
     kernel, solver : str
         Names in the study.
     order : int, optional
         Letters of the longest k-mers.
     background : {"frequencies", "uniform"}, optional
+        How letters are drawn that a k-mer is compared with.
     site : int, optional
         The position, from 1, that is offset 0 in the pictures.
     section : tuple of (int, int), optional
@@ -95,6 +101,10 @@ class Importance:
         ----------
         given : mapping
             The value of ``importance``, which fits the schema.
+
+        Returns
+        -------
+        Importance
         """
         section = given.get("section")
         return cls(**{**given, "section": None if section is None else tuple(section)})
@@ -110,19 +120,22 @@ class Importance:
 class DatasetEntry:
     """A data set of a study.
 
-    Parameters
+    Attributes
     ----------
     name : str
+        Its name in the study.
     given : mapping
         The entry as it is configured.
     data : DataEntry
         What it says of the data.
     folds : FoldSettings, optional
+        How the samples are split.
     kernels, solvers : tuple of str, optional
         The only ones that run on it.
     selection_bias : bool
         Whether to compute what a selection of features with a look at the test parts would seem to reach.
     importance : Importance, optional
+        The method that shows what matters at each position.
     track : str, optional
         The name of the chain whose residues the report draws.
 
@@ -153,8 +166,13 @@ class DatasetEntry:
         given : mapping
             It fits the schema.
         name : str
+            Its name in the study.
         places : Places
             Of the study, for messages.
+
+        Returns
+        -------
+        DatasetEntry
 
         Raises
         ------
@@ -177,7 +195,13 @@ class DatasetEntry:
         Parameters
         ----------
         given : mapping
+            The entry as it is configured.
         name : str
+            Its name in the study.
+
+        Returns
+        -------
+        DatasetEntry
         """
         folds = given.get("folds") or {}
         settings = FoldSettings(str(folds["method"]), folds) if folds.get("method") else None

@@ -27,6 +27,7 @@ def check_labels_kind(labels: Labels, specs: Iterable[Spec]) -> None:
     Parameters
     ----------
     labels : Labels
+        Of a task.
     specs : list of dict or Solver
         Of the solvers.
     """
@@ -40,7 +41,9 @@ def check_layers(layers: Layers, dataset: Dataset) -> None:
     Parameters
     ----------
     layers : Layers
+        Those after a solver.
     dataset : Dataset
+        Whose samples are sequences, tables or residues.
     """
     if layers.needs_chains() and dataset.residues is None:
         raise ParameterError(

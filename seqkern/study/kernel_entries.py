@@ -19,9 +19,10 @@ NOT_OF_THE_KERNEL = ("solvers", "transforms", "repair")
 class KernelEntry:
     """A kernel with what is done to its matrix on each training part.
 
-    Parameters
+    Attributes
     ----------
     name : str
+        Its name in the study.
     given : mapping
         The entry as it is configured.
     spec : mapping
@@ -79,6 +80,10 @@ class KernelEntry:
         repair : str or mapping, optional
             Takes the place of the entry's.
 
+        Returns
+        -------
+        KernelEntry
+
         Raises
         ------
         ConfigError, ParameterError
@@ -108,9 +113,15 @@ class KernelEntry:
         Parameters
         ----------
         given : mapping
+            The entry as it is configured.
         name : str
+            Its name in the study.
         problem : SeqkernError
             Why it cannot.
+
+        Returns
+        -------
+        KernelEntry
         """
         return cls(name, given, given, solvers=_own_solvers(given), problem=problem)
 
@@ -143,6 +154,10 @@ class KernelEntry:
         ----------
         solver : str
             Its name in the study.
+
+        Returns
+        -------
+        bool
         """
         return self.solvers is None or solver in self.solvers
 
@@ -153,6 +168,10 @@ class KernelEntry:
         ----------
         kind : str
             One of `seqkern.datasets.KINDS`, or ``""``.
+
+        Returns
+        -------
+        bool
         """
         # dissimilarities are taken by the kernels that accept similarities
         return not kind or self.built is None or kind.endswith(self.built.accepts)
@@ -163,6 +182,11 @@ class KernelEntry:
         Parameters
         ----------
         wanted : {"gram", "features", "implicit"}
+            What a solver takes of a kernel.
+
+        Returns
+        -------
+        bool
         """
         if wanted == "gram":
             return True
@@ -200,12 +224,14 @@ class KernelEntry:
 class KernelChoice:
     """Kernels among which the inner loop chooses.
 
-    Parameters
+    Attributes
     ----------
     name : str
+        Its name in the study.
     given : mapping
         The entry as it is configured.
     candidates : tuple of KernelEntry
+        The kernels that the inner loop chooses among.
     solvers : tuple of str, optional
         The only solvers that it runs with; those of the candidates count too.
 
@@ -229,9 +255,15 @@ class KernelChoice:
         Parameters
         ----------
         given : mapping
+            The entry as it is configured.
         name : str
+            Its name in the study.
         kernels : mapping of str to KernelEntry
             Those of the study, which has all that are listed.
+
+        Returns
+        -------
+        KernelChoice
         """
         return cls(name, given, tuple(kernels[choice] for choice in given["choose"]), _own_solvers(given))
 
@@ -247,6 +279,10 @@ class KernelChoice:
         ----------
         solver : str
             Its name in the study.
+
+        Returns
+        -------
+        bool
         """
         own = self.solvers is None or solver in self.solvers
         return own and all(entry.allows(solver) for entry in self.candidates)
@@ -258,6 +294,10 @@ class KernelChoice:
         ----------
         kind : str
             As of `KernelEntry.takes`.
+
+        Returns
+        -------
+        bool
         """
         return all(entry.takes(kind) for entry in self.candidates)
 
@@ -267,6 +307,11 @@ class KernelChoice:
         Parameters
         ----------
         wanted : {"gram", "features", "implicit"}
+            What a solver takes of a kernel.
+
+        Returns
+        -------
+        bool
         """
         return all(entry.gives(wanted) for entry in self.candidates)
 
@@ -301,6 +346,10 @@ def read_kernel(given: str | Mapping[str, Any]) -> AnyKernel:
         ``{"kernel": "spectrum", "k": 3}`` or ``{"choose": [{"name": "three", "kernel": "spectrum", "k": 3}, …]}``, as
         JSON or as text.
 
+    Returns
+    -------
+    KernelEntry or KernelChoice
+
     Raises
     ------
     ConfigError
@@ -331,6 +380,11 @@ def local_files(kernels: Iterable[Kernel]) -> list[str]:
     Parameters
     ----------
     kernels : iterable of Kernel
+        Whose parameters may name files.
+
+    Returns
+    -------
+    list of str
     """
     named = [str(path) for kernel in kernels for path in kernel.files()]
     return [path for path in dict.fromkeys(named) if not is_public(path)]

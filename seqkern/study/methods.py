@@ -15,13 +15,16 @@ from seqkern.study.solver_entries import Candidate, SolverEntry
 class MethodEntry:
     """A kernel, or a choice among several, with a solver.
 
-    Parameters
+    Attributes
     ----------
     kernel : KernelEntry or KernelChoice
+        Its entry in the study.
     solver : SolverEntry
+        With the layers that follow.
     search : InnerSettings
         How the inner loop chooses, and what is fitted to decisions about held-out samples.
     seed : int
+        Of the inner folds.
 
     Examples
     --------

@@ -47,10 +47,15 @@ class Places:
         keys : tuple of str or int
             The way to the place from the top.
         problem, remedy : str
+            What is wrong, and what to do about it.
         at : tuple of str or int, optional
             Whose line to tell, where it is another one's.
         joint : str
             Between the place and the problem.
+
+        Returns
+        -------
+        ConfigError
         """
         file, line = self.find(keys if at is None else at)
         text = f"{'.'.join(map(str, keys))}{joint}{problem}" if keys else problem
@@ -79,6 +84,13 @@ class Places:
         ----------
         keys : tuple of str or int
             The way to the place from the top.
+
+        Returns
+        -------
+        file : path-like or None
+            The file.
+        line : int or None
+            Its line, from 1.
         """
         for file in reversed(self.files):
             line = _line(file, self.config, keys)
@@ -93,6 +105,11 @@ def files_of(file: Files) -> list[File]:
     Parameters
     ----------
     file : path-like, or a sequence of them, or None
+        Where the configuration comes from.
+
+    Returns
+    -------
+    list of path-like
     """
     if file is None:
         return []

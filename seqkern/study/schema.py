@@ -40,7 +40,9 @@ def check_schema(config: Any, schema: Schema, places: Places) -> None:
     Parameters
     ----------
     config : object
+        What YAML or JSON holds.
     schema : mapping
+        Of JSON Schema 2020-12.
     places : Places
         Of the configuration.
 
@@ -92,6 +94,12 @@ def hint(name: object, known: Iterable[str]) -> str:
     name : object
         What was given.
     known : iterable of str
+        What is defined.
+
+    Returns
+    -------
+    str
+        Empty where no name is near.
     """
     near = difflib.get_close_matches(str(name), known, n=1)
     return f"did you mean {near[0]!r}? " if near else ""
@@ -103,7 +111,13 @@ def with_defaults(value: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     Parameters
     ----------
     value : mapping
+        A configuration, or a part of it.
     schema : mapping
+        Of JSON Schema 2020-12.
+
+    Returns
+    -------
+    dict
 
     Examples
     --------

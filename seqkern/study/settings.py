@@ -9,9 +9,10 @@ from typing import Any
 class InnerSettings:
     """The loop inside each training part, which chooses hyperparameters.
 
-    Parameters
+    Attributes
     ----------
     folds : int
+        Folds of the inner loop.
     metric : str
         What is maximised.
     search : {"grid", "random"}
@@ -48,6 +49,10 @@ class InnerSettings:
         ----------
         given : mapping
             The value of ``inner``; keys that are not known here are left alone.
+
+        Returns
+        -------
+        InnerSettings
         """
         return cls(**{item.name: given[item.name] for item in fields(cls) if item.name in given})
 
@@ -72,7 +77,7 @@ class InnerSettings:
 class LeakageSettings:
     """What the check for leaks looks for.
 
-    Parameters
+    Attributes
     ----------
     contained : bool
         Whether to report test sequences that lie in training sequences, and the reverse.
@@ -102,6 +107,10 @@ class LeakageSettings:
         ----------
         given : mapping
             The value of ``leakage``; keys that are not known here are left alone.
+
+        Returns
+        -------
+        LeakageSettings
         """
         return cls(**{item.name: given[item.name] for item in fields(cls) if item.name in given})
 

@@ -21,9 +21,10 @@ Candidate = tuple[str | None, dict[str, Any]]
 class SolverEntry:
     """A solver, or a grid of them, with the layers that follow.
 
-    Parameters
+    Attributes
     ----------
     name : str
+        Its name in the study.
     given : mapping or str
         The entry as it is configured.
     spec : mapping or str
@@ -33,6 +34,7 @@ class SolverEntry:
     grid : tuple of Solver
         Built of these; none is fitted.
     layers : Layers
+        Those after a solver.
     layer_specs : sequence
         As they are configured.
     needs_residues : bool
@@ -83,6 +85,7 @@ class SolverEntry:
         given : str or mapping
             ``csvc:C=1`` or ``{"solver": "csvc", "C": [0.1, 1]}``.
         name : str
+            Its name in the study.
         layers : sequence, optional
             Specs of layers; by default the entry's own.
         ranges : bool
@@ -91,6 +94,10 @@ class SolverEntry:
             Whether parameters that are left out take the default grid of the solver.
         within : callable, optional
             Given keys of the entry, returns a context in which errors are about these.
+
+        Returns
+        -------
+        SolverEntry
 
         Raises
         ------
@@ -125,7 +132,13 @@ class SolverEntry:
         Parameters
         ----------
         given : mapping
+            The entry as it is configured.
         name : str
+            Its name in the study.
+
+        Returns
+        -------
+        SolverEntry
         """
         spec, layers = split_layers(given)
         try:
@@ -179,6 +192,10 @@ class SolverEntry:
             How many pairs are drawn at random; by default there are all.
         seed : int
             Of the draws.
+
+        Returns
+        -------
+        list of (str, dict)
         """
         if draws is None:
             return [(kernel, spec) for kernel in kernels for spec in self.specs]
@@ -196,8 +213,13 @@ class SolverEntry:
         Parameters
         ----------
         parameter : str
+            Its name in the entry.
         default : object, optional
             Returned where the entry gives none.
+
+        Returns
+        -------
+        object
         """
         return self.parameters().get(parameter, default)
 
@@ -220,6 +242,13 @@ def split_layers(given: str | Mapping[str, Any]) -> tuple[Mapping[str, Any] | st
     ----------
     given : str or mapping
         A text has no layers.
+
+    Returns
+    -------
+    solver : mapping or str
+        Without the layers.
+    layers : sequence
+        Empty where there are none.
     """
     if not isinstance(given, Mapping):
         return given, []

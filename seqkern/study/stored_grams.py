@@ -6,6 +6,7 @@ from typing import Any
 
 from seqkern.core.archive import canonical_json
 from seqkern.core.errors import ParameterError
+from seqkern.core.types import PathLike
 from seqkern.datasets import Dataset
 from seqkern.kernels.base import Kernel
 from seqkern.study.kernel_entries import AnyKernel, KernelEntry, local_files
@@ -15,13 +16,14 @@ from seqkern.study.kernel_entries import AnyKernel, KernelEntry, local_files
 class GramHome:
     """A stored Gram matrix.
 
-    Parameters
+    Attributes
     ----------
     name : str
         Under which it is kept.
     spec : mapping
         That of its kernel, as it is configured where it is.
     kernel : Kernel
+        The one that the matrix is of.
 
     Examples
     --------
@@ -66,7 +68,9 @@ def gram_homes(kernels: Mapping[str, AnyKernel]) -> dict[str, list[GramHome]]:
     entries = [(name, entry) for name, entry in kernels.items() if isinstance(entry, KernelEntry) and entry.known]
     for name, entry in entries:
         form = entry.kernel.stored_form()
-        needed: list[Kernel] = [] if form is None else form.kernels
+        if form is None:
+            continue
+        needed: list[Kernel] = form.kernels
         for number, kernel in enumerate(needed, start=1):
             own = name if len(needed) == 1 else _free(f"{name}.part{number}", kernels)
             home = GramHome(own, kernel.spec() if form.learns else entry.spec, kernel)
@@ -78,12 +82,13 @@ def gram_homes(kernels: Mapping[str, AnyKernel]) -> dict[str, list[GramHome]]:
     return {name: [kept[key] for key in sorted(kept) if key[0] == name] for name in dict.fromkeys(n for n, _ in kept)}
 
 
-def check_stored(dataset: Dataset, file: object) -> None:
+def check_stored(dataset: Dataset, file: PathLike) -> None:
     """Raise ParameterError where the samples of a data set are residues: it has no Gram matrix of all of them.
 
     Parameters
     ----------
     dataset : Dataset
+        Whose samples are sequences, tables or residues.
     file : path-like
         Named in the message.
     """

@@ -30,14 +30,20 @@ from seqkern.study.stored_grams import GramHome, gram_homes
 class Study:
     """Data sets × kernels × solvers, evaluated over the same folds; config/README.md explains every key.
 
-    Parameters
+    Attributes
     ----------
     name, description : str
+        For folders, and for reports.
     datasets : dict of str to DatasetEntry
+        By name, in the order of the configuration.
     kernels : dict of str to KernelEntry or KernelChoice
+        By name, in the order of the configuration.
     solvers : dict of str to SolverEntry
+        By name, in the order of the configuration.
     inner : InnerSettings
+        Settings of the inner loop.
     leakage : LeakageSettings
+        Settings of the check for leaks.
     seed : int
         Of everything that is drawn at random.
     data_dir : str, optional
@@ -85,6 +91,11 @@ class Study:
         Parameters
         ----------
         path : path-like
+            A file in YAML.
+
+        Returns
+        -------
+        Study
 
         Raises
         ------
@@ -103,6 +114,10 @@ class Study:
             It is left unchanged.
         file : path-like, or a sequence of them in the order in which they were read, optional
             Where the configuration comes from, for messages.
+
+        Returns
+        -------
+        Study
 
         Raises
         ------
@@ -138,6 +153,10 @@ class Study:
             As it was written down; empty where nothing was.
         name : str
             Where the configuration has none.
+
+        Returns
+        -------
+        Study
         """
         kernels: dict[str, AnyKernel] = {}
         entries = _entries(config, "kernels")
@@ -157,6 +176,10 @@ class Study:
         ----------
         dataset, kind
             As of `methods`.
+
+        Returns
+        -------
+        list of (str, str)
         """
         return [method.names for method in self.methods(dataset, kind)]
 
@@ -166,6 +189,7 @@ class Study:
         Parameters
         ----------
         dataset : str
+            Its name in the study.
         kind : str, optional
             Its kind of data; by default what its entry says. With ``""``, not known, every kernel runs.
 
@@ -211,6 +235,10 @@ class Study:
         ----------
         dataset, kernel, solver : str
             Names in the study.
+
+        Returns
+        -------
+        list of str
         """
         if not self.solvers[solver].needs_gram or self.datasets[dataset].of_residues:
             return []
@@ -223,6 +251,11 @@ class Study:
         Parameters
         ----------
         dataset : str
+            Its name in the study.
+
+        Returns
+        -------
+        dict of str to CheckedSolver
         """
         return checked_solvers(self.methods(dataset))
 
@@ -257,6 +290,11 @@ def read_config(path: File) -> Any:
     Parameters
     ----------
     path : path-like
+        A file in YAML.
+
+    Returns
+    -------
+    object
 
     Raises
     ------
@@ -277,9 +315,15 @@ def check_dataset_entry(name: str, entry: Mapping[str, Any], *, file: Files = No
     Parameters
     ----------
     name : str
+        Its name in the study.
     entry : mapping
+        As it is configured.
     file : path-like, optional
         Named in messages.
+
+    Returns
+    -------
+    DatasetEntry
 
     Raises
     ------

@@ -1,9 +1,9 @@
 from .base import fit_chain as fit_chain
 from .base import naming_rows as naming_rows
-from .empirical import EmpiricalMapGram as EmpiricalMapGram
+from .centre import CentreGram as CentreGram
+from .empirical_map import EmpiricalMapGram as EmpiricalMapGram
+from .normalise import NormaliseGram as NormaliseGram
 from .repair import RepairGram as RepairGram
-from .scaling import CentreGram as CentreGram
-from .scaling import NormaliseGram as NormaliseGram
 from .specs import build_transform as build_transform
 from .specs import repair_transforms as repair_transforms
 from .specs import transform_from_state as transform_from_state

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import GramError
-from seqkern.core.parameters import Parameters
+from seqkern.core.parametrized import Parameters
 from seqkern.core.types import Arrays, Header
 
 

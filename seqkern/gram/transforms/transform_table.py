@@ -9,9 +9,9 @@ TRANSFORMS = Registry(
     "transform",
     "seqkern.gram.transforms.base:GramTransform",
     {
-        "centre": "seqkern.gram.transforms.scaling:CentreGram",
-        "empirical_map": "seqkern.gram.transforms.empirical:EmpiricalMapGram",
-        "normalise": "seqkern.gram.transforms.scaling:NormaliseGram",
+        "centre": "seqkern.gram.transforms.centre:CentreGram",
+        "empirical_map": "seqkern.gram.transforms.empirical_map:EmpiricalMapGram",
+        "normalise": "seqkern.gram.transforms.normalise:NormaliseGram",
         "repair": "seqkern.gram.transforms.repair:RepairGram",
     },
 )

@@ -131,16 +131,6 @@ typedef double double4 __attribute__((vector_size(32)));
 #include "_local_alignment_lanes.h"
 #endif
 
-#if defined(__GNUC__)
-typedef float plain_floats __attribute__((vector_size(16)));
-typedef double plain_doubles __attribute__((vector_size(16)));
-#define PLAIN_BYTES 16
-#else
-typedef float plain_floats;
-typedef double plain_doubles;
-#define PLAIN_BYTES 0
-#endif
-
 #define NAME(name) name##_float_plain
 #define TARGET
 #define REAL float

@@ -3,6 +3,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.kernels._records import Records
+
 class Recursion:
     def __init__(
         self,
@@ -20,15 +22,6 @@ class Recursion:
 
 class LogRecursion:
     def __init__(self, score: npt.NDArray[np.float64] | None, open: float, extend: float) -> None: ...
-
-class Records:
-    def __init__(
-        self,
-        codes: npt.NDArray[np.uint8] | None,
-        start: npt.NDArray[np.int64] | None,
-        stop: npt.NDArray[np.int64] | None,
-        order: npt.NDArray[np.int64] | None,
-    ) -> None: ...
 
 def fill(
     recursion: Any,

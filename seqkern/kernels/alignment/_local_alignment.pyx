@@ -4,6 +4,8 @@ from cython cimport view
 from libc.math cimport ldexp
 from libc.stdint cimport int64_t, uint8_t
 
+from seqkern.kernels._records cimport Records, record_codes, record_length, records
+
 
 cdef extern from "_local_alignment.h" nogil:
     enum:
@@ -29,18 +31,10 @@ cdef extern from "_local_alignment.h" nogil:
         double *weight
         range_ narrow
         range_ wide
-    ctypedef struct records:
-        const uint8_t *codes
-        const int64_t *start
-        const int64_t *stop
-        const int64_t *order
-        Py_ssize_t n
     int fill_rectangle(
         int level, int single, const recursion *f, const records *rows, const int64_t *stop, const records *lanes,
         double *out, Py_ssize_t row_step, Py_ssize_t lane_step)
     int fill_diagonal(int level, int single, const recursion *f, const records *all, double *out)
-    const uint8_t *record_codes(const records *r, Py_ssize_t k)
-    Py_ssize_t record_length(const records *r, Py_ssize_t k)
 
 cdef extern from "_local_alignment_log.h" nogil:
     ctypedef struct log_recursion:
@@ -116,33 +110,6 @@ cdef class LogRecursion:
         self.arrays = score
         self.f.letters, self.f.score = score.shape[0], &score[0, 0]
         self.f.open, self.f.extend = open, extend
-
-
-cdef class Records:
-    """Records of a buffer of codes, in an order of their own.
-
-    Parameters
-    ----------
-    codes : uint8 (letters,)
-    start, stop : int64 (records,)
-    order : int64 (n,)
-        Which of the records, in which order; those in lanes by length.
-    """
-
-    cdef records r
-    cdef object arrays
-
-    def __init__(
-        self, const uint8_t[::1] codes, const int64_t[::1] start, const int64_t[::1] stop, const int64_t[::1] order,
-    ):
-        self.arrays = codes, start, stop, order
-        self.r.n = order.shape[0]
-        if codes.shape[0]:
-            self.r.codes = &codes[0]
-        if start.shape[0]:
-            self.r.start, self.r.stop = &start[0], &stop[0]
-        if order.shape[0]:
-            self.r.order = &order[0]
 
 
 def fill(recursion, int level, bint single, Records rows, Records lanes, const int64_t[::1] stop, double[:, :] out):

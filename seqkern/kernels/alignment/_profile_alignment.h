@@ -129,19 +129,8 @@ typedef uint32_t bits8 __attribute__((vector_size(32)));
 #include "_profile_lanes.h"
 #endif
 
-#if defined(__GNUC__)
-typedef float plain_floats __attribute__((vector_size(16)));
-typedef double plain_doubles __attribute__((vector_size(16)));
-typedef uint32_t plain_bits __attribute__((vector_size(16)));
-#define LANES 4
-#define WIDE_LANES 2
-#else
-typedef float plain_floats;
-typedef double plain_doubles;
-typedef uint32_t plain_bits;
-#define LANES 1
-#define WIDE_LANES 1
-#endif
+#define LANES (PLAIN_BYTES ? PLAIN_BYTES / 4 : 1)
+#define WIDE_LANES (PLAIN_BYTES ? PLAIN_BYTES / 8 : 1)
 
 /* Return a where it is larger, or smaller, than b, else b. */
 static inline plain_floats plain_max(plain_floats a, plain_floats b)

@@ -181,9 +181,9 @@ static int fill_rectangle(int level, int width, const scoring *f, const rectangl
     return RUN(fill, level, width, f, r, bounds, n_bounds);
 }
 
-static int mend_rectangle(int level, int width, const scoring *f, const rectangle *r)
+static int correct_rectangle(int level, int width, const scoring *f, const rectangle *r)
 {
-    return RUN(mend, level, width, f, r);
+    return RUN(correct, level, width, f, r);
 }
 
 #endif

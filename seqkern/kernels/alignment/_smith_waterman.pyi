@@ -3,6 +3,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.kernels._records import Records
+
 class Scoring:
     def __init__(
         self,
@@ -11,15 +13,6 @@ class Scoring:
         open: int,
         extend: int,
         largest: int,
-    ) -> None: ...
-
-class Records:
-    def __init__(
-        self,
-        codes: npt.NDArray[np.uint8] | None,
-        start: npt.NDArray[np.int64] | None,
-        stop: npt.NDArray[np.int64] | None,
-        order: npt.NDArray[np.int64] | None,
     ) -> None: ...
 
 def own_scores(
@@ -40,7 +33,7 @@ def fill(
     bounds: npt.NDArray[np.int64] | None,
     out: npt.NDArray[np.float64] | None,
 ) -> None: ...
-def mend(
+def correct(
     level: int,
     width: int,
     scoring: Scoring | None,

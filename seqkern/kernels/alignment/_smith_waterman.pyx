@@ -5,6 +5,8 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport free
 from libc.string cimport memset
 
+from seqkern.kernels._records cimport Records, record_codes, record_length, records
+
 
 cdef extern from "_smith_waterman.h" nogil:
     ctypedef struct scoring:
@@ -14,12 +16,6 @@ cdef extern from "_smith_waterman.h" nogil:
         int32_t open
         int32_t extend
         int32_t largest
-    ctypedef struct records:
-        const uint8_t *codes
-        const int64_t *start
-        const int64_t *stop
-        const int64_t *order
-        Py_ssize_t n
     ctypedef struct rectangle:
         const records *rows
         const records *lanes
@@ -30,9 +26,7 @@ cdef extern from "_smith_waterman.h" nogil:
     int lanes_of(int level, int width)
     int fill_rectangle(
         int level, int width, const scoring *f, const rectangle *r, const int64_t *bounds, Py_ssize_t n_bounds)
-    int mend_rectangle(int level, int width, const scoring *f, const rectangle *r)
-    const uint8_t *record_codes(const records *r, Py_ssize_t k)
-    Py_ssize_t record_length(const records *r, Py_ssize_t k)
+    int correct_rectangle(int level, int width, const scoring *f, const rectangle *r)
     ctypedef struct memory:
         void *block
 
@@ -66,33 +60,6 @@ cdef class Scoring:
         if table is not None:
             self.f.table = &table[0, 0]
         self.f.open, self.f.extend, self.f.largest = open, extend, largest
-
-
-cdef class Records:
-    """Records of a buffer of codes, in an order of their own.
-
-    Parameters
-    ----------
-    codes : uint8 (letters,)
-    start, stop : int64 (records,)
-    order : int64 (n,)
-        Which of the records, in which order; those in lanes by length.
-    """
-
-    cdef records r
-    cdef object arrays
-
-    def __init__(
-        self, const uint8_t[::1] codes, const int64_t[::1] start, const int64_t[::1] stop, const int64_t[::1] order,
-    ):
-        self.arrays = codes, start, stop, order
-        self.r.n = order.shape[0]
-        if codes.shape[0]:
-            self.r.codes = &codes[0]
-        if start.shape[0]:
-            self.r.start, self.r.stop = &start[0], &stop[0]
-        if order.shape[0]:
-            self.r.order = &order[0]
 
 
 def own_scores(Records records, const int64_t[::1] own, const uint8_t[::1] fair, int open, double[::1] out):
@@ -166,7 +133,7 @@ def fill(
         raise MemoryError
 
 
-def mend(
+def correct(
     int level, int width, Scoring scoring, Records rows, Records lanes, const int64_t[::1] reach,
     const int64_t[::1] bounds, double[:, :] out,
 ):
@@ -177,7 +144,7 @@ def mend(
         return
     set_rectangle(&r, rows, lanes, reach, out)
     with nogil:
-        failed = mend_rectangle(level, width, &scoring.f, &r)
+        failed = correct_rectangle(level, width, &scoring.f, &r)
     if failed:
         raise MemoryError
 

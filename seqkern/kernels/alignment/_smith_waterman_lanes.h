@@ -204,7 +204,7 @@ TARGET static int NAME(fill)(const scoring *f, const rectangle *r, const int64_t
 }
 
 /* Score again what is negative in the rectangle. */
-TARGET static int NAME(mend)(const scoring *f, const rectangle *r)
+TARGET static int NAME(correct)(const scoring *f, const rectangle *r)
 {
     NAME(group) g = {0};
     int failed = 0;

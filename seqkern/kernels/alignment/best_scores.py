@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
+from seqkern.kernels._records import Records
 from seqkern.kernels.alignment import _smith_waterman
 from seqkern.kernels.alignment.base import check_cells
 from seqkern.kernels.alignment.integers import LARGEST_TOTAL, IntegerScores
@@ -98,7 +99,7 @@ class AlignedSequences:
         Records
         """
         part = slice(self.first, self.last)
-        return _smith_waterman.Records(self.codes, self.start[part], self.stop[part], order)
+        return Records(self.codes, self.start[part], self.stop[part], order)
 
     def _own_scores(self) -> npt.NDArray[np.float64]:
         """Return the score of each record with itself, in units; most are known without an alignment."""
@@ -219,7 +220,7 @@ def _fill(
     _smith_waterman.fill(level, first, rows.scoring, *arguments)
     for wider in WIDTHS:
         if wider > first:
-            _smith_waterman.mend(level, wider, rows.scoring, *arguments)
+            _smith_waterman.correct(level, wider, rows.scoring, *arguments)
 
 
 def shares(rows: AlignedSequences, cols: AlignedSequences, coefficients: npt.ArrayLike) -> npt.NDArray[np.float64]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.kernels._records import Records
 from seqkern.kernels.alignment import _local_alignment
 from seqkern.kernels.alignment.local_factors import SINGLE_LETTERS, Factors
 from seqkern.kernels.products import _product
@@ -86,7 +87,7 @@ class LocalSums:
     def _records(self, order):
         """Return the compiled Records for an order of these, counted from the first of them."""
         span = slice(self.first, self.last)
-        return _local_alignment.Records(self.codes, self.start[span], self.stop[span], order)
+        return Records(self.codes, self.start[span], self.stop[span], order)
 
     def _fill_diagonal(self, order: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> None:
         """Set `logarithms`, given the order by length: a long sequence by itself, as any pair, to save memory."""
@@ -94,9 +95,7 @@ class LocalSums:
         settings = self.factors.recursion, _product.level()
         _local_alignment.diagonal(*settings, self.factors.single, self._records(order[:cut]), self.logarithms)
         for k in order[cut:]:
-            record = _local_alignment.Records(
-                self.codes, self.start[k : k + 1], self.stop[k : k + 1], np.zeros(1, dtype=np.int64)
-            )
+            record = Records(self.codes, self.start[k : k + 1], self.stop[k : k + 1], np.zeros(1, dtype=np.int64))
             out = self.logarithms[k : k + 1, None]
             _local_alignment.fill(*settings, False, record, record, np.ones(1, dtype=np.int64), out)
 

@@ -7,7 +7,8 @@ def count_windows(
     stops: npt.NDArray[np.int64],
     k: int,
     size: int,
-    windows: npt.NDArray[np.int64],
+    stretches: bool,
+    number: npt.NDArray[np.int64],
 ) -> None: ...
 def code_windows(
     letters: npt.NDArray[np.uint8],
@@ -21,14 +22,6 @@ def code_windows(
     both: bool,
     offset: int,
     codes: npt.NDArray[np.uint32 | np.uint64],
-) -> None: ...
-def count_stretches(
-    letters: npt.NDArray[np.uint8],
-    starts: npt.NDArray[np.int64],
-    stops: npt.NDArray[np.int64],
-    k: int,
-    size: int,
-    stretches: npt.NDArray[np.int64],
 ) -> None: ...
 def code_ends(
     letters: npt.NDArray[np.uint8],

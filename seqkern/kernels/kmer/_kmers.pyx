@@ -14,9 +14,10 @@ def count_windows(
     const int64_t[::1] stops,
     int k,
     int size,
-    int64_t[::1] windows,
+    bint stretches,
+    int64_t[::1] number,
 ):
-    """Write to windows[i] how many windows of k letters below `size` record i has."""
+    """Write to number[i] how many windows of k letters below `size` record i has; or how many `stretches` of windows."""
     cdef Py_ssize_t i, p
     cdef int64_t run, found
     with nogil:
@@ -25,8 +26,8 @@ def count_windows(
             found = 0
             for p in range(starts[i], stops[i]):
                 run = run + 1 if letters[p] < size else 0
-                found += run >= k
-            windows[i] = found
+                found += run == k if stretches else run >= k
+            number[i] = found
 
 
 def code_windows(
@@ -72,27 +73,6 @@ def code_windows(
                         code = reverse
                 codes[at] = zero + code
                 at += 1
-
-
-def count_stretches(
-    const uint8_t[::1] letters,
-    const int64_t[::1] starts,
-    const int64_t[::1] stops,
-    int k,
-    int size,
-    int64_t[::1] stretches,
-):
-    """Write to stretches[i] how many stretches of at least k letters below `size` record i has."""
-    cdef Py_ssize_t i, p
-    cdef int64_t run, found
-    with nogil:
-        for i in range(starts.shape[0]):
-            run = 0
-            found = 0
-            for p in range(starts[i], stops[i]):
-                run = run + 1 if letters[p] < size else 0
-                found += run == k
-            stretches[i] = found
 
 
 cdef code_t _code_end(

@@ -265,7 +265,7 @@ def find_kmers(
     part = size ** len(subsets[0])
     space = part * (int(numbers[-1]) + 1)
     windows = np.empty(len(X), dtype=np.int64)
-    _kmers.count_windows(X.codes, X.starts, X.stops, k, size, windows)
+    _kmers.count_windows(X.codes, X.starts, X.stops, k, size, False, windows)
     start = per_record(2 * windows if strands == "both" else windows)
     codes = np.empty((len(subsets), start[-1]), dtype=code_type(space))
     complement = NO_COMPLEMENT if strands == "one" else X.alphabet.complement_codes

@@ -257,7 +257,7 @@ def _find_ends(
     size = X.alphabet.size
     part = size ** len(patterns[0])
     stretches = np.empty(len(X), dtype=np.int64)
-    _kmers.count_stretches(X.codes, X.starts, X.stops, k, size, stretches)
+    _kmers.count_windows(X.codes, X.starts, X.stops, k, size, True, stretches)
     start = per_record(stretches * (shifts * (shifts - 1) * (2 if strands == "both" else 1)))
     space = part * len(patterns)
     codes = np.empty((len(patterns), start[-1]), dtype=code_type(shifts * space))

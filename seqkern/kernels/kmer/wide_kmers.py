@@ -50,7 +50,7 @@ def find_wide_kmers(X: SequenceSet, k: int, canonical: bool = False) -> WideOccu
         In the order of `seqkern.kernels.kmer.kmers.find_kmers`.
     """
     windows = np.empty(len(X), dtype=np.int64)
-    _kmers.count_windows(X.codes, X.starts, X.stops, k, X.alphabet.size, windows)
+    _kmers.count_windows(X.codes, X.starts, X.stops, k, X.alphabet.size, False, windows)
     codes = X.codes[X.positions()]
     texts = _as_texts(codes, find_windows(X, k), k)
     if canonical:

@@ -1,6 +1,8 @@
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.kernels._records import Records
+
 class Recursion:
     def __init__(
         self,
@@ -16,15 +18,6 @@ class Recursion:
         exact: bool,
         boost: int,
         rows: int,
-    ) -> None: ...
-
-class Records:
-    def __init__(
-        self,
-        codes: npt.NDArray[np.uint8],
-        start: npt.NDArray[np.int64],
-        stop: npt.NDArray[np.int64],
-        order: npt.NDArray[np.int64],
     ) -> None: ...
 
 def fill(

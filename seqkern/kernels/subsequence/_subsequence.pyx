@@ -2,6 +2,8 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
+from seqkern.kernels._records cimport Records, record_codes, record_length, records
+
 
 cdef extern from "_subsequence.h" nogil:
     ctypedef struct recursion:
@@ -18,18 +20,10 @@ cdef extern from "_subsequence.h" nogil:
         int exact
         int boost
         int rows
-    ctypedef struct records:
-        const uint8_t *codes
-        const int64_t *start
-        const int64_t *stop
-        const int64_t *order
-        Py_ssize_t n
     int fill_rectangle(
         int level, int single, const recursion *f, const records *rows, const int64_t *first, const int64_t *stop,
         const records *lanes, double *out, Py_ssize_t row_step, Py_ssize_t lane_step)
     int fill_diagonal(int level, int single, const recursion *f, const records *all, double *out)
-    const uint8_t *record_codes(const records *r, Py_ssize_t k)
-    Py_ssize_t record_length(const records *r, Py_ssize_t k)
 
 cdef extern from "_subsequence_wide.h" nogil:
     ctypedef struct wide:
@@ -82,34 +76,6 @@ cdef class Recursion:
         self.f.up, self.f.down = &up[0], &down[0]
         self.f.up_power, self.f.down_power = &up_power[0], &down_power[0]
         self.f.exact, self.f.boost, self.f.rows = exact, boost, rows
-
-
-cdef class Records:
-    """Records of a buffer of codes, in an order of their own.
-
-    Parameters
-    ----------
-    codes : uint8 (letters,)
-        Those that match nothing as the number of letters of the alphabet.
-    start, stop : int64 (records,)
-    order : int64 (n,)
-        Which of the records, in which order.
-    """
-
-    cdef records r
-    cdef object arrays
-
-    def __init__(
-        self, const uint8_t[::1] codes, const int64_t[::1] start, const int64_t[::1] stop, const int64_t[::1] order,
-    ):
-        self.arrays = codes, start, stop, order
-        self.r.n = order.shape[0]
-        if codes.shape[0]:
-            self.r.codes = &codes[0]
-        if start.shape[0]:
-            self.r.start, self.r.stop = &start[0], &stop[0]
-        if order.shape[0]:
-            self.r.order = &order[0]
 
 
 def fill(

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
+from seqkern.kernels._records import Records
 from seqkern.kernels.subsequence import _subsequence
 from seqkern.kernels.subsequence.chains import EXACTLY, UP_TO, Chains
 from seqkern.sequences.alphabets import MASK
@@ -64,9 +65,9 @@ def residue_shares(
     size = len(chains.weights)
     recursion = chains.recursion(max(int(Z.lengths.max(initial=0)) for Z in (X, support)))
 
-    def records(Z: SequenceSet) -> _subsequence.Records:
+    def records(Z: SequenceSet) -> Records:
         codes = np.where(Z.codes == MASK, np.uint8(size), Z.codes)
-        return _subsequence.Records(codes, Z.starts, Z.stops, np.arange(len(Z)))
+        return Records(codes, Z.starts, Z.stops, np.arange(len(Z)))
 
     mine, theirs = records(X), records(support)
     shares = np.zeros(int(X.lengths.sum()))

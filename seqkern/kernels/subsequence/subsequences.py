@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
+from seqkern.kernels._records import Records
 from seqkern.kernels.products import _product
 from seqkern.kernels.ranks import order_keys, ranks
 from seqkern.kernels.subsequence import _subsequence
@@ -131,7 +132,7 @@ class Subsequences:
         """
         return array[self.first : self.last]
 
-    def records(self, order: npt.NDArray[np.int64]) -> _subsequence.Records:
+    def records(self, order: npt.NDArray[np.int64]) -> Records:
         """Return the compiled records.
 
         Parameters
@@ -141,9 +142,9 @@ class Subsequences:
 
         Returns
         -------
-        _subsequence.Records
+        Records
         """
-        return _subsequence.Records(self.codes, self.of_range(self.start), self.of_range(self.stop), order)
+        return Records(self.codes, self.of_range(self.start), self.of_range(self.stop), order)
 
     def _fill_diagonal(self, unmasked: npt.NDArray[np.int64]) -> None:
         """Set `squares`, K of each with itself, and `powers`, from how many unmasked residues each record has."""

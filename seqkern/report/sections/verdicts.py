@@ -4,7 +4,7 @@ from collections.abc import Collection
 from functools import partial
 
 from seqkern.core.markup import Markup, tag
-from seqkern.evaluation.comparison import MOST_EXACT, Comparison
+from seqkern.evaluation.wilcoxon import MOST_EXACT, Comparison
 from seqkern.figures.html_table import Column
 from seqkern.figures.numbers import number, plural
 from seqkern.report.compared import LEVEL, Compared, ComparedChains, SingleTaskTests, is_significant, lead

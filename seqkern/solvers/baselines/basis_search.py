@@ -1,5 +1,6 @@
 """Searches for the basis, a subset of the features, that is best by a criterion."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -67,7 +68,7 @@ class Criterion:
             Infinite for a basis that is dependent, or too large for the rows.
         """
         self.looked_at += len(bases)
-        errors = sum(part.errors(bases) for part in self._parts())
+        errors = np.asarray(sum(part.errors(bases) for part in self._parts()))
         return self._from(errors, np.full(len(bases), bases.shape[1]))
 
     def of_all(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
@@ -84,13 +85,14 @@ class Criterion:
         for _ in range(self.d):
             sizes = np.concatenate((sizes, sizes + 1))
         self.looked_at += len(sizes)
-        return self._from(sum(part.errors_of_all() for part in self._parts()), sizes), sizes
+        errors = np.asarray(sum(part.errors_of_all() for part in self._parts()))
+        return self._from(errors, sizes), sizes
 
-    def _parts(self):
+    def _parts(self) -> list[Part]:
         """Return the parts whose errors count."""
         return self.parts if self.name == "cv" else [self.whole]
 
-    def _from(self, errors, sizes):
+    def _from(self, errors: npt.NDArray[np.float64], sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the criterion from sums of squared errors and numbers of features."""
         n, p = self.whole.n, sizes + 1.0
         if self.name == "cv":
@@ -118,6 +120,20 @@ def brute_force(criterion: Criterion) -> Found:
         Its features, ascending.
     value : float
         Its criterion.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.kernels.feature_blocks import FeatureBlocks
+    >>> from seqkern.solvers.baselines.basis_search import Criterion, brute_force
+    >>> from seqkern.solvers.baselines.basis_sums import TrainingSums
+    >>> X = np.array([[0.6, 0.9], [0.7, 0.8], [0.5, 0.7], [0.6, 0.2], [0.5, 0.3], [0.7, 0.1]])
+    >>> data = TrainingSums(FeatureBlocks.of(X), np.array([[1.0], [1.0], [1.0], [-1.0], [-1.0], [-1.0]]))
+    >>> whole = data.part(data.sums(np.zeros(6, dtype=np.int64)), 0)
+    >>> criterion = Criterion("bic", whole, [], noise=1.0)
+    >>> basis, value = brute_force(criterion)
+    >>> basis, round(value, 1), criterion.looked_at
+    (array([1]), -12.5, 4)
     """
     values, sizes = criterion.of_all()
     least = values.min()
@@ -174,7 +190,7 @@ def local(criterion: Criterion, restarts: int, seed: int) -> Found:
     return best
 
 
-def _descend(criterion, basis, *, swaps):
+def _descend(criterion: Criterion, basis: npt.NDArray[np.int64], *, swaps: bool) -> Found:
     """Return the basis, and its criterion, from which no step leads to a better one."""
     value = float(criterion.of(basis[None])[0])
     while True:
@@ -186,7 +202,7 @@ def _descend(criterion, basis, *, swaps):
         basis, value = (basis[:-1], np.inf) if np.isinf(next_value) else (next_basis, next_value)
 
 
-def _neighbors(basis, d, swaps):
+def _neighbors(basis: npt.NDArray[np.int64], d: int, swaps: bool) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the bases a step away, by size."""
     others = np.setdiff1d(np.arange(d), basis)
     smaller = np.array([np.delete(basis, place) for place in range(len(basis))], dtype=np.int64)
@@ -196,7 +212,7 @@ def _neighbors(basis, d, swaps):
         yield _with_each(smaller.reshape(len(basis), -1), others)
 
 
-def _with_each(bases, others):
+def _with_each(bases: npt.NDArray[np.int64], others: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return each basis with each other feature, features sorted."""
     m, p = bases.shape
     out = np.empty((m, len(others), p + 1), dtype=np.int64)
@@ -205,7 +221,7 @@ def _with_each(bases, others):
     return np.sort(out.reshape(-1, p + 1), axis=1)
 
 
-def _best(criterion, bases):
+def _best(criterion: Criterion, bases: npt.NDArray[np.int64]) -> Found:
     """Return the best of some bases and its criterion; of equal ones the first."""
     values = criterion.of(bases)
     least = values.min()
@@ -213,7 +229,7 @@ def _best(criterion, bases):
     return bases[place], float(values[place])
 
 
-def _better(value, size, other, other_size):
+def _better(value: float, size: int, other: float, other_size: int) -> bool:
     """Tell whether a criterion is better than another, or as good with fewer features."""
     if np.isinf(value):
         return False

@@ -1,6 +1,6 @@
 """Sums over the training rows for least squares on a basis: moments of each inner fold, intervals of coefficients."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -41,7 +41,7 @@ class TrainingSums:
             total += block.sum(axis=0, dtype=np.float64)
         self.mean = np.concatenate((total, targets.sum(axis=0))) / self.n
 
-    def _rows(self):
+    def _rows(self) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
         """Yield (slice, features and targets less their mean)."""
         for part, block in self.K.blocks():
             yield part, np.column_stack((block, self.targets[part])) - self.mean
@@ -141,13 +141,13 @@ class TrainingSums:
             out[place, basis] = np.stack((own, own - ends, own + ends), axis=1)
         return out
 
-    def _inverse(self, sums, basis):
+    def _inverse(self, sums: Sums, basis: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the inverse of Σ xxᵀ over a basis, by way of the correlations."""
         moments = sums[1].sum(axis=0)[np.ix_(basis, basis)]
         scale = np.sqrt(np.diagonal(moments))
         return np.linalg.inv(moments / np.outer(scale, scale)) / np.outer(scale, scale)
 
-    def _scores(self, weights, codes):
+    def _scores(self, weights: npt.NDArray[np.float64], codes: npt.NDArray[np.int64] | None) -> npt.NDArray[np.float64]:
         """Return Σ_g s_g s_gᵀ of each target, (targets, d, d); without groups each row is one."""
         out = np.zeros((len(weights), self.d, self.d))
         sums = None if codes is None else np.zeros((len(weights), codes.max() + 1, self.d))
@@ -155,7 +155,7 @@ class TrainingSums:
             features = rows[:, : self.d]
             for place, own in enumerate(weights):
                 scores = features * (rows[:, self.d + place] - features @ own)[:, None]
-                if sums is None:
+                if sums is None or codes is None:
                     out[place] += scores.T @ scores
                 else:
                     np.add.at(sums[place], codes[part], scores)

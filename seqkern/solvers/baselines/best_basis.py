@@ -20,7 +20,7 @@ from seqkern.solvers.baselines.basis_search import (
     local,
     stepwise,
 )
-from seqkern.solvers.baselines.basis_sums import TrainingSums
+from seqkern.solvers.baselines.basis_sums import Sums, TrainingSums
 from seqkern.solvers.feature_rows import as_blocks, order_by_content, weighted_features
 from seqkern.solvers.shared import random_seed
 
@@ -102,7 +102,7 @@ class BestBasis(AnyClassSolver):
         """Return solvers that the contract suite tests."""
         return [cls(search="stepwise"), cls(criterion="cv", folds=3), cls(search="local", criterion="cp", restarts=1)]
 
-    def _fit(self, K, y, groups=None):
+    def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Choose a basis for each class, and learn its coefficients."""
         d = K.shape[1]
         if self.search == "brute_force" and d > MAX_BRUTE:
@@ -135,17 +135,19 @@ class BestBasis(AnyClassSolver):
             "looked_at": int(sum(counts)),
         }
 
-    def _folds(self, K, y, codes):
+    def _folds(self, K: Any, y: npt.NDArray[np.int64], codes: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64]:
         """Return the inner fold of each row, int64 (n,); all 0 where no criterion asks for them."""
         if self.criterion != "cv":
             return np.zeros(len(y), dtype=np.int64)
-        order = order_by_content(K, y, self.seed) if codes is None else None
-        shuffled = order if codes is None else np.random.default_rng(self.seed).permutation(codes.max() + 1)
+        if codes is None:
+            shuffled = order_by_content(K, y, self.seed)
+        else:
+            shuffled = np.random.default_rng(self.seed).permutation(codes.max() + 1)
         folds = np.empty(len(shuffled), dtype=np.int64)
         folds[shuffled] = np.arange(len(shuffled)) % self.folds
         return folds if codes is None else folds[codes]
 
-    def _choose(self, data, sums, place):
+    def _choose(self, data: TrainingSums, sums: Sums, place: int) -> tuple[npt.NDArray[np.int64], float, int]:
         """Return the basis of one class, its criterion, and how many were looked at."""
         whole = data.part(sums, place)
         every = independent(whole.learned)
@@ -158,7 +160,7 @@ class BestBasis(AnyClassSolver):
             found = stepwise(criterion) if self.search == "stepwise" else local(criterion, self.restarts, self.seed)
         return *found, criterion.looked_at
 
-    def _decide(self, K, columns):
+    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return w·x + b of each class."""
         out = weighted_features(K, columns, self.coef_.T) + self.intercept_
         return out[:, 0] if out.shape[1] == 1 else out

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,9 @@ from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.parameters import flag, integer, real
 from seqkern.solvers.base import AnyClassSolver
 from seqkern.solvers.feature_rows import blocks_of_columns
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags  # scikit-learn costs start-up
 
 LETTERS_OF = "choose the kernel window with vector_kernel=linear and encoding=one_hot"
 """The features that stand for residues."""
@@ -92,7 +95,7 @@ class GOR(AnyClassSolver):
         """Return solvers that the contract suite tests."""
         return [cls(letters=1), cls(letters=1, pairs=True, pair_pseudocount=1.0)]
 
-    def _fit(self, K, y):
+    def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
         """Count residues, and pairs of residues, in each class."""
         if K.shape[1] % self.letters:
             raise ParameterError(
@@ -108,7 +111,7 @@ class GOR(AnyClassSolver):
         wrong = np.mean(self._scores(codes).argmax(axis=1) != y)
         return {"converged": True, "iterations": 1, "residual": 0.0, "objective": float(wrong)}
 
-    def _codes(self, K, columns):
+    def _codes(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
         """Return the residue at each position of each row, int32 (n, w), 0 where no feature is above zero."""
         w = len(columns) // self.letters
         codes = np.empty((K.shape[0], w), dtype=np.int32)
@@ -120,7 +123,7 @@ class GOR(AnyClassSolver):
             codes[part] = np.where(found, largest + 1, 0)
         return codes
 
-    def _check_letters(self, block, found, start):
+    def _check_letters(self, block: npt.NDArray[Any], found: npt.NDArray[np.bool_], start: int) -> None:
         """Raise GramError where more than one feature of a position is not 0, or one is below; of one feature never."""
         if self.letters == 1:
             return
@@ -133,7 +136,7 @@ class GOR(AnyClassSolver):
                 remedy=LETTERS_OF,
             )
 
-    def _learn_letters(self, codes, y):
+    def _learn_letters(self, codes: npt.NDArray[np.int32], y: npt.NDArray[np.int64]) -> list[npt.NDArray[np.float64]]:
         """Set `information_`; return P(a_m | S) and P(a_m | n−S), each (w, letters + 1, c)."""
         c, size = len(self.log_odds_), self.letters + 1
         own = np.array([_counts(column, y, size, c) for column in codes.T])
@@ -143,7 +146,9 @@ class GOR(AnyClassSolver):
         self.information_ = _log_ratio(*found)
         return found
 
-    def _learn_pairs(self, codes, y, probabilities):
+    def _learn_pairs(
+        self, codes: npt.NDArray[np.int32], y: npt.NDArray[np.int64], probabilities: list[npt.NDArray[np.float64]]
+    ) -> None:
         """Set `pair_information_`."""
         c, size = len(self.log_odds_), self.letters + 1
         places = list(itertools.combinations(range(codes.shape[1] if self.pairs else 0), 2))
@@ -155,7 +160,7 @@ class GOR(AnyClassSolver):
             found = [_shares(n + self.pair_pseudocount * p, axis=0) for n, p in zip(counts, expected, strict=True)]
             information[:] = _log_ratio(*found).reshape(size, size, c)
 
-    def _scores(self, codes):
+    def _scores(self, codes: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
         """Return the decision of each class, float64 (n, c)."""
         singles = np.zeros((len(codes), len(self.log_odds_)))
         for table, column in zip(self.information_, codes.T, strict=True):
@@ -167,7 +172,7 @@ class GOR(AnyClassSolver):
             pairs += table[codes[:, m], codes[:, k]]
         return self.log_odds_ + (2.0 * pairs - (w - 2.0) * singles) / w
 
-    def _decide(self, K, columns):
+    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the log odds of each class; of two classes those of the second."""
         scores = self._scores(self._codes(K, columns))
         return scores[:, 1] if len(self.log_odds_) == 2 else scores
@@ -182,25 +187,25 @@ class GOR(AnyClassSolver):
         self.log_odds_, self.information_ = arrays["log_odds"], arrays["information"]
         self.pair_information_ = arrays["pair_information"]
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> "Tags":
         """Tell scikit-learn that of numbers it sees little."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
 
 
-def _counts(codes, y, size, c):
+def _counts(codes: npt.NDArray[Any], y: npt.NDArray[np.int64], size: int, c: int) -> npt.NDArray[np.float64]:
     """Return how often each code occurs in each class, float64 (size, c)."""
     return np.bincount(codes.astype(np.int64) * c + y, minlength=size * c).reshape(size, c).astype(np.float64)
 
 
-def _shares(counts, axis):
+def _shares(counts: npt.NDArray[np.float64], axis: int) -> npt.NDArray[np.float64]:
     """Return counts over their sum along an axis; 0 where there are none."""
     total = counts.sum(axis=axis, keepdims=True)
     return np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
 
 
-def _log_ratio(own, others):
+def _log_ratio(own: npt.NDArray[np.float64], others: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return ln own − ln others, 0 where one of them is 0: nothing is known."""
     known = (own > 0) & (others > 0)
     return np.log(np.where(known, own, 1.0)) - np.log(np.where(known, others, 1.0))

@@ -82,12 +82,12 @@ class LinearDiscriminant(AnyClassSolver):
         """Return solvers that the contract suite tests."""
         return [cls(), cls(shrinkage=0.3), cls(shrinkage="auto")]
 
-    def _fit(self, K, y):
+    def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
         """Sum up the classes, and invert what they share."""
         with one_thread():
             return self._discriminant(as_blocks(K), y.astype(np.int64))
 
-    def _discriminant(self, K, y):
+    def _discriminant(self, K: FeatureBlocks, y: npt.NDArray[np.int64]) -> dict[str, Any]:
         """Set what the decision needs, and return the report."""
         counts, means, covariances = class_moments(K, y)
         shares = counts / len(y)
@@ -119,7 +119,7 @@ class LinearDiscriminant(AnyClassSolver):
             "directions": int(kept.sum()),
         }
 
-    def _decide(self, K, columns):
+    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return X @ coef + intercept."""
         out = weighted_features(K, columns, self.coef_) + self.intercept_
         return out[:, 0] if out.shape[1] == 1 else out
@@ -176,14 +176,16 @@ def class_moments(
     return counts, means, covariances / counts[:, None, None]
 
 
-def _towards_identity(covariance, amount):
+def _towards_identity(covariance: npt.NDArray[np.float64], amount: float) -> npt.NDArray[np.float64]:
     """Return a covariance, shrunk towards a multiple of the identity of the same trace."""
     out = (1.0 - amount) * covariance
     out[np.diag_indices_from(out)] += amount * np.trace(covariance) / len(out)
     return out
 
 
-def _ledoit_wolf(K, y, means, covariances):
+def _ledoit_wolf(
+    K: FeatureBlocks, y: npt.NDArray[np.int64], means: npt.NDArray[np.float64], covariances: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
     """Return the covariances of the classes, each shrunk by what the formula of Ledoit & Wolf says of its correlations.
 
     The formula needs, besides the correlations, the sum of ‖z‖⁴ over the standardised rows z of the class.

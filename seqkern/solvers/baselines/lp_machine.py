@@ -74,7 +74,7 @@ class LPMachine(BinarySolver):
         """Return solvers that the contract suite tests."""
         return [cls(), cls(C=0.3, max_units=30)]
 
-    def _fit(self, K, y):
+    def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
         """Solve the program of the rows that are drawn."""
         drawn = order_by_content(K, y, self.seed)[: self.max_units]
         if len(np.unique(y[drawn])) < 2:
@@ -93,7 +93,7 @@ class LPMachine(BinarySolver):
             "units": len(drawn),
         }
 
-    def _decide(self, K, columns):
+    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return w·x + b."""
         return weighted_features(K, columns, self.coef_[:, None])[:, 0] + self.intercept_
 

@@ -1,6 +1,6 @@
 """Nearest neighbours in feature space, from kernel values alone."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -34,12 +34,14 @@ class Neighbors(Solver):
         """Return (−k,): the more neighbours, the smoother the decision."""
         return (-float(self.n_neighbors),)
 
-    def _remember(self, K):
+    def _remember(self, K: npt.NDArray[np.float64]) -> None:
         """Keep the diagonal of the training matrix; every training row may become a neighbour."""
         self.support_ = np.arange(len(K))
         self.diagonal_ = np.diagonal(K).copy()
 
-    def _distances(self, K, columns):
+    def _distances(
+        self, K: npt.NDArray[np.float64], columns: npt.NDArray[np.int64]
+    ) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
         """Yield (rows as a slice, K(z, z) − 2 K(x, z)): squared distances less K(x, x), which ranks nothing."""
         for start in range(0, len(K), ROWS):
             part = slice(start, min(start + ROWS, len(K)))
@@ -48,13 +50,15 @@ class Neighbors(Solver):
             distances += self.diagonal_
             yield part, distances
 
-    def _left_out(self, K):
+    def _left_out(self, K: npt.NDArray[np.float64]) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
         """Yield the same for the training rows, each infinitely far from itself."""
         for part, distances in self._distances(K, self.support_):
             distances[np.arange(part.stop - part.start), np.arange(part.start, part.stop)] = np.inf
             yield part, distances
 
-    def _neighbors(self, distances):
+    def _neighbors(
+        self, distances: npt.NDArray[np.float64]
+    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
         """Return who is nearer than the k-th neighbour, who is as near, and the vote that each of the latter has.
 
         Returns
@@ -121,6 +125,7 @@ class KernelNeighbors(Neighbors, ClassSolver):
         Parameters
         ----------
         K : array_like of float64, shape (m, n)
+            Kernel of new records (rows) with the training ones.
 
         Returns
         -------
@@ -132,7 +137,7 @@ class KernelNeighbors(Neighbors, ClassSolver):
         """
         return super().decision_function(K)
 
-    def _fit(self, K, y):
+    def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
         """Remember the training rows, and classify each by the others."""
         self._remember(K)
         self.codes_ = y.astype(np.int64)
@@ -141,7 +146,7 @@ class KernelNeighbors(Neighbors, ClassSolver):
             wrong += int(np.sum(self._scores(distances).argmax(axis=1) != y[part]))
         return {"converged": True, "iterations": 1, "residual": 0.0, "objective": wrong / len(K)}
 
-    def _scores(self, distances):
+    def _scores(self, distances: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the value of each class for each row of squared distances, shape (m, classes)."""
         k = self.n_neighbors
         nearer, tied, share = self._neighbors(distances)
@@ -158,7 +163,7 @@ class KernelNeighbors(Neighbors, ClassSolver):
         t = np.clip((others - means) / scale, -1e300, 1e300)
         return (votes + t / (1.0 + np.abs(t)) / (2 * len(self.codes_))) / k
 
-    def _decide(self, K, columns):
+    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the votes, with what breaks their ties."""
         scores = np.empty((len(K), len(self.classes_)))
         for part, distances in self._distances(K, columns):
@@ -201,7 +206,7 @@ class KernelNeighborsRegressor(Neighbors, RealSolver):
     name = "kernel_neighbors_regressor"
     summary = "Nearest neighbours for real labels: the mean over the k most similar training records."
 
-    def _fit(self, K, y):
+    def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
         """Remember the training rows, and predict each from the others."""
         self._remember(K)
         self.values_ = y
@@ -210,14 +215,14 @@ class KernelNeighborsRegressor(Neighbors, RealSolver):
             errors[part] = self._means(distances) - y[part]
         return {"converged": True, "iterations": 1, "residual": 0.0, "objective": float(np.mean(errors**2))}
 
-    def _means(self, distances):
+    def _means(self, distances: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the mean of the neighbours' values for each row of squared distances."""
         nearer, tied, share = self._neighbors(distances)
         # not a product of matrices: its bits would depend on the number of rows
         sums = [np.where(chosen, self.values_, 0.0).sum(axis=1) for chosen in (nearer, tied)]
         return (sums[0] + share * sums[1]) / self.n_neighbors
 
-    def _decide(self, K, columns):
+    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the means."""
         return np.concatenate([self._means(distances) for _, distances in self._distances(K, columns)])
 
@@ -230,7 +235,7 @@ class KernelNeighborsRegressor(Neighbors, RealSolver):
         self.diagonal_, self.values_ = arrays["diagonal"], arrays["values"]
 
 
-def _mean_of_least(values, k):
+def _mean_of_least(values: npt.NDArray[np.float64], k: int) -> npt.NDArray[np.float64]:
     """Return the mean of the k least of each row, of those that are finite; inf where none is."""
     k = min(k, values.shape[1])
     least = np.sort(np.partition(values, k - 1, axis=1)[:, :k], axis=1)

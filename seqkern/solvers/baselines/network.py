@@ -1,7 +1,7 @@
 """A neural network with one hidden layer, as in the first good predictions of secondary structure."""
 
-from collections.abc import Mapping
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,9 @@ from seqkern.core.threads import one_thread
 from seqkern.solvers.base import AnyClassSolver
 from seqkern.solvers.feature_rows import blocks_of_columns, fixed_product, gathered, order_by_content
 from seqkern.solvers.shared import random_seed
+
+if TYPE_CHECKING:
+    from sklearn.neural_network import MLPClassifier  # scikit-learn costs start-up
 
 LEAST = 1e-4
 """A pass is better than those before it when the mean of −ln P is lower by more than this."""
@@ -94,13 +97,13 @@ class Network(AnyClassSolver):
         """Return solvers that the contract suite tests."""
         return [cls(hidden=4, learning_rate=0.2, batch_size=10, validation=0.2, patience=3)]
 
-    def _fit(self, K, y, groups=None):
+    def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Learn pass by pass, and keep the best."""
         from sklearn.neural_network import MLPClassifier  # only here: scikit-learn costs start-up
 
         learned, held = self._divided(order_by_content(K, y, self.seed), groups)
         X, Z = gathered(K, learned), gathered(K, held)
-        machine = MLPClassifier(
+        network = MLPClassifier(
             (self.hidden,),
             activation="logistic",
             alpha=self.alpha,
@@ -112,19 +115,21 @@ class Network(AnyClassSolver):
         best, best_epoch, epochs = np.inf, 0, 0
         with one_thread():
             while epochs < self.max_epochs and epochs - best_epoch < self.patience:
-                self._pass(machine, X, y[learned])
+                self._pass(network, X, y[learned])
                 epochs += 1
-                loss = _mean_loss(_logits(Z, self.support_, machine.coefs_, machine.intercepts_), y[held])
+                loss = _mean_loss(_logits(Z, self.support_, network.coefs_, network.intercepts_), y[held])
                 if loss < best - LEAST:
                     best, best_epoch = loss, epochs
-                    self.weights_ = [weights.copy() for weights in machine.coefs_]
-                    self.biases_ = [biases.copy() for biases in machine.intercepts_]
+                    self.weights_ = [weights.copy() for weights in network.coefs_]
+                    self.biases_ = [biases.copy() for biases in network.intercepts_]
         stopped = epochs - best_epoch >= self.patience
         remark = {} if stopped else {"remark": "raise max_epochs, or learning_rate"}
         report = {"converged": stopped, "iterations": epochs, "residual": 0.0, "objective": best}
         return {**report, "best_epoch": best_epoch, **remark}
 
-    def _divided(self, order, groups):
+    def _divided(
+        self, order: npt.NDArray[np.int64], groups: npt.ArrayLike | None
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the rows to learn from and those to stop by, in `order`; the same ones, where no group is left out."""
         names = order if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1][order]
         several = np.unique(names)
@@ -135,16 +140,16 @@ class Network(AnyClassSolver):
         held = np.isin(names, drawn[:number])
         return order[~held], order[held]
 
-    def _pass(self, machine, X, y):
+    def _pass(self, network: "MLPClassifier", X: npt.NDArray[Any], y: npt.NDArray[Any]) -> None:
         """Look at each row once."""
         try:
-            machine.partial_fit(X, y, classes=np.arange(len(self.classes_)))
-        except ValueError as error:  # weights that are no numbers any more
+            network.partial_fit(X, y, classes=np.arange(len(self.classes_)))
+        except ValueError as error:  # weights that are not numbers any more
             raise ParameterError(
                 f"learning_rate={self.learning_rate} leads nowhere: {error}", remedy="choose a smaller one"
             ) from error
 
-    def _decide(self, K, columns):
+    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the log odds of the second class, or ln P of each."""
         logits = _logits(K, columns, self.weights_, self.biases_)
         return logits[:, 0] if logits.shape[1] == 1 else log_softmax(logits, axis=1)
@@ -160,7 +165,9 @@ class Network(AnyClassSolver):
         self.biases_ = [arrays["hidden_biases"], arrays["output_biases"]]
 
 
-def _logits(K, columns, weights, biases):
+def _logits(
+    K: Any, columns: npt.NDArray[np.int64], weights: Sequence[npt.NDArray[Any]], biases: Sequence[npt.NDArray[Any]]
+) -> npt.NDArray[np.float64]:
     """Return the outputs of the network before the last function, float64 (n, outputs)."""
     out = np.empty((K.shape[0], len(biases[1])))
     with one_thread():
@@ -170,7 +177,7 @@ def _logits(K, columns, weights, biases):
     return out
 
 
-def _mean_loss(logits, y):
+def _mean_loss(logits: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> float:
     """Return the mean of −ln P(y | x)."""
     if logits.shape[1] == 1:
         return float(np.mean(np.logaddexp(0.0, np.where(y == 1, -logits[:, 0], logits[:, 0]))))

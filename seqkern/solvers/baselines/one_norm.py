@@ -58,6 +58,15 @@ def solve_one_norm(X: npt.NDArray[np.float64], y: npt.NDArray[np.float64], C: fl
     ------
     ParameterError
         If the linear program cannot be solved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.baselines.one_norm import solve_one_norm
+    >>> X = np.array([[0.9, 0.1], [0.8, 0.3], [0.2, 0.2], [0.1, 0.1]])
+    >>> found = solve_one_norm(X, np.array([1.0, 1.0, -1.0, -1.0]), C=10.0)
+    >>> found.weights.round(3), round(found.intercept, 3), round(found.objective, 3)
+    (array([3.333, 0.   ]), -1.667, 3.333)
     """
     from scipy.optimize import linprog  # only here: it costs start-up, and models need it no more
 

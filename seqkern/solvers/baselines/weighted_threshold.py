@@ -11,13 +11,13 @@ from seqkern.core.parameters import component, real
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.estimator import clone
-from seqkern.solvers.multiclass.meta_solver import OfBinary
+from seqkern.solvers.multiclass.meta_solver import MetaSolver
 from seqkern.solvers.specs import solver_from_state
 from seqkern.solvers.svm.svm import CSVC
 from seqkern.solvers.thresholds import Threshold
 
 
-class WeightedThreshold(OfBinary, BinarySolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
+class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
     """A binary solver, and the threshold at which errors on the training part cost least.
 
     Attributes
@@ -63,25 +63,24 @@ class WeightedThreshold(OfBinary, BinarySolver):  # type: ignore[override]  # co
     @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
-        # only here: of the contract suite alone
-        from seqkern.solvers.svm.primal import PrimalSVC
+        from seqkern.solvers.svm.primal import PrimalSVC  # only here: of the contract suite alone
 
         return [cls(CSVC(tol=1e-6)), cls(PrimalSVC(tol=1e-9), false_negative=3.0)]
 
-    def _fit(self, K, y, groups=None):
+    def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Train the binary solver, and choose the threshold."""
         positive = y > 0
-        machine = clone(self.binary).fit(K, self.classes_[positive.astype(int)], groups)
-        decisions = machine.decision_function(K)
+        fitted = clone(self.binary).fit(K, self.classes_[positive.astype(int)], groups)
+        decisions = fitted.decision_function(K)
         costs = float(self.false_positive), float(self.false_negative)
         self.threshold_ = Threshold.fit(decisions, positive, f"cost={costs[0]!r}:{costs[1]!r}").value
         called = decisions > self.threshold_
         cost = costs[0] * (called & ~positive).mean() + costs[1] * (~called & positive).mean()
-        self.support_ = machine.support_
-        self.machine_ = machine.restrict(machine.support_)
-        return {**machine.report_, "threshold": self.threshold_, "cost": float(cost)}
+        self.support_ = fitted.support_
+        self.machine_ = fitted.restrict(fitted.support_)
+        return {**fitted.report_, "threshold": self.threshold_, "cost": float(cost)}
 
-    def _decide(self, K, columns):
+    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the binary solver's decision less the threshold."""
         return self.machine_._decide(K, columns[self.machine_.support_]) - self.threshold_
 

@@ -1,7 +1,7 @@
 """Nearest neighbours among whitened features."""
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,11 @@ from seqkern.core.threads import one_thread
 from seqkern.solvers.base import AnyClassSolver
 from seqkern.solvers.feature_rows import as_blocks, blocks_of_columns, fixed_product, gathered, order_by_content
 from seqkern.solvers.shared import random_seed
+
+if TYPE_CHECKING:
+    from sklearn.neighbors import KNeighborsClassifier  # scikit-learn costs start-up
+
+    from seqkern.kernels.feature_blocks import FeatureBlocks
 
 FLAT = 1e-10
 """Directions whose variance is at most this share of the largest one are left out."""
@@ -93,7 +98,7 @@ class WhitenedNeighbors(AnyClassSolver):
         """Return solvers that the contract suite tests."""
         return [cls(n_neighbors=3), cls(n_neighbors=1, n_components=2, max_units=30)]
 
-    def _fit(self, K, y):
+    def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
         """Find the components, and whiten the rows that are drawn."""
         drawn = order_by_content(K, y, self.seed)[: self.max_units]
         self.support_ = np.arange(K.shape[1])
@@ -106,7 +111,7 @@ class WhitenedNeighbors(AnyClassSolver):
         report = {"converged": True, "iterations": 1, "residual": 0.0, "objective": float(wrong)}
         return {**report, "components": self.whitening_.shape[1], "units": len(drawn)}
 
-    def _learn_whitening(self, K):
+    def _learn_whitening(self, K: "FeatureBlocks") -> None:
         """Set the mean and the whitening."""
         mean, covariance = np.zeros(K.shape[1]), np.zeros((K.shape[1], K.shape[1]))
         for _, block in K.blocks():
@@ -122,7 +127,7 @@ class WhitenedNeighbors(AnyClassSolver):
         self.mean_ = mean
         self.whitening_ = directions[:, kept] / np.sqrt(variances[kept])
 
-    def _whitened(self, K, columns):
+    def _whitened(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the whitened rows, float64 (n, components)."""
         out = np.empty((K.shape[0], self.whitening_.shape[1]))
         with one_thread():
@@ -130,20 +135,20 @@ class WhitenedNeighbors(AnyClassSolver):
                 out[part] = fixed_product(block - self.mean_, self.whitening_)
         return out
 
-    def _made(self):
+    def _made(self) -> "KNeighborsClassifier":
         """Return scikit-learn's search for neighbours among the training rows."""
         from sklearn.neighbors import KNeighborsClassifier  # only here: scikit-learn costs start-up
 
         return KNeighborsClassifier(self.n_neighbors).fit(self.points_, self.codes_)
 
-    def _votes(self, points):
+    def _votes(self, points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the share of votes of each class, float64 (n, c)."""
         found = self._search.predict_proba(points)
         out = np.zeros((len(points), len(self.classes_)))
         out[:, self._search.classes_] = found
         return out
 
-    def _decide(self, K, columns):
+    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the share of votes of each class, or the difference of those of two."""
         votes = self._votes(self._whitened(K, columns))
         return votes[:, 1] - votes[:, 0] if len(self.classes_) == 2 else votes

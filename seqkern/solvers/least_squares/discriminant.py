@@ -1,8 +1,9 @@
 """The kernel Fisher discriminant: class means far apart, members of a class close together."""
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import GramError
 from seqkern.core.parameters import choice, real
@@ -47,6 +48,22 @@ class KernelFisher(KernelExpansion, BinarySolver):
     (K may be singular) that of (H K + εI) α = 1₊/l₊ − 1₋/l₋ is taken; of a singular K a very small ε costs digits.
     It is an error if the class means coincide.
     Memory: two copies of K. Time: n³/2 + n³/6 multiplications, the former with ``penalty="coefficients"`` only.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.solvers import KernelFisher
+    >>> kernel = SpectrumKernel(k=2)
+    >>> train = ["MKKLLA", "MKALLA", "GDEDGS", "GDDEGS"]
+    >>> solver = KernelFisher(form="program").fit(kernel(train), ["membrane", "membrane", "soluble", "soluble"])
+    >>> solver.predict(kernel(["MKLLAA", "SGDEDG"], train)).tolist()
+    ['membrane', 'soluble']
+
+    In the program the class means of the decision are −1 and 1:
+
+    >>> decisions = solver.decision_function(kernel(train))
+    >>> decisions.reshape(2, 2).mean(axis=1).round(6).tolist()
+    [-1.0, 1.0]
     """
 
     name = "kernel_fisher"
@@ -67,16 +84,16 @@ class KernelFisher(KernelExpansion, BinarySolver):
     )
 
     @classmethod
-    def default_grid(cls):
+    def default_grid(cls) -> dict[str, list[Any]]:
         """Return the values of epsilon that a search tries."""
         return {"epsilon": [1e-4, 1e-3, 1e-2, 1e-1, 1.0]}
 
-    def complexity(self):
+    def complexity(self) -> tuple[float, ...]:
         """Return (−ε,): the larger ε, the smoother the decision."""
         return (-float(self.epsilon),)
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
         return [
             cls(),
@@ -84,13 +101,13 @@ class KernelFisher(KernelExpansion, BinarySolver):
             cls(epsilon=0.5, form="program", penalty="function", epsilon_scale="absolute"),
         ]
 
-    def _fit(self, K, y):
+    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Solve for the direction, then choose its length and the threshold."""
         check_symmetric(K)
         with one_thread():
             return self._discriminant(K, _Classes(y))
 
-    def _discriminant(self, K, classes):
+    def _discriminant(self, K: npt.NDArray[np.float64], classes: "_Classes") -> dict[str, Any]:
         """Set α and b, and return the report."""
         means = K @ classes.averages
         between = means[:, 1] - means[:, 0]
@@ -120,11 +137,13 @@ class KernelFisher(KernelExpansion, BinarySolver):
             **({} if error <= 1e-6 else {"remark": "the linear system is close to singular; choose a larger epsilon"}),
         }
 
-    def _absolute(self, total):
+    def _absolute(self, total: float) -> float:
         """Return ε itself, from the trace of the total scatter per row."""
         return float(self.epsilon) * (total if self.epsilon_scale == "mean" else 1.0)
 
-    def _of_coefficients(self, K, between, classes):
+    def _of_coefficients(
+        self, K: npt.NDArray[np.float64], between: npt.NDArray[np.float64], classes: "_Classes"
+    ) -> tuple[float, npt.NDArray[np.float64]]:
         """Return ε and α = (N + εI)⁻¹(m₊ − m₋)."""
         matrix = classes.without_means(K)
         matrix = matrix.T @ matrix  # K H K, as H is a projection
@@ -133,7 +152,9 @@ class KernelFisher(KernelExpansion, BinarySolver):
         matrix[np.diag_indices_from(matrix)] += epsilon
         return epsilon, self._factor(matrix).solve(between)
 
-    def _of_function(self, K, between, classes):
+    def _of_function(
+        self, K: npt.NDArray[np.float64], between: npt.NDArray[np.float64], classes: "_Classes"
+    ) -> tuple[float, npt.NDArray[np.float64]]:
         """Return ε and the α of (H K + εI) α = t, t = 1₊/l₊ − 1₋/l₋, in two parts: one constant over each class.
 
         The constant part is t/ε, and for the other, a = H a, (H K H + εI) a = −H K t/ε: a symmetric system.
@@ -149,7 +170,7 @@ class KernelFisher(KernelExpansion, BinarySolver):
         # of rounding, a constant part would come in again, and K does not take it away
         return epsilon, (difference - classes.without_means(other)) / epsilon
 
-    def _factor(self, matrix):
+    def _factor(self, matrix: npt.NDArray[np.float64]) -> Definite:
         """Return the Cholesky factor, or say that there is none."""
         try:
             return Definite(matrix)
@@ -157,7 +178,7 @@ class KernelFisher(KernelExpansion, BinarySolver):
             raise _indefinite() from error
 
 
-def _indefinite():
+def _indefinite() -> GramError:
     """Return the error about a scatter that is not positive definite."""
     return GramError(
         "the scatter within the classes is not positive definite, even with epsilon added",
@@ -168,7 +189,7 @@ def _indefinite():
 class _Classes:
     """The members of two classes, from labels −1.0 and 1.0; `averages` has a column 1/l± over each class."""
 
-    def __init__(self, y):
+    def __init__(self, y: npt.NDArray[np.float64]) -> None:
         self.codes = (y > 0).astype(np.int64)
         self.members = [np.flatnonzero(y < 0), np.flatnonzero(y > 0)]
         self.averages = np.zeros((len(y), 2))
@@ -176,7 +197,7 @@ class _Classes:
             self.averages[rows, column] = 1.0 / len(rows)
         self.share = len(self.members[0]) * len(self.members[1]) / len(y)
 
-    def centred(self, K):
+    def centred(self, K: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return H K H, symmetric to the bit where `K` is."""
         means = K @ self.averages
         blocks = self.averages.T @ means
@@ -188,7 +209,7 @@ class _Classes:
             result[part] += blocks[own][:, self.codes]
         return result
 
-    def without_means(self, values):
+    def without_means(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return H `values`: each row less the mean of the rows of its class."""
         means = self.averages.T @ values
         result = np.array(values)

@@ -14,7 +14,10 @@ settles, that is the exact optimum, with exact zeros. Where K + 11ᵀ is indefin
 find it.
 """
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import GramError
 from seqkern.solvers.linear_algebra import Definite, on_diagonal
@@ -26,10 +29,13 @@ HALVINGS = 50
 """So often the part of a step that holds its best point is halved."""
 
 
+Floats = npt.NDArray[np.float64]
+
+
 class _Program:
     """K, y and C, and the conditions of the optimum."""
 
-    def __init__(self, K, y, cost):
+    def __init__(self, K: Floats, y: Floats, cost: Floats) -> None:
         self.K = K
         self.y = y
         self.cost = cost
@@ -37,23 +43,23 @@ class _Program:
         self.gamma = 0.95 / cost.max()
         self.diagonal = np.diagonal(K) + 1.0 + self.ridge
 
-    def decisions(self, beta):
+    def decisions(self, beta: Floats) -> Floats:
         """Return f of the training rows, (K + 11ᵀ)β."""
         return self.K @ beta + beta.sum()
 
-    def violation(self, alpha, slack):
+    def violation(self, alpha: Floats, slack: Floats) -> float:
         """Return the largest |min(α_i Q_ii, (Qα)_i − 1)|."""
         return float(np.abs(np.minimum(alpha * self.diagonal, slack)).max())
 
-    def primal(self, beta, f):
+    def primal(self, beta: Floats, f: Floats) -> float:
         """Return the primal objective."""
         return 0.5 * float(beta @ f) + float(self.cost @ np.maximum(1.0 - self.y * f, 0.0) ** 2)
 
-    def within(self, f):
+    def within(self, f: Floats) -> npt.NDArray[np.int64]:
         """Return the rows within the margin."""
         return np.flatnonzero(self.y * f < 1.0)
 
-    def target(self, active):
+    def target(self, active: npt.NDArray[np.int64]) -> Floats:
         """Return the β that a Newton step goes towards."""
         part = self.K[np.ix_(active, active)]
         part += 1.0
@@ -62,14 +68,15 @@ class _Program:
         beta[active] = Definite(part).solve(self.y[active])
         return beta
 
-    def best_part(self, beta, f, other, its_f):
+    def best_part(self, beta: Floats, f: Floats, other: Floats, its_f: Floats) -> float:
         """Return the t in [0, 1] with the least primal at (1 − t)(β, f) + t(other, its_f)."""
         square, mixed, its_square = beta @ f, other @ f, other @ its_f
         change = self.y * (its_f - f)
 
-        def slope(t):
+        def slope(t: float) -> float:
             errors = np.maximum(1.0 - self.y * f - t * change, 0.0)
-            return (mixed - square) + t * (square - 2.0 * mixed + its_square) - 2.0 * (self.cost * errors) @ change
+            rise = (mixed - square) + t * (square - 2.0 * mixed + its_square)
+            return float(rise - 2.0 * (self.cost * errors) @ change)
 
         if slope(1.0) <= 0.0:
             return 1.0
@@ -80,7 +87,7 @@ class _Program:
         return 0.5 * (low + high)
 
 
-def minimise(K, y, cost, *, tol, max_iter):
+def minimise(K: Floats, y: Floats, cost: Floats, *, tol: float, max_iter: int) -> tuple[Floats, float, dict[str, Any]]:
     """Minimise ½ αᵀQα − Σα over α ≥ 0.
 
     Parameters
@@ -92,19 +99,35 @@ def minimise(K, y, cost, *, tol, max_iter):
     cost : ndarray of float64, shape (n,)
         C of each row.
     tol : float
+        The largest violation of the optimality conditions, or the gap as a share of the primal objective.
     max_iter : int
+        At most so many solved systems.
 
     Returns
     -------
     beta : ndarray of float64, shape (n,)
         α_i y_i.
     intercept : float
+        Σ α_i y_i.
     report : dict
+        That of `LSSVC`.
 
     Raises
     ------
     GramError
         If Q is not positive definite.
+
+    Examples
+    --------
+    Only the rows at the margin have an α:
+
+    >>> import numpy as np
+    >>> from seqkern.solvers.least_squares.lagrangian import minimise
+    >>> X = np.array([[3.0], [1.0], [-1.0], [-3.0]])
+    >>> y = np.array([1.0, 1.0, -1.0, -1.0])
+    >>> beta, intercept, report = minimise(X @ X.T, y, np.full(4, 10.0), tol=1e-9, max_iter=100)
+    >>> np.flatnonzero(beta).tolist(), beta[1:3].round(3).tolist(), report["converged"]
+    ([1, 2], [0.488, -0.488], True)
     """
     program = _Program(K, y, cost)
     factor = _factor(program)
@@ -119,7 +142,7 @@ def minimise(K, y, cost, *, tol, max_iter):
     return best["beta"], best["intercept"], _report(best, iterations, tol, stuck=iterations < max_iter)
 
 
-def _factor(program):
+def _factor(program: _Program) -> Definite:
     """Return the Cholesky factor of K + 11ᵀ + D, which is Q but for signs."""
     try:
         matrix = on_diagonal(program.K, program.ridge)
@@ -132,17 +155,18 @@ def _factor(program):
         ) from error
 
 
-def _iterate(program, factor, tol, max_iter):
+def _iterate(program: _Program, factor: Definite, tol: float, max_iter: int) -> tuple[Floats, int]:
     """Return α after steps of Mangasarian & Musicant, and their number.
 
     They end when α is optimal, or the rows within the margin stay the same.
     """
     alpha = program.y * factor.solve(program.y)
     slack = np.zeros(len(alpha))  # Qα = 1 at first
-    active, iterations = None, 1
+    active: npt.NDArray[np.bool_] | None = None
+    iterations = 1
     while iterations < max_iter and program.violation(alpha, slack) > tol:
         before, active = active, slack <= program.gamma * alpha
-        if np.array_equal(before, active):
+        if before is not None and np.array_equal(before, active):
             break
         slack = np.maximum(slack - program.gamma * alpha, 0.0)
         alpha = program.y * factor.solve(program.y * (slack + 1.0))
@@ -150,7 +174,9 @@ def _iterate(program, factor, tol, max_iter):
     return alpha, iterations
 
 
-def _descend(program, alpha, tol, iterations, max_iter):
+def _descend(
+    program: _Program, alpha: Floats, tol: float, iterations: int, max_iter: int
+) -> tuple[dict[str, Any], int]:
     """Return the best certificate that Newton's method finds from α ≥ 0, and the iterations so far."""
     best = _certificate(program, alpha)
     beta, f, primal = best["beta"], best["f"], best["primal"]
@@ -174,7 +200,7 @@ def _descend(program, alpha, tol, iterations, max_iter):
     return min(best, last, key=lambda one: one["gap"]), iterations
 
 
-def _indefinite(program):
+def _indefinite(program: _Program) -> bool:
     """Return whether K + 11ᵀ is not positive semi-definite, so that the primal is not convex, though the dual is."""
     matrix = on_diagonal(program.K, 1e-9 * program.diagonal.max())
     matrix += 1.0
@@ -185,7 +211,7 @@ def _indefinite(program):
     return False
 
 
-def _certificate(program, alpha):
+def _certificate(program: _Program, alpha: Floats) -> dict[str, Any]:
     """Return β, b and f of an α, the primal objective, that of the dual as minimised, the gap and the violation."""
     beta = program.y * alpha
     f = program.decisions(beta)
@@ -203,7 +229,7 @@ def _certificate(program, alpha):
     }
 
 
-def _report(best, iterations, tol, stuck):
+def _report(best: dict[str, Any], iterations: int, tol: float, stuck: bool) -> dict[str, Any]:
     """Return the report; `stuck` says that rounding has ended the descent."""
     converged = best["residual"] <= tol or 0 <= best["gap"] <= tol
     remark = {"remark": "K and 1/C differ by too many digits; lower C, or normalise the kernel"}

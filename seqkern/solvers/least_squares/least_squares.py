@@ -4,9 +4,10 @@ With errors on both sides of the margin counted (equality form), and for real la
 solution. With errors on the wrong side only (inequality form) a bounded quadratic program is left: lagrangian.py.
 """
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import GramError
 from seqkern.core.parameters import choice, integer, real
@@ -16,7 +17,7 @@ from seqkern.solvers.class_weights import class_factors
 from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.least_squares.lagrangian import minimise
 from seqkern.solvers.linear_algebra import Definite, Indefinite, check_symmetric, on_diagonal
-from seqkern.solvers.shared import class_weights, cost
+from seqkern.solvers.shared import SearchesCost, class_weights, cost
 
 REFINEMENTS = 1
 """So often what the factor leaves of the right side, by rounding, is solved for once more."""
@@ -25,7 +26,7 @@ ENOUGH = 1e-4
 """The system is solved when no equation is off by more, in units of the largest |y|, at least 1."""
 
 
-class LSSVC(KernelExpansion, BinarySolver):
+class LSSVC(SearchesCost, KernelExpansion, BinarySolver):
     """Least-squares support vector classifier, in the equality or the inequality form.
 
     Equality form (Suykens & Vandewalle 1999): minimise ½‖w‖² + C Σ ξ_i² subject to y_i f(x_i) = 1 − ξ_i, where
@@ -54,6 +55,19 @@ class LSSVC(KernelExpansion, BinarySolver):
     (no minimum if K + I/(2C) is indefinite), unless that system is singular, which is an error; the inequality form
     is an error if Q is not positive definite. Memory: one copy of K, in the inequality form two. Time: n³/6
     multiplications; the inequality form solves several systems of the size of its support besides.
+
+    Examples
+    --------
+    The inequality form is sparse, the equality form is not:
+
+    >>> import numpy as np
+    >>> from seqkern.solvers import LSSVC
+    >>> X = np.array([[3.0], [1.0], [-1.0], [-3.0]])
+    >>> for form in ("equality", "inequality"):
+    ...     solver = LSSVC(C=10.0, form=form).fit(X @ X.T, ["donor", "donor", "decoy", "decoy"])
+    ...     print(form, solver.support_.tolist(), solver.predict(X @ X.T).tolist())
+    equality [0, 1, 2, 3] ['donor', 'donor', 'decoy', 'decoy']
+    inequality [1, 2] ['donor', 'donor', 'decoy', 'decoy']
     """
 
     name = "lssvc"
@@ -77,25 +91,16 @@ class LSSVC(KernelExpansion, BinarySolver):
     )
 
     @property
-    def iterative(self):
+    def iterative(self) -> bool:
         """Whether the fit goes on until `tol`: the inequality form does."""
         return self.form == "inequality"
 
     @classmethod
-    def default_grid(cls):
-        """Return the values of C that a search tries."""
-        return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
-
-    def complexity(self):
-        """Return (C,): the cheaper an error, the smoother the decision."""
-        return (float(self.C),)
-
-    @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
         return [cls(), cls(C=3.0, form="inequality"), cls(form="inequality", class_weight="balanced")]
 
-    def _fit(self, K, y):
+    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Solve the system, or the quadratic program."""
         check_symmetric(K)
         factors = class_factors(self.class_weight, self.classes_, y)
@@ -109,7 +114,7 @@ class LSSVC(KernelExpansion, BinarySolver):
         return report
 
 
-class LSSVR(KernelExpansion, RealSolver):
+class LSSVR(SearchesCost, KernelExpansion, RealSolver):
     """Least-squares support vector regression: ridge regression with a free bias.
 
     Minimises ½‖w‖² + C Σ ξ_i² subject to f(x_i) = y_i − ξ_i, f(x) = w·φ(x) + b: the linear system
@@ -123,6 +128,17 @@ class LSSVR(KernelExpansion, RealSolver):
         b.
     report_ : dict
         As that of `LSSVC` in the equality form, whose notes hold too.
+
+    Examples
+    --------
+    With a large C and a linear kernel it is the straight line of least squares:
+
+    >>> import numpy as np
+    >>> from seqkern.solvers import LSSVR
+    >>> x, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([1.0, 3.0, 5.0, 7.0])
+    >>> solver = LSSVR(C=1e6).fit(x @ x.T, y)
+    >>> solver.predict(np.array([[4.0]]) @ x.T).round(3).tolist()
+    [9.0]
     """
 
     name = "lssvr"
@@ -130,16 +146,7 @@ class LSSVR(KernelExpansion, RealSolver):
 
     C: float = cost("Cost of a squared error.")
 
-    @classmethod
-    def default_grid(cls):
-        """Return the values of C that a search tries."""
-        return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
-
-    def complexity(self):
-        """Return (C,): the cheaper an error, the smoother the prediction."""
-        return (float(self.C),)
-
-    def _fit(self, K, y):
+    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Solve the system."""
         check_symmetric(K)
         with one_thread():
@@ -148,7 +155,9 @@ class LSSVR(KernelExpansion, RealSolver):
         return report
 
 
-def solve_system(K, y, cost):
+def solve_system(
+    K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], cost: npt.NDArray[np.float64]
+) -> tuple[npt.NDArray[np.float64], float, dict[str, Any]]:
     """Solve (K + diag(1/(2 cost))) β + b 1 = y, Σ β = 0.
 
     Parameters
@@ -156,17 +165,29 @@ def solve_system(K, y, cost):
     K : ndarray of float64, shape (n, n)
         Symmetric.
     y, cost : ndarray of float64, shape (n,)
+        The right side; C of each row.
 
     Returns
     -------
     beta : ndarray of float64, shape (n,)
+        The coefficients.
     intercept : float
+        b.
     report : dict
+        That of `LSSVC` in the equality form.
 
     Raises
     ------
     GramError
         If the system is singular.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.least_squares.least_squares import solve_system
+    >>> beta, intercept, report = solve_system(np.eye(2), np.array([1.0, -1.0]), np.full(2, 0.5))
+    >>> beta.tolist(), float(intercept), report["converged"]
+    ([0.5, -0.5], 0.0, True)
     """
     ridge = 0.5 / cost
     singular = GramError(
@@ -174,7 +195,7 @@ def solve_system(K, y, cost):
         remedy="lower C, or repair the matrix (clip, flip, shift)",
     )
     try:
-        factor = Definite(on_diagonal(K, ridge))
+        factor: Definite | Indefinite = Definite(on_diagonal(K, ridge))
     except np.linalg.LinAlgError:
         try:
             factor = Indefinite(on_diagonal(K, ridge))

@@ -1,6 +1,9 @@
 """The sphered support vector machine: the margin in units in which the training data vary equally in all directions."""
 
+from typing import Any, Self
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.convergence import ignoring_unconverged
 from seqkern.core.errors import GramError
@@ -44,6 +47,20 @@ class SphericalSVC(KernelExpansion, BinarySolver):
     Multiplying K by a number changes nothing. A singular K does no harm. It is an error if K̄ + l ρ s I is not
     positive definite; with a smaller negative eigenvalue of K̄ the solution of the C-SVM may be a local one. S loses
     about log10(1/ρ) of 16 digits. Memory: two copies of K. Time: n³/2 multiplications and the C-SVM.
+
+    Examples
+    --------
+    A feature in other units changes the margin of an ordinary SVM, not of the sphered one:
+
+    >>> import numpy as np
+    >>> from seqkern.solvers import CSVC, SphericalSVC
+    >>> X = np.array([[1.0, 0.9], [0.2, 1.0], [0.1, 0.3], [0.8, 0.1], [0.5, 0.8], [0.4, 0.2]])
+    >>> y, Z = [1, 1, 0, 0, 1, 0], X * [1.0, 10.0]
+    >>> def difference(solver):
+    ...     first, second = (solver.fit(A @ A.T, y).decision_function(A @ A.T) for A in (X, Z))
+    ...     return float(np.abs(first - second).max().round(1))
+    >>> difference(CSVC()), difference(SphericalSVC(ridge=1e-9))
+    (1.0, 0.0)
     """
 
     name = "spherical_svc"
@@ -57,20 +74,20 @@ class SphericalSVC(KernelExpansion, BinarySolver):
     max_iter: int = limit(10_000_000, "As in `CSVC`.")
 
     @classmethod
-    def default_grid(cls):
+    def default_grid(cls) -> dict[str, list[Any]]:
         """Return the values of C and ridge that a search tries."""
         return {"C": [0.01, 0.1, 1.0, 10.0], "ridge": [0.001, 0.01, 0.1, 1.0]}
 
-    def complexity(self):
+    def complexity(self) -> tuple[float, ...]:
         """Return (C, −ρ): cheap errors and a large ridge give smooth decisions."""
         return float(self.C), -float(self.ridge)
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
         return [cls(tol=1e-6), cls(C=np.inf, ridge=10.0, tol=1e-6), cls(class_weight="balanced", tol=1e-6)]
 
-    def _fit(self, K, y):
+    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Sphere the matrix, train the C-SVM, and fold the sphering into its coefficients."""
         check_symmetric(K)
         n = len(K)
@@ -103,7 +120,7 @@ class SphericalSVC(KernelExpansion, BinarySolver):
         margin = {"margin": square**-0.5} if square > 0 else {}
         return {**machine.report_, "n_margin": len(machine.support_), **margin}
 
-    def _sphered(self, inverse, added):
+    def _sphered(self, inverse: npt.NDArray[np.float64], added: float) -> npt.NDArray[np.float64]:
         """Return S = l (1 + ρ) (I − lρs (K̄ + lρs I)⁻¹) on the training rows."""
         factor = len(inverse) * (1.0 + self.ridge)
         result = np.empty_like(inverse)

@@ -13,14 +13,14 @@ from seqkern.solvers.base import ClassSolver
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.estimator import clone
 from seqkern.solvers.feature_rows import take_rows
-from seqkern.solvers.multiclass.meta_solver import OfBinary
+from seqkern.solvers.multiclass.meta_solver import MetaSolver
 from seqkern.solvers.specs import solver_from_state
 
 Task: TypeAlias = tuple[npt.NDArray[np.int64], Callable[[npt.NDArray[np.int64]], npt.NDArray[Any]]]
 """Places of the classes that a binary classifier learns, and the function from places of classes to its labels."""
 
 
-class BinaryMachines(OfBinary, ClassSolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
+class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
     """Base of solvers that train several binary classifiers; a subclass writes `tasks` and `_decide`.
 
     Attributes
@@ -63,11 +63,6 @@ class BinaryMachines(OfBinary, ClassSolver):  # type: ignore[override]  # consta
                 rest = others[0] if len(others) == 1 else "the rest"
                 raise ParameterError(f"{positive} against {rest}: {error.problem}", remedy=error.remedy) from error
 
-    def predict(self, K: Any) -> npt.NDArray[Any]:
-        """Return the predicted class of each row of `K`, shape (m,)."""
-        best = np.argmax(self.decision_function(K), axis=1)
-        return self.classes_[best]
-
     def fit_after(
         self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
     ) -> Self:
@@ -78,7 +73,7 @@ class BinaryMachines(OfBinary, ClassSolver):  # type: ignore[override]  # consta
         finally:
             del self._starts
 
-    def _fit(self, K, y, groups=None):
+    def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Train the classifiers."""
         tasks = list(self.tasks(self.classes_))
         chain = hasattr(self, "_starts")  # of fits, each after another
@@ -88,32 +83,32 @@ class BinaryMachines(OfBinary, ClassSolver):  # type: ignore[override]  # consta
         for (places, code), start in zip(tasks, starts, strict=True):
             rows = np.flatnonzero(np.isin(y, places))
             own_groups = None if groups is None else np.asarray(groups)[rows]
-            machine, data = clone(self.binary), (self._of(K, rows, len(y)), code(y[rows]), own_groups)
-            self._trained.append(machine.fit_after(start, *data) if chain else machine.fit(*data))
-            columns.append(rows[machine.support_] if records else machine.support_)
+            classifier, data = clone(self.binary), (self._of(K, rows, len(y)), code(y[rows]), own_groups)
+            self._trained.append(classifier.fit_after(start, *data) if chain else classifier.fit(*data))
+            columns.append(rows[classifier.support_] if records else classifier.support_)
         self.support_ = np.unique(np.concatenate(columns))
         size = len(self.support_)
         self.machines_ = [
-            machine.renumber(np.searchsorted(self.support_, own), size)
-            for machine, own in zip(self._trained, columns, strict=True)
+            classifier.renumber(np.searchsorted(self.support_, own), size)
+            for classifier, own in zip(self._trained, columns, strict=True)
         ]
-        return summary([machine.report_ for machine in self.machines_])
+        return summary([classifier.report_ for classifier in self.machines_])
 
-    def _of(self, K, rows, n):
+    def _of(self, K: Any, rows: npt.NDArray[np.int64], n: int) -> Any:
         """Return what the binary solver takes of `K` for some of the n records; of all, `K` itself."""
         if len(rows) == n:
             return K
         return K[np.ix_(rows, rows)] if self.input == "gram" else take_rows(K, rows)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         """Leave out what only the next fit could begin with."""
-        return {key: value for key, value in super().__getstate__().items() if key not in ("_trained", "_starts")}
+        return {key: value for key, value in vars(self).items() if key not in ("_trained", "_starts")}
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return the states of the classifiers."""
         headers, arrays = [], {}
-        for number, machine in enumerate(self.machines_):
-            header, own = machine.state()
+        for number, classifier in enumerate(self.machines_):
+            header, own = classifier.state()
             headers.append(header)
             arrays.update(nest(str(number), own))
         return {"machines": headers}, arrays

@@ -12,10 +12,10 @@ from seqkern.core.parameters import component, labels
 from seqkern.solvers.base import count_rows
 from seqkern.solvers.class_weights import class_of
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, Task, against_rest
+from seqkern.solvers.multiclass.binary_ensemble import BinaryEnsemble, Task, against_rest
 
 
-class BinaryTree(BinaryMachines):
+class BinaryTree(BinaryEnsemble):
     """One classifier fewer than classes: each tells one class from all that come after it.
 
     Attributes
@@ -94,7 +94,7 @@ class BinaryTree(BinaryMachines):
         """The places of the classes in their order."""
         return self._places(self.classes_)
 
-    def _places(self, classes):
+    def _places(self, classes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """Return the places of `classes` in their order, int64 (c,)."""
         if self.order is None:
             return np.arange(len(classes))
@@ -107,13 +107,13 @@ class BinaryTree(BinaryMachines):
             )
         return np.array([known.index(name) for name in meant])
 
-    def _decide(self, K, columns):
+    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the least decision on the way to each class, (m, classes)."""
         out = np.empty((count_rows(K), len(self.classes_)))
         rest = np.full(len(out), np.inf)
         order = self.order_
-        for own, machine in zip(order, self.machines_, strict=False):
-            decision = machine._decide(K, columns[machine.support_])
+        for own, classifier in zip(order, self.machines_, strict=False):
+            decision = classifier._decide(K, columns[classifier.support_])
             out[:, own] = np.minimum(rest, decision)
             rest = np.minimum(rest, -decision)
         out[:, order[-1]] = rest

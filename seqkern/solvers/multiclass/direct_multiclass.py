@@ -11,13 +11,13 @@ from seqkern.solvers.base import ClassSolver
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.multiclass import _direct_multiclass
-from seqkern.solvers.shared import cost, limit, tolerance
+from seqkern.solvers.shared import SearchesCost, cost, limit, tolerance
 from seqkern.solvers.svm.libsvm import share_of
 
 ROUNDS = 5
 
 
-class DirectMulticlass(ClassSolver):
+class DirectMulticlass(SearchesCost, ClassSolver):
     """Direct multi-class SVM: one function for each class, all learned at once; the largest is predicted.
 
     min ½ Σ_m ‖w_m‖² + C Σ_i Σ_{m ≠ y_i} ξ_im  over  f_{y_i}(x_i) ≥ f_m(x_i) + 2 − ξ_im, ξ ≥ 0,
@@ -74,23 +74,9 @@ class DirectMulticlass(ClassSolver):
     max_iter: int = limit(10_000_000, "At most so many moves of one row.")
 
     @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of C that a search tries."""
-        return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (C,): the cheaper a margin error, the smoother the decision."""
-        return (float(self.C),)
-
-    @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
         return [cls(tol=1e-6), cls(C=20.0, bias=0.0, tol=1e-5)]
-
-    def predict(self, K: Any) -> npt.NDArray[Any]:
-        """Return the predicted class of each row of `K`, shape (m,)."""
-        best = np.argmax(self.decision_function(K), axis=1)
-        return self.classes_[best]
 
     def fit_after(
         self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
@@ -102,7 +88,7 @@ class DirectMulticlass(ClassSolver):
         finally:
             del self._start
 
-    def _fit(self, K, y):
+    def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
         """Descend, and compute from the solution how good it is."""
         K = np.ascontiguousarray(K)
         n, c = len(y), len(self.classes_)
@@ -137,14 +123,14 @@ class DirectMulticlass(ClassSolver):
             "gap": share_of(primal - dual, primal),
         }
 
-    def _first(self, y, c):
+    def _first(self, y: npt.NDArray[np.int64], c: int) -> npt.NDArray[np.float64]:
         """Return the variables to begin with, (c, n): those of the solution before, as far as they are possible."""
         start = getattr(self, "_start", None)
         if start is None or start.shape != (c, len(y)) or np.any(start[y, np.arange(len(y))]):
             return np.zeros((c, len(y)))
         return np.minimum(start, self.C)
 
-    def _outputs(self, K, weights):
+    def _outputs(self, K: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return f_m of all training rows, (c, n)."""
         out = np.empty(weights.shape)
         for m, row in enumerate(weights):
@@ -152,14 +138,14 @@ class DirectMulticlass(ClassSolver):
             out[m] = weighted_sums(K, support, row[support], self._sigma * row.sum())
         return out
 
-    def _decide(self, K, columns):
+    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return f_m of each row, (m, classes)."""
         parts = zip(self.dual_coef_, self.intercept_, strict=True)
         return np.stack([weighted_sums(K, columns, coef, constant) for coef, constant in parts], axis=1)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         """Leave out what only the next fit could begin with."""
-        return {key: value for key, value in super().__getstate__().items() if key not in ("_alpha", "_start")}
+        return {key: value for key, value in vars(self).items() if key not in ("_alpha", "_start")}
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return the coefficients and the intercepts."""
@@ -170,14 +156,16 @@ class DirectMulticlass(ClassSolver):
         self.dual_coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
 
 
-def _weights(alpha, y):
+def _weights(alpha: npt.NDArray[np.float64], y: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """Return β, (c, n), of α, (c, n)."""
     weights = -alpha
     weights[y, np.arange(len(y))] = alpha.sum(axis=0)
     return weights
 
 
-def _violation(alpha, outputs, y, cost):
+def _violation(
+    alpha: npt.NDArray[np.float64], outputs: npt.NDArray[np.float64], y: npt.NDArray[np.int64], cost: float
+) -> float:
     """Return the largest violation of the conditions of the dual."""
     slope = outputs[y, np.arange(len(y))] - outputs - 2
     bad = np.where(alpha <= 0, np.maximum(-slope, 0), np.where(alpha >= cost, np.maximum(slope, 0), np.abs(slope)))

@@ -4,7 +4,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.solvers.contract import Solver
 
 
-class OfBinary:
+class MetaSolver:
     """Mixin of solvers with a parameter `binary`, a solver of two classes that gets the data as they are."""
 
     binary: Solver

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from seqkern.core.parameters import component
 from seqkern.solvers.base import count_rows
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, Task, against_rest
+from seqkern.solvers.multiclass.binary_ensemble import BinaryEnsemble, Task, against_rest
 
 
-class OneAgainstRest(BinaryMachines):
+class OneAgainstRest(BinaryEnsemble):
     """One classifier for each class against all others; the class with the largest decision is predicted.
 
     Attributes
@@ -64,9 +64,9 @@ class OneAgainstRest(BinaryMachines):
 
         return [cls(CSVC(C=5.0, tol=1e-6)), cls(PSVC())]
 
-    def _decide(self, K, columns):
+    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the classifiers' decisions, (m, classes)."""
         out = np.empty((count_rows(K), len(self.classes_)))
-        for place, machine in enumerate(self.machines_):
-            out[:, place] = machine._decide(K, columns[machine.support_])
+        for place, classifier in enumerate(self.machines_):
+            out[:, place] = classifier._decide(K, columns[classifier.support_])
         return out

@@ -13,14 +13,27 @@ from seqkern.solvers.checking import checked_matrix
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.estimator import check_is_fitted
 from seqkern.solvers.feature_rows import take_rows
-from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, Task, squashed
+from seqkern.solvers.multiclass.binary_ensemble import BinaryEnsemble, Task, squashed
 
 CHUNK_ROWS = 4096
 """So many rows are predicted at a time."""
 
 
-class MachinesOfPairs(BinaryMachines):
+class PairwiseEnsemble(BinaryEnsemble):
     """Base of solvers with one classifier for each pair of classes; each is trained on the rows of its two classes."""
+
+    binary: Solver = component(
+        "solver",
+        kw_only=False,
+        doc="The binary solver; each pair trains a clone on its own rows (and, for a Gram matrix, columns).",
+    )
+
+    @classmethod
+    def examples(cls) -> list[Self]:
+        """Return solvers that the contract suite tests."""
+        from seqkern.solvers.svm.svm import CSVC  # only here: of the contract suite alone
+
+        return [cls(CSVC(tol=1e-6))]
 
     def tasks(self, classes: npt.NDArray[Any]) -> Iterator[Task]:
         """Yield the pairs, and the names of their classes as labels."""
@@ -49,11 +62,11 @@ class MachinesOfPairs(BinaryMachines):
         ValueError
             If there is no such pair.
         """
-        machine = self.machines_[list(self.pairs()).index((a, b))]
-        return machine.renumber(self.support_[machine.support_], self.n_features_in_)
+        classifier = self.machines_[list(self.pairs()).index((a, b))]
+        return classifier.renumber(self.support_[classifier.support_], self.n_features_in_)
 
 
-class PairwiseVoting(MachinesOfPairs):
+class PairwiseVoting(PairwiseEnsemble):
     """One classifier for each pair of classes; the class that wins most of its pairs is predicted.
 
     Attributes
@@ -84,19 +97,6 @@ class PairwiseVoting(MachinesOfPairs):
     name = "pairwise_voting"
     summary = "One machine for each pair of classes; the class that wins most of its pairs is predicted."
 
-    binary: Solver = component(
-        "solver",
-        kw_only=False,
-        doc="The binary solver; each pair trains a clone on its own rows (and, for a Gram matrix, columns).",
-    )
-
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
-        from seqkern.solvers.svm.svm import CSVC  # only here: of the contract suite alone
-
-        return [cls(CSVC(tol=1e-6))]
-
     def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
         """Return one value for each class; the class with the largest is predicted.
 
@@ -124,14 +124,14 @@ class PairwiseVoting(MachinesOfPairs):
             np.concatenate([self._winners(K if len(part) == m else take_rows(K, part)) for part in parts])
         ]
 
-    def _decide(self, K, columns):
+    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Count votes and break ties."""
         decisions = np.empty((count_rows(K), len(self.machines_)))
-        for j, machine in enumerate(self.machines_):
-            decisions[:, j] = machine._decide(K, columns[machine.support_])
+        for j, classifier in enumerate(self.machines_):
+            decisions[:, j] = classifier._decide(K, columns[classifier.support_])
         return self._counted(decisions)
 
-    def _counted(self, decisions):
+    def _counted(self, decisions: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return votes with ties broken, (m, classes), of decisions of pairs, (m, pairs); NaN where not evaluated."""
         votes = np.zeros((len(decisions), len(self.classes_)))
         sums = np.zeros_like(votes)
@@ -143,7 +143,7 @@ class PairwiseVoting(MachinesOfPairs):
             sums[:, a] -= known
         return votes + squashed(sums)
 
-    def _winners(self, K):
+    def _winners(self, K: Any) -> npt.NDArray[np.int64]:
         """Return the places of the predicted classes; pairs are evaluated until the winner of a row is certain."""
         game = Game(len(self.classes_))
         decisions = np.full((count_rows(K), len(self.machines_)), np.nan)
@@ -152,9 +152,9 @@ class PairwiseVoting(MachinesOfPairs):
             chosen = game.next_pair(decisions[rows])
             rows, chosen = rows[chosen >= 0], chosen[chosen >= 0]
             for j in np.unique(chosen):
-                own, machine = rows[chosen == j], self.machines_[j]
+                own, classifier = rows[chosen == j], self.machines_[j]
                 part = K if len(own) == len(decisions) else take_rows(K, own)
-                decisions[own, j] = np.nan_to_num(machine._decide(part, self.support_[machine.support_]))
+                decisions[own, j] = np.nan_to_num(classifier._decide(part, self.support_[classifier.support_]))
         counted = self._counted(decisions)
         # classes that cannot win have not met all others, and their sums mean nothing
         counted[~game.standing(decisions)[2]] = -np.inf
@@ -173,6 +173,17 @@ class Game:
         The classes of each pair.
     member : ndarray of bool, shape (pairs, c)
         Which classes are in each pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.multiclass.pairwise import Game
+    >>> game = Game(3)
+    >>> decisions = np.array([[0.5, np.nan, np.nan]])  # of classes 0 and 1: class 1 has won
+    >>> game.next_pair(decisions)  # classes 1 and 2
+    array([2])
+    >>> game.next_pair(np.array([[0.5, np.nan, -2.0]]))  # class 1 has won both of its pairs
+    array([-1])
     """
 
     def __init__(self, c: int) -> None:
@@ -228,7 +239,7 @@ class Game:
         return np.where(open_, chosen, -1)
 
 
-class DecisionDAG(MachinesOfPairs):
+class DecisionDAG(PairwiseEnsemble):
     """One classifier for each pair of classes, evaluated along a decision graph: each decision rules one class out.
 
     Attributes
@@ -259,19 +270,6 @@ class DecisionDAG(MachinesOfPairs):
     name = "decision_dag"
     summary = "One machine for each pair of classes; each decision rules one class out, until one is left."
 
-    binary: Solver = component(
-        "solver",
-        kw_only=False,
-        doc="The binary solver; each pair trains a clone on its own rows (and, for a Gram matrix, columns).",
-    )
-
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
-        from seqkern.solvers.svm.svm import CSVC  # only here: of the contract suite alone
-
-        return [cls(CSVC(tol=1e-6))]
-
     def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
         """Return one value for each class; the class with the largest is predicted.
 
@@ -288,7 +286,7 @@ class DecisionDAG(MachinesOfPairs):
         """
         return super().decision_function(K)
 
-    def _decide(self, K, columns):
+    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Go down the graph, a node for all its rows at a time."""
         c, m = len(self.classes_), count_rows(K)
         out = np.zeros((m, c))
@@ -300,8 +298,8 @@ class DecisionDAG(MachinesOfPairs):
                 rows = np.flatnonzero((first == a) & (last == b))
                 if not len(rows):
                     continue
-                machine = self.machines_[places[a, b]]
-                decision = machine._decide(take_rows(K, rows), columns[machine.support_])
+                classifier = self.machines_[places[a, b]]
+                decision = classifier._decide(take_rows(K, rows), columns[classifier.support_])
                 out[rows, a], out[rows, b] = gone + squashed(-decision), gone + squashed(decision)
                 second = decision > 0
                 out[rows, np.where(second, b, a)] += 1  # the winner left later, or not at all

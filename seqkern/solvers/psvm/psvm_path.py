@@ -6,15 +6,19 @@ units of the part's own ε_max; of a Gram matrix it leaves out rows and columns 
 """
 
 from dataclasses import dataclass, replace
+from typing import Any, Literal, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.convergence import warn_unconverged
 from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.threads import one_thread
 from seqkern.folds.splitters import deal
+from seqkern.solvers.base import Solver
 from seqkern.solvers.estimator import clone
+from seqkern.solvers.psvm.potential.columns import Columns
 from seqkern.solvers.psvm.potential.dual import Dual
 from seqkern.solvers.psvm.potential.minimiser import minimise
 from seqkern.solvers.psvm.potential.storage import columns_of
@@ -45,28 +49,46 @@ class Path:
         Mean of y.
     reports : list of dict
         What `PSVC` reports, for each ε; ``iterations`` are those since the solution before.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import PSVC
+    >>> from seqkern.solvers.psvm.psvm_path import psvm_path
+    >>> X = [[3.0, 1.0, 0.0], [2.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 0.0, 0.0]]  # counts of three k-mers
+    >>> path = psvm_path(PSVC(kernel="features"), X, [1, 1, 0, 0], epsilons=[1, 0.5, 0.1])
+    >>> path.supports
+    [array([], dtype=int64), array([0]), array([0, 2])]
+    >>> path.decision_function(X)[:2].round(2)
+    array([[0.  , 0.6 , 0.94],
+           [0.  , 0.2 , 0.77]])
+    >>> path.solver(1).support_
+    array([0])
     """
 
-    epsilons: np.ndarray
+    epsilons: npt.NDArray[np.float64]
     epsilon_max: float
-    supports: list
-    alphas: list
-    means: np.ndarray
-    scales: np.ndarray
+    supports: list[npt.NDArray[np.int64]]
+    alphas: list[npt.NDArray[np.float64]]
+    means: npt.NDArray[np.float64]
+    scales: npt.NDArray[np.float64]
     intercept: float
-    reports: list
-    _solver: object
+    reports: list[dict[str, Any]]
+    _solver: PotentialSVM
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.epsilons)
 
-    def solver(self, place):
+    def solver(self, place: int) -> Solver:
         """Return the fitted solver of one ε, as `fit` makes it but for the tolerance.
 
         Parameters
         ----------
         place : int
             Which of `epsilons`.
+
+        Returns
+        -------
+        PSVC or PSVR
         """
         support = self.supports[place]
         spec = {**self._solver.spec(), "epsilon": float(self.epsilons[place])}
@@ -79,8 +101,18 @@ class Path:
         header = {"spec": spec, "columns": len(self.means), "report": report, "learned": {"intercept": self.intercept}}
         return solver_from_state(header, arrays)
 
-    def decision_function(self, K):
-        """Return the decisions about new rows for every ε, float64 (m, p); `K` as the solver's takes it."""
+    def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
+        """Return the decisions about new rows for every ε.
+
+        Parameters
+        ----------
+        K : matrix, shape (m, N)
+            As the solver's `decision_function` takes it.
+
+        Returns
+        -------
+        ndarray of float64, shape (m, p)
+        """
         return np.column_stack([self.solver(place).decision_function(K) for place in range(len(self))])
 
 
@@ -107,16 +139,24 @@ class CrossValidatedPath:
     """
 
     path: Path
-    folds: np.ndarray
-    decisions: np.ndarray
-    losses: np.ndarray
-    errors: np.ndarray
-    standard_errors: np.ndarray
+    folds: npt.NDArray[np.int64]
+    decisions: npt.NDArray[np.float64]
+    losses: npt.NDArray[np.float64]
+    errors: npt.NDArray[np.float64]
+    standard_errors: npt.NDArray[np.float64]
     chosen: int
-    solver: object
+    solver: Solver
 
 
-def psvm_path(solver, K, y, *, epsilons=None, n_epsilons=20, smallest=0.01):
+def psvm_path(
+    solver: PotentialSVM,
+    K: Any,
+    y: npt.ArrayLike,
+    *,
+    epsilons: npt.ArrayLike | None = None,
+    n_epsilons: int = 20,
+    smallest: float = 0.01,
+) -> Path:
     """Return the solutions of the P-SVM for decreasing ε.
 
     Parameters
@@ -126,6 +166,7 @@ def psvm_path(solver, K, y, *, epsilons=None, n_epsilons=20, smallest=0.01):
     K : matrix, shape (l, N)
         As `solver.fit` takes it.
     y : array_like, shape (l,)
+        Classes, or real values.
     epsilons : array_like of float, optional
         In units of `solver.epsilon_scale`; they are sorted from the largest to the smallest.
     n_epsilons : int
@@ -141,13 +182,41 @@ def psvm_path(solver, K, y, *, epsilons=None, n_epsilons=20, smallest=0.01):
     ------
     ParameterError, GramError, LabelError
         As `solver.fit` does; and for bad `epsilons`.
+
+    Warns
+    -----
+    ConvergenceWarning
+        With the number of values of ε for which it did not converge.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import PSVR
+    >>> from seqkern.solvers.psvm.psvm_path import psvm_path
+    >>> X = [[3.0, 1.0], [2.0, 0.0], [0.0, 1.0], [1.0, 0.0]]
+    >>> path = psvm_path(PSVR(kernel="features"), X, [7.0, 4.0, 1.0, 2.0], epsilons=[0.5, 0.2, 0.01])
+    >>> for epsilon, support in zip(path.epsilons, path.supports):
+    ...     print(epsilon, support)
+    0.5 [0]
+    0.2 [0 1]
+    0.01 [0 1]
     """
     with one_thread():
         solver, columns, target = prepared(solver, K, y)
         return _path(solver, columns, target, _grid(solver, columns, target, epsilons, n_epsilons, smallest))
 
 
-def psvm_path_cv(solver, K, y, *, folds=5, epsilons=None, n_epsilons=20, smallest=0.01, rule="best", seed=1):
+def psvm_path_cv(
+    solver: PotentialSVM,
+    K: Any,
+    y: npt.ArrayLike,
+    *,
+    folds: int | str | npt.ArrayLike = 5,
+    epsilons: npt.ArrayLike | None = None,
+    n_epsilons: int = 20,
+    smallest: float = 0.01,
+    rule: Literal["best", "one_standard_error"] = "best",
+    seed: int = 1,
+) -> CrossValidatedPath:
     """Return a path and the ε of it that cross-validation chooses.
 
     Parameters
@@ -173,6 +242,23 @@ def psvm_path_cv(solver, K, y, *, folds=5, epsilons=None, n_epsilons=20, smalles
     ------
     ParameterError, GramError, LabelError
         As for `psvm_path`; LabelError too, if a training part has members of one class only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers import PSVC
+    >>> from seqkern.solvers.psvm.psvm_path import psvm_path_cv
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 20)
+    >>> X = rng.normal(size=(40, 30))
+    >>> X[:, 4] += 5 * y  # one informative feature of thirty
+    >>> found = psvm_path_cv(PSVC(kernel="features"), X, y, n_epsilons=6)
+    >>> found.path.epsilons.round(3)
+    array([1.   , 0.398, 0.158, 0.063, 0.025, 0.01 ])
+    >>> found.errors
+    array([0.5, 0. , 0. , 0. , 0. , 0.1])
+    >>> found.solver.support_
+    array([4])
     """
     check_choice("rule", rule, ("best", "one_standard_error"))
     with one_thread():
@@ -197,21 +283,58 @@ def psvm_path_cv(solver, K, y, *, folds=5, epsilons=None, n_epsilons=20, smalles
     return CrossValidatedPath(path, numbers, decisions, losses, errors, standard_errors, best, path.solver(best))
 
 
-def prepared(solver, K, y):
-    """Return a copy of the solver with classes, the columns of the checked matrix, and y as numbers."""
+def prepared(solver: PotentialSVM, K: Any, y: npt.ArrayLike) -> tuple[PotentialSVM, Columns, npt.NDArray[np.float64]]:
+    """Return what a path takes, after all checks.
+
+    Parameters
+    ----------
+    solver : PSVC or PSVR
+        It is not changed.
+    K : matrix, shape (l, N)
+        As `solver.fit` takes it.
+    y : array_like, shape (l,)
+        Classes, or real values.
+
+    Returns
+    -------
+    solver : PSVC or PSVR
+        A copy, which knows the classes.
+    columns : Columns
+        Those of K.
+    target : ndarray of float64, shape (l,)
+        Classes as −1 and 1.
+
+    Raises
+    ------
+    ParameterError
+        If `solver` is not a P-SVM, or has a parameter outside its domain.
+    GramError, LabelError
+        As `solver.fit` does.
+    """
     if not isinstance(solver, PotentialSVM):
         raise ParameterError(f"{solver!r} is no P-SVM", remedy="give a PSVC or a PSVR")
     solver = clone(solver)
     K, target = solver.checked_data(K, y)
-    return solver, columns_of(K, square=solver.input == "gram", cache_size=solver.cache_size), target
+    return (
+        solver,
+        columns_of(K, square=solver.input == "gram", cache_size=solver.cache_size),
+        cast("npt.NDArray[np.float64]", target),
+    )
 
 
-def _is_classifier(solver):
+def _is_classifier(solver: Solver) -> bool:
     """Return whether the solver learns classes."""
     return "real" not in solver.targets
 
 
-def _grid(solver, columns, target, epsilons, n_epsilons, smallest):
+def _grid(
+    solver: PotentialSVM,
+    columns: Columns,
+    target: npt.NDArray[np.float64],
+    epsilons: npt.ArrayLike | None,
+    n_epsilons: int,
+    smallest: float,
+) -> npt.NDArray[np.float64]:
     """Return the values of ε, the largest first, in the solver's units."""
     if epsilons is None:
         check_integer("n_epsilons", n_epsilons, 2)
@@ -228,7 +351,9 @@ def _grid(solver, columns, target, epsilons, n_epsilons, smallest):
     return epsilons
 
 
-def _path(solver, columns, target, grid):
+def _path(
+    solver: PotentialSVM, columns: Columns, target: npt.NDArray[np.float64], grid: npt.NDArray[np.float64]
+) -> Path:
     """Return the Path of one matrix."""
     intercept = float(np.mean(target))
     dual = Dual(columns, target - intercept, 0.0, float(solver.C))
@@ -258,7 +383,14 @@ def _path(solver, columns, target, grid):
     return Path(grid, dual.epsilon_max, supports, alphas, columns.means, columns.scales, intercept, reports, solver)
 
 
-def _left_out(solver, columns, target, grid, train, test):
+def _left_out(
+    solver: PotentialSVM,
+    columns: Columns,
+    target: npt.NDArray[np.float64],
+    grid: npt.NDArray[np.float64],
+    train: npt.NDArray[np.int64],
+    test: npt.NDArray[np.int64],
+) -> npt.NDArray[np.float64]:
     """Return the decisions about the rows `test` of the path that is learned from the rows `train`."""
     if _is_classifier(solver) and len(np.unique(target[train])) < 2:
         raise LabelError(
@@ -275,7 +407,9 @@ def _left_out(solver, columns, target, grid, train, test):
     return out
 
 
-def _fold_numbers(folds, target, classes, seed):
+def _fold_numbers(
+    folds: int | str | npt.ArrayLike, target: npt.NDArray[np.float64], classes: bool, seed: int
+) -> npt.NDArray[np.int64]:
     """Return the part of each row, int64, numbered from 0."""
     size = len(target)
     if isinstance(folds, str):
@@ -284,7 +418,7 @@ def _fold_numbers(folds, target, classes, seed):
     if np.ndim(folds) == 0:
         check_integer("folds", folds, 2, size)
         check_integer("seed", seed, 0)
-        return deal(target if classes else np.zeros(size, dtype=np.int64), int(folds), seed)
+        return deal(target if classes else np.zeros(size, dtype=np.int64), int(np.asarray(folds)), seed)
     names, numbers = np.unique(np.asarray(folds), return_inverse=True)
     if len(numbers) != size:
         raise ParameterError(f"folds names the parts of {len(numbers)} rows, and K has {size}")

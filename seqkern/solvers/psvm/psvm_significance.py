@@ -33,15 +33,19 @@ never 0). Westfall & Young 1993, Resampling-Based Multiple Testing. Benjamini & 
 """
 
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.checks import check_choice, check_integer
 from seqkern.core.convergence import warn_unconverged
 from seqkern.core.multiple_testing import benjamini_hochberg, holm
 from seqkern.core.threads import one_thread
+from seqkern.solvers.psvm.potential.columns import Columns
 from seqkern.solvers.psvm.potential.dual import Dual
 from seqkern.solvers.psvm.potential.minimiser import minimise
+from seqkern.solvers.psvm.psvm import PotentialSVM
 from seqkern.solvers.psvm.psvm_path import prepared
 
 SAME = 1e-6
@@ -55,6 +59,7 @@ class Significance:
     Attributes
     ----------
     columns : ndarray of int64, shape (s,)
+        The support features.
     alpha, statistic : ndarray of float64, shape (s,)
         α with the labels as they are, and T.
     p : ndarray of float64, shape (s,)
@@ -74,20 +79,28 @@ class Significance:
         Of the fits, with the labels as they are and shuffled, how many did not converge: their α is not exact.
     """
 
-    columns: np.ndarray
-    alpha: np.ndarray
-    statistic: np.ndarray
-    p: np.ndarray
-    bonferroni: np.ndarray
-    holm: np.ndarray
-    benjamini_hochberg: np.ndarray
-    max_statistic: np.ndarray
+    columns: npt.NDArray[np.int64]
+    alpha: npt.NDArray[np.float64]
+    statistic: npt.NDArray[np.float64]
+    p: npt.NDArray[np.float64]
+    bonferroni: npt.NDArray[np.float64]
+    holm: npt.NDArray[np.float64]
+    benjamini_hochberg: npt.NDArray[np.float64]
+    max_statistic: npt.NDArray[np.float64]
     n_tested: int
     n_permutations: int
     not_converged: int
 
 
-def psvm_significance(solver, K, y, *, statistic="coefficient", n_permutations=999, seed=1):
+def psvm_significance(
+    solver: PotentialSVM,
+    K: Any,
+    y: npt.ArrayLike,
+    *,
+    statistic: Literal["coefficient", "correlation"] = "coefficient",
+    n_permutations: int = 999,
+    seed: int = 1,
+) -> Significance:
     """Return the significance of each support feature; the module says of what.
 
     Parameters
@@ -97,6 +110,7 @@ def psvm_significance(solver, K, y, *, statistic="coefficient", n_permutations=9
     K : matrix, shape (l, N)
         As `solver.fit` takes it.
     y : array_like, shape (l,)
+        Classes, or real values.
     statistic : {"coefficient", "correlation"}
         The module tells what each is valid for. The former takes a fit for each shuffling.
     n_permutations : int
@@ -117,6 +131,19 @@ def psvm_significance(solver, K, y, *, statistic="coefficient", n_permutations=9
     -----
     ConvergenceWarning
         With the number of the fits that did not converge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers import PSVC
+    >>> from seqkern.solvers.psvm.psvm_significance import psvm_significance
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 20)
+    >>> X = rng.normal(size=(40, 30))
+    >>> X[:, 4] += 3 * y  # one informative feature of thirty
+    >>> found = psvm_significance(PSVC(epsilon=0.3, kernel="features"), X, y, n_permutations=99)
+    >>> found.columns, found.p, found.max_statistic
+    (array([4]), array([0.01]), array([0.01]))
     """
     check_choice("statistic", statistic, ("coefficient", "correlation"))
     check_integer("n_permutations", n_permutations, 1)
@@ -168,7 +195,9 @@ def psvm_significance(solver, K, y, *, statistic="coefficient", n_permutations=9
     )
 
 
-def _coefficients(solver, columns, target):
+def _coefficients(
+    solver: PotentialSVM, columns: Columns, target: npt.NDArray[np.float64]
+) -> tuple[npt.NDArray[np.float64], bool]:
     """Return α, with ε in units of the ε_max of these labels, and whether the fit converged."""
     dual = Dual(columns, target, 0.0, float(solver.C))
     unit = dual.epsilon_max if solver.epsilon_scale == "max" else 1.0
@@ -177,7 +206,7 @@ def _coefficients(solver, columns, target):
     return found.alpha, found.report["converged"]
 
 
-def _correlations(columns, target):
+def _correlations(columns: Columns, target: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return the correlation of each column and the labels; 0 for constant ones."""
     length = np.sqrt(len(target)) * np.linalg.norm(target)
     return columns.products(target) / (length if length > 0 else 1.0)

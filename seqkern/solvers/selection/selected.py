@@ -183,7 +183,7 @@ class SelectedClassifier(ClassSolver):
         given = GivenSelector(columns)
         return clone(self).set_params(selector=given, n_features=len(columns))
 
-    def _fit(self, K, y, groups=None):
+    def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Choose F and the predictor, and learn from all rows."""
         chosen = self._choose(K, y, groups)
         with unconverged():  # the report tells
@@ -200,15 +200,15 @@ class SelectedClassifier(ClassSolver):
         if self.scaler_ is not None:
             self.scaler_ = self.scaler_.restrict(self.support_)
         values = self._scaled(K, self.support_)
-        machine = learn(chosen.predictor, values, y, groups)
-        gram = machine.input == "gram"
-        self.machine_ = machine.restrict(machine.support_) if gram else machine
-        self.rows_ = values[machine.support_] if gram else np.empty((0, len(selected)))
-        return self._report(machine, selector, chosen, len(selected))
+        predictor = learn(chosen.predictor, values, y, groups)
+        gram = predictor.input == "gram"
+        self.machine_ = predictor.restrict(predictor.support_) if gram else predictor
+        self.rows_ = values[predictor.support_] if gram else np.empty((0, len(selected)))
+        return self._report(predictor, selector, chosen, len(selected))
 
-    def _report(self, machine, selector, chosen, size):
+    def _report(self, predictor: Solver, selector: Selector, chosen: Chosen, size: int) -> dict[str, Any]:
         """Return the report."""
-        summary = {key: value for key, value in machine.report_.items() if key not in ("n_support", "support_share")}
+        summary = {key: value for key, value in predictor.report_.items() if key not in ("n_support", "support_share")}
         if selector.not_converged_:
             remarks = [summary["remark"]] if "remark" in summary else []
             summary |= {"converged": False, "remark": "; ".join([*remarks, selector.not_converged()])}
@@ -221,14 +221,14 @@ class SelectedClassifier(ClassSolver):
             "inner_not_converged": chosen.not_converged + summary.get("inner_not_converged", 0),
         }
 
-    def _decide(self, K, columns):
+    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the predictor's decisions."""
         values = self._scaled(K, columns)
         return self.machine_.decision_function(
             products(values, self.rows_) if self.machine_.input == "gram" else values
         )
 
-    def _scaled(self, K, columns):
+    def _scaled(self, K: npt.NDArray[np.float64], columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the selected features of some rows, scaled, float64 (m, F)."""
         values = np.ascontiguousarray(K[:, columns])
         values = values if self.scaler_ is None else self.scaler_.transform(values)
@@ -236,20 +236,20 @@ class SelectedClassifier(ClassSolver):
 
     # ---- the choice --------------------------------------------------------------------------------------
 
-    def _predictors(self):
+    def _predictors(self) -> list[Solver]:
         """Return the predictors to choose from."""
         return list(self.predictor) if isinstance(self.predictor, (list, tuple)) else [self.predictor]
 
-    def _sizes(self):
+    def _sizes(self) -> list[int]:
         """Return the numbers of features to choose from."""
         return list(self.n_features) if isinstance(self.n_features, (list, tuple)) else [self.n_features]
 
-    def _pairs(self):
+    def _pairs(self) -> list[tuple[int, Solver]]:
         """Return (F, predictor) in the order of preference."""
         pairs = [(size, predictor) for size in sorted(set(self._sizes())) for predictor in self._predictors()]
         return sorted(pairs, key=lambda pair: (pair[0], pair[1].complexity() if _alike(self._predictors()) else ()))
 
-    def _choose(self, K, y, groups):
+    def _choose(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.int64], groups: npt.ArrayLike | None) -> Chosen:
         """Return the Chosen pair; if there is only one, without a look at the data."""
         pairs = self._pairs()
         if len(pairs) == 1:
@@ -273,11 +273,11 @@ class SelectedClassifier(ClassSolver):
         self.chosen_, self.rows_ = arrays["chosen"], arrays["rows"]
 
 
-def _can_predict(solver):
+def _can_predict(solver: Any) -> bool:
     """Return whether an object is a solver that predicts classes."""
     return isinstance(solver, Solver) and bool({"binary", "multiclass"} & set(solver.targets))
 
 
-def _alike(solvers):
+def _alike(solvers: list[Solver]) -> bool:
     """Return whether all solvers are of one class, so that their complexities can be compared."""
     return len({type(solver) for solver in solvers}) == 1

@@ -13,7 +13,7 @@ from seqkern.core.convergence import unconverged
 from seqkern.core.errors import ParameterError
 from seqkern.folds.splitters import deal
 from seqkern.kernels.vectors import _vector
-from seqkern.solvers.base import ClassSolver, Solver
+from seqkern.solvers.base import Solver
 from seqkern.solvers.selection.selectors.base import Selector
 from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
 from seqkern.solvers.specs import make_solver
@@ -204,9 +204,9 @@ def part_errors(
         for predictor in predictors:
             predicted, failed = np.bincount(codes).argmax(), int(selector.not_converged_ > 0)
             if len(order):
-                machine: Any = learn(predictor, some, codes, own, gram)
-                predicted = machine.predict(products(held_out, some) if machine.input == "gram" else held_out)
-                failed = failed or machine.count_not_converged()
+                classifier: Any = learn(predictor, some, codes, own, gram)
+                predicted = classifier.predict(products(held_out, some) if classifier.input == "gram" else held_out)
+                failed = failed or classifier.count_not_converged()
             yield (size, id(predictor)), int(np.sum(predicted != y[test])), failed
 
 
@@ -231,9 +231,9 @@ def learn(
     predictor: Solver,
     values: npt.NDArray[np.float64],
     y: npt.NDArray[Any],
-    groups: npt.NDArray[Any] | None = None,
+    groups: npt.ArrayLike | None = None,
     gram: npt.NDArray[np.float64] | None = None,
-) -> ClassSolver:
+) -> Solver:
     """Return a fitted copy of a predictor; its report tells whether it converged.
 
     Parameters
@@ -244,20 +244,20 @@ def learn(
         The selected features.
     y : ndarray, shape (n,)
         Classes.
-    groups : ndarray, shape (n,), optional
+    groups : array_like, shape (n,), optional
         For predictors that divide their training part.
     gram : ndarray of float64, shape (n, n), optional
         The linear kernel of `values`, if it is known already.
 
     Returns
     -------
-    ClassSolver
+    Solver
     """
-    machine = make_solver(clone(predictor), "binary" if len(np.unique(y)) == 2 else "multiclass")
-    if machine.input == "gram":
+    classifier = make_solver(clone(predictor), "binary" if len(np.unique(y)) == 2 else "multiclass")
+    if classifier.input == "gram":
         values = products(values, values) if gram is None else gram
     with unconverged():
-        return machine.fit(values, y, groups)
+        return classifier.fit(values, y, groups)
 
 
 def products(rows: npt.NDArray[np.float64], others: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -7,16 +7,16 @@ augmented Lagrangian −D(α) + b Σ α_i y_i + σ/2 (Σ α_i y_i)² instead, an
 LIBLINEAR does with its penalised bias, but with the penalty moved along to where the bias is, so that it vanishes at
 the end. One step costs one φ_i·w and one w += c·φ_i, whatever n.
 
-Where Σ α_i y_i = 0, φ_i − m for any m gives the same w and D as φ_i. With m a mean of the φ_i the records have much
-less in common, and one α_i more of a say in its own f(x_i): of sequences that all have the same common words, descent
-takes a sixth of the passes. No φ_i − m is ever made: φ_i·m, a number for each record, will do. Those cost about a pass;
-where the records have little in common, m = 0.
+Where Σ α_i y_i = 0, φ_i − m for any m gives the same w and D as φ_i. With m a mean of the φ_i the samples have much
+less in common, and one α_i more of a say in its own f(x_i): of sequences that all have the same common k-mers, descent
+takes a sixth of the passes. No φ_i − m is ever made: φ_i·m, a number for each sample, will do. Those cost about a pass;
+where the samples have little in common, m = 0.
 
-Records that stay at a bound are left out of the passes, sooner than LIBLINEAR leaves them out (shrinking). They were
+Samples that stay at a bound are left out of the passes, sooner than LIBLINEAR leaves them out (shrinking). They were
 judged by the bias of that time: all come back once it has moved so far that one of them might have been misjudged.
 
-The certificate is computed for all records and leaves nothing out. First α is made feasible: a few α_i, those that
-cost the dual least, are moved until Σ α_i y_i = 0, and w with them. Then one φ_i·w for each record gives the primal
+The certificate is computed for all samples and leaves nothing out. First α is made feasible: a few α_i, those that
+cost the dual least, are moved until Σ α_i y_i = 0, and w with them. Then one φ_i·w for each sample gives the primal
 value P of w with its best bias, which is a weighted median, and D(α). As the α is feasible and the w and b are those
 that are returned, P − D bounds how far both are from the optimum, without any estimate, up to rounding: P and D are
 sums of terms that cancel, so that of a cost, or a K(x, x), of about a million the gap may be off by per cents. If P − D
@@ -27,28 +27,30 @@ of the multiplier, it could come back to the same place again and again.
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.progress import progress_counter
+from seqkern.kernels.implicit import Implicit
 from seqkern.solvers.svm import _dual_coordinate
 
 SIGMA = 0.1
 """σ in units of the median ‖φ − m‖²: larger, and steps are short; smaller, and the bias lags behind."""
 
 MEAN_OF = 2000
-"""m is the mean of about so many records."""
+"""m is the mean of about so many samples."""
 
 MUCH = 0.25
 """m = 0 if m·m is less than so many times the mean K(x, x): then it would save less than it costs."""
 
 LATE = 0.5, 1.2
-"""What a pass finds of the gap at its records, before it moves them, is so many times the gap after it: at least, at
-most. It is less than the gap where records were left out that should not have been."""
+"""What a pass finds of the gap at its samples, before it moves them, is so many times the gap after it: at least, at
+most. It is less than the gap where samples were left out that should not have been."""
 
 SHRINK = 0.2
-"""A record at a bound leaves when its gradient is beyond so many times the largest projected one of the last pass."""
+"""A sample at a bound leaves when its gradient is beyond so many times the largest projected one of the last pass."""
 
 FEW = 1000
-"""So many records mostly have enough room to make α feasible."""
+"""So many samples mostly have enough room to make α feasible."""
 
 AGAIN = 10
 """After so many passes there is a certificate in any case, for it takes up what was left out too early."""
@@ -67,7 +69,13 @@ class Certificate:
     gap : float
         (P − D) / P.
     residual : float
-        The largest violation of the optimality conditions by a pair of records, LIBSVM's m(α) − M(α).
+        The largest violation of the optimality conditions by a pair of samples, LIBSVM's m(α) − M(α).
+
+    Examples
+    --------
+    >>> from seqkern.solvers.svm.dual_coordinate import Certificate
+    >>> Certificate(bias=0.0, primal=2.0, dual=1.999, gap=0.0005, residual=0.01).gap < 1e-3
+    True
     """
 
     bias: float
@@ -82,15 +90,15 @@ class Descent:
 
     Parameters
     ----------
-    implicit : Implicit, n records
+    implicit : Implicit, n samples
     y : ndarray of float64, shape (n,)
         −1 and 1.
     cost : ndarray of float64, shape (n,)
-        C of each record.
+        C of each sample.
     seed : int
-        Of the order of the records.
+        Of the order of the samples.
     shrinking : bool
-        Whether records at a bound are left out.
+        Whether samples at a bound are left out.
     start : ndarray of float64, shape (n,), optional
         α to begin with, of another C.
 
@@ -101,9 +109,28 @@ class Descent:
         w.
     bias : float
         b for the vectors φ − m.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.kernels.implicit import SparseImplicit
+    >>> from seqkern.solvers.svm.dual_coordinate import Descent
+    >>> implicit = SparseImplicit.of(np.array([[3.0], [1.0], [-1.0], [-3.0]]))
+    >>> descent = Descent(implicit, np.array([1.0, 1.0, -1.0, -1.0]), np.full(4, 10.0), seed=1)
+    >>> certificate, epochs = descent.run(tol=1e-9, max_epochs=1000)
+    >>> certificate.gap <= 1e-9, descent.alpha.round(3).tolist()
+    (True, [0.0, 0.5, 0.5, 0.0])
     """
 
-    def __init__(self, implicit, y, cost, seed, shrinking=True, start=None):
+    def __init__(
+        self,
+        implicit: Implicit,
+        y: npt.NDArray[np.float64],
+        cost: npt.NDArray[np.float64],
+        seed: int,
+        shrinking: bool = True,
+        start: npt.NDArray[np.float64] | None = None,
+    ) -> None:
         self.implicit, self.y, self.cost, self.shrinking = implicit, y, cost, shrinking
         self.means, self.mean = _means(implicit)
         self.squares = np.maximum(implicit.squares - 2 * self.means + self.mean, 0.0)
@@ -120,7 +147,7 @@ class Descent:
             self._begin(start)
         self._open()
 
-    def _begin(self, start):
+    def _begin(self, start: npt.NDArray[np.float64]) -> None:
         """Begin with the multiple of `start` that has the largest dual value, and its best bias."""
         self.implicit.add(self.weights, self.y * start)
         products = self.implicit.dots(self.weights)
@@ -135,22 +162,30 @@ class Descent:
         self.gradient = self.y * (factor * products + bias) - 1
         self.sums[1:3] = self.alpha.sum(), 0.5 * factor * factor * square
 
-    def _along_mean(self):
+    def _along_mean(self) -> float:
         """Return w·m: the bias for φ is that for φ − m less this."""
         return float(np.sum(self.alpha * self.y * self.means))
 
-    def _open(self):
-        """Take all records into the passes again."""
+    def _open(self) -> None:
+        """Take all samples into the passes again."""
         self.active = len(self.y)
         self.upper, self.lower = np.inf, -np.inf
         self.least_bias, self.most_bias = -np.inf, np.inf
 
-    def run(self, tol, max_epochs):
-        """Descend until the certificate's gap is at most `tol`, or for `max_epochs` passes over as many records as all.
+    def run(self, tol: float, max_epochs: int) -> tuple[Certificate, int]:
+        """Descend until the certificate's gap is at most `tol`, or for `max_epochs` passes over as many samples as all.
+
+        Parameters
+        ----------
+        tol : float
+            > 0, a share of the primal value.
+        max_epochs : int
+            At least 1.
 
         Returns
         -------
         certificate : Certificate
+            Of the α and w that are left in `alpha` and `weights`.
         epochs : int
             How many such passes it took.
         """
@@ -172,8 +207,8 @@ class Descent:
                 certified = steps
                 late = float(np.clip(0.9 * gap / (certificate.gap * certificate.primal), *LATE))
 
-    def _pass(self):
-        """Descend once on each active record, and move the bias; return the sum of the gaps found on the way."""
+    def _pass(self) -> float:
+        """Descend once on each active sample, and move the bias; return the sum of the gaps found on the way."""
         _dual_coordinate.shuffle(self.order, self.active, self.generator)
         excess = float(self.y @ self.alpha)
         self.sums[0], self.sums[3], self.sums[4] = self.bias + self.sigma * excess, excess, self._along_mean()
@@ -200,10 +235,10 @@ class Descent:
         self._shrink(self.sums[5], self.sums[6])
         return gap
 
-    def _shrink(self, largest, least):
-        """Set the gradients beyond which a record at a bound leaves, by the largest and least projected gradient.
+    def _shrink(self, largest: float, least: float) -> None:
+        """Set the gradients beyond which a sample at a bound leaves, by the largest and least projected gradient.
 
-        The bias may then move by as much before the gradient of such a record could change its sign.
+        The bias may then move by as much before the gradient of such a sample could change its sign.
         """
         if self.shrinking:
             self.upper = SHRINK * largest if largest > 0 else np.inf
@@ -212,8 +247,16 @@ class Descent:
             self.least_bias = max(self.least_bias, self.bias - room)
             self.most_bias = min(self.most_bias, self.bias + room)
 
-    def certify(self):
-        """Make α feasible, and return its Certificate and what takes that back: the arguments of `_resume`."""
+    def certify(self) -> tuple[Certificate, tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]]:
+        """Make α feasible, and return its Certificate and what takes that back: the arguments of `_resume`.
+
+        Returns
+        -------
+        certificate : Certificate
+            Of the feasible α.
+        repair : tuple of ndarray
+            The samples whose α moved, and their α until then.
+        """
         repair = self._make_feasible()
         products = self.implicit.dots(self.weights)
         bias = best_bias(products, self.y, self.cost)
@@ -229,13 +272,13 @@ class Descent:
         self.gradient = self.y * (products + self.bias - self._along_mean()) - 1
         return Certificate(bias, primal, dual, (primal - dual) / primal, max(0.0, float(violation))), repair
 
-    def _make_feasible(self):
+    def _make_feasible(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         """Move α until Σ α_i y_i = 0, first where the gradient says that the dual loses least.
 
         Returns
         -------
         rows : ndarray of int64, shape (r,)
-            The records whose α moved.
+            The samples whose α moved.
         before : ndarray of float64, shape (r,)
             Their α until then.
         """
@@ -259,14 +302,14 @@ class Descent:
         self._move(rows, np.clip(np.where(down[rows], before - step, before + step), 0.0, self.cost[rows]))
         return rows, before
 
-    def _move(self, rows, alpha):
-        """Set α of some records, and w with it."""
+    def _move(self, rows: npt.NDArray[np.int64], alpha: npt.NDArray[np.float64]) -> None:
+        """Set α of some samples, and w with it."""
         change = alpha - self.alpha[rows]
         self.alpha[rows] = alpha
         self.implicit.take(rows).add(self.weights, self.y[rows] * change)
 
-    def _resume(self, rows, before):
-        """Take back what made α feasible, and take up all records that could still move."""
+    def _resume(self, rows: npt.NDArray[np.int64], before: npt.NDArray[np.float64]) -> None:
+        """Take back what made α feasible, and take up all samples that could still move."""
         self._move(rows, before)
         self._open()
         if self.shrinking:
@@ -279,8 +322,8 @@ class Descent:
             self.active = int(np.sum(~out))
 
 
-def _means(implicit):
-    """Return φ_i·m of each record, float64 (n,), and m·m, for m the mean of records evenly spread over all, or zero."""
+def _means(implicit: Implicit) -> tuple[npt.NDArray[np.float64], float]:
+    """Return φ_i·m of each sample, float64 (n,), and m·m, for m the mean of samples evenly spread over all, or zero."""
     some = implicit.take(np.arange(0, len(implicit), -(-len(implicit) // MEAN_OF)))
     weights = implicit.zeros()
     some.add(weights, np.full(len(some), 1.0 / len(some)))
@@ -290,10 +333,30 @@ def _means(implicit):
     return implicit.dots(weights), mean
 
 
-def best_bias(products, y, cost):
+def best_bias(products: npt.NDArray[np.float64], y: npt.NDArray[np.float64], cost: npt.NDArray[np.float64]) -> float:
     """Return the b with the least Σ cost·max(0, 1 − y·(products + b)), in the middle if there are many.
 
-    The slope of the sum rises by cost_i at b = y_i − products_i, from −Σ cost of the positive records on.
+    The slope of the sum rises by cost_i at b = y_i − products_i, from −Σ cost of the positive samples on.
+
+    Parameters
+    ----------
+    products : ndarray of float64, shape (n,)
+        w·φ of each sample.
+    y : ndarray of float64, shape (n,)
+        −1 and 1.
+    cost : ndarray of float64, shape (n,)
+        C of each sample.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.svm.dual_coordinate import best_bias
+    >>> best_bias(np.array([3.0, 1.0]), np.array([1.0, -1.0]), np.ones(2))
+    -2.0
     """
     places = y - products
     order = np.argsort(places)

@@ -9,6 +9,7 @@ A function stays within ε of all values y_i just where a plane in the space of 
 """
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.convergence import ignoring_unconverged
 from seqkern.core.threads import one_thread
@@ -21,7 +22,7 @@ ITERATIONS = (10_000, 200)
 RIDGE = 1e-9
 
 
-def hull_distance(K, y):
+def hull_distance(K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> tuple[bool, float]:
     """Return whether a plane separates two classes, and the distance of their hulls.
 
     Parameters
@@ -37,31 +38,40 @@ def hull_distance(K, y):
         True is certain: a plane was found that has each class on its own side. False means that none was.
     distance : float
         An upper bound of the distance of the hulls, in units of the root of K's mean diagonal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.svm.hulls import hull_distance
+    >>> y = np.array([1.0, 1.0, -1.0, -1.0])
+    >>> apart, mixed = np.array([[1.0], [2.0], [-1.0], [-2.0]]), np.array([[1.0], [-2.0], [-1.0], [2.0]])
+    >>> hull_distance(apart @ apart.T, y)[0], hull_distance(mixed @ mixed.T, y)[0]
+    (True, False)
     """
     unit = float(np.mean(np.diagonal(K))) or 1.0
     distance = np.inf
     for tol in TOLERANCES:
         limit = ITERATIONS[0] + ITERATIONS[1] * len(y)
-        machine = libsvm_estimator("NuSVC", kernel="precomputed", nu=2 / len(y), tol=tol * unit, max_iter=limit)
+        estimator = libsvm_estimator("NuSVC", kernel="precomputed", nu=2 / len(y), tol=tol * unit, max_iter=limit)
         with ignoring_unconverged():
             try:
-                machine.fit(K, y)
+                estimator.fit(K, y)
             except ValueError:  # at a distance of zero LIBSVM's coefficients are not finite
                 return False, 0.0
-        coef = machine.dual_coef_[0] / (0.5 * np.abs(machine.dual_coef_[0]).sum())
-        support = machine.support_.astype(np.int64)
+        coef = estimator.dual_coef_[0] / (0.5 * np.abs(estimator.dual_coef_[0]).sum())
+        support = estimator.support_.astype(np.int64)
         product = weighted_sums(K, support, coef)
         square = max(0.0, float(np.sum(on_rows(support, coef, len(y)) * product)))
         distance = min(distance, np.sqrt(square / unit))
         # w·φ(x) of the classes does not overlap
         if product[y > 0].min() > product[y < 0].max():
             return True, float(distance)
-        if machine.fit_status_ != 0:
+        if estimator.fit_status_ != 0:
             break
     return False, float(distance)
 
 
-def tube_found(K, y, epsilon):
+def tube_found(K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], epsilon: float) -> bool:
     """Return whether a function was found that comes within ε of all values; True is certain.
 
     Parameters
@@ -69,8 +79,23 @@ def tube_found(K, y, epsilon):
     K : ndarray of float64, shape (n, n)
         Positive semi-definite.
     y : ndarray of float64, shape (n,)
+        The values.
     epsilon : float
-        > 0.
+        > 0, in units of y.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    No straight line comes within 0.1 of these values:
+
+    >>> import numpy as np
+    >>> from seqkern.solvers.svm.hulls import tube_found
+    >>> x, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 0.0])
+    >>> tube_found(x @ x.T, y, 0.1), tube_found(x @ x.T, y, 0.6)
+    (False, True)
     """
     unit = float(np.mean(np.diagonal(K))) or 1.0
     if _fitted_within(K, y, epsilon, unit):
@@ -84,7 +109,7 @@ def tube_found(K, y, epsilon):
     return hull_distance(joined, np.repeat([1.0, -1.0], len(y)))[0]
 
 
-def _fitted_within(K, y, epsilon, unit):
+def _fitted_within(K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], epsilon: float, unit: float) -> bool:
     """Return whether least squares, with hardly any ridge, come within ε: hulls that are very near look like one."""
     matrix = K + unit  # the constant is a feature too
     matrix[np.diag_indices_from(matrix)] += RIDGE * unit
@@ -97,8 +122,21 @@ def _fitted_within(K, y, epsilon, unit):
     return bool(np.abs(rest).max() <= epsilon)
 
 
-def not_separable(K, y):
-    """Return why there is no hard margin, and what to do; None if a plane separates the classes."""
+def not_separable(K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> str | None:
+    """Return why there is no hard margin, and what to do; None if a plane separates the classes.
+
+    Parameters
+    ----------
+    K : ndarray of float64, shape (n, n)
+        Positive semi-definite.
+    y : ndarray of float64, shape (n,)
+        −1 and 1.
+
+    Returns
+    -------
+    str or None
+        The ``remark`` of a report.
+    """
     separable, distance = hull_distance(K, y)
     if separable:
         return None

@@ -1,13 +1,15 @@
-"""What the machines of LIBSVM share: the run through scikit-learn, and the measures of its solution.
+"""What the SVMs of LIBSVM share: the run through scikit-learn, and the measures of its solution.
 
 Each solver of the family sets its own quadratic program, and computes from the solution, in double precision, how far
 its optimality conditions are from holding. LIBSVM reads a C-ordered float64 matrix where it lies, a memory map too;
 what it takes besides is its cache, in single precision, of at most `CACHE_MEGABYTES`.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.convergence import ignoring_unconverged
 from seqkern.solvers.expansion import KernelExpansion
@@ -28,20 +30,35 @@ UNBOUNDED = (
 
 
 class LibsvmMachine(KernelExpansion):
-    """A machine whose decision is Σ β_i K(x, x_i) + b, with β in `dual_coef_` and b in `intercept_`."""
+    """An SVM whose decision is Σ β_i K(x, x_i) + b, with β in `dual_coef_` and b in `intercept_`.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import CSVC
+    >>> solver = CSVC().fit([[2.0, 0.0], [0.0, 2.0]], [0, 1])
+    >>> solver.dual_coef_.tolist()
+    [-0.5, 0.5]
+    """
 
     needs_semidefinite = True
-    last_parameters = ("tol", "max_iter")
+    last_parameters: ClassVar[tuple[str, ...]] = ("tol", "max_iter")
 
     tol: float = tolerance(1e-3, "LIBSVM stops when the largest violation of the optimality conditions is below it.")
     max_iter: int = limit(10_000_000, "At most so many iterations.")
 
-    def _run(self, machine, K, y, places=None, **limits):
+    def _run(
+        self,
+        estimator: Any,
+        K: npt.NDArray[np.float64],
+        y: npt.NDArray[np.float64] | None,
+        places: npt.NDArray[np.int64] | None = None,
+        **limits: float,
+    ) -> dict[str, Any]:
         """Run LIBSVM and keep its support vectors.
 
         Parameters
         ----------
-        machine : sklearn.svm estimator
+        estimator : sklearn.svm estimator
             With the parameters of the problem.
         K : ndarray of float64, shape (n, n)
         y : ndarray of float64, shape (n,), or None
@@ -57,37 +74,39 @@ class LibsvmMachine(KernelExpansion):
             not converged, the decision is zero, and ``remark`` says why.
         """
         options = {"tol": self.tol, "max_iter": self.max_iter, **limits}
-        machine.set_params(kernel="precomputed", cache_size=CACHE_MEGABYTES, **options)
+        estimator.set_params(kernel="precomputed", cache_size=CACHE_MEGABYTES, **options)
         with ignoring_unconverged():
             try:
-                machine.fit(K, y)
+                estimator.fit(K, y)
             except ValueError:
                 # scikit-learn refuses what LIBSVM found; anything else is an error of ours
-                found = getattr(machine, "_dual_coef_", 0.0), getattr(machine, "_intercept_", 0.0)
+                found = getattr(estimator, "_dual_coef_", 0.0), getattr(estimator, "_intercept_", 0.0)
                 if all(np.isfinite(values).all() for values in found):
                     raise
-                return self._nothing(int(np.max(machine._num_iter)))
-        if not np.all(np.abs(machine.dual_coef_) < LARGEST):
-            return self._nothing(int(np.max(machine.n_iter_)))
-        support = machine.support_.astype(np.int64)
+                return self._nothing(int(np.max(estimator._num_iter)))
+        if not np.all(np.abs(estimator.dual_coef_) < LARGEST):
+            return self._nothing(int(np.max(estimator.n_iter_)))
+        support = estimator.support_.astype(np.int64)
         self.support_ = support if places is None else places[support]
-        self.dual_coef_ = machine.dual_coef_[0].copy()
-        self.intercept_ = float(machine.intercept_[0])
-        return {"converged": machine.fit_status_ == 0, "iterations": int(np.max(machine.n_iter_))}
+        self.dual_coef_ = estimator.dual_coef_[0].copy()
+        self.intercept_ = float(estimator.intercept_[0])
+        return {"converged": estimator.fit_status_ == 0, "iterations": int(np.max(estimator.n_iter_))}
 
-    def _nothing(self, iterations):
+    def _nothing(self, iterations: int) -> dict[str, Any]:
         """Set a decision of zero, and return the report of a run whose coefficients are not finite."""
         self.support_ = np.empty(0, dtype=np.int64)
         self.dual_coef_ = np.empty(0)
         self.intercept_ = 0.0
         return {"converged": False, "iterations": iterations, "remark": UNBOUNDED}
 
-    def _run_if_solvable(self, machine, K, y, remark):
+    def _run_if_solvable(
+        self, estimator: Any, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], remark: Callable[[], str | None]
+    ) -> dict[str, Any]:
         """Run LIBSVM, but no longer than needed to see that there is no solution.
 
         Parameters
         ----------
-        machine, K, y
+        estimator, K, y
             As in `_run`.
         remark : callable
             Without arguments; it returns why there is none, or None. It is called where LIBSVM has not converged soon.
@@ -98,53 +117,116 @@ class LibsvmMachine(KernelExpansion):
             As `_run`, with that remark.
         """
         limit = min(self.max_iter, SOON[0] + SOON[1] * len(y))
-        found = self._run(machine, K, y, max_iter=limit)
+        found = self._run(estimator, K, y, max_iter=limit)
         if found["converged"] or "remark" in found:
             return found
         why = remark()
         if why is not None:
             return {**found, "remark": why}
-        return self._run(machine, K, y) if limit < self.max_iter else found
+        return self._run(estimator, K, y) if limit < self.max_iter else found
 
 
 def libsvm_estimator(name: str, **params: Any) -> Any:
-    """Return scikit-learn's way to one of LIBSVM's machines.
+    """Return scikit-learn's way to one of LIBSVM's SVMs.
 
     Parameters
     ----------
     name : {"SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"}
         The class of `sklearn.svm`.
-    **params
-        Its parameters.
+    **params : object
+        What its constructor takes.
+
+    Returns
+    -------
+    sklearn.svm estimator
     """
     from sklearn import svm  # only here: scikit-learn costs a second of start-up, and prediction needs none of it
 
     return getattr(svm, name)(**params)
 
 
-def unit_of(K):
-    """Return the mean diagonal of a matrix, in whose units LIBSVM's tolerance is; 1 where it is not above zero."""
+def unit_of(K: npt.NDArray[np.float64]) -> float:
+    """Return the mean diagonal of a matrix, in whose units LIBSVM's tolerance is; 1 where it is not above zero.
+
+    Parameters
+    ----------
+    K : ndarray of float64, shape (n, n)
+        The Gram matrix.
+
+    Returns
+    -------
+    float
+    """
     unit = float(np.mean(np.diagonal(K)))
     return unit if unit > 0 else 1.0
 
 
-def on_rows(support, values, n):
-    """Return float64 (n,): `values`, one for each of `support`, in their places, and zero elsewhere."""
+def on_rows(support: npt.NDArray[np.int64], values: npt.NDArray[np.float64], n: int) -> npt.NDArray[np.float64]:
+    """Return values of the support in their places among all rows, and zero elsewhere.
+
+    Parameters
+    ----------
+    support : ndarray of int64, shape (s,)
+        The places.
+    values : ndarray of float64, shape (s,)
+        What stands there.
+    n : int
+        The number of rows.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.svm.libsvm import on_rows
+    >>> on_rows(np.array([2, 0]), np.array([0.5, -0.5]), 4)
+    array([-0.5,  0. ,  0.5,  0. ])
+    """
     out = np.zeros(n)
     out[support] = values
     return out
 
 
-def violation(up, low):
+def violation(up: npt.NDArray[np.float64], low: npt.NDArray[np.float64]) -> float:
     """Return max(up) − min(low), at least zero, and zero where one of them is empty.
 
     Of −y·gradient: `up` holds the values of the variables that may still grow along y, `low` those that may shrink. By
     how much the largest of the former exceeds the least of the latter is how far the conditions are from holding:
     LIBSVM's stopping quantity (Fan, Chen & Lin 2005).
+
+    Parameters
+    ----------
+    up, low : ndarray of float64, shape (a,) and (b,)
+        Values of −y·gradient.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.svm.libsvm import violation
+    >>> violation(np.array([0.5, 1.5]), np.array([1.25, 2.0])), violation(np.array([]), np.array([1.0]))
+    (0.25, 0.0)
     """
     return max(0.0, float(np.max(up, initial=-np.inf) - np.min(low, initial=np.inf)))
 
 
-def share_of(gap, primal):
-    """Return a duality gap as a share of the primal objective, at least zero."""
+def share_of(gap: float, primal: float) -> float:
+    """Return a duality gap as a share of the primal objective, at least zero.
+
+    Parameters
+    ----------
+    gap : float
+        Primal less dual objective; rounding may make it negative.
+    primal : float
+        The primal objective.
+
+    Returns
+    -------
+    float
+    """
     return max(0.0, float(gap)) / max(abs(float(primal)), np.finfo(np.float64).tiny)

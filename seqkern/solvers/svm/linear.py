@@ -1,28 +1,33 @@
 """The C-SVM without a Gram matrix: dual coordinate descent over feature vectors."""
 
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self, cast
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer
 from seqkern.core.sparse_types import is_sparse
+from seqkern.core.types import Arrays, Header
 from seqkern.kernels.implicit import Implicit, SparseImplicit
-from seqkern.solvers.base import BinarySolver
+from seqkern.solvers.base import BinarySolver, Solver
 from seqkern.solvers.class_weights import class_factors
 from seqkern.solvers.expansion import weighted_sums
-from seqkern.solvers.shared import class_weights, cost, random_seed, tolerance
+from seqkern.solvers.shared import SearchesCost, class_weights, cost, random_seed, tolerance
 from seqkern.solvers.svm.dual_coordinate import Descent
 
 
-class LinearSVC(BinarySolver):
+class LinearSVC(SearchesCost, BinarySolver):
     """Support vector machine with soft margin that needs no Gram matrix: the optimum is that of `CSVC`.
 
     It minimises ½ ‖w‖² + Σ C_i max(0, 1 − y_i (w·φ_i + b)) by dual coordinate descent. Time and memory grow with the
-    number of records, not with its square.
+    number of samples, not with its square.
 
     Attributes
     ----------
     support_ : ndarray of int64, shape (s,)
-        The records with α > 0. Fitted on a matrix of features: the features whose weight is not zero.
+        The samples with α > 0. Fitted on a matrix of features: the features whose weight is not zero.
     dual_coef_ : ndarray of float64, shape (s,)
         α_i y_i of the support vectors; Σ α_i y_i = 0. Fitted on a matrix of features, there is none.
     intercept_ : float
@@ -38,12 +43,33 @@ class LinearSVC(BinarySolver):
     features. The weights are not kept: a model holds the support vectors.
 
     Hsieh, Chang, Lin, Keerthi & Sundararajan, ICML 2008; `dual_coordinate` describes the algorithm. LIBLINEAR solves
-    nearly the same problem, but it penalises the bias and hands out no α: a yardstick, and no part of this.
+    nearly the same problem, but it penalises the bias and hands out no α: a yardstick, and not a part of this.
+
+    Examples
+    --------
+    Without a Gram matrix, from the feature vectors of a kernel that are never stored:
+
+    >>> import numpy as np
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.solvers import LinearSVC
+    >>> kernel = SpectrumKernel(k=2)
+    >>> sequences = ["MKKLLA", "MKALLA", "GDEDGS", "GDDEGS", "MKLLAA", "SGDEDG"]
+    >>> implicit = kernel.implicit(sequences)
+    >>> train, test = np.arange(4), np.arange(4, 6)
+    >>> solver = LinearSVC(C=10.0).fit(implicit.take(train), ["membrane", "membrane", "soluble", "soluble"])
+    >>> solver.predict(implicit.take(test)).tolist()
+    ['membrane', 'soluble']
+
+    On features the columns that prediction needs are features:
+
+    >>> X = np.array([[2.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [-2.0, 0.0]])
+    >>> LinearSVC().fit(X, [1, 1, 0, 0]).support_.tolist()
+    [0]
     """
 
     name = "linear_svc"
     summary = "Support vector machine without a Gram matrix, for many sequences: the same machine as csvc."
-    input = "implicit"
+    input: ClassVar[str] = "implicit"
 
     C: float = cost("Cost of a margin error.")
     class_weight: dict | str | None = class_weights()
@@ -56,22 +82,15 @@ class LinearSVC(BinarySolver):
     seed: int = random_seed("Of the order in which the records are looked at.")
 
     @classmethod
-    def default_grid(cls):
-        """Return the values of C that a search tries."""
-        return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
-
-    def complexity(self):
-        """Return (C,): the cheaper a margin error, the smoother the decision."""
-        return (float(self.C),)
-
-    @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
-        exact = {"tol": 1e-9, "max_epochs": 100_000}
+        exact: dict[str, Any] = {"tol": 1e-9, "max_epochs": 100_000}
         return [cls(**exact), cls(C=0.3, class_weight="balanced", **exact)]
 
-    def fit_after(self, previous, K, y=None, groups=None):
-        """Fit, beginning with the solution of another C, if `previous` has it for the same records.
+    def fit_after(
+        self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
+    ) -> Self:
+        """Fit, beginning with the solution of another C, if `previous` has it for the same samples.
 
         Raises as `fit` does.
         """
@@ -81,14 +100,14 @@ class LinearSVC(BinarySolver):
         finally:
             del self._start
 
-    def _fit(self, K, y):
+    def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Descend, and keep what is not zero."""
         implicit = K if isinstance(K, Implicit) else SparseImplicit.of(K)
         factors = class_factors(self.class_weight, self.classes_, y)
         cost = float(self.C) * np.where(y > 0, factors[1], factors[0])
         start = getattr(self, "_start", None)
         if start is not None and (start.shape != y.shape or np.any(start * y < 0)):
-            start = None  # of other records
+            start = None  # of other samples
         descent = Descent(implicit, y, cost, self.seed, start=None if start is None else np.abs(start))
         certificate, epochs = descent.run(self.tol, self.max_epochs)
         self._alpha = descent.alpha * y
@@ -106,11 +125,11 @@ class LinearSVC(BinarySolver):
         }
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> npt.NDArray[np.float64]:
         """α_i y_i of the support vectors."""
         return self.coefficients_
 
-    def _decide(self, K, columns):
+    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return Σ coefficient_j K(x, z_j) + b; for feature vectors with the tables of training, w·φ(x) + b."""
         if isinstance(K, Implicit):
             vectors = getattr(self, "_vectors", None)
@@ -128,26 +147,38 @@ class LinearSVC(BinarySolver):
             return K @ coefficients + self.intercept_
         return weighted_sums(K, columns, self.coefficients_, self.intercept_)
 
-    def linear(self):
+    def linear(self) -> tuple[npt.NDArray[np.float64], float]:
         """Return (coefficients, constant): α_i y_i in their columns, and b."""
         return self._on_columns(self.coefficients_), self.intercept_
 
-    def renumber(self, support, columns):
-        """Return this fitted solver for matrices of another width; it decides about an `Implicit` as before."""
+    def renumber(self, support: npt.NDArray[np.int64], columns: int) -> Self:
+        """Return this fitted solver for matrices of another width; it decides about an `Implicit` as before.
+
+        Parameters
+        ----------
+        support : ndarray of int64, shape (s,)
+            The new place of each support column.
+        columns : int
+            The new width.
+
+        Returns
+        -------
+        LinearSVC
+        """
         other = super().renumber(support, columns)
         other._vectors = getattr(self, "_vectors", None)
         return other
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[Header, Arrays]:
         """Return the intercept and the coefficients."""
         return {"intercept": self.intercept_}, {"coef": self.coefficients_}
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Set what `fitted_state` returned."""
         self.intercept_ = header["intercept"]
         self.coefficients_ = arrays["coef"]
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         """Leave feature vectors, which compiled code uses, and where others may begin out of pickles."""
-        state = super().__getstate__()
+        state = cast("dict[str, Any]", super().__getstate__())
         return {name: value for name, value in state.items() if name not in ("_vectors", "_alpha")}

@@ -1,6 +1,9 @@
 """The ν-SVM: LIBSVM's quadratic program, through scikit-learn."""
 
+from typing import Any, Self
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, real
@@ -39,6 +42,21 @@ class NuSVC(LibsvmMachine, BinarySolver):
 
     With a ν so small that the reduced convex hulls of the classes overlap the margin is zero and the decision means
     nothing: the fit ends with a warning that says so, not converged.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.solvers import NuSVC
+    >>> kernel = SpectrumKernel(k=2)
+    >>> train = ["MKKLLA", "MKALLA", "GDEDGS", "GDDEGS"]
+    >>> solver = NuSVC(nu=0.5).fit(kernel(train), ["membrane", "membrane", "soluble", "soluble"])
+    >>> solver.predict(kernel(["MKLLAA", "SGDEDG"], train)).tolist()
+    ['membrane', 'soluble']
+
+    The C-SVM with this C decides the same:
+
+    >>> round(solver.report_["C"], 3)
+    1.25
     """
 
     name = "nusvc"
@@ -58,7 +76,7 @@ class NuSVC(LibsvmMachine, BinarySolver):
         "K, is below it.",
     )
 
-    def check_labels(self, y, groups=None):
+    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if ν is larger than 2·min(l₊, l₋)/l."""
         counts = np.unique(y, return_counts=True)[1]
         total, least = int(counts.sum()), int(counts.min())
@@ -70,20 +88,20 @@ class NuSVC(LibsvmMachine, BinarySolver):
             )
 
     @classmethod
-    def default_grid(cls):
+    def default_grid(cls) -> dict[str, list[Any]]:
         """Return the values of nu that a search tries."""
         return {"nu": [0.03, 0.1, 0.2, 0.3]}
 
-    def complexity(self):
+    def complexity(self) -> tuple[float, ...]:
         """Return (−ν,): the more margin errors are allowed, the smoother the decision."""
         return (-float(self.nu),)
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
         return [cls(nu=0.1, tol=1e-7), cls(tol=1e-7)]
 
-    def _fit(self, K, y):
+    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Run LIBSVM, more exactly where the margin is small beside its tolerance."""
         unit = unit_of(K)
         soon = ITERATIONS[0] + ITERATIONS[1] * len(y)
@@ -104,7 +122,9 @@ class NuSVC(LibsvmMachine, BinarySolver):
             report["remark"] = self._remark()
         return report
 
-    def _attempt(self, K, y, unit, tol, limit):
+    def _attempt(
+        self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], unit: float, tol: float, limit: int
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Run LIBSVM with a limit; return its report, and that of `_optimality`."""
         run = self._run(libsvm_estimator("NuSVC", nu=self.nu), K, y, tol=tol * unit, max_iter=min(limit, self.max_iter))
         if "remark" in run:  # a margin of zero, by which LIBSVM divides
@@ -112,7 +132,7 @@ class NuSVC(LibsvmMachine, BinarySolver):
             return run, {"residual": 0.0, "objective": 0.0, "gap": 1.0, "C": None, "distance": 0.0}
         return run, self._optimality(K, y, unit)
 
-    def _optimality(self, K, y, unit):
+    def _optimality(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], unit: float) -> dict[str, Any]:
         """Return residual, dual objective, gap, the C of the C-SVM with the same solution, and the hulls' distance."""
         total = self.nu * len(y)
         rho = float(total / np.abs(self.dual_coef_).sum())
@@ -129,7 +149,7 @@ class NuSVC(LibsvmMachine, BinarySolver):
         distance = 2 * np.sqrt(square / unit) / total
         return {"residual": residual / unit, "objective": 0.5 * square, "gap": gap, "C": 1 / rho, "distance": distance}
 
-    def _remark(self):
+    def _remark(self) -> str:
         """Return why there is no solution, and what to do."""
         return (
             f"with nu={self.nu:g} no margin was found, since the classes overlap too much for so few margin errors; "
@@ -137,8 +157,27 @@ class NuSVC(LibsvmMachine, BinarySolver):
         )
 
 
-def smallest_sum(values, amount):
-    """Return the least Σ a_i values_i over 0 ≤ a_i ≤ 1, Σ a_i = amount ≤ n."""
+def smallest_sum(values: npt.NDArray[np.float64], amount: float) -> float:
+    """Return the least Σ a_i values_i over 0 ≤ a_i ≤ 1, Σ a_i = amount.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n,)
+        In any order.
+    amount : float
+        From 0 to n.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.svm.nu_svm import smallest_sum
+    >>> smallest_sum(np.array([3.0, 1.0, 2.0]), 1.5)
+    2.0
+    """
     values = np.sort(values)
     whole = min(int(amount), len(values))
     rest = amount - whole

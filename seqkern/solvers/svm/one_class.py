@@ -1,12 +1,18 @@
 """The one-class SVM: LIBSVM's quadratic program, through scikit-learn."""
 
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.parameters import changed, real
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.svm.libsvm import SOON, LibsvmMachine, libsvm_estimator, on_rows, share_of, unit_of, violation
 from seqkern.solvers.svm.nu_svm import smallest_sum
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 OUT_AND_IN = np.array([-1, 1])
 
@@ -39,11 +45,23 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
     the members of ``classes_[1]``, the positives, alone; the others are never looked at. ``report_`` has ``residual``,
     LIBSVM's stopping quantity computed from the solution in double precision, in the units of `tol`, ``objective``, the
     dual ½ αᵀKα, and the duality ``gap`` as a share of it.
+
+    Examples
+    --------
+    Trained without labels, on members of one family alone:
+
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.solvers import OneClassSVM
+    >>> kernel = SpectrumKernel(k=2)
+    >>> family = ["MKKLLA", "MKALLA", "MKALLL", "MKKALL"]
+    >>> solver = OneClassSVM(nu=0.3).fit(kernel(family))
+    >>> solver.predict(kernel(["MKKALLA", "GDEDGS"], family)).tolist()
+    [1, -1]
     """
 
     name = "one_class_svm"
     summary = "One-class support vector machine: learns the positives alone, and where they end."
-    targets = ("binary", "none")
+    targets: ClassVar[tuple[str, ...]] = ("binary", "none")
 
     nu: float = real(
         default=0.1,
@@ -59,20 +77,20 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
     )
 
     @classmethod
-    def default_grid(cls):
+    def default_grid(cls) -> dict[str, list[Any]]:
         """Return the values of nu that a search tries."""
         return {"nu": [0.01, 0.03, 0.1, 0.3, 0.5]}
 
-    def complexity(self):
+    def complexity(self) -> tuple[float, ...]:
         """Return (−ν,): the more rows may lie outside, the smoother the boundary."""
         return (-float(self.nu),)
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
         return [cls(tol=1e-7), cls(nu=0.2, tol=1e-7)]
 
-    def _fit(self, K, y):
+    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64] | None) -> dict[str, Any]:
         """Run LIBSVM on the positives, and say how good its solution is."""
         if y is None:
             self.classes_ = OUT_AND_IN
@@ -80,14 +98,14 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
         own = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
         unit = unit_of(own)
         limit = min(self.max_iter, SOON[0] + SOON[1] * len(rows))
-        machine = libsvm_estimator("OneClassSVM", nu=self.nu)
-        run = self._run(machine, own, None, places=rows, tol=self.tol * unit, max_iter=limit)
+        estimator = libsvm_estimator("OneClassSVM", nu=self.nu)
+        run = self._run(estimator, own, None, places=rows, tol=self.tol * unit, max_iter=limit)
         why = {}
         if not run["converged"] and limit < self.max_iter and "remark" not in run:
             if self._length(own, rows, unit) < NO_LENGTH:
                 why = {"remark": AT_ORIGIN}
             else:
-                run = self._run(machine, own, None, places=rows, tol=self.tol * unit)
+                run = self._run(estimator, own, None, places=rows, tol=self.tol * unit)
         if "remark" in run:  # with ν = 1 nothing bounds ρ in LIBSVM: all α are 1, and no row lies inside
             run = {"converged": True, "iterations": run["iterations"]}
             self.support_, self.dual_coef_ = rows.astype(np.int64), np.ones(len(rows))
@@ -105,13 +123,13 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
             **why,
         }
 
-    def _length(self, own, rows, unit):
+    def _length(self, own: npt.NDArray[np.float64], rows: npt.NDArray[np.int64], unit: float) -> float:
         """Return the length of the mean of the support vectors, in units of the typical length of a vector."""
         alpha = on_rows(self.support_, self.dual_coef_, int(rows[-1]) + 1)[rows]
         product = weighted_sums(own, np.searchsorted(rows, self.support_), self.dual_coef_)
         return np.sqrt(max(0.0, float(np.sum(alpha * product))) / unit) / (self.nu * len(rows))
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> "Tags":
         """Tell scikit-learn that who sees one class only recognises the other poorly."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True

@@ -1,9 +1,13 @@
-"""What makes the conjugate gradients of the primal machines few: a matrix near the Hessian that is easily solved."""
+"""What makes the conjugate gradients of the primal classifiers few: a matrix near the Hessian that is easily solved."""
+
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
 
 from seqkern.core.errors import GramError
+from seqkern.solvers.svm.primal_rows import Rows
 
 MOST_SQUARE = 8192
 """For more features the matrix of their products is not computed: it would take too much memory."""
@@ -21,8 +25,54 @@ TRIES = 20
 """So often ten times as much is added."""
 
 
-def make_conditioner(rows):
-    """Return the preconditioner for some Rows: with the products of all features, or only their squares."""
+class Conditioner(Protocol):
+    """What a preconditioner does."""
+
+    def prepare(self, kappas: npt.NDArray[np.float64]) -> list[Any]:
+        """Return what `solve` takes for classifiers with these κ.
+
+        Parameters
+        ----------
+        kappas : ndarray of float64, shape (k,)
+            The mean cost of the active rows of each.
+
+        Returns
+        -------
+        list
+            One object for each classifier.
+        """
+
+    def solve(self, errors: npt.NDArray[np.float64], prepared: list[Any]) -> npt.NDArray[np.float64]:
+        """Return the solutions for some right sides.
+
+        Parameters
+        ----------
+        errors : ndarray of float64, shape (k, d + 1)
+            The right side of each classifier.
+        prepared : list
+            What `prepare` gave for each.
+
+        Returns
+        -------
+        ndarray of float64, shape (k, d + 1)
+        """
+
+    def release(self) -> None:
+        """Forget what only one fit needs; the rest is kept for other costs."""
+
+
+def make_conditioner(rows: Rows) -> "Conditioner":
+    """Return the preconditioner for some Rows: with the products of all features, or only their squares.
+
+    Parameters
+    ----------
+    rows : Rows
+        The features.
+
+    Returns
+    -------
+    FullConditioner or DiagonalConditioner
+    """
     d = rows.shape[1]
     entries = rows.X.nnz if rows.sparse else rows.shape[0] * d
     full = d <= MOST_SQUARE and d**3 <= WORTH * entries
@@ -32,31 +82,68 @@ def make_conditioner(rows):
 class FullConditioner:
     """J + 2κ Σ_i x_i x_iᵀ by its Cholesky factor, the sum from a part of the rows where they are many.
 
-    κ is rounded, so that machines with about as many active rows share a factor, from one step to the next too.
+    κ is rounded, so that classifiers with about as many active rows share a factor, from one step to the next too.
+
+    Parameters
+    ----------
+    rows : Rows
+        The features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.svm.primal_conditioner import FullConditioner
+    >>> from seqkern.solvers.svm.primal_rows import Rows
+    >>> conditioner = FullConditioner(Rows(np.array([[1.0], [-1.0]])))
+    >>> conditioner.solve(np.array([[5.0, 4.0]]), conditioner.prepare(np.ones(1))).round(3)
+    array([[1., 1.]])
     """
 
-    def __init__(self, rows):
+    def __init__(self, rows: Rows) -> None:
         self.moments = rows.second_moments()
-        self._factors = {}
+        self._factors: dict[int, Any] = {}
 
-    def prepare(self, kappas):
-        """Return what `solve` takes for machines with these κ, a list; factors that none of them needs are dropped."""
+    def prepare(self, kappas: npt.NDArray[np.float64]) -> list[Any]:
+        """Return what `solve` takes for classifiers with these κ; factors that none of them needs are dropped.
+
+        Parameters
+        ----------
+        kappas : ndarray of float64, shape (k,)
+            The mean cost of the active rows of each.
+
+        Returns
+        -------
+        list
+            A Cholesky factor for each.
+        """
         places = np.round(SHARES * np.log2(np.maximum(kappas, np.finfo(np.float64).tiny))).astype(int).tolist()
         self._factors = {place: self._factors[place] for place in places if place in self._factors}
         for place in set(places) - set(self._factors):
             self._factors[place] = self._factor(2.0 ** (place / SHARES))
         return [self._factors[place] for place in places]
 
-    def solve(self, errors, prepared):
-        """Return the solutions for `errors`, (k, d + 1), with what `prepare` gave for each."""
+    def solve(self, errors: npt.NDArray[np.float64], prepared: list[Any]) -> npt.NDArray[np.float64]:
+        """Return the solutions for some right sides.
+
+        Parameters
+        ----------
+        errors : ndarray of float64, shape (k, d + 1)
+            The right side of each classifier.
+        prepared : list
+            What `prepare` gave for each.
+
+        Returns
+        -------
+        ndarray of float64, shape (k, d + 1)
+        """
         pairs = zip(prepared, errors, strict=True)
         return np.stack([cho_solve(factor, one, check_finite=False) for factor, one in pairs])
 
-    def release(self):
+    def release(self) -> None:
         """Forget the factors; the matrix is kept for other costs."""
         self._factors = {}
 
-    def _factor(self, kappa):
+    def _factor(self, kappa: float) -> Any:
         """Return the Cholesky factor; more is added to the diagonal where rounding has made the matrix indefinite."""
         diagonal = np.ones(len(self.moments))
         diagonal[-1] = SMALL
@@ -73,20 +160,57 @@ class FullConditioner:
 
 
 class DiagonalConditioner:
-    """The diagonal of the same matrix, for features too many for all their products."""
+    """The diagonal of the same matrix, for features too many for all their products.
 
-    def __init__(self, rows):
+    Parameters
+    ----------
+    rows : Rows
+        The features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.svm.primal_conditioner import DiagonalConditioner
+    >>> from seqkern.solvers.svm.primal_rows import Rows
+    >>> conditioner = DiagonalConditioner(Rows(np.array([[1.0], [-1.0]])))
+    >>> conditioner.solve(np.array([[5.0, 4.0]]), conditioner.prepare(np.ones(1))).round(3)
+    array([[1., 1.]])
+    """
+
+    def __init__(self, rows: Rows) -> None:
         self.squares = rows.squares()
 
-    def prepare(self, kappas):
-        """Return the diagonal for each κ, a list."""
+    def prepare(self, kappas: npt.NDArray[np.float64]) -> list[Any]:
+        """Return the diagonal for each κ.
+
+        Parameters
+        ----------
+        kappas : ndarray of float64, shape (k,)
+            The mean cost of the active rows of each classifier.
+
+        Returns
+        -------
+        list of ndarray of float64, shape (d + 1,)
+        """
         ones = np.ones(len(self.squares))
         ones[-1] = SMALL
         return [ones + 2 * kappa * self.squares for kappa in kappas]
 
-    def solve(self, errors, prepared):
-        """Return the solutions for `errors`, (k, d + 1), with what `prepare` gave for each."""
+    def solve(self, errors: npt.NDArray[np.float64], prepared: list[Any]) -> npt.NDArray[np.float64]:
+        """Return the solutions for some right sides.
+
+        Parameters
+        ----------
+        errors : ndarray of float64, shape (k, d + 1)
+            The right side of each classifier.
+        prepared : list
+            What `prepare` gave for each.
+
+        Returns
+        -------
+        ndarray of float64, shape (k, d + 1)
+        """
         return errors / np.stack(prepared)
 
-    def release(self):
+    def release(self) -> None:
         """Do nothing: there are no factors."""

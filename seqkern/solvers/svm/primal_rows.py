@@ -5,7 +5,11 @@ the cache when they are summed. Products are computed in the precision of the fe
 float64 and in the order of the rows.
 """
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import GramError
 from seqkern.core.sparse_types import is_sparse
@@ -18,29 +22,43 @@ CUT = 512
 TOGETHER = 4 * CUT
 """Rows of one product Xᵀ X, and of a block that is computed anew."""
 
+Coefficients = Callable[[Any, slice], npt.NDArray[np.float64]]
+"""A function of the dots of some rows, (k, rows), and of where they stand, to their coefficients, (k, rows)."""
+
 SAMPLED = 8
 """Rows for each feature from which the sum of x_i x_iᵀ is told well enough."""
 
 
 class Rows:
-    """The feature vectors x_i of n records, with a constant feature of 1 behind them.
+    """The feature vectors x_i of n samples, with a constant feature of 1 behind them.
 
     Parameters
     ----------
-    X : ndarray of float64, sparse matrix, or FeatureBlocks; n × d
+    X : ndarray of float64, sparse matrix, or FeatureBlocks, shape (n, d)
+        Without the constant feature.
 
     Attributes
     ----------
     shape : tuple of int
         (n, d + 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.svm.primal_rows import Rows
+    >>> rows = Rows(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> rows.dots(np.array([[1.0, 0.0, 0.5]]))
+    array([[1.5, 3.5]])
+    >>> rows.sums(np.array([[1.0, -1.0]]))
+    array([[-2., -2.,  0.]])
     """
 
-    def __init__(self, X):
+    def __init__(self, X: Any) -> None:
         self.X = X
         self.sparse = is_sparse(X)
         self.shape = (X.shape[0], X.shape[1] + 1)
 
-    def _blocks(self, size):
+    def _blocks(self, size: int) -> Iterator[tuple[slice, Any]]:
         """Yield (slice, rows) in order, `size` rows at a time; sparse ones all at once."""
         if self.sparse:
             yield slice(0, self.shape[0]), self.X
@@ -54,12 +72,31 @@ class Rows:
                 part = self.X[start : start + size]
                 yield slice(start, start + len(part)), part
 
-    def dots(self, weights):
-        """Return x_i·w for each row of `weights`, (k, d + 1): float64 (k, n)."""
+    def dots(self, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return x_i·w of all rows.
+
+        Parameters
+        ----------
+        weights : ndarray of float64, shape (k, d + 1)
+            One w in each row.
+
+        Returns
+        -------
+        ndarray of float64, shape (k, n)
+        """
         return self._pass(weights, None)[0]
 
-    def sums(self, coefficients):
-        """Return Σ_i c_i x_i for each row of `coefficients`, (k, n): float64 (k, d + 1).
+    def sums(self, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return Σ_i c_i x_i.
+
+        Parameters
+        ----------
+        coefficients : ndarray of float64, shape (k, n)
+            The c_i of one sum in each row.
+
+        Returns
+        -------
+        ndarray of float64, shape (k, d + 1)
 
         Raises
         ------
@@ -70,13 +107,17 @@ class Rows:
         self._check_finite(sums)
         return sums
 
-    def both(self, weights, factors):
+    def both(
+        self, weights: npt.NDArray[np.float64], factors: npt.NDArray[np.float64]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Return x_i·w, and Σ_i f_i (x_i·w) x_i, after one pass.
 
         Parameters
         ----------
         weights : ndarray of float64, shape (k, d + 1)
+            One w in each row.
         factors : ndarray of float64, shape (k, n)
+            The f_i of each.
 
         Returns
         -------
@@ -85,9 +126,10 @@ class Rows:
         """
         return self._pass(weights, lambda dots, span: factors[:, span] * dots)
 
-    def _pass(self, weights, weigh):
+    def _pass(self, weights: npt.NDArray[np.float64] | None, weigh: Coefficients | None) -> tuple[Any, Any]:
         """Return the dots with `weights`, and the sums with the coefficients that `weigh(dots, rows)` makes of them."""
-        dots = sums = None
+        dots: Any = None
+        sums: Any = None
         for span, block in self._blocks(CUT):
             part = None
             if weights is not None:
@@ -105,7 +147,7 @@ class Rows:
                 sums[:, -1] += coefficients.sum(axis=1)
         return dots, sums
 
-    def second_moments(self):
+    def second_moments(self) -> npt.NDArray[np.float64]:
         """Return Σ_i x_i x_iᵀ nearly, float64 (d + 1, d + 1).
 
         Of many rows only every second, third, … is looked at, `SAMPLED` for each feature at least.
@@ -126,7 +168,7 @@ class Rows:
         out[-1, -1] = rows.shape[0]
         return out if step == 1 else out * (n / rows.shape[0])
 
-    def squares(self):
+    def squares(self) -> npt.NDArray[np.float64]:
         """Return Σ_i x_ij² of each feature, float64 (d + 1,)."""
         out = np.zeros(self.shape[1])
         for _, block in self._blocks(CUT):
@@ -135,7 +177,7 @@ class Rows:
         out[-1] = self.shape[0]
         return out
 
-    def _check_finite(self, sums):
+    def _check_finite(self, sums: npt.NDArray[np.float64]) -> None:
         """Raise GramError if sums over all rows are not finite, which a row may be to blame for."""
         if np.isfinite(sums).all():
             return
@@ -147,7 +189,7 @@ class Rows:
         raise GramError("sums of features are too large", remedy="scale the features, or normalise the kernel")
 
 
-def _times(block, weights):
+def _times(block: Any, weights: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floating[Any]]:
     """Return the dots of the rows with each of `weights`, (k, rows)."""
     if is_sparse(block):
         return (block @ weights.T).T
@@ -155,7 +197,7 @@ def _times(block, weights):
     return np.stack([block @ one for one in weights])
 
 
-def _summed(block, coefficients):
+def _summed(block: Any, coefficients: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floating[Any]]:
     """Return the sums of the rows with each of `coefficients`, (k, d)."""
     if is_sparse(block):
         return (block.T @ coefficients.T).T

@@ -1,13 +1,23 @@
 """How far to go along a direction: a function of one number that is made of pieces of parabolas."""
 
 import numpy as np
+import numpy.typing as npt
 
 MOST_TRIES = 100
 ENOUGH = 1e-12
 """A length is good when the slope there is so small a share of that at zero, or of the terms that it is a sum of."""
 
 
-def best_step(slope, curvature, margins, changes, costs, squared, *, start):
+def best_step(
+    slope: float,
+    curvature: float,
+    margins: npt.NDArray[np.float64],
+    changes: npt.NDArray[np.float64],
+    costs: npt.NDArray[np.float64],
+    squared: bool,
+    *,
+    start: float,
+) -> float:
     """Return the t with the least slope·t + ½ curvature·t² + Σ_i costs[i]·max(0, margins[i] − t·changes[i])².
 
     Newton's method on the derivative, which rises and is linear between the places where a term begins or ends; kept
@@ -18,10 +28,24 @@ def best_step(slope, curvature, margins, changes, costs, squared, *, start):
     slope, curvature : float
         curvature ≥ 0.
     margins, changes, costs : ndarray of float64, shape (n,)
+        Of each term: where it is at t = 0, how fast it falls, and its factor, ≥ 0.
     squared : bool
         Without the maximum.
     start : float
         Where to begin.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    From w = 0 to the least ½t² + max(0, 1 − t)² + max(0, 1 − 2t)²: only the first term is still active there.
+
+    >>> import numpy as np
+    >>> from seqkern.solvers.svm.primal_search import best_step
+    >>> round(best_step(0.0, 1.0, np.ones(2), np.array([1.0, 2.0]), np.ones(2), False, start=1.0), 6)
+    0.666667
     """
     low, high = -np.inf, np.inf
     t = start
@@ -30,9 +54,9 @@ def best_step(slope, curvature, margins, changes, costs, squared, *, start):
         weighted = costs * changes
         if not squared:
             weighted[slack <= 0] = 0.0
-        own, others = slope + curvature * t, 2 * (weighted @ slack)
+        own, others = slope + curvature * t, 2 * float(weighted @ slack)
         derivative = own - others
-        second = curvature + 2 * (weighted @ changes)
+        second = curvature + 2 * float(weighted @ changes)
         if abs(derivative) <= ENOUGH * (abs(own) + abs(others) + 2 * np.abs(weighted) @ np.abs(slack)):
             break
         low, high = (t, high) if derivative < 0 else (low, t)

@@ -1,16 +1,19 @@
 """The C-SVM, with soft or hard margin: LIBSVM's quadratic program, through scikit-learn."""
 
+from typing import Any, Self
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.parameters import changed
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.class_weights import class_factors
 from seqkern.solvers.expansion import weighted_sums
-from seqkern.solvers.shared import class_weights, cost
+from seqkern.solvers.shared import SearchesCost, class_weights, cost
 from seqkern.solvers.svm.libsvm import LibsvmMachine, libsvm_estimator, on_rows, share_of, violation
 
 
-class CSVC(LibsvmMachine, BinarySolver):
+class CSVC(SearchesCost, LibsvmMachine, BinarySolver):
     """Support vector machine with soft margin (C-SVM) on a Gram matrix; with infinite C, the hard margin.
 
     min ½‖w‖² + C Σξ  over  y f(x) ≥ 1 − ξ, ξ ≥ 0.
@@ -30,6 +33,18 @@ class CSVC(LibsvmMachine, BinarySolver):
 
     Classes that no plane separates have no hard margin: the dual is unbounded. That is found through the distance of
     their convex hulls (Bennett & Bredensteiner 2000), and the fit ends with a warning that says so, not converged.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.solvers import CSVC
+    >>> kernel = SpectrumKernel(k=2)
+    >>> train = ["MKKLLA", "MKALLA", "GDEDGS", "GDDEGS"]
+    >>> solver = CSVC(C=10.0).fit(kernel(train), ["membrane", "membrane", "soluble", "soluble"])
+    >>> solver.predict(kernel(["MKLLAA", "SGDEDG"], train)).tolist()
+    ['membrane', 'soluble']
+    >>> solver.report_["converged"], solver.report_["n_support"]
+    (True, 4)
     """
 
     name = "csvc"
@@ -40,33 +55,26 @@ class CSVC(LibsvmMachine, BinarySolver):
     max_iter: int = changed(default=10_000_000, doc="At most so many iterations; LIBSVM's own limit by default.")
 
     @classmethod
-    def default_grid(cls):
-        """Return the values of C that a search tries."""
-        return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
-
-    def complexity(self):
-        """Return (C,): the cheaper a margin error, the smoother the decision."""
-        return (float(self.C),)
-
-    @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
         return [cls(tol=1e-6), cls(C=0.3, class_weight="balanced", tol=1e-6), cls(C=np.inf, tol=1e-6)]
 
-    def _fit(self, K, y):
+    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Run LIBSVM and say how good its solution is."""
         weights = class_factors(self.class_weight, self.classes_, y)
-        machine = libsvm_estimator("SVC", C=self.C, class_weight=dict(zip((-1.0, 1.0), weights, strict=True)))
+        estimator = libsvm_estimator("SVC", C=self.C, class_weight=dict(zip((-1.0, 1.0), weights, strict=True)))
         if np.isinf(self.C):
             # imported here: what a hard margin needs costs start-up, and prediction needs none of it
             from seqkern.solvers.svm.hulls import not_separable
 
-            report = self._run_if_solvable(machine, K, y, lambda: not_separable(K, y))
+            report = self._run_if_solvable(estimator, K, y, lambda: not_separable(K, y))
         else:
-            report = self._run(machine, K, y)
+            report = self._run(estimator, K, y)
         return report | self._optimality(K, y, self.C * np.where(y > 0, weights[1], weights[0]))
 
-    def _optimality(self, K, y, cost):
+    def _optimality(
+        self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], cost: npt.NDArray[np.float64]
+    ) -> dict[str, Any]:
         """Return residual, dual objective and gap of the solution."""
         coef = on_rows(self.support_, self.dual_coef_, len(y))
         product = weighted_sums(K, self.support_, self.dual_coef_)

@@ -1,6 +1,9 @@
 """Support vector regression, with ε or with ν: LIBSVM's quadratic programs, through scikit-learn."""
 
+from typing import Any, Self
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.parameters import changed, real
 from seqkern.solvers.base import RealSolver
@@ -32,6 +35,17 @@ class SVR(LibsvmMachine, RealSolver):
     With infinite C the dual is unbounded where no function comes within ε of all values. That is found through convex
     hulls (Bi & Bennett 2003), in four times the memory of K, and the fit ends with a warning that says so, not
     converged.
+
+    Examples
+    --------
+    No value is missed by more than ε:
+
+    >>> import numpy as np
+    >>> from seqkern.solvers import SVR
+    >>> x, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.1, 0.9, 2.1, 2.9])
+    >>> solver = SVR(C=100.0, epsilon=0.2).fit(x @ x.T, y)
+    >>> bool(np.abs(solver.predict(x @ x.T) - y).max() < 0.201)
+    True
     """
 
     name = "svr"
@@ -45,26 +59,26 @@ class SVR(LibsvmMachine, RealSolver):
     )
 
     @classmethod
-    def default_grid(cls):
+    def default_grid(cls) -> dict[str, list[Any]]:
         """Return the values of C and epsilon that a search tries."""
         return {"C": [0.1, 1.0, 10.0, 100.0], "epsilon": [0.01, 0.1, 0.3]}
 
-    def complexity(self):
+    def complexity(self) -> tuple[float, ...]:
         """Return (C, −ε): the cheaper an error, the smoother the function."""
         return float(self.C), -float(self.epsilon)
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
         return [cls(tol=1e-6), cls(C=10.0, epsilon=0.0, tol=1e-6)]
 
-    def _fit(self, K, y):
+    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Run LIBSVM and say how good its solution is."""
-        machine = libsvm_estimator("SVR", C=self.C, epsilon=self.epsilon)
+        estimator = libsvm_estimator("SVR", C=self.C, epsilon=self.epsilon)
         if np.isinf(self.C):
-            report = self._run_if_solvable(machine, K, y, lambda: self._no_tube(K, y))
+            report = self._run_if_solvable(estimator, K, y, lambda: self._no_tube(K, y))
         else:
-            report = self._run(machine, K, y)
+            report = self._run(estimator, K, y)
         beta = on_rows(self.support_, self.dual_coef_, len(y))
         product = weighted_sums(K, self.support_, self.dual_coef_)
         square, loss = float(np.sum(beta * product)), float(np.sum(y * beta))
@@ -79,7 +93,7 @@ class SVR(LibsvmMachine, RealSolver):
             report["gap"] = share_of(square + cost + width - loss, 0.5 * square + cost)
         return report if report["converged"] else {"remark": SLOW, **report}
 
-    def _no_tube(self, K, y):
+    def _no_tube(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> str | None:
         """Return why no function stays within ε, and what to do; None if one does."""
         if tube_found(K, y, max(self.epsilon, self.tol)):
             return None
@@ -104,6 +118,15 @@ class NuSVR(LibsvmMachine, RealSolver):
     -----
     Schölkopf, Smola, Williamson & Bartlett 2000. ``report_`` has the ``epsilon`` that was found, ``residual`` and
     ``gap`` as `SVR`, and ``objective``, the dual ½ βᵀKβ − yᵀβ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers import NuSVR
+    >>> x, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.1, 0.9, 2.1, 2.9])
+    >>> solver = NuSVR(C=100.0, nu=0.5).fit(x @ x.T, y)
+    >>> solver.predict([[0.0, 4.0, 8.0, 12.0]]).round(1).tolist(), round(solver.report_["epsilon"], 2)
+    ([4.0], 0.1)
     """
 
     name = "nusvr"
@@ -124,20 +147,20 @@ class NuSVR(LibsvmMachine, RealSolver):
     )
 
     @classmethod
-    def default_grid(cls):
+    def default_grid(cls) -> dict[str, list[Any]]:
         """Return the values of C and nu that a search tries."""
         return {"C": [0.1, 1.0, 10.0, 100.0], "nu": [0.2, 0.5, 0.8]}
 
-    def complexity(self):
+    def complexity(self) -> tuple[float, ...]:
         """Return (C, ν): the cheaper an error, the smoother the function; fewer support vectors first."""
         return float(self.C), float(self.nu)
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
         return [cls(tol=1e-6), cls(C=10.0, nu=0.2, tol=1e-6)]
 
-    def _fit(self, K, y):
+    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Run LIBSVM and say how good its solution is."""
         run = self._run(libsvm_estimator("NuSVR", C=self.C, nu=self.nu), K, y)
         beta = on_rows(self.support_, self.dual_coef_, len(y))
@@ -164,7 +187,7 @@ class NuSVR(LibsvmMachine, RealSolver):
         }
 
 
-def tube_violation(rest, beta, cost, epsilon):
+def tube_violation(rest: npt.NDArray[np.float64], beta: npt.NDArray[np.float64], cost: float, epsilon: float) -> float:
     """Return by how much the conditions of a regression with a tube of half width ε are violated.
 
     Parameters
@@ -172,14 +195,39 @@ def tube_violation(rest, beta, cost, epsilon):
     rest : ndarray of float64, shape (n,)
         y − Kβ.
     beta : ndarray of float64, shape (n,)
+        The coefficients.
     cost, epsilon : float
+        C, which bounds every |β|, and ε.
+
+    Returns
+    -------
+    float
+        At least 0, in units of y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.svm.svr import tube_violation
+    >>> tube_violation(np.array([0.5, -0.25]), np.zeros(2), cost=1.0, epsilon=0.25)
+    0.25
     """
     up = np.concatenate([rest[(beta >= 0) & (beta < cost)] - epsilon, rest[beta < 0] + epsilon])
     low = np.concatenate([rest[beta > 0] - epsilon, rest[(beta <= 0) & (beta > -cost)] + epsilon])
     return violation(up, low)
 
 
-def middle(up, low):
-    """Return the middle between max(up) and min(low); that of the two which there is, if one is empty."""
+def middle(up: npt.NDArray[np.float64], low: npt.NDArray[np.float64]) -> float:
+    """Return the middle between max(up) and min(low); that of the two which there is, if one is empty.
+
+    Parameters
+    ----------
+    up, low : ndarray of float64, shape (a,) and (b,)
+        Bounds of the bias from below and from above.
+
+    Returns
+    -------
+    float
+        0 if both are empty.
+    """
     ends = [part for part in (up.max(initial=-np.inf), low.min(initial=np.inf)) if np.isfinite(part)]
     return float(np.mean(ends)) if ends else 0.0

@@ -120,7 +120,7 @@ class HammingBlock:
     def _find_stretches(self, X: SequenceSet) -> None:
         """Find the stretches of windows without a masked residue: first residue, number of windows, by record."""
         numbers = np.empty(len(X), dtype=np.int64)
-        _kmers.count_stretches(X.codes, X.starts, X.stops, self.length, self.size, numbers)
+        _kmers.count_windows(X.codes, X.starts, X.stops, self.length, self.size, True, numbers)
         self.stretches = per_record(numbers)
         self.first = np.empty(self.stretches[-1], dtype=np.int64)
         self.windows = np.empty(self.stretches[-1], dtype=np.int64)

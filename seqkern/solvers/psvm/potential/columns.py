@@ -5,7 +5,10 @@ stored. A way to store K is a subclass of `Columns`; the minimiser asks it for p
 Q = K̃ᵀK̃, and for nothing else.
 """
 
+from __future__ import annotations
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.solvers.psvm.potential import _columns
 
@@ -22,32 +25,89 @@ class Columns:
         rounding, and column j of K̃ is 0.
     """
 
+    n_rows: int
+    means: npt.NDArray[np.float64]
+    scales: npt.NDArray[np.float64]
+
     @property
-    def n_columns(self):
+    def n_columns(self) -> int:
         """N."""
         return len(self.means)
 
-    def products(self, vector):
-        """Return K̃ᵀv, float64 (N,), for `vector` v, float64 (l,)."""
+    def products(self, vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return K̃ᵀv.
+
+        Parameters
+        ----------
+        vector : ndarray of float64, shape (l,)
+            v.
+
+        Returns
+        -------
+        ndarray of float64, shape (N,)
+        """
         raise NotImplementedError
 
-    def combine(self, alpha):
-        """Return K̃α, float64 (l,), for `alpha`, float64 (N,); columns with α_j = 0 are not read."""
+    def combine(self, alpha: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return K̃α.
+
+        Parameters
+        ----------
+        alpha : ndarray of float64, shape (N,)
+            α; columns with α_j = 0 are not read.
+
+        Returns
+        -------
+        ndarray of float64, shape (l,)
+        """
         raise NotImplementedError
 
-    def products_of(self, which, vector):
-        """Return the elements `which` (int64, shape (w,)) of K̃ᵀv, float64 (w,)."""
+    def products_of(self, which: npt.NDArray[np.int64], vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return some elements of K̃ᵀv.
+
+        Parameters
+        ----------
+        which : ndarray of int64, shape (w,)
+            Their columns.
+        vector : ndarray of float64, shape (l,)
+            v.
+
+        Returns
+        -------
+        ndarray of float64, shape (w,)
+        """
         raise NotImplementedError
 
-    def standardised(self, which):
-        """Return the columns `which` of K̃ as rows, float64 (w, l); zeros for constant ones."""
+    def standardised(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """Return some columns of K̃, as rows.
+
+        Parameters
+        ----------
+        which : ndarray of int64, shape (w,)
+            Which columns.
+
+        Returns
+        -------
+        ndarray of float64, shape (w, l)
+            Zeros for constant ones.
+        """
         raise NotImplementedError
 
-    def gram(self, a, b):
-        """Return the block of Q = K̃ᵀK̃ of the columns `a` and `b`, float64 (len(a), len(b))."""
+    def gram(self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """Return a block of Q = K̃ᵀK̃.
+
+        Parameters
+        ----------
+        a, b : ndarray of int64
+            The columns of K that its rows and its columns belong to.
+
+        Returns
+        -------
+        ndarray of float64, shape (len(a), len(b))
+        """
         raise NotImplementedError
 
-    def part(self, rows, columns=None):
+    def part(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64] | None = None) -> Columns:
         """Return the Columns of some rows of K (a training part), with means and scales of their own.
 
         Parameters
@@ -56,11 +116,25 @@ class Columns:
             Ascending.
         columns : ndarray of int64, optional
             Which columns, ascending; by default all. Of a Gram matrix, they are `rows`.
+
+        Returns
+        -------
+        Columns
         """
         raise NotImplementedError
 
-    def values(self, rows, which):
-        """Return the elements of K, not standardised, in some rows and columns, float64 (len(rows), len(which))."""
+    def values(self, rows: npt.NDArray[np.int64], which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """Return elements of K, not standardised.
+
+        Parameters
+        ----------
+        rows, which : ndarray of int64
+            Their rows and columns.
+
+        Returns
+        -------
+        ndarray of float64, shape (len(rows), len(which))
+        """
         raise NotImplementedError
 
 
@@ -73,57 +147,78 @@ class DenseColumns(Columns):
         Row j is column j of K.
     means, scales : ndarray of float64, shape (N,), optional
         By default those of the columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.psvm.potential.columns import DenseColumns
+    >>> counts = np.array([[2.0, 1.0], [4.0, 1.0], [6.0, 1.0]])  # of two k-mers in three records
+    >>> columns = DenseColumns.of(counts, square=False)
+    >>> columns.means, columns.scales.round(3)  # the second one is constant
+    (array([4., 1.]), array([1.633, 0.   ]))
+    >>> columns.products(np.array([-1.0, 0.0, 1.0])).round(3)
+    array([2.449, 0.   ])
     """
 
     BLOCK = 128  # columns that are standardised at a time
 
-    def __init__(self, columns, means=None, scales=None):
+    def __init__(
+        self,
+        columns: npt.NDArray[np.float64],
+        means: npt.NDArray[np.float64] | None = None,
+        scales: npt.NDArray[np.float64] | None = None,
+    ) -> None:
         self.columns = columns
         self.n_rows = columns.shape[1]
-        if means is None:
+        if means is None or scales is None:
             means, scales = np.empty(len(columns)), np.empty(len(columns))
             _columns.moments(columns, means, scales)
         self.means = means
         self.scales = scales
 
     @classmethod
-    def of(cls, K, square):
+    def of(cls, K: npt.NDArray[np.float64], square: bool) -> DenseColumns:
         """Return the columns of a matrix K, which is not copied if it is symmetric or stored by columns.
 
         Parameters
         ----------
         K : ndarray of float64, shape (l, N)
+            Not standardised.
         square : bool
             Whether K is a Gram matrix, which may be symmetric.
+
+        Returns
+        -------
+        DenseColumns
         """
         symmetric = square and K.flags.c_contiguous and _columns.is_symmetric(K)
         return cls(np.ascontiguousarray(K if symmetric else K.T))
 
-    def products(self, vector):
+    def products(self, vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return K̃ᵀv; see `Columns`."""
         out = np.empty(self.n_columns)
         _columns.products(self.columns, self.means, self.scales, None, vector, out)
         return out
 
-    def combine(self, alpha):
+    def combine(self, alpha: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return K̃α; see `Columns`."""
         out = np.zeros(self.n_rows)
         _columns.combine(self.columns, self.means, self.scales, alpha, out)
         return out
 
-    def products_of(self, which, vector):
+    def products_of(self, which: npt.NDArray[np.int64], vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return elements of K̃ᵀv; see `Columns`."""
         out = np.empty(len(which))
         _columns.products(self.columns, self.means, self.scales, which, vector, out)
         return out
 
-    def standardised(self, which):
+    def standardised(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return columns of K̃ as rows; see `Columns`."""
         out = np.empty((len(which), self.n_rows))
         _columns.standardise(self.columns, self.means, self.scales, which, out)
         return out
 
-    def gram(self, a, b):
+    def gram(self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return a block of Q; see `Columns`."""
         right = self.standardised(b)
         out = np.empty((len(a), len(b)))
@@ -132,11 +227,11 @@ class DenseColumns(Columns):
             out[part] = self.standardised(a[part]) @ right.T
         return out
 
-    def part(self, rows, columns=None):
+    def part(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64] | None = None) -> DenseColumns:
         """Return some rows and columns, a copy, standardised anew; see `Columns`."""
         picked = self.columns if columns is None else self.columns[columns]
         return DenseColumns(np.ascontiguousarray(picked[:, rows]))
 
-    def values(self, rows, which):
+    def values(self, rows: npt.NDArray[np.int64], which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return elements of K; see `Columns`."""
         return np.ascontiguousarray(self.columns[np.ix_(which, rows)].T)

@@ -1,8 +1,10 @@
 """Columns of a matrix that stays in its file: a stated amount of memory, and reading in the order of the file."""
 
 from collections import OrderedDict
+from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.solvers import _linear
@@ -18,14 +20,37 @@ class ColumnCache:
     ----------
     n_columns, n_rows : int
         Room for so many columns of so many numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.psvm.potential.columns_mapped import ColumnCache
+    >>> cache = ColumnCache(n_columns=2, n_rows=3)
+    >>> cache.reserve(np.array([7, 9]))
+    [0, 1]
+    >>> cache.missing(np.array([7, 8]))
+    array([8])
+    >>> cache.reserve(np.array([8]))  # in place of 9: 7 was asked for later
+    [1]
     """
 
-    def __init__(self, n_columns, n_rows):
+    def __init__(self, n_columns: int, n_rows: int) -> None:
         self.store = np.empty((n_columns, n_rows))
-        self.place = OrderedDict()  # of each column in `store`; the one used last at the end
+        self.place: OrderedDict[int, int] = OrderedDict()  # of each column in `store`; the one used last at the end
 
-    def missing(self, which):
-        """Return those of the columns `which` that are not here, and keep the others from being dropped next."""
+    def missing(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the columns that are not here, and keep the others from being dropped next.
+
+        Parameters
+        ----------
+        which : ndarray of int64
+            The columns that are asked for.
+
+        Returns
+        -------
+        ndarray of int64
+            Those of them that must be read.
+        """
         out = []
         for j in which:
             if j in self.place:
@@ -34,8 +59,18 @@ class ColumnCache:
                 out.append(j)
         return np.array(out, dtype=np.int64)
 
-    def reserve(self, which):
-        """Return places in `store` for columns that are not here, in place of those that were used longest ago."""
+    def reserve(self, which: npt.NDArray[np.int64]) -> list[int]:
+        """Return places in `store` for columns that are not here, in place of those that were used longest ago.
+
+        Parameters
+        ----------
+        which : ndarray of int64
+            The columns that will be written there.
+
+        Returns
+        -------
+        list of int
+        """
         places = []
         for j in which:
             free = len(self.place) < len(self.store)
@@ -44,8 +79,18 @@ class ColumnCache:
             places.append(place)
         return places
 
-    def get(self, which):
-        """Return a copy of columns that are here, as rows."""
+    def get(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """Return a copy of columns that are here, as rows.
+
+        Parameters
+        ----------
+        which : ndarray of int64, shape (w,)
+            The columns.
+
+        Returns
+        -------
+        ndarray of float64, shape (w, l)
+        """
         return self.store[[self.place[j] for j in which]]
 
 
@@ -59,10 +104,11 @@ class MappedColumns(Columns):
     Parameters
     ----------
     file : MatrixFile
+        With the whole matrix, or a part of it.
     by_columns : bool
         Whether row j of the file is column j of K.
     cache_size : float
-        MiB.
+        In MiB.
 
     Raises
     ------
@@ -72,7 +118,7 @@ class MappedColumns(Columns):
         If the matrix contains NaN or inf.
     """
 
-    def __init__(self, file, by_columns, cache_size):
+    def __init__(self, file: MatrixFile, by_columns: bool, cache_size: float) -> None:
         self.file = file
         self.by_columns = by_columns
         self.cache_size = cache_size
@@ -97,15 +143,34 @@ class MappedColumns(Columns):
             self._moments_by_rows()
 
     @classmethod
-    def of(cls, mapped, square, cache_size):
-        """Return the columns of a memory map (see `is_whole_map`), of a Gram matrix if `square`."""
+    def of(cls, mapped: np.memmap, square: bool, cache_size: float) -> "MappedColumns":
+        """Return the columns of a memory map.
+
+        Parameters
+        ----------
+        mapped : memmap of float64 or float32, shape (l, N)
+            Of a whole matrix: see `is_whole_map`.
+        square : bool
+            Whether it is a Gram matrix, which may be symmetric.
+        cache_size : float
+            In MiB.
+
+        Returns
+        -------
+        MappedColumns
+
+        Raises
+        ------
+        ParameterError, GramError
+            As the constructor does.
+        """
         file = MatrixFile.of(mapped)
         by_columns = not mapped.flags.c_contiguous
         if not by_columns and square:
             by_columns = file.is_symmetric(int(cache_size * MIB / 8) // 4)
         return cls(file, by_columns, cache_size)
 
-    def _moments_by_rows(self):
+    def _moments_by_rows(self) -> None:
         """Set means and scales, from those of blocks of rows (Chan, Golub & LeVeque 1983)."""
         size = self.n_columns
         mean, squares, largest = np.zeros(size), np.zeros(size), np.zeros(size)
@@ -123,7 +188,7 @@ class MappedColumns(Columns):
         scales = np.sqrt(squares / self.n_rows)
         self.scales[:] = np.where(scales <= 1e-12 * largest, 0, scales)
 
-    def products(self, vector):
+    def products(self, vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return K̃ᵀv; see `Columns`. Reads the file once."""
         out = np.zeros(self.n_columns)
         if self.by_columns:
@@ -134,7 +199,7 @@ class MappedColumns(Columns):
             _columns.add_products_by_rows(block, self.means, vector[part], out)
         return np.divide(out, self.scales, out=np.zeros(self.n_columns), where=self.scales > 0)
 
-    def combine(self, alpha):
+    def combine(self, alpha: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return K̃α; see `Columns`."""
         out = np.zeros(self.n_rows)
         which = np.flatnonzero((alpha != 0) & (self.scales > 0)).astype(np.int64)
@@ -148,7 +213,7 @@ class MappedColumns(Columns):
             _linear.decide(block, which, self.means[which], weights, 0.0, out[part])
         return out
 
-    def products_of(self, which, vector):
+    def products_of(self, which: npt.NDArray[np.int64], vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return elements of K̃ᵀv; see `Columns`."""
         if not self.by_columns and len(self.cache.missing(which)):
             return self.products(vector)[which]
@@ -159,11 +224,11 @@ class MappedColumns(Columns):
             out[places] = part
         return out
 
-    def standardised(self, which):
+    def standardised(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return columns of K̃ as rows; see `Columns`."""
         return self._standardised(which, keep=False)
 
-    def gram(self, a, b):
+    def gram(self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return a block of Q; see `Columns`."""
         if not self.by_columns and len(np.union1d(a, b)) > len(self.cache.store):
             return self._gram_by_rows(a, b)
@@ -176,7 +241,7 @@ class MappedColumns(Columns):
                 out[np.ix_(left, right)] = self._standardised(a[left], keep=True) @ columns.T
         return out
 
-    def _gram_by_rows(self, a, b):
+    def _gram_by_rows(self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return a block of Q, in one go through the file, without columns that are kept."""
         out = np.zeros((len(a), len(b)))
         for _, block in self.file.blocks(self.block):
@@ -186,12 +251,12 @@ class MappedColumns(Columns):
             out += left.T @ right
         return out * np.outer(self._inverses(a), self._inverses(b))
 
-    def part(self, rows, columns=None):
+    def part(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64] | None = None) -> "MappedColumns":
         """Return some rows and columns, standardised anew; see `Columns`."""
         picked = self.file.part(columns, rows) if self.by_columns else self.file.part(rows, columns)
         return MappedColumns(picked, self.by_columns, self.cache_size)
 
-    def values(self, rows, which):
+    def values(self, rows: npt.NDArray[np.int64], which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return elements of K; see `Columns`."""
         out = np.empty((len(rows), len(which)))
         if self.by_columns:
@@ -203,23 +268,23 @@ class MappedColumns(Columns):
             out[start : start + step] = self.file.take(rows[start : start + step])[:, which]
         return out
 
-    def _batches(self, which):
+    def _batches(self, which: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
         """Yield as many of the indices at a time as there is room for columns that are being multiplied."""
         for start in range(0, len(which), self.batch):
             yield which[start : start + self.batch]
 
-    def _inverses(self, which):
+    def _inverses(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return 1 / scale of columns, and 0 for constant ones."""
         return np.divide(1.0, self.scales[which], out=np.zeros(len(which)), where=self.scales[which] > 0)
 
-    def _standardised(self, which, keep):
+    def _standardised(self, which: npt.NDArray[np.int64], keep: bool) -> npt.NDArray[np.float64]:
         """Return columns of K̃ as rows."""
         rows = self._raw(which, keep)
         rows -= self.means[which, None]
         rows *= self._inverses(which)[:, None]
         return rows
 
-    def _raw(self, which, keep=False):
+    def _raw(self, which: npt.NDArray[np.int64], keep: bool = False) -> npt.NDArray[np.float64]:
         """Return a copy of columns of K as rows, from the cache or the file; with `keep`, all are in the cache then."""
         if keep:
             self._keep(which)
@@ -232,13 +297,15 @@ class MappedColumns(Columns):
         self._read(missing, out, np.flatnonzero(new))
         return out
 
-    def _keep(self, which):
+    def _keep(self, which: npt.NDArray[np.int64]) -> None:
         """Read into the cache the columns that are not there; there must be room for all of `which`."""
         missing = self.cache.missing(which)
         if len(missing):
             self._read(missing, self.cache.store, self.cache.reserve(missing))
 
-    def _read(self, which, out, places):
+    def _read(
+        self, which: npt.NDArray[np.int64], out: npt.NDArray[np.float64], places: npt.NDArray[np.int64] | list[int]
+    ) -> None:
         """Write columns of K to the rows `places` of `out`, from the file."""
         if self.by_columns:
             for j, place in zip(which, places, strict=True):
@@ -248,7 +315,7 @@ class MappedColumns(Columns):
             out[places, part] = block[:, which].T
 
 
-def _check_finite(means, first):
+def _check_finite(means: npt.NDArray[np.float64], first: int) -> None:
     """Raise GramError if the mean of a column, of those from `first` on, is not finite."""
     bad = np.flatnonzero(~np.isfinite(means))
     if len(bad):

@@ -1,9 +1,13 @@
 """Columns of a matrix that is never stored: all that is known of it is how it and its transpose multiply."""
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from seqkern.core.errors import GramError, ParameterError
+from seqkern.kernels.implicit import Implicit
 from seqkern.solvers.psvm.potential.columns import Columns
 
 
@@ -18,11 +22,27 @@ class OperatorColumns(Columns):
     operator : scipy.sparse.linalg.LinearOperator, shape (l, N)
         With `matvec` (or `matmat`), K·v, and `rmatvec` (or `rmatmat`), Kᵀ·u. `GramOperator` is one, of a kernel's
         feature vectors.
+
+    Raises
+    ------
+    GramError
+        If a column contains NaN or inf.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse.linalg import aslinearoperator
+    >>> from seqkern.solvers.psvm.potential.columns_operator import OperatorColumns
+    >>> columns = OperatorColumns(aslinearoperator(np.array([[1.0, 5.0], [3.0, 5.0]])))
+    >>> columns.means, columns.scales
+    (array([2., 5.]), array([1., 0.]))
+    >>> columns.combine(np.array([0.5, 2.0]))
+    array([-0.5,  0.5])
     """
 
     BLOCK = 64  # columns that are there at a time
 
-    def __init__(self, operator):
+    def __init__(self, operator: Any) -> None:
         self.operator = aslinearoperator(operator)
         self.n_rows, size = self.operator.shape
         self.means, self.scales = np.empty(size), np.empty(size)
@@ -38,32 +58,32 @@ class OperatorColumns(Columns):
         if not (np.isfinite(self.means).all() and np.isfinite(self.scales).all()):
             raise GramError("a column of the operator contains NaN or inf", remedy="mend its matvec")
 
-    def _raw(self, which):
+    def _raw(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the columns `which` of K, (l, w)."""
         units = np.zeros((self.n_columns, len(which)))
         units[which, np.arange(len(which))] = 1.0
         return np.asarray(self.operator.matmat(units), dtype=np.float64)
 
     @property
-    def _inverses(self):
+    def _inverses(self) -> npt.NDArray[np.float64]:
         """1 / scale, and 0 for constant columns."""
         return np.divide(1.0, self.scales, out=np.zeros(self.n_columns), where=self.scales > 0)
 
-    def products(self, vector):
+    def products(self, vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return K̃ᵀv; see `Columns`."""
         raw = np.asarray(self.operator.rmatvec(vector), dtype=np.float64)
         return (raw - self.means * vector.sum()) * self._inverses
 
-    def combine(self, alpha):
+    def combine(self, alpha: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return K̃α; see `Columns`."""
         weights = alpha * self._inverses
         return np.asarray(self.operator.matvec(weights), dtype=np.float64) - self.means @ weights
 
-    def products_of(self, which, vector):
+    def products_of(self, which: npt.NDArray[np.int64], vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return elements of K̃ᵀv; see `Columns`."""
         return self.products(vector)[which]
 
-    def standardised(self, which):
+    def standardised(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return columns of K̃ as rows; see `Columns`."""
         out = np.empty((len(which), self.n_rows))
         for start in range(0, len(which), self.BLOCK):
@@ -71,7 +91,7 @@ class OperatorColumns(Columns):
             out[start : start + self.BLOCK] = (self._raw(part) - self.means[part]).T * self._inverses[part, None]
         return out
 
-    def gram(self, a, b):
+    def gram(self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return a block of Q; see `Columns`."""
         out = np.empty((len(a), len(b)))
         for start in range(0, len(b), self.BLOCK):
@@ -81,12 +101,12 @@ class OperatorColumns(Columns):
             out[:, start : start + self.BLOCK] = shifted * self._inverses[a, None]
         return out
 
-    def part(self, rows, columns=None):
+    def part(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64] | None = None) -> "OperatorColumns":
         """Return some rows and columns, standardised anew; see `Columns`."""
         columns = np.arange(self.n_columns) if columns is None else columns
         return OperatorColumns(_Part(self.operator, rows, columns))
 
-    def values(self, rows, which):
+    def values(self, rows: npt.NDArray[np.int64], which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return elements of K; see `Columns`."""
         out = np.empty((len(rows), len(which)))
         for start in range(0, len(which), self.BLOCK):
@@ -97,18 +117,18 @@ class OperatorColumns(Columns):
 class _Part(LinearOperator):
     """Some rows and columns of an operator."""
 
-    def __init__(self, operator, rows, columns):
-        super().__init__(np.dtype(np.float64), (len(rows), len(columns)))
+    def __init__(self, operator: LinearOperator, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> None:
+        super().__init__(np.dtype(np.float64), (len(rows), len(columns)))  # type: ignore[call-arg]  # scipy-stubs know of no __init__
         self.whole = operator
         self.rows = rows
         self.columns = columns
 
-    def _matvec(self, vector):
+    def _matvec(self, vector: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         full = np.zeros(self.whole.shape[1])
         full[self.columns] = np.ravel(vector)
         return self.whole.matvec(full)[self.rows]
 
-    def _rmatvec(self, vector):
+    def _rmatvec(self, vector: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         full = np.zeros(self.whole.shape[0])
         full[self.rows] = np.ravel(vector)
         return self.whole.rmatvec(full)[self.columns]
@@ -130,26 +150,40 @@ class GramOperator(LinearOperator):
     ------
     ParameterError
         If the tables are not the same.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.solvers import PSVC
+    >>> from seqkern.solvers.psvm.potential.columns_operator import GramOperator
+    >>> records = SpectrumKernel(2).implicit(["ACGTACGT", "TACGTACG", "TTGACTGA", "TTTGACTG"])
+    >>> K = GramOperator(records)
+    >>> K.shape
+    (4, 4)
+    >>> K.matvec([1.0, 0.0, 0.0, 0.0]).round(3)  # the first column of the Gram matrix
+    array([1.   , 0.923, 0.167, 0.167])
+    >>> PSVC(epsilon=0.5).fit(K, [1, 1, 0, 0]).predict(K)
+    array([1, 1, 0, 0])
     """
 
-    def __init__(self, rows, columns=None):
+    def __init__(self, rows: Implicit, columns: Implicit | None = None) -> None:
         columns = rows if columns is None else columns
         if rows.tables is not columns.tables:
             raise ParameterError(
                 "the feature vectors of rows and columns have other tables", remedy="take both from one Implicit"
             )
-        super().__init__(np.dtype(np.float64), (len(rows), len(columns)))
+        super().__init__(np.dtype(np.float64), (len(rows), len(columns)))  # type: ignore[call-arg]  # scipy-stubs know of no __init__
         self.row_vectors = rows
         self.column_vectors = columns
 
-    def _matvec(self, vector):
+    def _matvec(self, vector: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         return _through(self.column_vectors, np.ravel(vector), self.row_vectors)
 
-    def _rmatvec(self, vector):
+    def _rmatvec(self, vector: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         return _through(self.row_vectors, np.ravel(vector), self.column_vectors)
 
 
-def _through(source, coefficients, target):
+def _through(source: Implicit, coefficients: npt.NDArray[np.float64], target: Implicit) -> npt.NDArray[np.float64]:
     """Return φ'_i · Σ_j coefficients[j]·φ_j."""
     weights = source.zeros()
     source.add(weights, coefficients)

@@ -1,21 +1,77 @@
 """Decisions about new rows, and which matrices are not read into memory for them."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.sparse_types import is_operator, is_sparse
 from seqkern.solvers import _linear
 from seqkern.solvers.psvm.potential.matrix_file import MIB, MatrixFile, is_whole_map
 
 
-def stays_outside(K, cache_size):
-    """Return whether K is not to be read into memory: an operator, or a map of a file of more than `cache_size` MiB."""
+def stays_outside(K: Any, cache_size: float) -> bool:
+    """Return whether a matrix is not to be read into memory.
+
+    Parameters
+    ----------
+    K : ndarray, sparse matrix, memory map or LinearOperator
+        Of rows and columns as a solver takes it.
+    cache_size : float
+        MiB that a memory map may take.
+
+    Returns
+    -------
+    bool
+        Whether it is an operator, or a map of a file that is larger.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.psvm.potential.decisions import stays_outside
+    >>> stays_outside(np.eye(3), cache_size=256)
+    False
+    """
     return is_operator(K) or (is_whole_map(K) and K.nbytes > cache_size * MIB)
 
 
-def decide(K, columns, means, weights, intercept, cache_size):
-    """Return Σ_j (K[i, columns[j]] − means[j]) · weights[j] + intercept for each row i of K, float64 (m,).
+def decide(
+    K: Any,
+    columns: npt.NDArray[np.int64],
+    means: npt.NDArray[np.float64],
+    weights: npt.NDArray[np.float64],
+    intercept: float,
+    cache_size: float,
+) -> npt.NDArray[np.float64]:
+    """Return Σ_j (K[i, columns[j]] − means[j]) · weights[j] + intercept for each row i of K.
 
     The bits are the same for each way to store K but an operator.
+
+    Parameters
+    ----------
+    K : ndarray of float64, sparse matrix, memory map or LinearOperator, shape (m, N)
+        Of new rows.
+    columns : ndarray of int64, shape (s,)
+        The support columns.
+    means, weights : ndarray of float64, shape (s,)
+        Of them.
+    intercept : float
+        What is added to each sum.
+    cache_size : float
+        MiB that the blocks of a large memory map may take.
+
+    Returns
+    -------
+    ndarray of float64, shape (m,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.psvm.potential.decisions import decide
+    >>> K = np.array([[1.0, 7.0, 3.0], [0.0, 7.0, 5.0]])
+    >>> decide(K, np.array([0, 2]), np.array([0.5, 4.0]), np.array([2.0, 1.0]), 0.25, cache_size=256)
+    array([0.25, 0.25])
     """
     out = np.empty(K.shape[0])
     if is_operator(K):
@@ -30,7 +86,9 @@ def decide(K, columns, means, weights, intercept, cache_size):
     return out
 
 
-def _support_blocks(K, columns, size):
+def _support_blocks(
+    K: Any, columns: npt.NDArray[np.int64], size: int
+) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
     """Yield (slice, the rows of it in some columns): of a sparse matrix, or of a file, `size` numbers at a time."""
     if is_sparse(K):
         picked = K.tocsc()[:, columns].tocsr()

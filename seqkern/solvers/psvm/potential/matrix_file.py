@@ -1,14 +1,37 @@
 """A matrix in a file, read row by row: nothing is mapped, so that only what was asked for takes memory."""
 
 import mmap
+from collections.abc import Iterator
+from typing import Any, TypeGuard
 
 import numpy as np
+import numpy.typing as npt
 
 MIB = 2**20
 
 
-def is_whole_map(K):
-    """Return whether `K` is a memory map of a whole matrix in a file, of float64 or float32, as `np.load` makes it."""
+def is_whole_map(K: Any) -> TypeGuard[np.memmap]:
+    """Return whether a matrix is a memory map of a whole one in a file, of float64 or float32, as `np.load` makes it.
+
+    Parameters
+    ----------
+    K : object
+        Any matrix, or what stands for one.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from seqkern.solvers.psvm.potential.matrix_file import is_whole_map
+    >>> with tempfile.TemporaryFile() as file:
+    ...     K = np.memmap(file, dtype=np.float64, shape=(4, 4))
+    ...     is_whole_map(K), is_whole_map(K[:2]), is_whole_map(np.zeros((4, 4)))
+    (True, False, False)
+    """
     return (
         isinstance(K, np.memmap)
         and isinstance(K.base, mmap.mmap)
@@ -24,17 +47,43 @@ class MatrixFile:
 
     Parameters
     ----------
-    path : path
+    path : path-like
+        The file.
     offset : int
         Where the matrix begins, in bytes.
     dtype : numpy dtype
+        Of the numbers in the file.
     shape : tuple of int
         Of the matrix in the file, rows one after the other.
     rows, columns : ndarray of int64, optional
         Which ones this object is about, ascending; by default all.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from seqkern.solvers.psvm.potential.matrix_file import MatrixFile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/matrix.npy", np.arange(12.0).reshape(4, 3))
+    ...     file = MatrixFile.of(np.load(f"{folder}/matrix.npy", mmap_mode="r"))
+    ...     file.take(np.array([2, 0]))
+    ...     for rows, block in file.part(columns=np.array([0, 2])).blocks(size=12):
+    ...         print(rows, block.tolist())
+    array([[6., 7., 8.],
+           [0., 1., 2.]])
+    slice(0, 2, None) [[0.0, 2.0], [3.0, 5.0]]
+    slice(2, 4, None) [[6.0, 8.0], [9.0, 11.0]]
     """
 
-    def __init__(self, path, offset, dtype, shape, rows=None, columns=None):
+    def __init__(
+        self,
+        path: Any,
+        offset: int,
+        dtype: npt.DTypeLike,
+        shape: tuple[int, int],
+        rows: npt.NDArray[np.int64] | None = None,
+        columns: npt.NDArray[np.int64] | None = None,
+    ) -> None:
         self.path = path
         self.offset = offset
         self.dtype = np.dtype(dtype)
@@ -45,24 +94,54 @@ class MatrixFile:
         self._file = open(path, "rb", buffering=0)  # noqa: SIM115
 
     @classmethod
-    def of(cls, mapped):
-        """Return the file of a memory map; of one stored by columns, it is that of the transposed matrix."""
+    def of(cls, mapped: np.memmap) -> "MatrixFile":
+        """Return the file of a memory map.
+
+        Parameters
+        ----------
+        mapped : memmap
+            Of a whole matrix: see `is_whole_map`.
+
+        Returns
+        -------
+        MatrixFile
+            Of the transposed matrix if it is stored by columns.
+        """
         by_columns = not mapped.flags.c_contiguous
         return cls(mapped.filename, mapped.offset, mapped.dtype, mapped.shape[::-1] if by_columns else mapped.shape)
 
-    def part(self, rows=None, columns=None):
-        """Return the same file with fewer rows and columns, ascending, numbered as here."""
+    def part(
+        self, rows: npt.NDArray[np.int64] | None = None, columns: npt.NDArray[np.int64] | None = None
+    ) -> "MatrixFile":
+        """Return the same file with fewer rows and columns.
+
+        Parameters
+        ----------
+        rows, columns : ndarray of int64, optional
+            Which ones, ascending, numbered as here; by default all.
+
+        Returns
+        -------
+        MatrixFile
+        """
         return MatrixFile(
             self.path, self.offset, self.dtype, self.stored, _pick(self.rows, rows), _pick(self.columns, columns)
         )
 
-    def blocks(self, size):
-        """Yield (slice, rows of it as float64), one block of consecutive rows after the other.
+    def blocks(self, size: int) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
+        """Yield one block of consecutive rows after the other.
 
         Parameters
         ----------
         size : int
             A block, and what it takes to read it, have at most so many numbers, or one row.
+
+        Yields
+        ------
+        rows : slice
+            Which rows.
+        block : ndarray of float64
+            Their numbers.
         """
         wide = self.stored[1] * (1 if self.columns is None and self.dtype == np.float64 else 2)
         step = max(1, size // wide)
@@ -81,16 +160,36 @@ class MatrixFile:
             yield slice(start, stop), self._picked(block)
             start = stop
 
-    def take(self, which):
-        """Return the rows `which`, float64 (len(which), columns)."""
+    def take(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """Return some rows.
+
+        Parameters
+        ----------
+        which : ndarray of int64, shape (w,)
+            Which ones, in any order.
+
+        Returns
+        -------
+        ndarray of float64, shape (w, columns)
+        """
         out = np.empty((len(which), self.shape[1]))
         for place in np.argsort(which, kind="stable"):  # in the order of the file
             row = which[place] if self.rows is None else self.rows[which[place]]
             out[place] = self._picked(self._read(row, row + 1))[0]
         return out
 
-    def is_symmetric(self, size):
-        """Return whether a square matrix equals its transpose, bit for bit, reading `size` numbers at a time."""
+    def is_symmetric(self, size: int) -> bool:
+        """Return whether a square matrix equals its transpose, bit for bit.
+
+        Parameters
+        ----------
+        size : int
+            So many numbers are read at a time.
+
+        Returns
+        -------
+        bool
+        """
         n = self.stored[0]
         side = max(1, min(n, int((size // 2) ** 0.5)))
         for top in range(0, n, side):
@@ -100,7 +199,7 @@ class MatrixFile:
                     return False
         return True
 
-    def _tile(self, top, left, side):
+    def _tile(self, top: int, left: int, side: int) -> npt.NDArray[Any]:
         """Return a tile of the stored matrix."""
         bottom, right = min(top + side, self.stored[0]), min(left + side, self.stored[1])
         out = np.empty((bottom - top, right - left), dtype=self.dtype)
@@ -108,29 +207,29 @@ class MatrixFile:
             self._fill(values, row * self.stored[1] + left)
         return out
 
-    def _read(self, start, stop):
+    def _read(self, start: int, stop: int) -> npt.NDArray[Any]:
         """Return whole rows of the stored matrix."""
         out = np.empty((stop - start, self.stored[1]), dtype=self.dtype)
         self._fill(out, start * self.stored[1])
         return out
 
-    def _fill(self, out, first):
+    def _fill(self, out: npt.NDArray[Any], first: int) -> None:
         """Fill a contiguous array with numbers of the file, from number `first` on."""
         self._file.seek(self.offset + int(first) * self.dtype.itemsize)
-        view = memoryview(out).cast("B")
+        view = out.data.cast("B")
         while len(view):
             count = self._file.readinto(view)
             if not count:
                 raise EOFError(f"{self.path} ends within the matrix")
             view = view[count:]
 
-    def _picked(self, rows):
+    def _picked(self, rows: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return rows with the columns of this object, as contiguous float64."""
         rows = rows if self.columns is None else rows[:, self.columns]
         return np.ascontiguousarray(rows, dtype=np.float64)
 
 
-def _pick(have, which):
+def _pick(have: npt.NDArray[np.int64] | None, which: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64] | None:
     """Return the indices into the stored matrix of indices into a part of it."""
     if which is None or have is None:
         return which if have is None else have

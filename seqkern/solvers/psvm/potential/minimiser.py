@@ -9,10 +9,13 @@ Shrinking: a variable that the duality gap proves to be zero at the minimum is n
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.threads import one_thread
+from seqkern.solvers.psvm.potential.dual import Dual
 from seqkern.solvers.psvm.potential.working_set import WorkingSet
 
 INNER = 0.1  # the violation to which a working set is solved, as a share of the worst of all variables
@@ -25,6 +28,7 @@ class Minimum:
     Attributes
     ----------
     alpha : ndarray of float64, shape (N,)
+        α.
     report : dict
         ``converged``, ``iterations`` (moves of one variable), ``jumps`` (of all free variables), ``residual``
         (the largest violation, in units of ‖K̃ᵀy‖_∞) and ``gap`` (in units of ½‖y‖²; None where nothing bounds it),
@@ -34,24 +38,28 @@ class Minimum:
     gradient : ndarray of float64, shape (N,)
         K̃ᵀ(K̃α − y); for a variable that was shrunk, its value when it was.
     shrunk : ndarray of bool, shape (N,)
+        Variables that the gap proves to be zero.
     working : WorkingSet
         Shared with the minima that start from this one.
     """
 
-    alpha: np.ndarray
-    report: dict
-    residual: np.ndarray
-    gradient: np.ndarray
-    shrunk: np.ndarray
+    alpha: npt.NDArray[np.float64]
+    report: dict[str, Any]
+    residual: npt.NDArray[np.float64]
+    gradient: npt.NDArray[np.float64]
+    shrunk: npt.NDArray[np.bool_]
     working: WorkingSet
 
 
-def minimise(dual, *, tol, max_iter, start=None):
+def minimise(
+    dual: Dual, *, tol: float, max_iter: int, start: Minimum | npt.NDArray[np.float64] | None = None
+) -> Minimum:
     """Minimise a `Dual`.
 
     Parameters
     ----------
     dual : Dual
+        The problem, with its ε and C.
     tol : float
         Stop when the largest violation, in units of ‖K̃ᵀy‖_∞, and the duality gap, in units of ½‖y‖², are
         both at most this; a violation as small as the rounding error of a gradient is none.
@@ -63,12 +71,27 @@ def minimise(dual, *, tol, max_iter, start=None):
     Returns
     -------
     Minimum
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> import numpy as np
+    >>> from seqkern.solvers.psvm.potential.columns import DenseColumns
+    >>> from seqkern.solvers.psvm.potential.dual import Dual
+    >>> from seqkern.solvers.psvm.potential.minimiser import minimise
+    >>> columns = DenseColumns(np.array([[1.0, 2.0, 3.0, 4.0], [1.0, 0.0, 0.0, 2.0]]))
+    >>> dual = Dual(columns, np.array([-1.0, -1.0, 1.0, 1.0]), epsilon=1.0, cost=np.inf)
+    >>> found = minimise(dual, tol=1e-6, max_iter=1000)
+    >>> found.alpha.round(3), found.report["converged"]
+    (array([0.644, 0.   ]), True)
+    >>> minimise(replace(dual, epsilon=0.5), tol=1e-6, max_iter=1000, start=found).alpha.round(3)
+    array([0.769, 0.   ])
     """
     with one_thread():
         return _minimise(dual, tol, max_iter, start)
 
 
-def _minimise(dual, tol, max_iter, start):
+def _minimise(dual: Dual, tol: float, max_iter: int, start: Minimum | npt.NDArray[np.float64] | None) -> Minimum:
     """Minimise on one thread; see `minimise`."""
     now = _begin(dual, start)
     working, moves, jumps = now.working, now.working.moves, now.working.jumps
@@ -101,27 +124,28 @@ def _minimise(dual, tol, max_iter, start):
     return now
 
 
-def _begin(dual, start):
+def _begin(dual: Dual, start: Minimum | npt.NDArray[np.float64] | None) -> Minimum:
     """Return a Minimum to begin with: its α inside the box, its gradient up to date, its report empty."""
     size = dual.columns.n_columns
     none = np.zeros(size, dtype=bool)
     if start is None:
         return Minimum(np.zeros(size), {}, -dual.target, -dual.correlations, none, WorkingSet(dual.columns))
     if not isinstance(start, Minimum):
-        start = Minimum(np.where(dual.columns.scales > 0, start, 0.0), {}, None, None, none, WorkingSet(dual.columns))
-        start.working.include(np.flatnonzero(start.alpha))
+        given, working = np.where(dual.columns.scales > 0, start, 0.0), WorkingSet(dual.columns)
+        working.include(np.flatnonzero(given))
+        alpha = np.clip(given, -dual.cost, dual.cost)
+        residual = dual.residual(alpha)
+        return Minimum(alpha, {}, residual, dual.gradient(residual), none, working)
     alpha = np.clip(start.alpha, -dual.cost, dual.cost)
-    now = Minimum(alpha, {}, start.residual, start.gradient, none, start.working)
-    if now.residual is None or not np.array_equal(alpha, start.alpha):
-        now.residual = dual.residual(alpha)
-        now.gradient = dual.gradient(now.residual)
-    else:
-        now.gradient = now.gradient.copy()
-        _look(dual, now, start.shrunk)
+    if not np.array_equal(alpha, start.alpha):
+        residual = dual.residual(alpha)
+        return Minimum(alpha, {}, residual, dual.gradient(residual), none, start.working)
+    now = Minimum(alpha, {}, start.residual, start.gradient.copy(), none, start.working)
+    _look(dual, now, start.shrunk)
     return now
 
 
-def _look(dual, now, which):
+def _look(dual: Dual, now: Minimum, which: npt.NDArray[np.bool_]) -> None:
     """Compute the gradient of some variables."""
     if which.all():
         now.gradient = dual.gradient(now.residual)
@@ -130,7 +154,7 @@ def _look(dual, now, which):
         now.gradient[places] = dual.columns.products_of(places, now.residual)
 
 
-def _shrink(dual, now, gap):
+def _shrink(dual: Dual, now: Minimum, gap: float | None) -> None:
     """Mark the variables that are zero, at the minimum and until then (Ndiaye et al., JMLR 18, 2017).
 
     The objective is strongly convex in K̃α: with a gap G, K̃α is within √(2G) of its minimum, and so is every later

@@ -1,23 +1,39 @@
 """Which `Columns` a matrix K is stored as."""
 
+from typing import Any
+
 from seqkern.core.sparse_types import is_operator, is_sparse
-from seqkern.solvers.psvm.potential.columns import DenseColumns
+from seqkern.solvers.psvm.potential.columns import Columns, DenseColumns
 from seqkern.solvers.psvm.potential.columns_mapped import MappedColumns
 from seqkern.solvers.psvm.potential.columns_operator import OperatorColumns
 from seqkern.solvers.psvm.potential.columns_sparse import SparseColumns
 from seqkern.solvers.psvm.potential.decisions import stays_outside
 
 
-def columns_of(K, *, square, cache_size):
+def columns_of(K: Any, *, square: bool, cache_size: float) -> Columns:
     """Return the `Columns` of a matrix.
 
     Parameters
     ----------
     K : ndarray of float64, sparse matrix, memory map or LinearOperator, shape (l, N)
+        Not standardised.
     square : bool
         Whether it is a Gram matrix, which may be symmetric.
     cache_size : float
         MiB that the columns of a large memory map may take.
+
+    Returns
+    -------
+    Columns
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from seqkern.solvers.psvm.potential.storage import columns_of
+    >>> K = np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> [type(columns_of(one, square=True, cache_size=256)).__name__ for one in (K, csr_array(K))]
+    ['DenseColumns', 'SparseColumns']
     """
     if is_operator(K):
         return OperatorColumns(K)

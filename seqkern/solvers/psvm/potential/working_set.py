@@ -7,10 +7,12 @@ makes high accuracy affordable when ε is small.
 """
 
 import numpy as np
+import numpy.typing as npt
 from scipy.linalg.lapack import dposv
 
 from seqkern.solvers.psvm.potential import _descent
-from seqkern.solvers.psvm.potential.columns import DenseColumns
+from seqkern.solvers.psvm.potential.columns import Columns, DenseColumns
+from seqkern.solvers.psvm.potential.dual import Dual
 
 FIRST = 64  # members that are added at least
 LARGEST = 4096  # members at most, so that Q takes at most 128 MiB
@@ -25,21 +27,34 @@ class WorkingSet:
     Parameters
     ----------
     columns : Columns
+        K̃.
 
     Attributes
     ----------
     members : ndarray of int64, shape (w,)
+        The variables.
     Q : ndarray of float64, shape (w, w)
         K̃ᵀK̃ of the members; its diagonal is l.
     moves, jumps : int
         How often one variable, and all free ones, moved so far.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.psvm.potential.columns import DenseColumns
+    >>> from seqkern.solvers.psvm.potential.working_set import WorkingSet
+    >>> working = WorkingSet(DenseColumns(np.array([[1.0, 2.0, 3.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])))
+    >>> working.include(np.array([0, 2]))
+    >>> working.members, working.Q.round(3)
+    (array([0, 2]), array([[3.   , 2.598],
+           [2.598, 3.   ]]))
     """
 
-    def __init__(self, columns):
+    def __init__(self, columns: Columns) -> None:
         self.columns = columns
         self.members = np.empty(0, dtype=np.int64)
         self.Q = self._room = np.empty((0, 0))
-        self._rows = None
+        self._rows: npt.NDArray[np.float64] | None = None
         if isinstance(columns, DenseColumns):
             size = min(columns.n_columns, LARGEST, ROWS // columns.n_rows)
             self._rows = np.empty((size, columns.n_rows))  # takes memory as far as it is filled
@@ -47,36 +62,49 @@ class WorkingSet:
         self.jumps = 0
         self.damping = DAMPING[1]
 
-    def include(self, which):
-        """Add those of the variables `which` (int64) that are no members yet, as far as there is room."""
+    def include(self, which: npt.NDArray[np.int64]) -> None:
+        """Add variables that are not members yet, as far as there is room.
+
+        Parameters
+        ----------
+        which : ndarray of int64
+            Members may be among them.
+        """
         new = np.setdiff1d(which, self.members)[: LARGEST - len(self.members)]
         if len(new):
             self._add(new)
 
-    def extend(self, dual, alpha, violations):
+    def extend(self, dual: Dual, alpha: npt.NDArray[np.float64], violations: npt.NDArray[np.float64]) -> bool:
         """Add the variables that violate their conditions most, half as many as are not zero.
 
         A full set is made anew: half of it the worst violators, the rest of it variables that are free.
+
+        Parameters
+        ----------
+        dual : Dual
+            The problem.
+        alpha, violations : ndarray of float64, shape (N,)
+            α and by how much each variable violates its condition.
 
         Returns
         -------
         bool
             Whether all variables that violate their conditions are now members.
         """
-        outside = violations > 0
-        outside[self.members] = False
-        outside = np.flatnonzero(outside)
+        violating = violations > 0
+        violating[self.members] = False
+        outside = np.flatnonzero(violating)
         room = LARGEST - len(self.members)
         if not len(outside):
             return True
         if room == 0:
             self._renew(dual, alpha, violations)
             return False
-        count = min(max(FIRST, np.count_nonzero(alpha) // 2), room)
+        count = min(max(FIRST, int(np.count_nonzero(alpha)) // 2), room)
         self._add(_largest(violations, outside, count))
         return count >= len(outside)
 
-    def _renew(self, dual, alpha, violations):
+    def _renew(self, dual: Dual, alpha: npt.NDArray[np.float64], violations: npt.NDArray[np.float64]) -> None:
         """Choose the members of a full set anew; what is known of Q stays."""
         worst = _largest(violations, np.flatnonzero(violations > 0), LARGEST // 2)
         others = _free(dual, alpha) & (self.columns.scales > 0)
@@ -91,7 +119,7 @@ class WorkingSet:
         chosen[self.members] = False
         self._add(np.flatnonzero(chosen))
 
-    def _add(self, new):
+    def _add(self, new: npt.NDArray[np.int64]) -> None:
         """Append members and their rows and columns of Q."""
         old, size = len(self.members), len(self.members) + len(new)
         self.members = np.concatenate([self.members, new])
@@ -108,10 +136,33 @@ class WorkingSet:
         self.Q = self._room[:size, :size]
         np.fill_diagonal(self.Q, float(self.columns.n_rows))
 
-    def minimise(self, dual, alpha, gradient, tolerance, max_moves):
+    def minimise(
+        self,
+        dual: Dual,
+        alpha: npt.NDArray[np.float64],
+        gradient: npt.NDArray[np.float64],
+        tolerance: float,
+        max_moves: int,
+    ) -> bool:
         """Lower the objective until no member violates its condition by more than `tolerance`.
 
-        Changes `alpha` (of all variables) in place, and not `gradient`; returns whether it did.
+        Parameters
+        ----------
+        dual : Dual
+            The problem.
+        alpha : ndarray of float64, shape (N,)
+            Changed in place.
+        gradient : ndarray of float64, shape (N,)
+            That of `alpha`; not changed.
+        tolerance : float
+            Absolute.
+        max_moves : int
+            At most so many moves of one variable.
+
+        Returns
+        -------
+        bool
+            Whether `alpha` changed.
         """
         if not len(self.members):
             return False
@@ -130,12 +181,12 @@ class WorkingSet:
         alpha[self.members] = own
         return not np.array_equal(own, before)
 
-    def _turn(self, dual, alpha):
+    def _turn(self, dual: Dual, alpha: npt.NDArray[np.float64]) -> int:
         """Return after how many moves jumps are tried: few where a jump is cheap, else such that moves cost as much."""
         free = int(np.count_nonzero(_free(dual, alpha)))
         return max(FIRST, len(alpha) // 4, free * free // 256)
 
-    def _jumps(self, dual, alpha, gradient):
+    def _jumps(self, dual: Dual, alpha: npt.NDArray[np.float64], gradient: npt.NDArray[np.float64]) -> None:
         """Move all free members, several times; damp more when bounds cut the moves short, else less."""
         for _ in range(JUMPS):
             length = self._jump(dual, alpha, gradient)
@@ -146,7 +197,7 @@ class WorkingSet:
         elif length is None or length < 0.1:
             self.damping = min(self.damping * 10, DAMPING[1])
 
-    def _jump(self, dual, alpha, gradient):
+    def _jump(self, dual: Dual, alpha: npt.NDArray[np.float64], gradient: npt.NDArray[np.float64]) -> float | None:
         """Move all free members along the damped Newton direction; change `alpha` and `gradient` in place.
 
         Returns the length of the move as a share of the Newton step, None if there was none. Members that
@@ -182,7 +233,7 @@ class WorkingSet:
         self.jumps += 1
         return length
 
-    def _newton(self, free, slope):
+    def _newton(self, free: npt.NDArray[np.int64], slope: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None:
         """Return the solution of (Q + damping) · direction = −slope of the members `free`, or None if it has none."""
         if not len(free):
             return None
@@ -193,17 +244,17 @@ class WorkingSet:
         return None if failed else direction
 
 
-def _free(dual, alpha):
+def _free(dual: Dual, alpha: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
     """Return whether each variable can move both ways: inside the box and, unless ε = 0, not at zero."""
     return (np.abs(alpha) < dual.cost) & ((alpha != 0) | (dual.epsilon == 0))
 
 
-def _largest(values, which, count):
+def _largest(values: npt.NDArray[np.float64], which: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
     """Return the `count` of the indices `which` with the largest values, ties by the smaller index."""
     return which[np.argsort(-values[which], kind="stable")[:count]]
 
 
-def _enlarged(room, size):
+def _enlarged(room: npt.NDArray[np.float64], size: int) -> npt.NDArray[np.float64]:
     """Return a square array for at least `size` members that begins with `room`; it doubles."""
     had = len(room)
     if had >= size:

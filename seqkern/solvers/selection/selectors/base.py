@@ -18,13 +18,14 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import ClassifierTags
+from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from seqkern.core.convergence import unconverged
 from seqkern.core.errors import GramError, LabelError
-from seqkern.core.parameters import Parameters, integer
+from seqkern.core.parameters import integer
+from seqkern.core.parametrized import Parameters
 from seqkern.core.specs import plain
 from seqkern.core.threads import one_thread
 from seqkern.solvers.checking import checked_labels
@@ -69,7 +70,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
 
     # ---- what a selector writes --------------------------------------------------------------------------
 
-    def _fit(self, X, y):
+    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return a score for each feature, float64 (d,): greater is better, −inf if it cannot be rated.
 
         Parameters
@@ -81,7 +82,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         """
         raise NotImplementedError
 
-    def _order(self, scores):
+    def _order(self, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
         """Return the features from best to worst, int64 (d,)."""
         return np.argsort(-scores, kind="stable")
 
@@ -102,7 +103,9 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         """
         return type(self)(**self.get_params(deep=False))
 
-    def _fit_scaled(self, X, y, scaler):
+    def _fit_scaled(
+        self, X: npt.NDArray[np.float64], y: npt.NDArray[Any], scaler: ExpressionScaler | None
+    ) -> npt.NDArray[np.float64]:
         """Return what `_fit` does of X as `scaler`, not fitted, scales it; who cuts the data fits it to each part."""
         return self._fit(X if scaler is None else _new(scaler).fit_transform(X), y)
 
@@ -167,7 +170,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         """
         return self._learn(X, y, scaler)
 
-    def _learn(self, X, y, scaler):
+    def _learn(self, X: npt.ArrayLike, y: npt.ArrayLike, scaler: ExpressionScaler | None) -> Self:
         """Check the input, let the selector rate the features, and rank them."""
         self.check_parameters()
         X = self._checked(X)
@@ -189,7 +192,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         machines = "1 machine" if self.not_converged_ == 1 else f"{self.not_converged_} machines"
         return f"selector {self.name!r}: {machines} stopped before convergence, so that the ranking is less certain"
 
-    def _get_support_mask(self):
+    def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         """Return which features are chosen, bool (d,)."""
         check_is_fitted(self)
         chosen = self.scores_ > -np.inf
@@ -202,7 +205,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
             **{key: plain(value) for key, value in self.get_params(deep=False).items()},
         }
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that labels are needed, and whether more than two classes are an error."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
@@ -212,7 +215,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
 
     # ---- checks ------------------------------------------------------------------------------------------
 
-    def _checked(self, X):
+    def _checked(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return `X` as a finite, C-ordered float64 matrix, not copied if it is one."""
         try:
             matrix = check_array(
@@ -232,7 +235,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
             raise GramError(str(error)) from error
         return matrix
 
-    def _coded(self, y):
+    def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Set `kind_` and `classes_`, and return the labels as `_fit` takes them."""
         numbers = y.dtype.kind in "fiub"
         kind = type_of_target(y)
@@ -258,6 +261,6 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         return codes.astype(np.int64)
 
 
-def _new(estimator):
-    """Return an unfitted copy of an estimator of ours."""
-    return type(estimator)(**estimator.get_params(deep=False))
+def _new(scaler: ExpressionScaler) -> ExpressionScaler:
+    """Return an unfitted copy."""
+    return type(scaler)(**scaler.get_params(deep=False))

@@ -1,8 +1,9 @@
 """Recursive elimination with a linear support vector machine (SVM-RFE)."""
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.parameters import real
 from seqkern.solvers.selection.selectors.base import Selector
@@ -52,7 +53,7 @@ class RecursiveEliminationSelector(Selector):
         """Return selectors that the contract suite tests."""
         return [cls(step=0.0), cls(n_features=2, C=0.1)]
 
-    def _fit(self, X, y):
+    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return for each feature how many went before it."""
         X, usable = standardised(X)
         scores, seconds = np.full(X.shape[1], -np.inf), second_classes(y, self.classes_)

@@ -42,7 +42,7 @@ class PearsonSelector(Selector):
     summary = "Correlation of each feature with the label."
     targets = ("binary", "multiclass", "real")
 
-    def _fit(self, X, y):
+    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return |r| of each column."""
         if self.kind_ == "real":
             return _correlation(X, y)
@@ -82,10 +82,10 @@ class TSelector(Selector):
         """Return selectors that the contract suite tests."""
         return [cls(), cls(n_features=2, equal_variance=True)]
 
-    def _fit(self, X, y):
+    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return |t| of each column."""
 
-        def score(second):
+        def score(second: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
             first, other = _Moments(X, ~second), _Moments(X, second)
             n1, n2 = first.n, other.n
             if self.equal_variance:
@@ -123,10 +123,10 @@ class GolubSelector(Selector):
     name = "golub"
     summary = "Golub's signal-to-noise ratio: difference of the class means over the sum of the spreads."
 
-    def _fit(self, X, y):
+    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return the ratio of each column."""
 
-        def score(second):
+        def score(second: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
             first, other = _Moments(X, ~second), _Moments(X, second)
             spread = first.deviation() + other.deviation()
             return _ratio(np.abs(first.mean - other.mean), spread)
@@ -159,10 +159,10 @@ class FisherSelector(Selector):
     name = "fisher"
     summary = "Fisher's criterion: squared difference of the class means over the sum of the variances."
 
-    def _fit(self, X, y):
+    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return the criterion of each column."""
 
-        def score(second):
+        def score(second: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
             first, other = _Moments(X, ~second), _Moments(X, second)
             return _ratio((first.mean - other.mean) ** 2, first.variance() + other.variance())
 
@@ -196,7 +196,7 @@ class WilcoxonSelector(Selector):
     name = "wilcoxon"
     summary = "Rank-sum statistic: whether a feature's values are ordered by class."
 
-    def _fit(self, X, y):
+    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return √H of each column."""
         n = len(X)
         ranks = rankdata(X, axis=0) - (n + 1) / 2
@@ -238,7 +238,7 @@ class MutualInformationSelector(Selector):
         """Return selectors that the contract suite tests."""
         return [cls(), cls(n_features=3, bins=4)]
 
-    def _fit(self, X, y):
+    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return the information of each column."""
         n, n_bins = len(X), int(self.bins)
         bins = np.minimum((n_bins * (rankdata(X, axis=0) - 0.5) / n).astype(np.int64), n_bins - 1)

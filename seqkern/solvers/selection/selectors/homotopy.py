@@ -160,6 +160,17 @@ def epsilon_path(
     -----
     ConvergenceWarning
         Where columns that tie end the path before its time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.selection.selectors.homotopy import epsilon_path
+    >>> columns = np.array([[1.0, 1.0, -1.0, -1.0], [1.0, -1.0, 1.0, -1.0]])
+    >>> path = epsilon_path(columns, np.array([3.0, 1.0, -1.0, -3.0]))
+    >>> path.entered()
+    (array([0, 1]), array([8., 4.]))
+    >>> path.at(2.0)
+    (array([0, 1]), array([1.5, 0.5]))
     """
     noise = np.random.default_rng(0).normal(size=len(target))
     noise *= np.linalg.norm(target) / np.linalg.norm(noise)
@@ -175,7 +186,14 @@ def epsilon_path(
 class _Walk:
     """The way down a path: the selected columns, K̃_A = QR, and the knots so far."""
 
-    def __init__(self, columns, target, guide, lowest, most):
+    def __init__(
+        self,
+        columns: npt.NDArray[np.float64],
+        target: npt.NDArray[np.float64],
+        guide: npt.NDArray[np.float64],
+        lowest: float | None,
+        most: int | None,
+    ) -> None:
         self.columns = columns
         self.target = target
         self.guide = guide  # decides the order of events; `target` gives the coefficients
@@ -189,12 +207,12 @@ class _Walk:
         self.Q = np.zeros((len(target), 0), order="F")
         self.R = np.zeros((0, 0), order="F")
         self.near = _Near(columns)
-        self.active = []
-        self.signs = []
+        self.active: list[int] = []
+        self.signs: list[float] = []
         self.waiting = np.zeros(len(columns), dtype=bool)  # selected, or in the span of the selected
-        self.segments = []
+        self.segments: list[Segment] = []
 
-    def run(self):
+    def run(self) -> bool:
         """Walk to the end; return False if the events go round in a circle."""
         if self.epsilon <= self.lowest:
             return True
@@ -221,7 +239,9 @@ class _Walk:
             else:
                 self._leave(leave[1])
 
-    def _next(self):
+    def _next(
+        self,
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], tuple[float, int, float], tuple[float, int]]:
         """Return start and slope of α, the next join (ε, column, sign) and the next leave (ε, place)."""
         size = len(self.active)
         Q, R = self.Q[:, :size], self.R[:size, :size]
@@ -248,15 +268,17 @@ class _Walk:
             self.near.look(fixed + self.epsilon * moving, self.active, share)
             share *= 4
 
-    def _next_join(self, fixed, moving, lowest):
+    def _next_join(
+        self, fixed: npt.NDArray[np.float64], moving: npt.NDArray[np.float64], lowest: float
+    ) -> tuple[float, int, float]:
         """Return the next join of a column that is near (ε, column, sign), or one below `lowest`."""
         fixed, moving = (self.near.columns @ np.stack([fixed, moving], axis=1)).T
         free = ~self.waiting[self.near.which]
         # A column joins where sign · (fixed + ε · moving) = ε, if the difference shrinks on the way down.
         at = np.zeros((2, len(fixed)))
-        for row, sign in zip(at, (1.0, -1.0), strict=True):
+        for values, sign in zip(at, (1.0, -1.0), strict=True):
             shrinks = 1.0 - sign * moving
-            np.divide(sign * fixed, shrinks, out=row, where=(shrinks > 1e-12) & free)
+            np.divide(sign * fixed, shrinks, out=values, where=(shrinks > 1e-12) & free)
         np.minimum(at, self.epsilon, out=at)
         while True:
             row, place = divmod(int(np.argmax(at)), len(fixed))
@@ -266,7 +288,7 @@ class _Walk:
             self.waiting[column] = True
             at[:, place] = 0.0
 
-    def _outside(self, column):
+    def _outside(self, column: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float] | None:
         """Return (Qᵀk̃, the rest of k̃, its length); None for a column in the span of the selected ones."""
         Q = self.Q[:, : len(self.active)]
         vector = self.columns[column]
@@ -274,24 +296,24 @@ class _Walk:
         outside = vector - Q @ inside
         again = Q.T @ outside  # once more, for Q to stay orthogonal
         outside -= Q @ again
-        rest = np.linalg.norm(outside)
+        rest = float(np.linalg.norm(outside))
         full = len(self.active) == len(vector) or rest <= DEPENDENT * np.linalg.norm(vector)
         return None if full else (inside + again, outside, rest)
 
-    def _join(self, column, sign):
+    def _join(self, column: int, sign: float) -> None:
         """Select a column outside the span of those selected."""
         size = len(self.active)
         if size == self.Q.shape[1]:
             room = ((0, 0), (0, max(16, size)))
             self.Q = np.asfortranarray(np.pad(self.Q, room))
             self.R = np.asfortranarray(np.pad(self.R, (room[1], room[1])))
-        self.R[:size, size], outside, self.R[size, size] = self._outside(column)
+        self.R[:size, size], outside, self.R[size, size] = self._outside(column)  # type: ignore[misc]  # not None here
         self.Q[:, size] = outside / self.R[size, size]
         self.waiting[column] = True
         self.active.append(column)
         self.signs.append(float(sign))
 
-    def _leave(self, place):
+    def _leave(self, place: int) -> None:
         """Drop the column at a place among the selected, and factor the others anew."""
         self.active.pop(place)
         self.signs.pop(place)
@@ -313,10 +335,10 @@ class _Near:
         The last argument of `look`.
     """
 
-    def __init__(self, columns):
+    def __init__(self, columns: npt.NDArray[np.float64]) -> None:
         self.all = columns
 
-    def look(self, residual, active, share):
+    def look(self, residual: npt.NDArray[np.float64], active: list[int], share: int) -> None:
         """Choose the columns anew for a residual, `share` for each row."""
         self.share = share
         size = max(share * len(residual), len(active) + 1)
@@ -331,7 +353,7 @@ class _Near:
         self.far = float(sizes.max())
         self.residual = residual
 
-    def suffices(self, residual, epsilon):
+    def suffices(self, residual: npt.NDArray[np.float64], epsilon: float) -> bool:
         """Return whether none of the other columns joins before this residual and ε are reached."""
         if self.far == -np.inf:
             return True

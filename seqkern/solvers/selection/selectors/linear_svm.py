@@ -57,10 +57,10 @@ def dual_weights(
     """
     from sklearn.svm import SVC  # only here: most selectors need no SVM, and it costs start-up
 
-    machine = SVC(C=float(C), kernel="precomputed", tol=tol, max_iter=MOST_STEPS, cache_size=50)
-    machine.fit(K, second)
+    classifier = SVC(C=float(C), kernel="precomputed", tol=tol, max_iter=MOST_STEPS, cache_size=50)
+    classifier.fit(K, second)
     alpha = np.zeros(len(K))
-    alpha[machine.support_] = machine.dual_coef_[0]
+    alpha[classifier.support_] = classifier.dual_coef_[0]
     return alpha
 
 
@@ -118,6 +118,15 @@ def enclosing_ball(
     Notes
     -----
     Vapnik, Statistical Learning Theory, 1998, section 10.7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.selection.selectors.linear_svm import enclosing_ball
+    >>> X = np.array([[0.0], [1.0], [4.0]])
+    >>> beta, square = enclosing_ball(X @ X.T)
+    >>> beta.round(3), round(square, 3)
+    (array([0.5, 0. , 0.5]), 4.0)
     """
     n, diagonal = len(K), np.diag(K)
     beta = np.full(n, 1.0 / n)

@@ -1,8 +1,9 @@
 """Linear classifiers that are sparse by their norm: the 1-norm SVM, and the approximation of the 0-norm."""
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.parameters import integer, real
 from seqkern.solvers.baselines.one_norm import solve_one_norm
@@ -44,11 +45,11 @@ class OneNormSelector(Selector):
         """Return selectors that the contract suite tests."""
         return [cls(), cls(n_features=2, C=0.1)]
 
-    def _fit(self, X, y):
+    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return |w| and, below it, how near the others are."""
         X, usable = standardised(X)
 
-        def score(second):
+        def score(second: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
             found = solve_one_norm(X, np.where(second, 1.0, -1.0), self.C)
             return np.where(found.weights != 0, np.abs(found.weights), np.minimum(found.nearness - 1.0, 0.0))
 
@@ -100,7 +101,7 @@ class ZeroNormSelector(Selector):
         """Return selectors that the contract suite tests."""
         return [cls(C=1.0), cls(n_features=2, C=10.0, max_iter=5)]
 
-    def _fit(self, X, y):
+    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return ln z."""
         X, usable = standardised(X)
         logs, seconds = np.zeros(X.shape[1]), second_classes(y, self.classes_)

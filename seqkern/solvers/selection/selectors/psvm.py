@@ -102,7 +102,9 @@ class PSVMFeatureSelector(Selector):
             cls(ranking="leave_one_out", n_features=5, n_epsilons=8, scaler=ExpressionScaler(ceiling=4)),
         ]
 
-    def _fit_scaled(self, X, y, scaler):
+    def _fit_scaled(
+        self, X: npt.NDArray[np.float64], y: npt.NDArray[Any], scaler: ExpressionScaler | None
+    ) -> npt.NDArray[np.float64]:
         """Rank the features in each part and put the rankings together."""
         scaler = self.scaler if scaler is None else scaler
         every = np.arange(len(y))
@@ -118,7 +120,7 @@ class PSVMFeatureSelector(Selector):
         np.divide(sums, counts, out=self.mean_rank_, where=counts > 0)
         return scores
 
-    def _order(self, scores):
+    def _order(self, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
         """Return the features by score, and equal ones by mean rank."""
         return np.lexsort((self.mean_rank_, -scores))
 
@@ -155,7 +157,7 @@ class PSVMFeatureSelector(Selector):
         columns = DenseColumns.of(part, False).standardised(np.arange(part.shape[1]))
         targets = _targets(y[rows])
         if self.epsilon is not None:
-            return by_size([self._at_epsilon(columns, target) for target in targets])
+            return by_size([self._at_epsilon(columns, target, self.epsilon) for target in targets])
         # In units of √l ‖t‖, ε is a correlation, and that of one class can be compared with that of another.
         most = self.n_features if self.ranking == "path" else round(MOST * len(rows))
         paths = [
@@ -166,13 +168,13 @@ class PSVMFeatureSelector(Selector):
             return by_size([path.entered() for path in paths])
         return rank_on_grid(paths, epsilon_grid(paths, len(rows), self.n_epsilons))
 
-    def _at_epsilon(self, columns, target):
-        """Return the selected features and their α at the fixed ε."""
+    def _at_epsilon(self, columns: npt.NDArray[np.float64], target: npt.NDArray[np.float64], epsilon: float) -> Ranking:
+        """Return the selected features and their α at one ε."""
         unit = np.abs(columns @ target).max(initial=0.0) if self.epsilon_scale == "max" else 1.0
-        return epsilon_path(columns, target, lowest=self.epsilon * unit).at(self.epsilon * unit)
+        return epsilon_path(columns, target, lowest=epsilon * unit).at(epsilon * unit)
 
 
-def _targets(y):
+def _targets(y: npt.NDArray[Any]) -> list[npt.NDArray[np.float64]]:
     """Return the centred targets of the labels of a part: one; or one for each of several classes; none if constant."""
     if y.dtype.kind == "f":
         targets = [y]

@@ -1,7 +1,7 @@
 """R²W²: scale the features so that a bound on the leave-one-out error of an SVM is small."""
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -62,13 +62,13 @@ class R2W2Selector(Selector):
         """Return selectors that the contract suite tests."""
         return [cls(max_iter=5), cls(n_features=2, C=1.0, max_iter=3)]
 
-    def _fit(self, X, y):
+    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return σ."""
         X, usable = standardised(X)
         seconds = second_classes(y, self.classes_)
         return np.where(usable, self._descend(X, seconds), -np.inf)
 
-    def _descend(self, X, seconds):
+    def _descend(self, X: npt.NDArray[np.float64], seconds: Sequence[npt.NDArray[np.bool_]]) -> npt.NDArray[np.float64]:
         """Return σ of each feature, ‖σ‖² = d, where the steps end."""
         sigma, step = np.ones(X.shape[1]), 1.0
         bound, gradient = radius_margin(X, seconds, sigma, self.C)

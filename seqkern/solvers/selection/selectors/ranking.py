@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.solvers.selection.selectors.homotopy import EpsilonPath
+from seqkern.solvers.selection.selectors.homotopy import EpsilonPath, Segment
 
 Ranking: TypeAlias = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 """Columns, the best first, and what each is rated by."""
@@ -46,14 +46,14 @@ def epsilon_grid(paths: Sequence[EpsilonPath], rows: int, size: int) -> npt.NDAr
     return np.linspace(max(high for high, _ in ends), min(low for _, low in ends), size)
 
 
-def _ends(path, rows):
+def _ends(path: EpsilonPath, rows: int) -> tuple[float, float]:
     """Return the largest and the smallest ε of one path's grid."""
     counts = path.counts()
     most = min(max(1, round(MOST * rows)), counts.max())
     few = max(1, min(FEW, most // 2))
     many = max(few, min(MANY, most - 1))
 
-    def first(count):
+    def first(count: int) -> Segment:
         return path.segments[int(np.argmax(counts >= count))]
 
     below = first(many + 1).top if counts.max() > many else path.bottom
@@ -98,6 +98,13 @@ def by_size(found: Sequence[Ranking]) -> Ranking:
         Each column once.
     sizes : ndarray of float64, shape (s,)
         The largest |value| of each, descending; of equal ones the earlier first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.selection.selectors.ranking import by_size
+    >>> by_size([(np.array([4, 7]), np.array([0.2, -0.6])), (np.array([4]), np.array([0.5]))])
+    (array([7, 4]), array([0.6, 0.5]))
     """
     columns = np.concatenate([np.empty(0, dtype=np.int64), *[columns for columns, _ in found]])
     sizes = np.concatenate([np.empty(0), *[np.abs(values) for _, values in found]])

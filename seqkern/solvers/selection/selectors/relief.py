@@ -1,8 +1,10 @@
 """Relief: a feature is good if it differs between near samples of different classes, and not between those of one."""
 
-from typing import Self
+from collections.abc import Iterator
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
 from seqkern.core.parameters import integer
@@ -44,7 +46,7 @@ class ReliefSelector(Selector):
         """Return selectors that the contract suite tests."""
         return [cls(), cls(n_features=2, n_neighbors=1)]
 
-    def _fit(self, X, y):
+    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return the weight of each column."""
         constant = constant_columns(X)
         span = np.where(constant, 1.0, X.max(axis=0) - X.min(axis=0))
@@ -63,7 +65,7 @@ class ReliefSelector(Selector):
         return np.where(constant, -np.inf, score / len(X))
 
 
-def _distances(X):
+def _distances(X: npt.NDArray[np.float64]) -> Iterator[npt.NDArray[np.float64]]:
     """Yield for each row its city-block distances to all rows, in blocks of bounded size."""
     step = max(1, (1 << 24) // len(X))
     for start in range(0, len(X), step):

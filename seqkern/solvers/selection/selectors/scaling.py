@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from seqkern.core.checks import check_real
 from seqkern.core.errors import GramError, ParameterError
-from seqkern.core.parameters import Parameters, choice, flag, real
+from seqkern.core.parameters import choice, flag, real
+from seqkern.core.parametrized import Parameters
 from seqkern.core.specs import plain
 
 
@@ -200,13 +201,13 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
         """Return the parameters as a config would write them."""
         return {key: plain(value) for key, value in self.get_params(deep=False).items()}
 
-    def _limited(self, X):
+    def _limited(self, X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the values between floor and ceiling."""
         if self.floor is None and self.ceiling is None:
             return X
         return np.clip(X, self.floor, self.ceiling)
 
-    def _normalized(self, X):
+    def _normalized(self, X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the values on the scale of their logarithms, or with the training rows' distribution."""
         if self.normalize == "log":
             return np.log2(X)
@@ -214,14 +215,14 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
             return np.stack([_with_distribution(row, self.quantiles_) for row in X])
         return X
 
-    def _standardized(self, X):
+    def _standardized(self, X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the values standardised; 0 for constant columns and for genes that are absent."""
         good = self.present_ & (self.scales_ > 0)
         values = (X - self.means_) / np.where(good, self.scales_, 1.0)
         values[:, ~good] = 0.0
         return values
 
-    def _checked(self, X, reset):
+    def _checked(self, X: npt.ArrayLike, reset: bool) -> npt.NDArray[np.float64]:
         """Return `X` as a finite float64 matrix."""
         try:
             matrix = check_array(X, dtype=np.float64, ensure_all_finite=False, estimator=self)
@@ -252,6 +253,15 @@ def scaler_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArra
     Returns
     -------
     ExpressionScaler
+
+    Examples
+    --------
+    >>> from seqkern.solvers.selection.selectors.scaling import ExpressionScaler, scaler_from_state
+    >>> X = [[100.0, 20.0], [400.0, 30.0], [1600.0, 25.0]]
+    >>> scaler = ExpressionScaler(normalize="log", floor=1).fit(X)
+    >>> restored = scaler_from_state(*scaler.state())
+    >>> bool((restored.transform(X) == scaler.transform(X)).all())
+    True
     """
     scaler = ExpressionScaler(**header["spec"])
     scaler.n_features_in_ = header["columns"]
@@ -260,7 +270,7 @@ def scaler_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArra
     return scaler
 
 
-def _with_distribution(row, quantiles):
+def _with_distribution(row: npt.NDArray[np.float64], quantiles: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return the row's values replaced by the quantiles of their ranks; equal values by the mean of theirs."""
     order = np.argsort(row)
     ranked = row[order]

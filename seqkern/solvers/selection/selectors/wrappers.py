@@ -7,7 +7,7 @@ that all candidates are tried in a few passes over an l × d matrix: Pahikkala, 
 forward selection for regularized least-squares, ICMLA 2010.
 """
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ class LeastSquaresSearch(Selector):
 
     ridge: float = real(default=1.0, low=0, open_low=True, doc="λ, the penalty of squared weights.")
 
-    def _targets(self, y):
+    def _targets(self, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return the labels as columns of numbers, float64 (n, c)."""
         if self.kind_ == "real":
             scale = y.std()
@@ -50,7 +50,7 @@ class ForwardSelector(LeastSquaresSearch):
     Notes
     -----
     Forward search: Whitney, IEEE Trans. Computers 20, 1971; wrappers: Kohavi & John, Artif. Intell. 97, 1997; this
-    one: Pahikkala et al. 2010. The error of the chosen features is no estimate of that on new data: it was
+    one: Pahikkala et al. 2010. The error of the chosen features is not an estimate of that on new data: it was
     minimised.
 
     Examples
@@ -79,14 +79,16 @@ class ForwardSelector(LeastSquaresSearch):
         """Return selectors that the contract suite tests."""
         return [cls(), cls(n_features=2, ridge=0.1)]
 
-    def _fit(self, X, y):
+    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return d, d − 1, … of those found, in order, and of the others a share of 1 that falls with their error."""
         X, usable = standardised(X)
         targets, (n, d) = self._targets(y), X.shape
         wanted = min(n - 1, 50) if self.n_features is None else int(self.n_features)
         G = _start(n, self.ridge)
         U = G @ X
-        free, found, self.errors_ = usable.copy(), [], []
+        free = usable.copy()
+        found: list[int] = []
+        errors_of_found: list[float] = []
         errors = np.full(d, np.inf)
         for _ in range(min(wanted, np.count_nonzero(usable))):
             curvature = 1.0 + np.einsum("ij,ij->j", X, U)
@@ -94,11 +96,11 @@ class ForwardSelector(LeastSquaresSearch):
             best = int(np.argmin(errors))
             found.append(best)
             free[best] = False
-            self.errors_.append(errors[best] / n)
+            errors_of_found.append(errors[best] / n)
             column = U[:, best].copy()
             G -= np.outer(column, column) / curvature[best]
             U -= np.outer(column, column @ X) / curvature[best]
-        self.errors_ = np.array(self.errors_)
+        self.errors_ = np.array(errors_of_found)
         scores = np.full(d, -np.inf)
         others = np.flatnonzero(free)
         scores[others] = 1.0 / (1.0 + errors[others] / n)
@@ -145,7 +147,7 @@ class BackwardSelector(LeastSquaresSearch):
         """Return selectors that the contract suite tests."""
         return [cls(step=0.0), cls(n_features=2, ridge=10.0)]
 
-    def _fit(self, X, y):
+    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return for each feature how many went before it."""
         X, usable = standardised(X)
         targets, n = self._targets(y), len(X)
@@ -187,7 +189,14 @@ def _start(n: int, ridge: float) -> npt.NDArray[np.float64]:
     return (np.eye(n) - 1.0 / (ridge + n)) / ridge
 
 
-def _errors(G, targets, X, U, curvature, sign):
+def _errors(
+    G: npt.NDArray[np.floating[Any]],
+    targets: npt.NDArray[np.float64],
+    X: npt.NDArray[np.float64],
+    U: npt.NDArray[np.float64],
+    curvature: npt.NDArray[np.float64],
+    sign: float,
+) -> npt.NDArray[np.float64]:
     """Return Σ_i ‖A_i / G_ii‖² after each candidate has come (sign 1) or gone (−1), float64 (d,).
 
     Parameters

@@ -1,10 +1,10 @@
-"""How sure an AUC is, and whether two AUCs on the same units differ: DeLong's method.
+"""How sure an AUC is, and whether two AUCs on the same samples differ: DeLong's method.
 
-Placements of each unit among those of the other class come from mid-ranks, in O(n log n).
+Placements of each sample among those of the other class come from mid-ranks, in O(n log n).
 
 Decisions of several test parts are compared within each part only: those of different fits need not be on one scale.
 The area is then the mean of the parts', and its variance that of a mean of independent areas. It is that of the fitted
-classifiers on new units: how they would have come out with other training parts is not in it, so that over the folds
+classifiers on new samples: how they would have come out with other training parts is not in it, so that over the folds
 of a cross-validation, whose training parts overlap, it can be somewhat too small.
 
 References
@@ -14,9 +14,11 @@ Sun & Xu 2014, IEEE Signal Process. Lett. 21:1389-1393.
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy import stats
 from scipy.special import expit
 
@@ -26,7 +28,13 @@ from seqkern.evaluation.ranking import as_binary
 
 
 class AucInterval(NamedTuple):
-    """An AUC, its standard error, and the ends of its confidence interval."""
+    """An AUC, its standard error, and the ends of its confidence interval.
+
+    Examples
+    --------
+    >>> AucInterval(auc=0.84, se=0.13, low=0.41, high=0.98).auc
+    0.84
+    """
 
     auc: float
     se: float
@@ -35,7 +43,14 @@ class AucInterval(NamedTuple):
 
 
 class AucComparison(NamedTuple):
-    """Two AUCs on the same units, first − second, its standard error, z and two-sided p."""
+    """Two AUCs on the same samples, first − second, its standard error, z and two-sided p.
+
+    Examples
+    --------
+    >>> same = delong_test([1, 1, 0, 0], [4, 2, 3, 1], [8, 4, 6, 2])
+    >>> same.first, same.difference, same.p
+    (0.75, 0.0, 1.0)
+    """
 
     first: float
     second: float
@@ -45,26 +60,49 @@ class AucComparison(NamedTuple):
     p: float
 
 
-def delong_interval(labels, decisions, level=0.95, scale="logit", *, folds=None):
+def delong_interval(
+    labels: npt.ArrayLike,
+    decisions: npt.ArrayLike,
+    level: float = 0.95,
+    scale: str = "logit",
+    *,
+    folds: npt.ArrayLike | None = None,
+) -> AucInterval:
     """Return a confidence interval of the AUC from DeLong's variance.
 
     Parameters
     ----------
-    labels, decisions : array_like, shape (n,)
-        As in `roc_auc`.
-    level : float
+    labels : array_like, shape (n,)
+        Positive where greater than zero.
+    decisions : array_like of float, shape (n,)
+        A higher decision means positive.
+    level : float, default 0.95
         Share of intervals that hold the true AUC.
     scale : {"logit", "plain"}
         ``logit``: symmetric on ln(A/(1−A)) with standard error se/(A(1−A)), so that it stays within 0 and 1
         and fits better near them. ``plain``: A ± z·se, cut to 0 and 1.
     folds : array_like, shape (n,), optional
-        The test part of each unit; by default there is one. Parts that hold one class only are left out.
+        The test part of each sample; by default there is one. Parts that hold one class only are left out.
 
     Returns
     -------
     AucInterval
-        NaN if a class has fewer than two units in some part. The ends are NaN too where the classes are perfectly
+        NaN if a class has fewer than two samples in some part. The ends are NaN too where the classes are perfectly
         separated (A is 0 or 1): the estimated variance is 0 there and says nothing.
+
+    Raises
+    ------
+    LabelError
+        If the lengths differ, or a label or decision is not a finite number.
+    ParameterError
+        For a level outside 0 to 1, or an unknown scale.
+
+    Examples
+    --------
+    >>> labels = [1, 1, 1, 1, 1, 0, 0, 0, 0, 0]
+    >>> found = delong_interval(labels, [0.9, 0.8, 0.7, 0.4, 0.3, 0.6, 0.5, 0.2, 0.1, 0.0])
+    >>> round(found.auc, 2), round(found.low, 2), round(found.high, 2)
+    (0.84, 0.41, 0.98)
     """
     check_real("level", level, 0, 1, open_low=True)
     check_choice("scale", scale, ("logit", "plain"))
@@ -79,29 +117,58 @@ def delong_interval(labels, decisions, level=0.95, scale="logit", *, folds=None)
     return AucInterval(auc, se, float(expit(centre - half)), float(expit(centre + half)))
 
 
-def delong_test(labels, first, second, *, folds=None):
-    """Test whether two decisions on the same units have the same AUC.
+def delong_test(
+    labels: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, *, folds: npt.ArrayLike | None = None
+) -> AucComparison:
+    """Test whether two decisions on the same samples have the same AUC.
 
     Parameters
     ----------
     labels : array_like, shape (n,)
-    first, second : array_like, shape (n,)
-        Decisions of two methods.
+        Positive where greater than zero.
+    first, second : array_like of float, shape (n,)
+        Decisions of two methods; higher means positive.
     folds : array_like, shape (n,), optional
         As in `delong_interval`.
 
     Returns
     -------
     AucComparison
-        p = 1 where both order every pair alike; NaN if a class has fewer than two units in some part, or where
+        p = 1 where both order every pair alike; NaN if a class has fewer than two samples in some part, or where
         the variance of an existing difference is 0.
+
+    Raises
+    ------
+    LabelError
+        If the lengths differ, or a label or decision is not a finite number.
+
+    Examples
+    --------
+    >>> labels = [1, 1, 1, 1, 0, 0, 0, 0]
+    >>> found = delong_test(labels, [8, 7, 6, 3, 5, 4, 2, 1], [8, 3, 6, 2, 5, 4, 7, 1])
+    >>> found.first, found.second, round(found.p, 3)
+    (0.875, 0.5625, 0.16)
     """
     areas, covariance = delong_covariance(labels, [first, second], folds)
     return delong_pair(areas, covariance, 0, 1)
 
 
-def delong_pair(areas, covariance, i, j):
-    """Return the AucComparison of two of the decisions that `delong_covariance` was given."""
+def delong_pair(areas: Sequence[float], covariance: npt.NDArray[np.float64], i: int, j: int) -> AucComparison:
+    """Return the comparison of two of the decisions that `delong_covariance` was given.
+
+    Parameters
+    ----------
+    areas : sequence of float
+        The AUCs.
+    covariance : ndarray of float64, shape (len(areas), len(areas))
+        Of the AUCs.
+    i, j : int
+        Which of them are the first and the second.
+
+    Returns
+    -------
+    AucComparison
+    """
     a, b = areas[i], areas[j]
     difference = a - b
     variance = float(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j])
@@ -114,21 +181,31 @@ def delong_pair(areas, covariance, i, j):
     return AucComparison(a, b, difference, se, z, float(2 * stats.norm.sf(abs(z))))
 
 
-def delong_covariance(labels, decisions, folds=None):
-    """Return the AUCs of several decisions on the same units, and DeLong's estimate of their covariance.
+def delong_covariance(
+    labels: npt.ArrayLike, decisions: Sequence[npt.ArrayLike], folds: npt.ArrayLike | None = None
+) -> tuple[list[float], npt.NDArray[np.float64]]:
+    """Return the AUCs of several decisions on the same samples, and DeLong's estimate of their covariance.
 
     Parameters
     ----------
     labels : array_like, shape (n,)
-    decisions : list of array_like, shape (n,)
+        Positive where greater than zero.
+    decisions : sequence of array_like of float, shape (n,)
+        Of each method; higher means positive.
     folds : array_like, shape (n,), optional
         As in `delong_interval`.
 
     Returns
     -------
     areas : list of float
+        The AUC of each method.
     covariance : ndarray of float64, shape (len(decisions), len(decisions))
-        NaN if a class has fewer than two units in some part.
+        NaN if a class has fewer than two samples in some part.
+
+    Raises
+    ------
+    LabelError
+        If the lengths differ, or a label or decision is not a finite number.
     """
     if folds is None:
         return _delong(labels, decisions)
@@ -140,12 +217,15 @@ def delong_covariance(labels, decisions, folds=None):
     parts = [(areas, covariance) for areas, covariance in parts if not math.isnan(areas[0])]
     if not parts:
         return [math.nan] * len(decisions), np.full((len(decisions), len(decisions)), np.nan)
-    areas = np.mean([areas for areas, _ in parts], axis=0)
-    return areas.tolist(), sum(covariance for _, covariance in parts) / len(parts) ** 2
+    mean = np.mean([areas for areas, _ in parts], axis=0)
+    total = np.zeros((len(decisions), len(decisions)))
+    for _, covariance in parts:
+        total += covariance
+    return mean.tolist(), total / len(parts) ** 2
 
 
-def _delong(labels, decisions):
-    """Return the AUCs of several decisions and their covariance matrix, NaN below two units of a class."""
+def _delong(labels: npt.ArrayLike, decisions: Sequence[npt.ArrayLike]) -> tuple[list[float], npt.NDArray[np.float64]]:
+    """Return the AUCs of several decisions and their covariance matrix, NaN below two samples of a class."""
     pairs = [as_binary(labels, values) for values in decisions]
     positive = pairs[0][0]
     n_positive, n_negative = int(positive.sum()), int((~positive).sum())

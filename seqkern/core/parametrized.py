@@ -1,0 +1,254 @@
+"""Parameters declared once: a class lists them as attributes, and the rest follows.
+
+From a declaration come the constructor, with a real signature; the section Parameters of the class's documentation;
+the checks; and how values are read from text and from a configuration (specs.py). A class says::
+
+    class MismatchKernel(HammingKernel):
+        k: int | list[int] = integer(default=5, low=1, several=True, kw_only=False, doc="Length of the k-mers.")
+        m: int = integer(default=1, low=0, kw_only=False, doc="Mismatches allowed, fewer than k.")
+
+Parameters are inherited. `changed` alters one, `fixed` takes one away. Type checkers and editors know the constructor
+by PEP 681: `default` and `kw_only` are written out where they matter. Instances hold plain attributes, which nothing
+watches; values are checked by `check_parameters`, which whoever uses them calls first, and not by the constructor.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, ClassVar, Self, dataclass_transform
+
+from seqkern.core.declarations import REQUIRED, Changed, Fixed, Parameter
+from seqkern.core.documentation import Documentation
+from seqkern.core.errors import unknown_name
+from seqkern.core.parameters import (
+    alphabet_name,
+    anything,
+    changed,
+    choice,
+    component,
+    fixed,
+    flag,
+    integer,
+    labels,
+    numbers,
+    numbers_by_name,
+    real,
+    text,
+)
+
+
+@dataclass_transform(
+    kw_only_default=True,
+    field_specifiers=(
+        integer,
+        real,
+        choice,
+        flag,
+        text,
+        alphabet_name,
+        numbers,
+        numbers_by_name,
+        labels,
+        component,
+        anything,
+        changed,
+        fixed,
+    ),
+)
+class Parameters:
+    """Base of all classes with declared parameters, as scikit-learn wants them: `clone` and grid searches work.
+
+    A class that writes ``__init__`` itself keeps it: then that stores each argument, unchanged, under its own name.
+
+    Attributes
+    ----------
+    last_parameters : tuple of str
+        Those that stand last in the signature, in this order. The others stand in the order in which they are declared,
+        inherited ones first; those that are given by position before those that are not.
+
+    Examples
+    --------
+    >>> from typing import Literal
+    >>> class Kmers(Parameters):
+    ...     k: int = integer(default=3, low=1, kw_only=False, doc="Length of the k-mers.")
+    ...     norm: Literal["l1", "l2"] = choice(default="l2", doc="How counts are scaled.")
+    >>> Kmers(5), Kmers(norm="l1").get_params()
+    (Kmers(k=5), {'k': 3, 'norm': 'l1'})
+    >>> Kmers(k=0).check_parameters()
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.ParameterError: k=0 is not possible; give an integer at least 1
+    """
+
+    last_parameters: ClassVar[tuple[str, ...]] = ()
+    _own_parameters: ClassVar[dict[str, Parameter]] = {}
+    _parameters: ClassVar[dict[str, Parameter]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Make the constructor and the documentation of a class from what it declares and inherits."""
+        super().__init_subclass__(**kwargs)
+        annotations = inspect.get_annotations(cls)
+        own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
+        cls._own_parameters = {name: item.declared(annotations.get(name, Any)) for name, item in own.items()}
+        for name, item in own.items():
+            if item.default is REQUIRED:
+                delattr(cls, name)
+            else:
+                setattr(cls, name, item.default)
+        cls._parameters = _collected(cls)
+        if _writes_constructor(cls):
+            known = inspect.signature(cls).parameters
+            cls._parameters = {name: cls._parameters.get(name, Parameter()) for name in known}
+        else:
+            cls.__init__ = _constructor(cls._parameters)  # type: ignore[method-assign]
+        if cls.__doc__ is not None:
+            cls.__doc__ = Documentation(cls.__dict__["__doc__"])  # type: ignore[assignment]
+
+    @classmethod
+    def declarations(cls) -> dict[str, Parameter]:
+        """Return the parameters by name, in the order of the constructor."""
+        return cls._parameters
+
+    @classmethod
+    def parameter_names(cls) -> list[str]:
+        """Return the names of the constructor's parameters, in order."""
+        return list(cls._parameters)
+
+    @classmethod
+    def parameters_with(cls, trait: str) -> tuple[str, ...]:
+        """Return the names of the parameters that have a trait.
+
+        Parameters
+        ----------
+        trait : str
+            An attribute of their declarations that is true or false, such as ``"execution"``.
+
+        Returns
+        -------
+        tuple of str
+        """
+        return tuple(name for name, item in cls._parameters.items() if getattr(item, trait))
+
+    def check_parameters(self) -> None:
+        """Raise ParameterError for a parameter outside its domain."""
+        for name, item in self._parameters.items():
+            item.check(name, getattr(self, name), self)
+        self._check_parameters()
+
+    def _check_parameters(self) -> None:
+        """Raise ParameterError for what concerns several parameters, or what no declaration says."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name.
+
+        Parameters
+        ----------
+        deep : bool
+            Whether those of nested objects stand there too, as ``outer__inner``.
+
+        Returns
+        -------
+        dict of str to object
+        """
+        params = {name: getattr(self, name) for name in self._parameters}
+        if deep:
+            for name, value in list(params.items()):
+                if isinstance(value, Parameters):
+                    params.update({f"{name}__{key}": item for key, item in value.get_params().items()})
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters.
+
+        Parameters
+        ----------
+        **params : object
+            By name, ``outer__inner`` for those of nested objects.
+
+        Returns
+        -------
+        self
+            This object.
+
+        Raises
+        ------
+        ParameterError
+            For an unknown name, with the nearest one.
+        """
+        for key, value in params.items():
+            name, _, inner = key.partition("__")
+            if name not in self._parameters:
+                raise unknown_name(f"parameter of {type(self).__name__}", name, self._parameters)
+            if inner:
+                getattr(self, name).set_params(**{inner: value})
+            else:
+                setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self)).parameters
+        shown = [
+            f"{name}={value!r}"
+            for name, value in self.get_params(deep=False).items()
+            if defaults[name].default is REQUIRED or value != defaults[name].default
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _collected(cls: type[Parameters]) -> dict[str, Parameter]:
+    """Return all parameters of a class, those it inherits among them, in the order of the constructor."""
+    found: dict[str, Parameter] = {}
+    for base in reversed(cls.__mro__):
+        for name, item in vars(base).get("_own_parameters", {}).items():
+            if isinstance(item, Changed):
+                found[name] = item.of(_declared_before(cls, base, name)).declared(item.annotation)
+            else:
+                found[name] = item
+    found = {name: item for name, item in found.items() if not isinstance(item, Fixed)}
+    last = cls.last_parameters
+    place = {name: (found[name].kw_only, name in last and last.index(name) + 1) for name in found}
+    return dict(sorted(found.items(), key=lambda entry: place[entry[0]]))
+
+
+def _declared_before(cls: type[Parameters], base: type, name: str) -> Parameter:
+    """Return what a class inherits under a name from those behind `base`."""
+    mro = cls.__mro__
+    for other in mro[mro.index(base) + 1 :]:
+        item = vars(other).get("_own_parameters", {}).get(name)
+        if item is not None and not isinstance(item, Fixed):
+            return item.of(_declared_before(cls, other, name)) if isinstance(item, Changed) else item
+    raise TypeError(f"{base.__name__} changes {name}, which it does not inherit")
+
+
+def _writes_constructor(cls: type) -> bool:
+    """Tell whether the constructor of a class is written by hand: by itself, or by a base to which it adds nothing."""
+    constructor = inspect.getattr_static(cls, "__init__")
+    by_hand = not hasattr(constructor, "declared") and constructor is not object.__init__
+    return by_hand and ("__init__" in vars(cls) or not vars(cls)["_own_parameters"])
+
+
+def _constructor(declared: dict[str, Parameter]) -> Callable[..., None]:
+    """Return an ``__init__`` that stores its arguments, with the signature that the declarations give."""
+    kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    arguments = [inspect.Parameter("self", kinds[0])]
+    arguments += [
+        inspect.Parameter(name, kinds[item.kw_only], default=item.default, annotation=item.annotation)
+        for name, item in declared.items()
+    ]
+    signature = inspect.Signature(arguments)
+
+    positional = [name for name, item in declared.items() if not item.kw_only]
+    required = {name for name, item in declared.items() if item.required}
+
+    def store(self: Any, *args: Any, **kwargs: Any) -> None:
+        given = dict(zip(positional, args, strict=False)) | kwargs
+        complete = len(given) == len(args) + len(kwargs) and required <= given.keys() <= declared.keys()
+        if not complete:
+            signature.bind(self, *args, **kwargs)  # raises, and says what is wrong
+        for name, item in declared.items():
+            setattr(self, name, given.get(name, item.default))
+
+    store.__name__ = "__init__"
+    store.__doc__ = "Store the parameters."
+    store.__signature__ = signature  # type: ignore[attr-defined]
+    store.declared = True  # type: ignore[attr-defined]
+    return store

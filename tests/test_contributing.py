@@ -1,0 +1,21 @@
+"""The tutorials of CONTRIBUTING.md show the code of the toys, which the contract suites run."""
+
+import re
+
+import pytest
+from conftest import ROOT
+
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+TOYS = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests" / "toys").rglob("*.py*")))
+
+
+@pytest.mark.parametrize("block", re.findall(r"```(?:python|cython)\n(.*?)```", PAGE, re.DOTALL))
+def test_code_of_the_tutorials_is_that_of_the_toys(block):
+    assert block in TOYS
+
+
+def test_files_that_are_named_exist():
+    named = re.findall(r"`(tests/[\w/.]+\.py|seqkern/[\w/.]+\.pyi?|[A-Z]+\.md)`", PAGE)
+    future = {"seqkern/kernels/kmer/spaced.py"}
+    assert named
+    assert [name for name in named if name not in future and not (ROOT / name).exists()] == []
