@@ -1,6 +1,6 @@
-"""Explicit feature vectors of many units, computed block by block when they are asked for.
+"""Explicit feature vectors of many samples, computed block by block when they are asked for.
 
-The features of hundreds of thousands of units do not have to fit into memory at once. A solver that takes them in
+The features of hundreds of thousands of samples do not have to fit into memory at once. A solver that takes them in
 blocks sees them through `FeatureBlocks`, in the precision in which the kernel makes them, whether they are stored,
 sparse, or computed anew each time. `Kernel.feature_blocks` returns them.
 """
@@ -76,7 +76,7 @@ class FeatureBlocks:
         compute: Callable[[Any], Any],
         times: Callable[[npt.NDArray[np.float64]], Callable[[Any], npt.NDArray[np.float64]]] | None = None,
     ) -> None:
-        self.shape = tuple(map(int, shape))
+        self.shape: tuple[int, int] = (int(shape[0]), int(shape[1]))
         self.dtype = np.dtype(dtype)
         self._compute = compute
         self._times = times
@@ -232,7 +232,7 @@ class FeatureBlocks:
         return FeatureBlocks.of(values)
 
     def _given(self, start: int, stop: int) -> slice | npt.NDArray[np.int64]:
-        """Return units `start` to `stop` as `compute` takes them: a slice, where the rows follow each other."""
+        """Return samples `start` to `stop` as `compute` takes them: a slice, where the rows follow each other."""
         if self._rows is None:
             return slice(start, stop)
         rows = self._rows[start:stop]

@@ -9,7 +9,7 @@ applied in order; each hands on the matrix and the diagonal, K(x, x) of the rows
 
 Everything is summed in one order, row by row: a row has the same bits in every batch.
 
-`base` is the contract; `scaling`, `repair` and `empirical` are the transforms; `specs` turns a config or a line of text
+`base` is the contract; a transform is in the module of its name; `specs` turns a config or a line of text
 into one. A class is found by its name, ``from seqkern.gram.transforms import CentreGram``.
 """
 

@@ -45,9 +45,6 @@ class GramTransform(Parameters):
     divides: ClassVar[bool] = False
     semidefinite: ClassVar[bool] = False
 
-    n_columns_: int
-    _train: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None
-
     def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
         """Learn from the training square and its diagonal; set the attributes in `learned`."""
         raise NotImplementedError
@@ -145,8 +142,9 @@ class GramTransform(Parameters):
             )
         diagonal = np.diagonal(K) if diagonal is None else diagonal
         self.n_columns_ = len(K)
-        self._train = K, np.array(diagonal, dtype=np.float64)
-        self._fit(*self._train)
+        train = K, np.array(diagonal, dtype=np.float64)
+        self._train: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = train
+        self._fit(*train)
         return self
 
     def transform(

@@ -26,9 +26,6 @@ class CentreGram(GramTransform):
     name = "centre"
     learned = ("means_", "mean_")
 
-    means_: npt.NDArray[np.float64]
-    mean_: float
-
     def needs_all(self) -> bool:
         """Return True: the mean of a row is taken over all training samples."""
         return True

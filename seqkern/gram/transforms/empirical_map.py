@@ -61,10 +61,6 @@ class EmpiricalMapGram(GramTransform):
         default="error", doc="What to do, when normalising, about a sample that no training sample resembles."
     )
 
-    square_: npt.NDArray[np.float64]
-    between_: "Kernel"
-    _columns: "Prepared | None"
-
     @property
     def divides(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
         """Whether rows are divided by the lengths of their vectors."""
@@ -79,7 +75,8 @@ class EmpiricalMapGram(GramTransform):
         return True
 
     def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
-        self.square_, self._columns = K, None
+        self.square_ = K
+        self._columns: Prepared | None = None
         self.between_ = self._between().fit(FeatureTable(K))
 
     def _prepared(self, K: npt.NDArray[np.float64], like: "Prepared | None" = None) -> "Prepared":

@@ -34,8 +34,6 @@ class NormaliseGram(GramTransform):
         default="error", doc="What to do about K(x, x) ≤ 0: refuse, or make the row zero."
     )
 
-    diagonal_: npt.NDArray[np.float64]
-
     def needs_all(self) -> bool:
         """Return False: each value needs its own row and column."""
         return False

@@ -38,9 +38,6 @@ class RepairGram(GramTransform):
 
     method: Literal["clip", "flip", "shift"] = choice(default="clip", doc="What becomes of the negative eigenvalues.")
 
-    values_: list[float]
-    vectors_: npt.NDArray[np.float64]
-
     def needs_all(self) -> bool:
         """Tell whether rows change: under clip and flip, if an eigenvalue is negative."""
         return self.method != "shift" and len(self.values_) > 0
@@ -59,8 +56,8 @@ class RepairGram(GramTransform):
                 values = eigh(K, eigvals_only=True, **wanted)
             else:
                 values, vectors = eigh(K, **wanted)
-        self.values_ = values.tolist()
-        self.vectors_ = np.ascontiguousarray(vectors)
+        self.values_: list[float] = values.tolist()
+        self.vectors_: npt.NDArray[np.float64] = np.ascontiguousarray(vectors)
 
     def _times(self) -> float:
         """Return how often the negative part is taken away: once leaves zero, twice the opposite."""

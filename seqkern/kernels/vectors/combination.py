@@ -1,20 +1,24 @@
 """A sum of kernels whose weights are learned from the training part."""
 
 import copy
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parameters import choice, component, integer, real
+from seqkern.core.types import Arrays, Header
 from seqkern.kernels import _blocks
 from seqkern.kernels.algebra import SumKernel
 from seqkern.kernels.base import Kernel
 from seqkern.kernels.composite import CompositeKernel, as_parts
 from seqkern.kernels.specs import build_kernel, kernel_text
 from seqkern.kernels.stored_form import StoredForm
-from seqkern.kernels.vectors.combination_weights import RULES, SCALES, learn_weights
+from seqkern.kernels.vectors.combination_weights import RULES, SCALES, Learned, learn_weights
+from seqkern.sequences.tables import Data
 
 MOST_SPREAD = 1000.0
 """The largest p: from there on the weights are equal to three digits."""
@@ -23,8 +27,8 @@ MOST_SPREAD = 1000.0
 class CombinationKernel(SumKernel):
     """Sum of kernels with learned weights: K(x, y) = Σ w_i K_i(x, y) / s_i, w ≥ 0 and Σ w_i = 1.
 
-    `fit` learns scales s and weights w from the Gram matrix of each part on the training units. A weight is a share:
-    what a kernel adds to the variance of the training units in feature space. Where parts resemble each other they
+    `fit` learns scales s and weights w from the Gram matrix of each part on the training samples. A weight is a share:
+    what a kernel adds to the variance of the training samples in feature space. Where parts resemble each other they
     share what they know between them, or one gets it all: a weight of zero does not say that a kernel is uninformative.
 
     Attributes
@@ -41,6 +45,21 @@ class CombinationKernel(SumKernel):
     ------
     ParameterError
         For a parameter outside its domain, or parts that take different kinds of data.
+
+    Examples
+    --------
+    The classes differ in their 2-mers, not in their nucleotides:
+
+    >>> from seqkern.kernels import CombinationKernel, SpectrumKernel
+    >>> X, y = ["ACACACG", "CACACAG", "AAACCGC", "CCCAATA"], [1, 1, -1, -1]
+    >>> kernel = CombinationKernel([SpectrumKernel(k=1), SpectrumKernel(k=2)]).fit(X, y)
+    >>> kernel.weights_
+    array([0., 1.])
+    >>> kernel(X).round(2)
+    array([[2.22, 1.9 , 0.84, 0.42],
+           [1.9 , 2.22, 0.42, 0.63],
+           [0.84, 0.42, 2.22, 1.11],
+           [0.42, 0.63, 1.11, 2.22]])
     """
 
     name = "combination"
@@ -57,9 +76,9 @@ class CombinationKernel(SumKernel):
         default="alignment",
         choices=RULES,
         doc='``"alignment"``: by centred alignment with the kernel of the labels: yyᵀ of two classes and of real '
-        "labels, 1 for two units of one of several classes and else 0 (Cortes, Mohri & Rostamizadeh, JMLR 13, "
+        "labels, 1 for two samples of one of several classes and else 0 (Cortes, Mohri & Rostamizadeh, JMLR 13, "
         '2012). ``"mkl"``: those with which a support vector machine on the sum costs least; of several classes '
-        "the sum over machines of each class against the rest. Real labels are refused, and so are parts that are "
+        "the sum over SVMs of each class against the rest. Real labels are refused, and so are parts that are "
         'not positive semi-definite. ``"uniform"``: the mean.',
     )
     alignment: Literal["joint", "independent"] = choice(
@@ -78,7 +97,7 @@ class CombinationKernel(SumKernel):
         default=1.0,
         low=0,
         open_low=True,
-        doc='Of the machines of ``"mkl"``; the solver that the sum is given to has its own.',
+        doc='Of the SVMs of ``"mkl"``; the solver that the sum is given to has its own.',
     )
     tol: float = real(
         default=1e-3,
@@ -91,11 +110,11 @@ class CombinationKernel(SumKernel):
         default="variance",
         choices=SCALES,
         doc='What makes the parts comparable. ``"variance"``: s_i is the trace of the centred Gram matrix over the '
-        "number of units, their variance in feature space; a part without any gets no weight. None: s_i = 1.",
+        "number of samples, their variance in feature space; a part without any gets no weight. None: s_i = 1.",
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Kernel]:
         """Return kernels for the contract suite."""
         texts = (
             "combination:parts=[(spectrum:k=3),(spectrum:k=2),(spectrum:k=1)]",
@@ -105,7 +124,7 @@ class CombinationKernel(SumKernel):
         )
         return [build_kernel(text) for text in texts]
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         CompositeKernel._check_parameters(self)
         for part in self._given() if self.weights == "mkl" else ():
             if not part.positive_semidefinite:
@@ -115,13 +134,13 @@ class CombinationKernel(SumKernel):
                 )
 
     @property
-    def data_dependent(self):
+    def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
         """Whether weights or scales, or a part, learn from the data."""
         return self.weights != "uniform" or self.scale is not None or super().data_dependent
 
     # ---- learning ----------------------------------------------------------------------------------------
 
-    def _fit(self, X, y):
+    def _fit(self, X: Data, y: npt.ArrayLike | None) -> None:
         super()._fit(X, y)
         if self.weights == "uniform" and self.scale is None:
             return
@@ -129,8 +148,8 @@ class CombinationKernel(SumKernel):
         parts = getattr(self, "bases_", None) or self._given()
         self._keep(self._learn([part.kernel(X, n_threads=self.n_threads) for part in parts], y))
 
-    def _learn(self, grams, y):
-        """Return the Learned of the parts' Gram matrices on the training units."""
+    def _learn(self, grams: Sequence[npt.NDArray[np.float64]], y: npt.ArrayLike | None) -> Learned:
+        """Return what is learned of the parts' Gram matrices on the training samples."""
         return learn_weights(
             grams,
             y,
@@ -143,10 +162,10 @@ class CombinationKernel(SumKernel):
             max_iter=self.max_iter,
         )
 
-    def _keep(self, learned):
+    def _keep(self, learned: Learned) -> None:
         self.weights_, self.scales_, self.report_ = learned.weights, learned.scales, learned.report
 
-    def _check_memory(self, n):
+    def _check_memory(self, n: int) -> None:
         """Raise GramError if the parts' Gram matrices do not fit into the memory; before any work."""
         need, free = 8 * n * n * (len(self.parts) + 3), available_memory()
         if need > free:
@@ -156,7 +175,7 @@ class CombinationKernel(SumKernel):
                 remedy="give fewer units or kernels, or choose kernel sum, whose weights are given",
             )
 
-    def learned(self):
+    def learned(self) -> dict[str, float]:
         """Return the weight of each part, and of ``"mkl"`` the relative gap, as dict of text to number."""
         told = super().learned()
         if not hasattr(self, "weights_"):
@@ -170,56 +189,98 @@ class CombinationKernel(SumKernel):
     # ---- the matrix --------------------------------------------------------------------------------------
 
     @property
-    def active(self):
-        """List of int: the parts that have a weight, all before `fit`."""
+    def active(self) -> list[int]:
+        """The numbers of the parts that have a weight, from 0; all before `fit`."""
         weights = getattr(self, "weights_", np.ones(len(self.parts)))
         return [int(number) for number in np.flatnonzero(weights)]
 
     @property
-    def bases(self):
-        """List of Kernel: the parts that have a weight, fitted if this kernel is; the others are not needed."""
+    def bases(self) -> list[Kernel]:
+        """The parts that have a weight, fitted if this kernel is; the others are not needed."""
         every = super().bases
         return [every[number] for number in self.active]
 
-    def _weights(self):
+    def _weights(self) -> list[float]:
         if not hasattr(self, "weights_"):
             return [1.0 / len(self.parts)] * len(self.parts)
         return [float(self.weights_[number] / self.scales_[number]) for number in self.active]
 
-    def stored_form(self):
-        """Return the StoredForm: those of the parts, joined by weights that each training part has for itself."""
+    def stored_form(self) -> StoredForm | None:
+        """Return the forms of the parts, joined by weights that each training part has for itself."""
         if not self.data_dependent:
             return super().stored_form()
         forms = [part.stored_form() for part in self._given()]
-        return None if None in forms else StoredForm(tuple(forms), join=self)
+        known = [form for form in forms if form is not None]
+        return StoredForm(tuple(known), join=self) if len(known) == len(forms) else None
 
-    def learn_from(self, grams, y):
-        """Return this kernel with weights learned from Gram matrices of its parts on the training units.
+    def learn_from(self, grams: Sequence[npt.NDArray[np.float64]], y: npt.ArrayLike | None) -> Self:
+        """Return this kernel with weights learned from Gram matrices of its parts on the training samples.
 
         Only for `combine` and `learned`, until `fit_parts` has fitted the parts.
 
         Parameters
         ----------
         grams : list of ndarray of float64, shape (n, n)
-        y : array_like, shape (n,)
+            One for each part.
+        y : array_like, shape (n,), or None
+            Labels; None where the weights need none.
+
+        Returns
+        -------
+        CombinationKernel
+            A copy.
+
+        Raises
+        ------
+        LabelError
+            If the rule needs labels of two values or more.
         """
         fitted = copy.copy(self)
         fitted._keep(fitted._learn(grams, y))
         return fitted
 
-    def fit_parts(self, X, y=None):
-        """Fit the parts alone, where the weights are known from `learn_from`, and return self; see `fit`."""
+    def fit_parts(self, X: Any, y: npt.ArrayLike | None = None) -> Self:
+        """Fit the parts alone, where the weights are known from `learn_from`, and return self.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table
+            The training part.
+        y : array_like, shape (n,), optional
+            Labels, for parts that use them.
+
+        Returns
+        -------
+        CombinationKernel
+            Itself.
+        """
         super()._fit(self.coerce(X), y)
         return self
 
-    def combine(self, matrices, row_diagonals, column_diagonals):
+    def combine(
+        self,
+        matrices: Sequence[npt.NDArray[np.float64]],
+        row_diagonals: Sequence[npt.NDArray[np.float64]],
+        column_diagonals: Sequence[npt.NDArray[np.float64]],
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Return the kernel's matrix and its row diagonal from those of the parts.
 
         Parameters
         ----------
         matrices : list of ndarray of float64, shape (n, m)
+            One for each part, those without a weight too.
         row_diagonals, column_diagonals : list of ndarray of float64, shapes (n,) and (m,)
             K(x, x) of rows and columns under each part.
+
+        Returns
+        -------
+        matrix : ndarray of float64, shape (n, m)
+        diagonal : ndarray of float64, shape (n,)
+
+        Raises
+        ------
+        GramError
+            If the kernel is normalised, and a K(x, x) is not positive under the policy ``"error"``.
         """
         out, term = np.empty_like(matrices[0]), np.empty_like(matrices[0])
         for number, (part, weight) in enumerate(zip(self.active, self._weights(), strict=True)):
@@ -234,7 +295,9 @@ class CombinationKernel(SumKernel):
             return self._normalised(out, rows, columns)
         return out, rows
 
-    def _normalised(self, out, rows, columns):
+    def _normalised(
+        self, out: npt.NDArray[np.float64], rows: npt.NDArray[np.float64], columns: npt.NDArray[np.float64]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Return a matrix and its row diagonal, divided by the roots of both diagonals."""
         for diagonal in (rows, columns):
             if self.zero_diagonal == "error" and not (diagonal > 0).all():
@@ -249,7 +312,7 @@ class CombinationKernel(SumKernel):
 
     # ---- state -------------------------------------------------------------------------------------------
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays): weights and scales, and the states of the parts that have a weight."""
         header, arrays = super().fitted_state()
         if hasattr(self, "weights_"):
@@ -257,7 +320,7 @@ class CombinationKernel(SumKernel):
             header = {**header, **learned}
         return header, arrays
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Header, arrays: Arrays) -> None:
         """Set what `fitted_state` returned."""
         if "weights" in header:
             self.weights_ = np.array(header["weights"])
@@ -265,13 +328,29 @@ class CombinationKernel(SumKernel):
             self.report_ = header["report"]
         super().restore_fitted(header, arrays)
 
-    def _given(self):
+    def _given(self) -> list[Kernel]:
         return as_parts(self.name, self.parts)
 
 
-def unique(names):
-    """Return names of which the second and further ones of a kind have their number."""
-    seen, out = {}, []
+def unique(names: Sequence[str]) -> list[str]:
+    """Return names of which the second and further ones of a kind have their number.
+
+    Parameters
+    ----------
+    names : list of str
+        Some of them the same.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> unique(["linear", "rbf", "linear"])
+    ['linear', 'rbf', 'linear (2)']
+    """
+    seen: dict[str, int] = {}
+    out: list[str] = []
     for name in names:
         seen[name] = seen.get(name, 0) + 1
         out.append(name if seen[name] == 1 else f"{name} ({seen[name]})")

@@ -4,7 +4,11 @@ The alignment of two Gram matrices is the cosine between them, as vectors, after
 H = I − 11ᵀ/n. Everything needed follows from inner products of centred matrices, summed block of rows by block of rows.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 BLOCK_BYTES = 1 << 25
 
@@ -15,7 +19,13 @@ FLAT = 1e-12
 """A matrix whose centred norm is below this share of its norm is a constant, but for rounding."""
 
 
-def learn_alignment(grams, scales, targets, *, joint=True):
+def learn_alignment(
+    grams: Sequence[npt.NDArray[np.float64]],
+    scales: npt.ArrayLike,
+    targets: npt.NDArray[np.float64],
+    *,
+    joint: bool = True,
+) -> tuple[npt.NDArray[np.float64], dict[str, Any]]:
     """Return weights by centred alignment.
 
     Parameters
@@ -37,6 +47,15 @@ def learn_alignment(grams, scales, targets, *, joint=True):
         Of the matrices divided by their scales; all zero where none has a positive alignment.
     report : dict
         ``alignments``, with the labels, of each matrix and ``alignment`` of the weighted sum.
+
+    Examples
+    --------
+    The first matrix knows the classes, the second one does not:
+
+    >>> classes = np.array([[1.0, 1.0, -1.0, -1.0]])
+    >>> weights, report = learn_alignment([classes.T @ classes, np.eye(4)], [1.0, 1.0], classes)
+    >>> weights.round(3), np.round(report["alignments"], 3)
+    (array([0.25, 0.  ]), array([1.   , 0.577]))
     """
     scales = np.asarray(scales, dtype=np.float64)
     products = centred_products(grams) / np.outer(scales, scales)
@@ -50,13 +69,29 @@ def learn_alignment(grams, scales, targets, *, joint=True):
         weights = _best_directions(alignments, products * np.outer(inverse, inverse)) * inverse
     else:
         weights = np.maximum(alignments, 0.0)
-    norm = np.sqrt(max(0.0, weights @ products @ weights))
+    norm = np.sqrt(max(0.0, float(weights @ products @ weights)))
     reached = float(weights @ with_labels / norm) if norm > 0 else 0.0
     return weights, {"alignments": alignments.tolist(), "alignment": reached}
 
 
-def centred_products(grams):
-    """Return ⟨HK_kH, HK_lH⟩ of all pairs of m symmetric matrices, float64 (m, m)."""
+def centred_products(grams: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    """Return ⟨HK_kH, HK_lH⟩ of all pairs of matrices.
+
+    Parameters
+    ----------
+    grams : list of m ndarrays of float64, shape (n, n)
+        Symmetric.
+
+    Returns
+    -------
+    ndarray of float64, shape (m, m)
+
+    Examples
+    --------
+    >>> centred_products([np.eye(2), np.ones((2, 2))])
+    array([[1., 0.],
+           [0., 0.]])
+    """
     m, n = len(grams), len(grams[0])
     means = [gram.mean(axis=1) for gram in grams]
     step = max(1, BLOCK_BYTES // (8 * n * m))
@@ -70,15 +105,33 @@ def centred_products(grams):
     return products + np.tril(products, -1).T
 
 
-def target_products(grams, targets):
-    """Return ⟨HKH, ZᵀZ⟩, float64 (m,), for rows Z of mean zero, so that centring K changes nothing."""
+def target_products(
+    grams: Sequence[npt.NDArray[np.float64]], targets: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Return ⟨HKH, ZᵀZ⟩ of each matrix.
+
+    Parameters
+    ----------
+    grams : list of m ndarrays of float64, shape (n, n)
+        Symmetric.
+    targets : ndarray of float64, shape (c, n)
+        Rows Z of mean zero, so that centring K changes nothing.
+
+    Returns
+    -------
+    ndarray of float64, shape (m,)
+
+    Examples
+    --------
+    >>> target_products([np.eye(2), np.ones((2, 2))], np.array([[1.0, -1.0]]))
+    array([2., 0.])
+    """
     return np.array([sum(np.sum(z * np.einsum("ij,j->i", gram, z)) for z in targets) for gram in grams])
 
 
-def _best_directions(alignments, among):
+def _best_directions(alignments: npt.NDArray[np.float64], among: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return the v ≥ 0 that minimises vᵀMv − 2vᵀa for matrices of norm 1."""
-    # loaded only where used: costs start-up
-    from scipy.optimize import nnls
+    from scipy.optimize import nnls  # 0.4 s to import
 
     # with M = RᵀR it is ‖Rv − R⁻ᵀa‖² but for a constant
     values, vectors = np.linalg.eigh(among)

@@ -1,21 +1,24 @@
 """Multiple kernel learning: weights with which a support vector machine on the weighted sum costs least.
 
-For labels y = ±1 the machine on K_d = Σ d_k K_k has the dual value J(d) = max_α Σα − ½ Σ_k d_k S_k(α) over 0 ≤ α ≤ C
-and yᵀα = 0, with S_k(α) = (αy)ᵀ K_k (αy). J is minimised over d ≥ 0, ‖d‖_p ≤ 1. Every α that the machine may have
-bounds it from below by a plane, J(d) ≥ Σα − ½ S(α)·d, however exactly that machine was solved: so planes bound the
-minimum from below, and the primal value of any machine bounds it from above. The gap between both is what is reported.
+For labels y = ±1 the SVM on K_d = Σ d_k K_k has the dual value J(d) = max_α Σα − ½ Σ_k d_k S_k(α) over 0 ≤ α ≤ C
+and yᵀα = 0, with S_k(α) = (αy)ᵀ K_k (αy). J is minimised over d ≥ 0, ‖d‖_p ≤ 1. Every α that the SVM may have
+bounds it from below by a plane, J(d) ≥ Σα − ½ S(α)·d, however exactly that SVM was solved: so planes bound the
+minimum from below, and the primal value of any SVM bounds it from above. The gap between both is what is reported.
 """
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 INNER_TOL = 0.1
 """LIBSVM's tolerance at first, as a share of the gap that is aimed at."""
 
 INNER_SHARE = 0.3
-"""A machine may have so much of that gap itself: beyond it LIBSVM's tolerance is lowered."""
+"""An SVM may have so much of that gap itself: beyond it LIBSVM's tolerance is lowered."""
 
 LEAST_TOL = 1e-8
 """Below it LIBSVM, whose kernel values are of single precision, gains nothing."""
@@ -33,39 +36,49 @@ LEVEL = 0.7
 """Where between both bounds the next planes may lie, of the level method."""
 
 STRETCHES = [1.0, *(1.0 + 10.0**-power for power in range(2, 9))]
-"""By these the solution of a machine is stretched to find its least primal value."""
+"""By these the solution of an SVM is stretched to find its least primal value."""
 
 MAX_STEPS = 1_000_000
-"""Of LIBSVM: a machine that needs more is left as it is, and widens the gap."""
+"""Of LIBSVM: an SVM that needs more is left as it is, and widens the gap."""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What one set of weights, and the machines on their sum, tell of the minimum.
+    """What one set of weights, and the SVMs on their sum, tell of the minimum.
 
     Attributes
     ----------
     weights : ndarray of float64, shape (m,)
+        d, of the scaled matrices.
     upper : float
-        The primal value, summed over the machines: the minimum is not above it.
+        The primal value, summed over the SVMs: the minimum is not above it.
     constant : float
-        Σα, summed over the machines.
+        Σα, summed over the SVMs.
     squares : ndarray of float64, shape (m,)
-        S_k(α), summed over the machines: constant − ½ squares·d is below J(d), for any d.
+        S_k(α), summed over the SVMs: constant − ½ squares·d is below J(d), for any d.
     """
 
-    weights: np.ndarray
+    weights: npt.NDArray[np.float64]
     upper: float
     constant: float
-    squares: np.ndarray
+    squares: npt.NDArray[np.float64]
 
     @property
-    def inner_gap(self):
-        """How far the machines are from their own optimum, at most."""
+    def inner_gap(self) -> float:
+        """How far the SVMs are from their own optimum, at most."""
         return self.upper - self.constant + 0.5 * float(self.squares @ self.weights)
 
 
-def learn_mkl(grams, scales, signs, *, cost=1.0, p=1.0, tol=1e-3, max_iter=200):
+def learn_mkl(
+    grams: Sequence[npt.NDArray[np.float64]],
+    scales: npt.ArrayLike,
+    signs: npt.NDArray[np.float64],
+    *,
+    cost: float = 1.0,
+    p: float = 1.0,
+    tol: float = 1e-3,
+    max_iter: int = 200,
+) -> tuple[npt.NDArray[np.float64], dict[str, Any]]:
     """Return the weights of multiple kernel learning.
 
     Parameters
@@ -75,18 +88,18 @@ def learn_mkl(grams, scales, signs, *, cost=1.0, p=1.0, tol=1e-3, max_iter=200):
     scales : ndarray of float64, shape (m,)
         Each Gram matrix is divided by its own.
     signs : ndarray of float64, shape (c, n)
-        −1 and 1; the values of several machines, one for each row, are summed.
+        −1 and 1; the values of several SVMs, one for each row, are summed.
     cost : float
-        C of the machines.
+        C of the SVMs.
     p : float ≥ 1
         1: SimpleMKL's problem (Rakotomamonjy et al., JMLR 9, 2008), whose weights are sparse. Its minimum is found by
-        the level method (Xu, Jin, King & Lyu, NIPS 21, 2009), which needs fewer machines than descent along reduced
+        the level method (Xu, Jin, King & Lyu, NIPS 21, 2009), which needs fewer SVMs than descent along reduced
         gradients and gives equal kernels equal weights. > 1: ℓp-norm MKL, by the weights that are best for the
-        machines, d_k ∝ ‖w_k‖^(2/(p+1)), in turn (Kloft, Brefeld, Sonnenburg & Zien, JMLR 12, 2011).
+        SVMs, d_k ∝ ‖w_k‖^(2/(p+1)), in turn (Kloft, Brefeld, Sonnenburg & Zien, JMLR 12, 2011).
     tol : float
         Stop when the gap is at most so much of the upper bound.
     max_iter : int
-        At most so many weights are tried; fewer where the machines cannot be solved exactly enough to come nearer.
+        At most so many weights are tried; fewer where the SVMs cannot be solved exactly enough to come nearer.
 
     Returns
     -------
@@ -95,14 +108,24 @@ def learn_mkl(grams, scales, signs, *, cost=1.0, p=1.0, tol=1e-3, max_iter=200):
     report : dict
         ``converged``, ``iterations``, ``objective`` (the upper bound), ``gap`` (the bounds' difference) and
         ``relative_gap`` (to the upper bound).
+
+    Examples
+    --------
+    The first matrix knows the classes, the second one does not:
+
+    >>> classes = np.array([[1.0, 1.0, -1.0, -1.0]])
+    >>> weights, report = learn_mkl([classes.T @ classes, np.eye(4)], [1.0, 1.0], classes)
+    >>> weights.round(2), round(report["objective"], 3), report["converged"]
+    (array([1., 0.]), 0.5, True)
     """
     bounds_at = Machines(grams, scales, signs, cost, INNER_TOL * tol)
     weights = np.full(len(grams), float(len(grams)) ** (-1.0 / p))
-    planes, best, lower, gaps = [], None, -np.inf, []
+    planes: list[Bounds] = []
+    gaps: list[float] = []
+    lower = -np.inf
     for _ in range(max_iter):
         planes.append(bounds_at(weights))
-        if best is None or planes[-1].upper < best.upper:
-            best = planes[-1]
+        best = min(planes, key=lambda plane: plane.upper)
         lower = max(lower, _lowest_of_planes(planes) if p == 1 else _lowest_of_ball(planes[-1], p))
         gaps.append(best.upper - lower)
         if gaps[-1] <= tol * best.upper or (len(gaps) > PATIENCE and gaps[-1] > 0.999 * gaps[-1 - PATIENCE]):
@@ -110,7 +133,7 @@ def learn_mkl(grams, scales, signs, *, cost=1.0, p=1.0, tol=1e-3, max_iter=200):
         excess = planes[-1].inner_gap / (INNER_SHARE * tol * planes[-1].upper)
         if excess > 1:
             bounds_at.tol = max(bounds_at.tol / (2 * excess), LEAST_TOL)
-        weights = _next_on_simplex(planes, lower, best.upper) if p == 1 else _best_for_machines(planes[-1], p)
+        weights = _next_on_simplex(planes, lower, best.upper) if p == 1 else _best_for_svms(planes[-1], p)
     if p == 1 and np.any((best.weights > 0) & (best.weights < FAINT)) and best.upper - lower <= tol * best.upper:
         kept = np.where(best.weights < FAINT, 0.0, best.weights)
         sparse = bounds_at(kept / kept.sum())
@@ -130,10 +153,22 @@ def learn_mkl(grams, scales, signs, *, cost=1.0, p=1.0, tol=1e-3, max_iter=200):
 class Machines:
     """The support vector machines on Σ d_k K_k, as a function of d that returns their `Bounds`.
 
-    See `learn_mkl` for the parameters; `tol` is LIBSVM's.
+    Parameters
+    ----------
+    grams, scales, signs, cost
+        As of `learn_mkl`.
+    tol : float
+        That of LIBSVM.
     """
 
-    def __init__(self, grams, scales, signs, cost, tol):
+    def __init__(
+        self,
+        grams: Sequence[npt.NDArray[np.float64]],
+        scales: npt.ArrayLike,
+        signs: npt.NDArray[np.float64],
+        cost: float,
+        tol: float,
+    ) -> None:
         self.grams = grams
         self.scales = np.asarray(scales, dtype=np.float64)
         self.signs = signs
@@ -142,7 +177,7 @@ class Machines:
         self.sum = np.empty_like(grams[0], dtype=np.float64, order="C")
         self.term = np.empty_like(self.sum)
 
-    def __call__(self, weights):
+    def __call__(self, weights: npt.NDArray[np.float64]) -> Bounds:
         """Return the Bounds of `weights`."""
         self._add(weights / self.scales)
         upper, constant, squares = 0.0, 0.0, np.zeros(len(weights))
@@ -157,7 +192,7 @@ class Machines:
                 squares[k] += np.sum(coef * np.einsum("ij,j->i", gram[where], coef)) / self.scales[k]
         return Bounds(weights, float(upper), float(constant), np.maximum(squares, 0.0))
 
-    def _add(self, coefficients):
+    def _add(self, coefficients: npt.NDArray[np.float64]) -> None:
         """Set `sum` to the weighted sum of the Gram matrices."""
         self.sum[:] = 0.0
         for gram, coefficient in zip(self.grams, coefficients, strict=True):
@@ -165,21 +200,23 @@ class Machines:
                 np.multiply(gram, coefficient, out=self.term)
                 self.sum += self.term
 
-    def _solve(self, signs):
-        """Return (support, α·y of the support, b) of one machine."""
-        # loaded only where used: costs start-up
+    def _solve(
+        self, signs: npt.NDArray[np.float64]
+    ) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[np.float64], float]:
+        """Return (support, α·y of the support, b) of one SVM."""
+        # 1 s to import
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.svm import SVC
 
-        machine = SVC(kernel="precomputed", C=self.cost, tol=self.tol, max_iter=MAX_STEPS)
+        svm = SVC(kernel="precomputed", C=self.cost, tol=self.tol, max_iter=MAX_STEPS)
         with warnings.catch_warnings():
-            # A machine that is not solved exactly widens the gap, which is what is told.
+            # An SVM that is not solved exactly widens the gap, which is what is told.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            machine.fit(self.sum, signs)
-        return machine.support_, machine.dual_coef_[0], machine.intercept_[0]
+            svm.fit(self.sum, signs)
+        return svm.support_, svm.dual_coef_[0], svm.intercept_[0]
 
 
-def _least_primal(norm, margins, cost):
+def _least_primal(norm: float, margins: npt.NDArray[np.float64], cost: float) -> float:
     """Return the least ½t²‖w‖² + C Σ max(0, 1 − t·margin) of some t near 1.
 
     With a large C the small errors of LIBSVM's solution count much, and stretching it a little takes them away.
@@ -189,10 +226,9 @@ def _least_primal(norm, margins, cost):
     return min(0.5 * t * t * norm + cost * float(np.sum(np.maximum(0.0, 1.0 - t * margins))) for t in stretches)
 
 
-def _lowest_of_planes(planes):
+def _lowest_of_planes(planes: Sequence[Bounds]) -> float:
     """Return the least value on the simplex of the greatest of all planes, by a linear program."""
-    # loaded only where used: costs start-up
-    from scipy.optimize import linprog
+    from scipy.optimize import linprog  # 0.4 s to import
 
     slopes = np.array([plane.squares for plane in planes])
     constants = np.array([plane.constant for plane in planes])
@@ -215,29 +251,28 @@ def _lowest_of_planes(planes):
     return float(mix @ constants - 0.5 * np.max(mix @ slopes))
 
 
-def _lowest_of_ball(plane, p):
+def _lowest_of_ball(plane: Bounds, p: float) -> float:
     """Return the least value of a plane where ‖d‖_p ≤ 1 and d ≥ 0."""
     return plane.constant - 0.5 * _norm(plane.squares, p / (p - 1.0))
 
 
-def _norm(values, p):
+def _norm(values: npt.NDArray[np.float64], p: float) -> float:
     """Return ‖values‖_p of numbers ≥ 0, without overflow for large p."""
     largest = values.max()
     return float(largest * np.sum((values / largest) ** p) ** (1.0 / p)) if largest > 0 else 0.0
 
 
-def _best_for_machines(plane, p):
-    """Return the weights that are best for the machines: those of Kloft et al. 2011, equation (12)."""
+def _best_for_svms(plane: Bounds, p: float) -> npt.NDArray[np.float64]:
+    """Return the weights that are best for the SVMs: those of Kloft et al. 2011, equation (12)."""
     norms = plane.weights**2 * plane.squares
     powers = norms ** (1.0 / (p + 1.0))
     size = _norm(powers, p)
     return powers / size if size > 0 else plane.weights
 
 
-def _next_on_simplex(planes, lower, upper):
+def _next_on_simplex(planes: Sequence[Bounds], lower: float, upper: float) -> npt.NDArray[np.float64]:
     """Return the point of the simplex nearest to the last where no plane is above the level."""
-    # loaded only where used: costs start-up
-    from scipy.optimize import nnls
+    from scipy.optimize import nnls  # 0.4 s to import
 
     last = planes[-1].weights
     m, level = len(last), lower + LEVEL * (upper - lower)

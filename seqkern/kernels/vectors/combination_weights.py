@@ -1,9 +1,12 @@
 """What is learned of a training part to combine kernels: a scale and a weight for each."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.convergence import warn_unconverged
 from seqkern.core.errors import LabelError
@@ -23,34 +26,66 @@ class Learned:
     weights : ndarray of float64, shape (m,)
         Of the matrices divided by their scales; they sum to 1.
     scales : ndarray of float64, shape (m,)
+        By which each matrix is divided.
     report : dict
         ``rule``, and what the rule tells.
     """
 
-    weights: np.ndarray
-    scales: np.ndarray
-    report: dict
+    weights: npt.NDArray[np.float64]
+    scales: npt.NDArray[np.float64]
+    report: dict[str, Any]
 
 
-def learn_weights(grams, y, *, rule, scale, joint, p, cost, tol, max_iter):
-    """Return the Learned of a training part; see `seqkern.kernels.CombinationKernel` for the parameters.
+def learn_weights(
+    grams: Sequence[npt.NDArray[np.float64]],
+    y: npt.ArrayLike | None,
+    *,
+    rule: str,
+    scale: str | None,
+    joint: bool,
+    p: float,
+    cost: float,
+    tol: float,
+    max_iter: int,
+) -> Learned:
+    """Return scales and weights of a training part; see `seqkern.kernels.CombinationKernel` for the parameters.
 
     Parameters
     ----------
     grams : list of m ndarrays of float64, shape (n, n)
+        One for each kernel.
     y : array_like, shape (n,), or None
         Labels. Numbers of type float with more than two values are real labels, all else are classes.
+    rule : {"uniform", "alignment", "mkl"}
+        How weights are learned.
+    scale : {"variance", None}
+        What the matrices are divided by; None for 1.
+    joint : bool
+        Of ``"alignment"``: see `learn_alignment`.
+    p, cost, tol, max_iter
+        Of ``"mkl"``: see `learn_mkl`.
+
+    Returns
+    -------
+    Learned
 
     Raises
     ------
     LabelError
         If the rule needs labels and there are none, they have one value only, or are real under ``mkl``.
+
+    Examples
+    --------
+    >>> classes = np.array([[1.0, 1.0, -1.0, -1.0]])
+    >>> given = dict(scale="variance", joint=True, p=1.0, cost=1.0, tol=1e-3, max_iter=200)
+    >>> learn_weights([classes.T @ classes, np.eye(4)], [1, 1, -1, -1], rule="mkl", **given).weights.round(2)
+    array([1., 0.])
     """
     variances = np.array([variance(gram) for gram in grams])
     scales = np.where(variances > 0, variances, 1.0) if scale == "variance" else np.ones(len(grams))
     usable = variances > 0 if (variances > 0).any() else np.ones(len(grams), dtype=bool)
     chosen = [gram for gram, use in zip(grams, usable, strict=True) if use]
-    report = {}
+    report: dict[str, Any] = {}
     if rule == "uniform":
         weights = np.ones(len(chosen))
     elif rule == "alignment":
@@ -70,14 +105,29 @@ def learn_weights(grams, y, *, rule, scale, joint, p, cost, tol, max_iter):
     return Learned(every, scales, {"rule": rule, **report})
 
 
-def variance(gram):
-    """Return the mean squared distance of the units from their centre, trace(HKH) / n; 0 if that is rounding only."""
+def variance(gram: npt.NDArray[np.float64]) -> float:
+    """Return the mean squared distance of samples from their centre, trace(HKH) / n; 0 if that is rounding only.
+
+    Parameters
+    ----------
+    gram : ndarray of float64, shape (n, n)
+        Symmetric.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> variance(np.array([[1.0, 0.0], [0.0, 9.0]])), variance(np.ones((3, 3)))
+    (2.5, 0.0)
+    """
     size = float(np.trace(gram)) / len(gram)
     found = size - float(gram.mean(axis=1).mean())
     return found if found > FLAT * abs(size) else 0.0
 
 
-def _tell_convergence(report):
+def _tell_convergence(report: dict[str, Any]) -> None:
     """Warn of a gap that is wider than was asked for."""
     if not report["converged"]:
         warn_unconverged(
@@ -87,20 +137,66 @@ def _tell_convergence(report):
         )
 
 
-def targets(y, n):
-    """Return rows Z of mean zero, float64 (c, n), of which ZᵀZ is the centred kernel of the labels.
+def targets(y: npt.ArrayLike | None, n: int) -> npt.NDArray[np.float64]:
+    """Return rows Z of mean zero, of which ZᵀZ is the centred kernel of the labels.
 
     Of real labels, and of two classes, one row; of more classes one for each, so that the kernel before centring is 1
-    for two units of one class and 0 for others.
+    for two samples of one class and 0 for others.
+
+    Parameters
+    ----------
+    y : array_like, shape (n,), or None
+        Labels.
+    n : int
+        How many samples there are.
+
+    Returns
+    -------
+    ndarray of float64, shape (c, n)
+
+    Raises
+    ------
+    LabelError
+        If there are no labels, not one for each sample, or all are the same.
+
+    Examples
+    --------
+    >>> targets(["donor", "donor", "decoy", "decoy"], 4)
+    array([[ 0.5,  0.5, -0.5, -0.5]])
     """
     y, values, codes = _examined(y, n)
-    rows = [y] if _are_real(y, values) else [codes == c for c in range(1 if len(values) == 2 else 0, len(values))]
-    rows = np.array(rows, dtype=np.float64)
+    given = [y] if _are_real(y, values) else [codes == c for c in range(1 if len(values) == 2 else 0, len(values))]
+    rows = np.array(given, dtype=np.float64)
     return rows - rows.mean(axis=1, keepdims=True)
 
 
-def class_signs(y, n):
-    """Return −1 and 1, float64 (machines, n): one machine for two classes, for more each class against the rest."""
+def class_signs(y: npt.ArrayLike | None, n: int) -> npt.NDArray[np.float64]:
+    """Return the labels of one SVM for two classes, for more of one for each class against the rest.
+
+    Parameters
+    ----------
+    y : array_like, shape (n,), or None
+        Labels.
+    n : int
+        How many samples there are.
+
+    Returns
+    -------
+    ndarray of float64, shape (SVMs, n)
+        −1 and 1.
+
+    Raises
+    ------
+    LabelError
+        If there are no labels, not one for each sample, all are the same, or they are real.
+
+    Examples
+    --------
+    >>> class_signs(["E", "H", "C", "H"], 4)
+    array([[-1., -1.,  1., -1.],
+           [ 1., -1., -1., -1.],
+           [-1.,  1., -1.,  1.]])
+    """
     y, values, codes = _examined(y, n)
     if _are_real(y, values):
         raise LabelError(
@@ -110,7 +206,9 @@ def class_signs(y, n):
     return np.array([np.where(codes == c, 1.0, -1.0) for c in range(first, len(values))])
 
 
-def _examined(y, n):
+def _examined(
+    y: npt.ArrayLike | None, n: int
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.integer[Any]]]:
     """Return (labels, their values, the place of each among them), checked."""
     if y is None:
         raise LabelError("weights of kernels are learned from labels", remedy="give labels, or choose weights=uniform")
@@ -125,6 +223,6 @@ def _examined(y, n):
     return y, values, codes
 
 
-def _are_real(y, values):
+def _are_real(y: npt.NDArray[Any], values: npt.NDArray[Any]) -> bool:
     """Tell whether labels are numbers, not classes."""
     return y.dtype.kind == "f" and len(values) > 2

@@ -1,6 +1,11 @@
 """Kernels of vectors with fixed vectors, in single precision, many at a time."""
 
+from typing import cast
+
 import numpy as np
+import numpy.typing as npt
+
+from seqkern.kernels.vector_form import VectorForm
 
 
 class LandmarkComparison:
@@ -15,26 +20,35 @@ class LandmarkComparison:
         The kernel of vectors; its gamma is known.
     fixed : ndarray of float32, shape (m, width)
         The vectors z.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import RBFKernel
+    >>> compare = LandmarkComparison(RBFKernel(gamma=0.5).vector_form(), np.array([[0, 0], [2, 1]], np.float32))
+    >>> compare(np.array([[1, 1]], np.float32)).round(3)
+    array([[0.368, 0.607]], dtype=float32)
     """
 
-    def __init__(self, form, fixed):
+    def __init__(self, form: VectorForm, fixed: npt.NDArray[np.float32]) -> None:
         self.form = form
+        parts: list[npt.NDArray[np.float64]]
         if form.kind == "rbf":
             # −γ·‖x − z‖² as one product: (x, −γ‖x‖², 1)·(2γz, 1, −γ‖z‖²)
             self.centre = fixed.mean(axis=0, dtype=np.float64).astype(np.float32)
-            fixed = (fixed - self.centre).astype(np.float64)
-            squares = np.einsum("ij,ij->i", fixed, fixed)
-            parts = (2 * form.gamma * fixed.T, np.ones((1, len(fixed))), -form.gamma * squares[None])
+            centred = (fixed - self.centre).astype(np.float64)
+            squares = np.einsum("ij,ij->i", centred, centred)
+            gamma = _gamma(form)
+            parts = [2 * gamma * centred.T, np.ones((1, len(centred))), -gamma * squares[None]]
         else:
-            parts = ((form.gamma if form.kind == "polynomial" else 1.0) * fixed.T.astype(np.float64),)
+            parts = [(_gamma(form) if form.kind == "polynomial" else 1.0) * fixed.T.astype(np.float64)]
         self.factor = np.vstack(parts).astype(np.float32)
 
-    def __call__(self, vectors):
+    def __call__(self, vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Return k(x, z), float32 (n, m), of vectors x, float32 (n, width); the rows depend on n, by BLAS."""
         form = self.form
         if form.kind == "rbf":
             vectors = vectors - self.centre
-            squares = -form.gamma * np.einsum("ij,ij->i", vectors, vectors)
+            squares = -_gamma(form) * np.einsum("ij,ij->i", vectors, vectors)
             wide = np.hstack((vectors, squares[:, None], np.ones_like(squares[:, None])), dtype=np.float32)
             out = wide @ self.factor
             np.minimum(out, 0, out=out)
@@ -48,13 +62,37 @@ class LandmarkComparison:
         return out
 
 
-def exact(form, vectors):
-    """Return k(z, z') among vectors, float64 (m, m)."""
-    vectors = vectors.astype(np.float64)
-    products = vectors @ vectors.T
+def exact(form: VectorForm, vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    """Return k(z, z') among vectors, in double precision.
+
+    Parameters
+    ----------
+    form : VectorForm
+        The kernel of vectors; its gamma is known.
+    vectors : ndarray of float32, shape (m, width)
+        The vectors z.
+
+    Returns
+    -------
+    ndarray of float64, shape (m, m)
+
+    Examples
+    --------
+    >>> from seqkern.kernels import RBFKernel
+    >>> exact(RBFKernel(gamma=0.5).vector_form(), np.array([[0, 0], [2, 1]], np.float32)).round(3)
+    array([[1.   , 0.082],
+           [0.082, 1.   ]])
+    """
+    double = vectors.astype(np.float64)
+    products = double @ double.T
     if form.kind == "rbf":
         squares = np.diagonal(products)
-        return np.exp(-form.gamma * np.maximum(squares[:, None] + squares - 2 * products, 0))
+        return np.exp(-_gamma(form) * np.maximum(squares[:, None] + squares - 2 * products, 0))
     if form.kind == "polynomial":
-        return (form.gamma * products + form.coef0) ** form.degree
+        return (_gamma(form) * products + form.coef0) ** form.degree
     return products
+
+
+def _gamma(form: VectorForm) -> float:
+    """Return the gamma of a form, which is known."""
+    return cast(float, form.gamma)

@@ -1,20 +1,25 @@
 """The Nyström approximation: features from the kernel with some landmarks (Williams & Seeger, NIPS 13, 2001)."""
 
-from typing import Literal
+from collections.abc import Callable
+from typing import Any, Literal, cast
 
 import numpy as np
+import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import choice, component, integer, real
 from seqkern.core.threads import one_thread
-from seqkern.kernels.base import Kernel
+from seqkern.core.types import Arrays, Header
+from seqkern.kernels.base import Kernel, Prepared
 from seqkern.kernels.feature_blocks import filled
 from seqkern.kernels.specs import build_kernel
-from seqkern.kernels.vectors.approximation import CHUNK_ROWS, ApproximateKernel
+from seqkern.kernels.vector_form import VectorForm
+from seqkern.kernels.vectors.approximation import CHUNK_ROWS, ApproximateKernel, Values
 from seqkern.kernels.vectors.comparison import LandmarkComparison, exact
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.tables import FeatureTable
+from seqkern.sequences.tables import Data, FeatureTable
 
 PER_CENTRE = 20  # vectors, of which the centres are learned
 KMEANS_BATCH = 4096
@@ -25,10 +30,10 @@ class NystroemKernel(ApproximateKernel):
     """Features φ of a kernel k by landmarks Z: φ(x) = k(x, Z)·U·Λ^(−1/2), where k(Z, Z) = U·Λ·Uᵀ.
 
     φ(x)·φ(y) = k(x, Z)·k(Z, Z)⁺·k(Z, y) is the kernel, exact between landmarks. It is what k(Z, Z)^(−1/2) gives, turned
-    so that there is one feature for each eigenvalue that is kept. No step takes more than n·m kernel values for n units
-    and m landmarks.
+    so that there is one feature for each eigenvalue that is kept. No step takes more than n·m kernel values for n
+    samples and m landmarks.
 
-    `fit` draws the landmarks from the training units. If k is a function of dense vectors (window kernels, those of a
+    `fit` draws the landmarks from the training samples. If k is a function of dense vectors (window kernels, those of a
     table of numbers, ``rbf`` and ``polynomial`` on them), its values are computed in single precision, with an error of
     about 10⁻⁷·γ·(‖x‖ + ‖z‖)² of an RBF value, the mean of Z the origin; otherwise in double. φ is rounded to single
     precision. Its bits depend on x alone, on one kind of processor.
@@ -38,6 +43,16 @@ class NystroemKernel(ApproximateKernel):
     Williams, Seeger: Using the Nyström method to speed up kernel machines. NIPS 13, 2001.
 
     Zhang, Tsang, Kwok: Improved Nyström low-rank approximation and error analysis. ICML 2008 (k-means landmarks).
+
+    Examples
+    --------
+    >>> from seqkern.kernels import NystroemKernel, SpectrumKernel
+    >>> X = ["GATTACA", "ATTACCA", "CCGGTCC", "GGCCGGA"]
+    >>> kernel = NystroemKernel(SpectrumKernel(k=2), n_components=3, seed=1).fit(X)
+    >>> kernel.features(X).shape
+    (4, 3)
+    >>> abs(kernel(X) - SpectrumKernel(k=2)(X)).max(axis=0).round(2)  # one sample is not a landmark
+    array([0.  , 0.  , 0.36, 0.  ])
     """
 
     name = "nystroem"
@@ -46,11 +61,11 @@ class NystroemKernel(ApproximateKernel):
     made_again = (*ApproximateKernel.made_again, "_columns")
 
     base: Kernel = component("kernel", kw_only=False, doc="k: any kernel of sequences or of numbers.")
-    n_components: int = integer(default=1000, low=1, doc="Landmarks; all units, where there are fewer.")
+    n_components: int = integer(default=1000, low=1, doc="Landmarks; all samples, where there are fewer.")
     landmarks: Literal["random", "kmeans"] = choice(
         default="random",
-        doc="Training units drawn without replacement; or the centres of k-means clusters of the vectors of at most "
-        "20 times as many units, for a kernel of vectors.",
+        doc="Training samples drawn without replacement; or the centres of k-means clusters of the vectors of at most "
+        "20 times as many samples, for a kernel of vectors.",
     )
     seed: int = integer(default=1, low=0, doc="Of the drawing.")
     tolerance: float = real(
@@ -63,7 +78,7 @@ class NystroemKernel(ApproximateKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["NystroemKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(build_kernel("window:gamma=0.05"), n_components=6),
@@ -73,7 +88,7 @@ class NystroemKernel(ApproximateKernel):
             cls(build_kernel("rbf:gamma=scale"), n_components=7),
         ]
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.accepts == "similarities":
             raise ParameterError("similarities have no landmarks", remedy="choose a kernel of sequences or of features")
@@ -85,7 +100,7 @@ class NystroemKernel(ApproximateKernel):
 
     # ---- landmarks ------------------------------------------------------------------------------
 
-    def _fit(self, X, y):
+    def _fit(self, X: Data, y: npt.ArrayLike | None) -> None:
         super()._fit(X, y)
         if not len(X):
             raise SequenceError("there are no units to draw landmarks from", remedy="give a training part")
@@ -94,33 +109,34 @@ class NystroemKernel(ApproximateKernel):
         form = self.bases[0].vector_form()
         if self.landmarks == "kmeans":
             rows = np.sort(rng.choice(len(X), min(PER_CENTRE * count, len(X)), replace=False))
-            self.landmarks_ = centres(form.vectors(X).gather(rows), count, self.seed)
+            vectors = cast(VectorForm, form).vectors(X).gather(rows)
+            self.landmarks_: Any = centres(vectors, count, self.seed)  # vectors; else samples
         else:
             drawn = X.take(np.sort(rng.choice(len(X), count, replace=False)))
             self.landmarks_ = self._alone(drawn) if form is None else form.vectors(drawn).gather()
-        self._columns = None
+        self._columns: Any = None  # what the samples are compared with, made when first asked for
         with one_thread():
             among = self.bases[0].kernel(self.landmarks_) if form is None else exact(form, self.landmarks_)
             self.map_ = inverse_root(among, self.tolerance)
 
-    def _alone(self, X):
-        """Return a copy of some units, without anything of the others."""
+    def _alone(self, X: Data) -> Data:
+        """Return a copy of some samples, without anything of the others."""
         if not isinstance(X, SequenceSet):
             return X
         return X.replace(tracks={name: X.tracks[name] for name in self.tracks}).compact()
 
-    def fitted_state(self):
-        """Return (JSON dict, dict of arrays): the landmarks, as vectors or units, the map, and the base's state."""
+    def fitted_state(self) -> tuple[Header, Arrays]:
+        """Return (JSON dict, dict of arrays): the landmarks, as vectors or samples, the map, and the base's state."""
         header, arrays = super().fitted_state()
         if not hasattr(self, "map_"):
             return header, arrays
         arrays = arrays | {"map": self.map_}
         if isinstance(self.landmarks_, np.ndarray):
             return header, arrays | {"landmarks": self.landmarks_}
-        units, own = self.landmarks_.state()
-        return header | {"landmarks": units}, arrays | nest("landmarks", own)
+        samples, own = self.landmarks_.state()
+        return header | {"landmarks": samples}, arrays | nest("landmarks", own)
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Header, arrays: Arrays) -> None:
         """Set what `fitted_state` returned."""
         super().restore_fitted(header, arrays)
         if "map" not in arrays:
@@ -132,33 +148,35 @@ class NystroemKernel(ApproximateKernel):
             kind = SequenceSet if self.accepts == "sequences" else FeatureTable
             self.landmarks_ = kind.from_state(header["landmarks"], unnest("landmarks", arrays))
 
-    def learned(self):
+    def learned(self) -> dict[str, float]:
         """Return how many landmarks and features there are, and what the base learned."""
         return super().learned() | {"landmarks": len(self.landmarks_), "components": self.map_.shape[1]}
 
     # ---- values ---------------------------------------------------------------------------------
 
-    def _map(self):
+    def _map(self) -> npt.NDArray[np.float32]:
         return self.map_
 
-    def _values(self, X):
+    def _values(self, X: Data) -> tuple[int, Values]:
         if isinstance(self.landmarks_, np.ndarray):
             return len(self.landmarks_), self._vector_values(X)
         if getattr(self, "_columns", None) is None:
             self._columns = self.bases[0].prepare(self.landmarks_)
-        base, cols = self.bases[0], self._columns
+        base = self.bases[0]
+        cols: Prepared = self._columns
 
-        def values(rows):
+        def values(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.floating[Any]]:
             return filled(base.block(base.prepare(X.take(rows), like=cols), cols), CHUNK_ROWS)
 
         return len(cols), values
 
-    def _vector_values(self, X):
+    def _vector_values(self, X: Data) -> Callable[[npt.NDArray[np.int64]], npt.NDArray[np.float32]]:
         """Return the function of `_values` where the kernel is one of vectors."""
-        form = self.bases[0].vector_form()
+        form = cast(VectorForm, self.bases[0].vector_form())
         if getattr(self, "_columns", None) is None:
             self._columns = LandmarkComparison(form, self.landmarks_)
-        compare, table = self._columns, form.vectors(X)
+        compare: LandmarkComparison = self._columns
+        table = form.vectors(X)
         if len(X) and table.width != self.landmarks_.shape[1]:
             raise SequenceError(
                 f"has {table.width} numbers, the landmarks {self.landmarks_.shape[1]}",
@@ -168,18 +186,49 @@ class NystroemKernel(ApproximateKernel):
         return lambda rows: compare(filled(table.gather(rows), CHUNK_ROWS))
 
 
-def inverse_root(among, tolerance):
-    """Return U·Λ^(−1/2) of the kernel among landmarks, float32 (m, features), without its smallest eigenvalues."""
+def inverse_root(among: npt.NDArray[np.float64], tolerance: float) -> npt.NDArray[np.float32]:
+    """Return U·Λ^(−1/2) of the kernel among landmarks, without its smallest eigenvalues.
+
+    Parameters
+    ----------
+    among : ndarray of float64, shape (m, m)
+        k(Z, Z) = U·Λ·Uᵀ.
+    tolerance : float
+        Eigenvalues up to this part of the largest are left out.
+
+    Returns
+    -------
+    ndarray of float32, shape (m, features)
+
+    Examples
+    --------
+    >>> root = inverse_root(np.array([[2.0, 1.0], [1.0, 2.0]]), 1e-6)
+    >>> (root @ root.T).round(3)  # the inverse
+    array([[ 0.667, -0.333],
+           [-0.333,  0.667]], dtype=float32)
+    """
     eigenvalues, eigenvectors = np.linalg.eigh(among)
     kept = np.flatnonzero(eigenvalues > tolerance * max(eigenvalues[-1], 0))[::-1]
     return (eigenvectors[:, kept] / np.sqrt(eigenvalues[kept])).astype(np.float32)
 
 
-def centres(vectors, count, seed):
-    """Return the centres of k-means clusters of vectors, float32 (count, width)."""
-    # loaded only where used: costs start-up
-    from sklearn.cluster import MiniBatchKMeans
-    from threadpoolctl import threadpool_limits
+def centres(vectors: npt.NDArray[np.floating[Any]], count: int, seed: int) -> npt.NDArray[np.float32]:
+    """Return the centres of k-means clusters.
+
+    Parameters
+    ----------
+    vectors : ndarray of float32, shape (n, width)
+        Of samples.
+    count : int
+        How many clusters; n at most.
+    seed : int
+        Of where they start.
+
+    Returns
+    -------
+    ndarray of float32, shape (count, width)
+    """
+    from sklearn.cluster import MiniBatchKMeans  # 1 s to import
 
     clusters = MiniBatchKMeans(
         count, random_state=seed, batch_size=KMEANS_BATCH, n_init=1, max_iter=KMEANS_EPOCHS, reassignment_ratio=0

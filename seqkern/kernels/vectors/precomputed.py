@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.parameters import changed
@@ -16,15 +17,25 @@ class PreparedTable:
 
     table: SimilarityTable
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.table)
 
-    def rows(self, start, stop):
-        """Return units `start` to `stop` as a view."""
+    def rows(self, start: int, stop: int) -> "PreparedTable":
+        """Return some of the samples, as a view.
+
+        Parameters
+        ----------
+        start, stop : int
+            Samples `start` to `stop` − 1.
+
+        Returns
+        -------
+        PreparedTable
+        """
         return PreparedTable(self.table.take(slice(start, stop)))
 
-    def diagonal(self):
-        """Return float64 (n,): each unit with itself."""
+    def diagonal(self) -> npt.NDArray[np.float64]:
+        """Return float64 (n,): each sample with itself."""
         index = self.table.index
         return as_kernel_values(self.table.values[index, index], self.table.kind)
 
@@ -41,6 +52,15 @@ class PrecomputedKernel(Kernel):
     ------
     SequenceError
         If rows and columns come from two tables, or the table is not symmetric.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import PrecomputedKernel
+    >>> from seqkern.sequences.tables import SimilarityTable
+    >>> table = SimilarityTable([[0.0, 3.0], [3.0, 0.0]], kind="dissimilarities")
+    >>> PrecomputedKernel()(table)
+    array([[-0. , -4.5],
+           [-4.5, -0. ]])
     """
 
     name = "precomputed"
@@ -51,11 +71,11 @@ class PrecomputedKernel(Kernel):
     normalize: bool = changed(default=False, doc="Whether to divide by sqrt(K(x, x) K(y, y)); for similarities only.")
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["PrecomputedKernel"]:
         """Return kernels for the contract suite."""
         return [cls(), cls(normalize=True)]
 
-    def _prepare(self, X, like):
+    def _prepare(self, X: SimilarityTable, like: PreparedTable | None) -> PreparedTable:
         square = X.block(X, X)
         odd = np.argwhere(square != square.T)
         if len(odd):
@@ -67,10 +87,28 @@ class PrecomputedKernel(Kernel):
             )
         return PreparedTable(X)
 
-    def _block(self, rows, cols, out):
+    def _block(self, rows: PreparedTable, cols: PreparedTable, out: npt.NDArray[np.float64]) -> None:
         out[...] = as_kernel_values(SimilarityTable.block(rows.table, cols.table), rows.table.kind)
 
 
-def as_kernel_values(values, kind):
-    """Return similarities as they are, dissimilarities D as −D²/2."""
+def as_kernel_values(values: npt.NDArray[np.float64], kind: str) -> npt.NDArray[np.float64]:
+    """Return similarities as they are, dissimilarities D as −D²/2.
+
+    Parameters
+    ----------
+    values : ndarray of float64
+        Of a table.
+    kind : {"similarities", "dissimilarities"}
+        What the table holds.
+
+    Returns
+    -------
+    ndarray of float64
+        Of the same shape.
+
+    Examples
+    --------
+    >>> as_kernel_values(np.array([1.0, 3.0]), "dissimilarities")
+    array([-0.5, -4.5])
+    """
     return values if kind == "similarities" else -0.5 * values**2

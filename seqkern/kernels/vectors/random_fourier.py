@@ -1,8 +1,10 @@
 """Random Fourier features of radial basis functions (Rahimi & Recht, NIPS 20, 2007)."""
 
-from typing import Literal
+from collections.abc import Callable
+from typing import Literal, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, component, flag, integer
@@ -10,8 +12,10 @@ from seqkern.core.threads import one_thread
 from seqkern.kernels.base import Kernel
 from seqkern.kernels.feature_blocks import filled
 from seqkern.kernels.specs import build_kernel
+from seqkern.kernels.vector_form import VectorForm
 from seqkern.kernels.vectors.approximation import CHUNK_ROWS, ApproximateKernel
 from seqkern.kernels.vectors.vector import PreparedVectors
+from seqkern.sequences.tables import Data
 
 
 class RandomFourierKernel(ApproximateKernel):
@@ -25,6 +29,20 @@ class RandomFourierKernel(ApproximateKernel):
     Rahimi, Recht: Random features for large-scale kernel machines. NIPS 20, 2007.
 
     Yu, Suresh, Choromanski, Holtmann-Rice, Kumar: Orthogonal random features. NIPS 29, 2016.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import RandomFourierKernel, RBFKernel
+    >>> X = [[0.0, 0.0], [1.0, 0.5], [2.0, 2.0]]
+    >>> RBFKernel(gamma=0.5)(X).round(2)
+    array([[1.  , 0.54, 0.02],
+           [0.54, 1.  , 0.2 ],
+           [0.02, 0.2 , 1.  ]])
+    >>> features = RandomFourierKernel(RBFKernel(gamma=0.5), n_components=5000).features(X)
+    >>> features.shape, features.dtype
+    ((3, 5000), dtype('float32'))
+    >>> bool(abs(features @ features.T - RBFKernel(gamma=0.5)(X)).max() < 0.05)
+    True
     """
 
     name = "random_fourier"
@@ -48,7 +66,7 @@ class RandomFourierKernel(ApproximateKernel):
     zero_diagonal: Literal["error", "zero"] = changed(default="error", doc="Of no consequence: no φ is 0.")
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["RandomFourierKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(build_kernel("window:gamma=0.05"), n_components=20),
@@ -56,7 +74,7 @@ class RandomFourierKernel(ApproximateKernel):
             cls(build_kernel("rbf:gamma=0.3"), n_components=30, normalize=True),
         ]
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.n_components % 2:
             raise ParameterError(
@@ -70,9 +88,13 @@ class RandomFourierKernel(ApproximateKernel):
                 remedy="choose one such as window or rbf, or the approximation nystroem",
             )
 
-    def _prepare(self, X, like):
+    def _form(self) -> VectorForm:
+        """Return how the base is a radial basis function of vectors; `_check_parameters` knows that it is."""
+        return cast(VectorForm, self.bases[0].vector_form())
+
+    def _prepare(self, X: Data, like: PreparedVectors | None) -> PreparedVectors:
         prepared = super()._prepare(X, like)
-        width = str(self.bases[0].vector_form().vectors(X).width if len(X) else 0)
+        width = str(self._form().vectors(X).width if len(X) else 0)
         if like is not None and len(X) and len(like) and like.columns != (width,):
             raise SequenceError(
                 f"has {width} numbers, others {like.columns[0]}",
@@ -81,14 +103,14 @@ class RandomFourierKernel(ApproximateKernel):
             )
         return PreparedVectors(prepared.values, prepared.transposed, (width,))
 
-    def _values(self, X):
-        form = self.bases[0].vector_form()
+    def _values(self, X: Data) -> tuple[int, Callable[[npt.NDArray[np.int64]], npt.NDArray[np.float32]]]:
+        form = self._form()
         table = form.vectors(X)
-        waves = self._waves(table.width, form.gamma)
+        waves = self._waves(table.width, cast(float, form.gamma))
         half = self.n_components // 2
         height = np.float32(half**-0.5)
 
-        def values(rows):
+        def values(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
             angles = filled(table.gather(rows), CHUNK_ROWS) @ waves
             out = np.empty((len(angles), 2 * half), dtype=np.float32)
             np.cos(angles, out=out[:, :half])
@@ -98,7 +120,7 @@ class RandomFourierKernel(ApproximateKernel):
 
         return self.n_components, values
 
-    def _waves(self, width, gamma):
+    def _waves(self, width: int, gamma: float) -> npt.NDArray[np.float32]:
         """Return Wᵀ, float32 (width, d / 2), the same for each call."""
         key = width, gamma, self.n_components, self.orthogonal, self.seed
         drawn = getattr(self, "_drawn", None)
@@ -107,8 +129,32 @@ class RandomFourierKernel(ApproximateKernel):
         return drawn[1]
 
 
-def draw_waves(width, gamma, n_components, orthogonal, seed):
-    """Return random vectors as columns, float32 (width, n_components / 2): normal, with the variance 2·gamma."""
+def draw_waves(width: int, gamma: float, n_components: int, orthogonal: bool, seed: int) -> npt.NDArray[np.float32]:
+    """Return random vectors as columns: normal, with the variance 2·gamma.
+
+    Parameters
+    ----------
+    width : int
+        Coordinates of a vector.
+    gamma : float
+        That of the radial basis function.
+    n_components : int
+        Twice the number of vectors.
+    orthogonal : bool
+        Whether `width` vectors at a time are orthogonal.
+    seed : int
+        Of the random numbers.
+
+    Returns
+    -------
+    ndarray of float32, shape (width, n_components / 2)
+
+    Examples
+    --------
+    >>> waves = draw_waves(3, gamma=0.5, n_components=6, orthogonal=True, seed=1)
+    >>> bool(abs(waves[:, 0] @ waves[:, 1]) < 1e-6)
+    True
+    """
     rng = np.random.default_rng(seed)
     half = n_components // 2
     if not orthogonal:

@@ -1,8 +1,11 @@
-"""The property kernel: scales of the physico-chemical properties of letters, in windows or as covariances."""
+"""The property kernel: scales of the physico-chemical properties of residues, in windows or as covariances."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, flag, integer, text
@@ -17,6 +20,8 @@ from seqkern.kernels.windows.window_vectors import (
     WindowVectorKernel,
     WindowVectors,
 )
+from seqkern.sequences.alphabets import Alphabet
+from seqkern.sequences.sequence_set import SequenceSet
 
 WINDOW, COVARIANCE = "window", "covariance"
 PRODUCT_NS = 1.2  # a product of two values of a sequence, added up
@@ -26,15 +31,15 @@ LAG_NS = 1e4  # a distance of a sequence, besides
 class PropertyKernel(ScaleParameter, WindowVectorKernel):
     """Kernel between properties of sequences: K(x, y) = k(φ(x), φ(y)), k a kernel of vectors.
 
-    A letter has a value on each scale; scales are standardised to mean 0 and variance 1 over the letters that they
+    A residue has a value on each scale; scales are standardised to mean 0 and variance 1 over the letters that they
     list. A masked letter, or one that is not listed, has none.
 
-    With the form ``"window"``, for windows of one length, φ(x) has for each position the values of its letter, and one
+    With the form ``"window"``, for windows of one length, φ(x) has for each position the values of its residue, and one
     more number that is 1 where there is none: beyond the ends of the chain, and where a letter is masked; there the
     others are 0.
 
     With ``"covariance"``, for sequences of any length L, φ(x) has for each distance g from 1 to `lag` and each two
-    scales s and t the mean of (v_s(i) − mean v_s)·(v_t(i + g) − mean v_t) over the L − g places i where both letters
+    scales s and t the mean of (v_s(i) − mean v_s)·(v_t(i + g) − mean v_t) over the L − g places i where both residues
     have values, 0 if there are none. With s = t it is the auto-covariance, else the cross-covariance, which is not
     symmetric in s and t.
 
@@ -46,6 +51,18 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
 
     Dong, Zhou, Guan: A new taxonomy-based protein fold recognition approach based on autocross-covariance
     transformation. Bioinformatics 25, 2009.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import PropertyKernel
+    >>> chains = ["MKVLAEDK", "MRILADEK", "GGSGPGSGG"]
+    >>> PropertyKernel("covariance", lag=3, alphabet="protein")(chains).round(2)
+    array([[1.  , 0.85, 0.24],
+           [0.85, 1.  , 0.16],
+           [0.24, 0.16, 1.  ]])
+    >>> charges = PropertyKernel("covariance", scales=["charge"], lag=3, vector_kernel="linear", alphabet="protein")
+    >>> charges.feature_names(), charges.features(chains[:1]).round(2)
+    (['charge:lag1', 'charge:lag2', 'charge:lag3'], array([[ 0.  , -0.83,  0.  ]]))
     """
 
     name = "property"
@@ -66,7 +83,7 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["PropertyKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(alphabet="protein"),
@@ -83,67 +100,103 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
         ]
 
     @property
-    def equal_lengths(self):
+    def equal_lengths(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
         """Whether sequences must have one length: windows must."""
         return self.form == WINDOW
 
-    def min_length(self):
-        """Return the letters of the shortest sequence with a covariance; 0 for windows."""
+    def min_length(self) -> int:
+        """Return the residues of the shortest sequence with a covariance; 0 for windows."""
         return 2 if self.form == COVARIANCE else 0
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         if not self.files():
             self.property_scales()
         if self.form == COVARIANCE and not (isinstance(self.position_weights, str) and self.position_weights == "flat"):
             raise ParameterError("covariances have no position_weights", remedy="leave them out, or choose form=window")
 
-    def coerce(self, X):
-        """Return `X` as a SequenceSet, checked: the scales must be of its letters."""
+    def coerce(self, X: Any) -> SequenceSet:
+        """Return the sequences, checked.
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str
+            The samples.
+
+        Returns
+        -------
+        SequenceSet
+
+        Raises
+        ------
+        ParameterError
+            If the scales are not of their letters.
+        SequenceError
+            As `Kernel.coerce`.
+        """
         X = super().coerce(X)
         self.property_scales().standardised(X.alphabet)
         return X
 
     @property
-    def coding(self):
-        """What knows the numbers of a letter."""
+    def coding(self) -> "PropertyCoding":
+        """What knows the numbers of a residue."""
         return PropertyCoding(self.property_scales())
 
     # ---- covariances, where windows have positions -----------------------------------------------
 
-    def table(self, X, dtype=np.float64):
-        """Return the table of the vectors φ; see `WindowVectorKernel.table`."""
+    def table(self, X: SequenceSet, dtype: npt.DTypeLike = np.float64) -> WindowTable:
+        """Return the vectors φ, those of covariances as windows of one position.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            The samples.
+        dtype : {float64, float32}
+            Of the vectors.
+
+        Returns
+        -------
+        WindowTable
+        """
         if self.form == WINDOW:
             return super().table(X, dtype)
-        return Covariances(self.coding, self.lag, self.cross).table(X, dtype)
+        return self._covariances().table(X, dtype)
 
-    def _linear(self):
-        if self.form == WINDOW:
-            return super()._linear()
+    def _linear(self) -> WindowVectors:
+        return super()._linear() if self.form == WINDOW else self._covariances()
+
+    def _covariances(self) -> "Covariances":
+        """Return the kernel φ(x)·φ(y) of covariances."""
         return Covariances(self.coding, self.lag, self.cross)
 
-    def feature_names(self, alphabet=None, length=None):
+    def feature_names(self, alphabet: Alphabet | None = None, length: int | None = None) -> list[str]:
         """Return the names of the features: ``-3:charge``, …, or ``charge:lag1``, ``charge×volume:lag2``, ….
 
         Parameters
         ----------
         alphabet : Alphabet, optional
+            That of the windows.
         length : int, optional
-            Letters of a window.
+            Of a window, in residues.
+
+        Returns
+        -------
+        list of str
         """
         if self.form == WINDOW:
             return super().feature_names(alphabet, length)
         self._check_linear()
-        return self._linear().names()
+        return self._covariances().names()
 
-    def plan(self, X, Y=None):
+    def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`)."""
         if self.form == WINDOW:
             return super().plan(X, Y)
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         work = Workload.of(X, Y)
-        width = len(self._linear().names())
+        width = len(self._covariances().names())
         total = work.output(self.n_threads)
         own = (PRODUCT_NS * work.letters * width + LAG_NS * work.records * self.lag) * 1e-9
         own += work.pairs * (PRODUCT_SECONDS * width + FUNCTION_SECONDS * (self.vector_kernel != "linear"))
@@ -152,23 +205,45 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
 
 @dataclass(frozen=True)
 class PropertyCoding(LetterCoding):
-    """The numbers of a letter: its standardised values on some scales.
+    """The numbers of a residue: its standardised values on some scales.
 
     Attributes
     ----------
     scales : PropertyScales
+        The scales.
     """
 
     scales: PropertyScales
 
-    def lookup(self, alphabet):
-        """Return the numbers of each letter and, in the last row, of a masked one, float64 (size + 1, scales + 1)."""
+    def lookup(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+        """Return the numbers of each letter.
+
+        Parameters
+        ----------
+        alphabet : Alphabet
+            That of the sequences.
+
+        Returns
+        -------
+        ndarray of float64, shape (size + 1, scales + 1)
+            The last row is that of masked letters.
+        """
         values = self.scales.standardised(alphabet)
-        unknown = np.isnan(values).any(axis=1)
+        unknown: npt.NDArray[np.bool_] = np.any(np.isnan(values), axis=1)
         return np.column_stack([np.where(unknown[:, None], 0.0, values), unknown])
 
-    def columns(self, alphabet):
-        """Return the names of the numbers, one str each."""
+    def columns(self, alphabet: Alphabet) -> list[str]:
+        """Return the names of the numbers: those of the scales, and ``end``.
+
+        Parameters
+        ----------
+        alphabet : Alphabet
+            Not used: the names are the same for all.
+
+        Returns
+        -------
+        list of str
+        """
         return [*self.scales.names, END]
 
 
@@ -178,23 +253,40 @@ class Covariances(WindowVectors):
     Parameters
     ----------
     coding : PropertyCoding
+        What knows the values of a residue.
     lag : int
+        The largest distance.
     cross : bool
+        Whether there are cross-covariances, besides auto-covariances.
     """
 
-    def __init__(self, coding, lag, cross):
+    coding: PropertyCoding
+
+    def __init__(self, coding: PropertyCoding, lag: int, cross: bool) -> None:
         self.coding = coding
         self.lag = lag
         self.cross = cross
 
-    def names(self):
+    def names(self) -> list[str]:
         """Return the names of the covariances: distance after distance, all pairs of scales."""
         names = self.coding.scales.names
         pairs = [s if s == t else f"{s}×{t}" for s in names for t in names if self.cross or s == t]
         return [f"{pair}:lag{lag}" for lag in range(1, self.lag + 1) for pair in pairs]
 
-    def table(self, X, dtype=np.float64):
-        """Return the vectors of n sequences as the table of windows of one position."""
+    def table(self, X: SequenceSet, dtype: npt.DTypeLike = np.float64) -> WindowTable:
+        """Return the vectors of sequences as those of windows of one position.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            The samples.
+        dtype : {float64, float32}
+            Of the vectors.
+
+        Returns
+        -------
+        WindowTable
+        """
         size = len(self.coding.scales.names)
         values = np.zeros((len(X), self.lag, size, size) if self.cross else (len(X), self.lag, size))
         pattern = "si,ti->st" if self.cross else "si,si->s"
@@ -206,11 +298,11 @@ class Covariances(WindowVectors):
                 values[record, lag - 1] = sums / max(pairs, 1)
         return WindowTable(values.reshape(len(X), len(self.names())).astype(dtype), np.arange(len(X)), np.ones(1))
 
-    def _table(self, X):
+    def _table(self, X: SequenceSet) -> WindowTable:
         return self.table(X)
 
-    def _deviations(self, X):
-        """Yield for each sequence the deviations from its means, float64 (scales, letters), and where letters count."""
+    def _deviations(self, X: SequenceSet) -> Iterator[tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]]:
+        """Yield of each sequence the deviations from its means, float64 (scales, letters), and where letters count."""
         lookup = np.ascontiguousarray(self.coding.lookup(X.alphabet).T)
         for start, stop in zip(X.starts, X.stops, strict=True):
             values = lookup[:, np.minimum(X.codes[start:stop], X.alphabet.size)]
@@ -218,8 +310,10 @@ class Covariances(WindowVectors):
             means = values[:-1].sum(axis=1) / max(np.count_nonzero(known), 1)
             yield np.where(known, values[:-1] - means[:, None], 0.0), known
 
-    def _attribute(self, X, support, coefficients):
-        """Share the product of two deviations equally by their letters; the means are taken as given."""
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
+        """Share the product of two deviations equally by their residues; the means are taken as given."""
         size = len(self.coding.scales.names)
         weights = (coefficients @ self.table(support).gather()).reshape(self.lag, size, -1)
         weights = weights if self.cross else weights * np.eye(size)

@@ -5,17 +5,27 @@ same: tab-separated, lines that begin with # are comments, the first column of t
 other one is the name of a scale, and each line has a letter and its value on each scale.
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import FileError, ParameterError, SequenceError
 from seqkern.core.resource_files import resource_path
 from seqkern.core.text_files import open_lines
-from seqkern.sequences.alphabets import DNA, RNA
+from seqkern.core.types import Arrays, Header, PathLike
+from seqkern.sequences.alphabets import DNA, RNA, Alphabet
+
+if TYPE_CHECKING:
+    from seqkern.kernels.base import SequenceKernel as _Base
+else:
+    _Base = object
 
 OWN = "property_scales.tsv"
 
@@ -29,18 +39,41 @@ class PropertyScales:
     names : tuple of str
         Of the scales.
     letters : str
+        Those that have values.
     values : ndarray of float64, shape (letters, scales)
+        As they were published, or as the file has them.
     file : str or None
         Where they were read; None for those of the amino acids that come with seqkern.
+
+    Examples
+    --------
+    >>> charge = amino_acid_scales().choose(["charge"])
+    >>> dict(zip(charge.letters, charge.values[:, 0].tolist(), strict=True))["D"]
+    -1.0
     """
 
-    names: tuple
+    names: tuple[str, ...]
     letters: str
-    values: np.ndarray = field(repr=False)
+    values: npt.NDArray[np.float64] = field(repr=False)
     file: str | None = None
 
-    def choose(self, names):
-        """Return the PropertyScales of some scales, in their order; ParameterError for one that is not there."""
+    def choose(self, names: Sequence[str]) -> PropertyScales:
+        """Return some of the scales.
+
+        Parameters
+        ----------
+        names : list of str
+            Which, in the order wanted.
+
+        Returns
+        -------
+        PropertyScales
+
+        Raises
+        ------
+        ParameterError
+            If one is not there, or is given twice; or none is given.
+        """
         for name in names:
             if name not in self.names:
                 raise ParameterError(
@@ -50,8 +83,13 @@ class PropertyScales:
             raise ParameterError(f"scales={list(names)!r} is not possible", remedy="give each scale once")
         return PropertyScales(tuple(names), self.letters, self.values[:, [self.names.index(name) for name in names]])
 
-    def standardised(self, alphabet):
+    def standardised(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
         """Return the values by the codes of an alphabet, each scale with mean 0 and variance 1 over its letters.
+
+        Parameters
+        ----------
+        alphabet : Alphabet
+            That of the sequences.
 
         Returns
         -------
@@ -88,25 +126,51 @@ class PropertyScales:
 
 
 @lru_cache(maxsize=1)
-def amino_acid_scales():
-    """Return the PropertyScales of the 20 amino acids."""
+def amino_acid_scales() -> PropertyScales:
+    """Return the scales of the 20 amino acids that come with seqkern.
+
+    Examples
+    --------
+    >>> amino_acid_scales().names
+    ('hydrophobicity', 'charge', 'mass', 'volume', 'polarity', 'bulkiness')
+    """
     names, letters, values = _parse(resource_path(OWN))
     values.flags.writeable = False
     return PropertyScales(names, letters, values)
 
 
-def read_scales(path):
-    """Read PropertyScales from a file, compressed or not.
+def read_scales(path: PathLike) -> PropertyScales:
+    r"""Read scales from a file, compressed or not.
+
+    Parameters
+    ----------
+    path : path-like
+        A table like resources/property_scales.tsv.
+
+    Returns
+    -------
+    PropertyScales
 
     Raises
     ------
     FileError
-        If it cannot be read, or is no such table.
+        If it cannot be read, or is not such a table.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "bases.tsv"
+    ...     _ = path.write_text("base\tbonds\trings\nA\t2\t2\nC\t3\t1\nG\t3\t2\nT\t2\t1\n")
+    ...     scales = read_scales(path)
+    >>> scales.names, scales.letters
+    (('bonds', 'rings'), 'ACGT')
     """
     return PropertyScales(*_parse(path), str(path))
 
 
-def _parse(path):
+def _parse(path: PathLike) -> tuple[tuple[str, ...], str, npt.NDArray[np.float64]]:
     """Return names, letters and values of a file."""
     try:
         with open_lines(path) as (lines, name):
@@ -115,13 +179,14 @@ def _parse(path):
         raise FileError(error.problem, file=error.file, remedy=error.remedy) from error
     rows = [(i, row) for i, row in rows if row != [""] and not row[0].startswith("#")]
 
-    def bad(problem, remedy):
+    def bad(problem: str, remedy: str) -> FileError:
         return FileError(problem, file=name, remedy=remedy)
 
     names = tuple(cell.strip() for cell in rows[0][1][1:]) if rows else ()
     if not names or not all(names) or len(set(names)) < len(names):
         raise bad("has no header with the names of scales", "give a tab-separated table as in property_scales.tsv")
-    letters, values = "", []
+    letters = ""
+    values: list[list[float]] = []
     for number, (letter, *cells) in rows[1:]:
         letter = letter.strip().upper()
         if len(letter) != 1 or letter in letters:
@@ -139,19 +204,19 @@ def _parse(path):
     return names, letters, np.array(values)
 
 
-class ScaleParameter:
+class ScaleParameter(_Base):
     """Mixin of kernels with a parameter that names scales, `scale_parameter`: chosen, or read from a file once.
 
     The values that were read from a file are part of the kernel's identity and of saved models.
     """
 
     missing_file_remedy: ClassVar[str] = "check the path, or choose scales such as hydrophobicity"
-    scale_parameter = "scales"
-    other_choices = ()  # values of the parameter that have nothing to do with scales
-    _read = None
+    scale_parameter: ClassVar[str] = "scales"
+    other_choices: ClassVar[tuple[str, ...]] = ()  # values of the parameter that have nothing to do with scales
+    _read: Any = None  # (value of the parameter, PropertyScales), once read from a file
 
-    def property_scales(self):
-        """Return the PropertyScales that the parameter names."""
+    def property_scales(self) -> PropertyScales:
+        """Return the scales that the parameter names."""
         chosen = getattr(self, self.scale_parameter)
         if self.files():
             if self._read is None or self._read[0] != chosen:
@@ -167,13 +232,13 @@ class ScaleParameter:
             )
         return known.choose(list(chosen))
 
-    def files(self):
+    def files(self) -> tuple[str, ...]:
         """Return the path of the file of scales, if there is one."""
         chosen = getattr(self, self.scale_parameter)
         own = ("all", *amino_acid_scales().names, *self.other_choices)
         return (chosen,) if isinstance(chosen, str) and chosen not in own else ()
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays): what was read from a file."""
         header, arrays = super().fitted_state()
         if not self.files():
@@ -182,7 +247,7 @@ class ScaleParameter:
         told = {"names": list(scales.names), "letters": scales.letters}
         return header | {"scales": told}, arrays | {"scales": scales.values}
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Header, arrays: Arrays) -> None:
         """Set what `fitted_state` returned."""
         super().restore_fitted(header, arrays)
         if "scales" in header:

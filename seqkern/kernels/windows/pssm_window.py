@@ -1,15 +1,18 @@
 """The PSSM window kernel: rows of a PSSM around a residue as a vector (Kim & Park, Protein Engineering 16, 2003)."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.parameters import changed, choice, real
+from seqkern.kernels.base import Plan
 from seqkern.kernels.windows.window_vectors import END, WindowVectorKernel
 from seqkern.profiles.profile import check_tracks
 from seqkern.profiles.searching import ProfileTracks
-from seqkern.sequences.alphabets import MASK
+from seqkern.sequences.alphabets import MASK, Alphabet
+from seqkern.sequences.sequence_set import SequenceSet
 
 SCALINGS = ("logistic", "raw", "both")
 
@@ -32,6 +35,18 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
 
     Jones: Protein secondary structure prediction based on position-specific scoring matrices. Journal of Molecular
     Biology 292, 1999 (the logistic scaling).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.kernels import PSSMWindowKernel
+    >>> windows = SequenceSet.from_strings(["MKV", "MRV"], "protein")
+    >>> scores = np.random.default_rng(1).normal(scale=2, size=(6, 20))  # in place of a search
+    >>> windows = windows.replace(tracks={"pssm": scores})
+    >>> PSSMWindowKernel()(windows).round(3)
+    array([[1.   , 0.601],
+           [0.601, 1.   ]])
     """
 
     name = "pssm_window"
@@ -54,7 +69,7 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["PSSMWindowKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(),
@@ -65,19 +80,19 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
         ]
 
     @property
-    def data_dependent(self):
+    def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
         """Whether gamma is learned, or the training sequences are kept to be searched."""
-        return self.search is not None or WindowVectorKernel.data_dependent.fget(self)
+        return self.search is not None or self._learns_gamma
 
     @property
-    def coding(self):
-        """What knows the numbers of a position."""
+    def coding(self) -> "ScoreCoding":
+        """What knows the numbers of a residue."""
         return ScoreCoding(self.scaling, self.scale)
 
-    def _seen(self, X):
+    def _seen(self, X: SequenceSet) -> SequenceSet:
         return X if self.search is None else self.with_profiles(X)
 
-    def plan(self, X, Y=None):
+    def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`), searches included."""
         products = super().plan(X, Y)
         searches = self.search_seconds(*(self.coerce(Z) for Z in (X, Y) if Z is not None))
@@ -86,19 +101,32 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
 
 @dataclass(frozen=True)
 class ScoreCoding:
-    """The numbers of a position: its row of the track ``pssm``, scaled.
+    """The numbers of a residue: its row of the track ``pssm``, scaled.
 
     Attributes
     ----------
     scaling : {"logistic", "raw", "both"}
+        As of `PSSMWindowKernel`.
     scale : float
+        What the scores are divided by.
     """
 
     scaling: str
     scale: float
 
-    def vectors(self, X, positions):
-        """Return the numbers at positions of ``X.codes``, float64 (p, columns).
+    def vectors(self, X: SequenceSet, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """Return the numbers of some residues.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            The windows, with the track ``pssm``.
+        positions : ndarray of int64, shape (p,)
+            Places in ``X.codes``.
+
+        Returns
+        -------
+        ndarray of float64, shape (p, columns)
 
         Raises
         ------
@@ -120,12 +148,38 @@ class ScoreCoding:
         vectors[~known, -1] = 1.0
         return vectors
 
-    def columns(self, alphabet):
-        """Return the names of the numbers, one str each; raw scores beside scaled ones as ``A raw``."""
+    def columns(self, alphabet: Alphabet) -> list[str]:
+        """Return the names of the numbers; raw scores beside scaled ones as ``A raw``.
+
+        Parameters
+        ----------
+        alphabet : Alphabet
+            That of the windows.
+
+        Returns
+        -------
+        list of str
+        """
         beside = [f"{letter} raw" for letter in alphabet.letters] if self.scaling == "both" else []
         return [*alphabet.letters, *beside, END]
 
 
-def logistic(scores):
-    """Return 1 / (1 + exp(−s)) of scores s."""
+def logistic(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return 1 / (1 + exp(−s)).
+
+    Parameters
+    ----------
+    scores : ndarray of float64
+        s.
+
+    Returns
+    -------
+    ndarray of float64
+        Of the same shape.
+
+    Examples
+    --------
+    >>> logistic(np.array([-2.0, 0.0, 2.0])).round(3)
+    array([0.119, 0.5  , 0.881])
+    """
     return 1.0 / (1.0 + np.exp(-scores))

@@ -1,20 +1,22 @@
-"""The window kernel: the letters around a residue as a vector (Hua & Sun, J Mol Biol 308, 2001)."""
+"""The window kernel: the neighbours of a residue as a vector (Hua & Sun, J Mol Biol 308, 2001)."""
 
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, text
 from seqkern.kernels.scores import matrix_names, matrix_scores
 from seqkern.kernels.windows.window_table import LetterCoding
 from seqkern.kernels.windows.window_vectors import END, WindowVectorKernel
+from seqkern.sequences.alphabets import Alphabet
 
 ONE_HOT = "one_hot"
 
 
 class WindowKernel(WindowVectorKernel):
-    """Kernel between windows of letters: K(x, y) = k(φ(x), φ(y)), k a kernel of vectors.
+    """Kernel between windows of residues: K(x, y) = k(φ(x), φ(y)), k a kernel of vectors.
 
     Sequences are windows of one length, such as those around every residue of a data set with the key ``residues``.
     φ(x) has for each position one number for each letter of the alphabet, and one more that is 1 where there is no
@@ -29,6 +31,18 @@ class WindowKernel(WindowVectorKernel):
 
     Hua, Sun: A novel method of protein secondary structure prediction with high segment overlap measure: support vector
     machine approach. Journal of Molecular Biology 308, 2001.
+
+    Examples
+    --------
+    Windows that differ at one position, and at all:
+
+    >>> from seqkern.kernels import WindowKernel
+    >>> WindowKernel(gamma=0.1, alphabet="protein")(["MKVLA", "MKILA", "GGSGP"]).round(3)
+    array([[1.   , 0.819, 0.368],
+           [0.819, 1.   , 0.368],
+           [0.368, 0.368, 1.   ]])
+    >>> WindowKernel(encoding="BLOSUM62", gamma=0.1, alphabet="protein")(["MKVLA"], ["MKILA", "MKDLA"]).round(3)
+    array([[0.991, 0.792]])
     """
 
     name = "window"
@@ -44,7 +58,7 @@ class WindowKernel(WindowVectorKernel):
     gamma: float | str = changed(default=0.1)
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["WindowKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(),
@@ -53,7 +67,7 @@ class WindowKernel(WindowVectorKernel):
             cls(vector_kernel="linear", position_weights=[0.0, 1.5, 0.7] * 8, normalize=True, zero_diagonal="zero"),
         ]
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.encoding not in (ONE_HOT, *matrix_names()):
             raise ParameterError(
@@ -62,30 +76,60 @@ class WindowKernel(WindowVectorKernel):
             )
 
     @property
-    def coding(self):
-        """What knows the numbers of a letter."""
+    def coding(self) -> "MatrixCoding":
+        """What knows the numbers of a residue."""
         return MatrixCoding(self.encoding)
 
 
 @dataclass(frozen=True)
 class MatrixCoding(LetterCoding):
-    """The numbers of a letter: one-hot, or its row of a substitution matrix.
+    """The numbers of a residue: one-hot, or its row of a substitution matrix.
 
     Attributes
     ----------
     encoding : str
+        As of `WindowKernel`.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.alphabets import DNA
+    >>> MatrixCoding("one_hot").columns(DNA)
+    ['A', 'C', 'G', 'T', 'end']
+    >>> MatrixCoding("one_hot").lookup(DNA)[2]
+    array([0., 0., 1., 0., 0.])
     """
 
     encoding: str
 
-    def lookup(self, alphabet):
-        """Return the numbers of each letter and, in the last row, of none, float64 (size + 1, size + 1)."""
+    def lookup(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+        """Return the numbers of each letter.
+
+        Parameters
+        ----------
+        alphabet : Alphabet
+            That of the windows.
+
+        Returns
+        -------
+        ndarray of float64, shape (size + 1, size + 1)
+            The last row is that of masked letters.
+        """
         rows = np.eye(alphabet.size + 1)
         if self.encoding != ONE_HOT:
             scores = matrix_scores(alphabet, self.encoding)
             rows[:-1, :-1] = scores / np.sqrt((scores**2).sum(axis=1).mean())
         return rows
 
-    def columns(self, alphabet):
-        """Return the names of the numbers, one str each."""
+    def columns(self, alphabet: Alphabet) -> list[str]:
+        """Return the names of the numbers: the letters, and ``end``.
+
+        Parameters
+        ----------
+        alphabet : Alphabet
+            That of the windows.
+
+        Returns
+        -------
+        list of str
+        """
         return [*alphabet.letters, END]

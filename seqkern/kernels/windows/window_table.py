@@ -1,15 +1,53 @@
-"""Vectors of windows that share their letters.
+"""Vectors of windows that share their residues.
 
-Windows around neighbouring residues are views of the same letters. The numbers of a letter are computed once, for the
+Windows around neighbouring residues are views of the same chain. The numbers of a residue are computed once, for the
 positions that some window uses; as the numbers of a window follow each other in the table, its vector φ is a copy of a
 run of it.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Any, Protocol, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.kernels.feature_blocks import BLOCK_ROWS
+from seqkern.sequences.alphabets import Alphabet
+from seqkern.sequences.sequence_set import SequenceSet
+
+
+class Coding(Protocol):
+    """What knows the numbers of a residue, such as a `LetterCoding`."""
+
+    def columns(self, alphabet: Alphabet) -> list[str]:
+        """Return the names of the numbers.
+
+        Parameters
+        ----------
+        alphabet : Alphabet
+            That of the windows.
+
+        Returns
+        -------
+        list of str
+        """
+
+    def vectors(self, X: SequenceSet, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """Return the numbers of some residues.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            The windows.
+        positions : ndarray of int64, shape (p,)
+            Places in ``X.codes``.
+
+        Returns
+        -------
+        ndarray of float64, shape (p, columns)
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,39 +62,67 @@ class WindowTable:
         Where a window starts among them.
     factors : ndarray of float64, shape (length,)
         Square roots of the weights of a window's positions.
+
+    Examples
+    --------
+    Two windows of two positions, which share the one in the middle:
+
+    >>> table = WindowTable(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]), np.array([0, 1]), np.ones(2))
+    >>> table.gather()
+    array([[1., 0., 0., 1.],
+           [0., 1., 1., 0.]])
     """
 
-    values: np.ndarray
-    starts: np.ndarray
-    factors: np.ndarray
+    values: npt.NDArray[np.floating[Any]]
+    starts: npt.NDArray[np.int64]
+    factors: npt.NDArray[np.float64]
 
     @classmethod
-    def of(cls, X, coding, weights, dtype=np.float64):
+    def of(
+        cls, X: SequenceSet, coding: Coding, weights: npt.NDArray[np.float64], dtype: npt.DTypeLike = np.float64
+    ) -> Self:
         """Return the table of windows of one length.
 
         Parameters
         ----------
         X : SequenceSet
-        coding : object
-            ``coding.vectors(X, positions)`` returns the numbers at positions of ``X.codes``, float64 (p, columns).
+            The windows.
+        coding : Coding
+            What knows the numbers of a residue.
         weights : ndarray of float64, shape (length,)
             Of the positions of a window.
         dtype : {float64, float32}
+            Of the table.
+
+        Returns
+        -------
+        WindowTable
         """
         positions, starts = X.used_positions()
         values = coding.vectors(X, positions).astype(dtype, copy=False)
         return cls(np.ascontiguousarray(values), starts, np.sqrt(weights))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.starts)
 
     @property
-    def width(self):
+    def width(self) -> int:
         """The number of coordinates of a vector."""
         return len(self.factors) * self.values.shape[1]
 
-    def gather(self, rows=slice(None)):
-        """Return φ of the windows `rows` (slice or integer array), C-ordered, of the dtype of `values`."""
+    def gather(self, rows: Any = slice(None)) -> npt.NDArray[np.floating[Any]]:
+        """Return φ of some windows.
+
+        Parameters
+        ----------
+        rows : slice or integer array
+            Which; by default all.
+
+        Returns
+        -------
+        ndarray, shape (m, width)
+            C-ordered, of the dtype of `values`.
+        """
         starts, columns = self.starts[rows], self.values.shape[1]
         if not len(starts) or not self.width:
             return np.zeros((len(starts), self.width), dtype=self.values.dtype)
@@ -68,23 +134,71 @@ class WindowTable:
 
 
 class LetterCoding:
-    """Base of what knows the numbers of a letter, by the letter alone: a subclass writes `lookup` and `columns`."""
+    """Base of what knows the numbers of a residue, by its letter alone: a subclass writes `lookup` and `columns`."""
 
-    def lookup(self, alphabet):
-        """Return the numbers of each letter and, in the last row, of a masked one, float64 (size + 1, columns)."""
+    def lookup(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+        """Return the numbers of each letter.
+
+        Parameters
+        ----------
+        alphabet : Alphabet
+            That of the windows.
+
+        Returns
+        -------
+        ndarray of float64, shape (size + 1, columns)
+            The last row is that of masked letters.
+        """
         raise NotImplementedError
 
-    def columns(self, alphabet):
-        """Return the names of the numbers, one str each."""
+    def columns(self, alphabet: Alphabet) -> list[str]:
+        """Return the names of the numbers.
+
+        Parameters
+        ----------
+        alphabet : Alphabet
+            That of the windows.
+
+        Returns
+        -------
+        list of str
+        """
         raise NotImplementedError
 
-    def vectors(self, X, positions):
-        """Return the numbers of the letters at positions of ``X.codes``, float64 (p, columns)."""
+    def vectors(self, X: SequenceSet, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """Return the numbers of some residues.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            The windows.
+        positions : ndarray of int64, shape (p,)
+            Places in ``X.codes``.
+
+        Returns
+        -------
+        ndarray of float64, shape (p, columns)
+        """
         return self.lookup(X.alphabet)[np.minimum(X.codes[positions], X.alphabet.size)]
 
 
-def total_variance(table):
-    """Return the mean of ‖φ − mean‖² over the vectors of a table, float64, in one pass over blocks of them."""
+def total_variance(table: WindowTable) -> float:
+    """Return the mean of ‖φ − mean‖² over the vectors of a table, in one pass over blocks of them.
+
+    Parameters
+    ----------
+    table : WindowTable
+        The vectors.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> total_variance(WindowTable(np.array([[1.0], [3.0], [5.0]]), np.array([0, 1]), np.ones(2)))
+    2.0
+    """
     first = table.gather(slice(0, 1)).sum(axis=0)
     total, sums = 0.0, np.zeros(table.width)
     for start in range(0, len(table), BLOCK_ROWS):

@@ -1,16 +1,19 @@
 """Kernels between windows of one length: a function of vectors φ(x) that hold some numbers for each position.
 
-A kernel gives a `coding`, which knows the numbers of a letter, such as `LetterCoding` or that of PSSM rows. Of all
+A kernel gives a `coding`, which knows the numbers of a residue, such as `LetterCoding` or that of PSSM rows. Of all
 codings the last number is 1 where there is no residue: beyond the ends of the chain, and where a letter is masked;
 there the other numbers are 0.
 """
 
-from typing import Literal
+from collections.abc import Callable
+from typing import Any, Literal, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, integer, numbers, real
+from seqkern.core.types import Arrays, Header
 from seqkern.kernels.additive import attributions, fold
 from seqkern.kernels.base import LAST_PARAMETERS, Kernel, Plan, SequenceKernel
 from seqkern.kernels.composite import PreparedParts
@@ -23,14 +26,16 @@ from seqkern.kernels.vectors.vector import (
     PreparedVectors,
     RBFKernel,
 )
-from seqkern.kernels.windows.window_table import WindowTable, total_variance
+from seqkern.kernels.windows.window_table import Coding, WindowTable, total_variance
+from seqkern.sequences.alphabets import Alphabet
+from seqkern.sequences.sequence_set import SequenceSet
 
 SHAPES = ("flat", "triangle", "gaussian")
 END = "end"  # name of the coordinate of positions without a residue
 
 
-def position_weights(weights, length):
-    """Return the weight of each position of a window, float64 (length,).
+def position_weights(weights: str | list[float], length: int) -> npt.NDArray[np.float64]:
+    """Return the weight of each position of a window.
 
     Parameters
     ----------
@@ -38,11 +43,21 @@ def position_weights(weights, length):
         All 1; in proportion to 1 − d / (h + 1) or exp(−(2·d / h)²), d the distance to the centre and h that of the
         ends of the window, with a mean of 1; or one for each position.
     length : int
+        Of the window, in residues.
+
+    Returns
+    -------
+    ndarray of float64, shape (length,)
 
     Raises
     ------
     ParameterError
         If a list has another length.
+
+    Examples
+    --------
+    >>> position_weights("triangle", 5).round(2)
+    array([0.56, 1.11, 1.67, 1.11, 0.56])
     """
     if length == 0:
         return np.zeros(0)
@@ -60,14 +75,43 @@ def position_weights(weights, length):
     return values / values.mean()
 
 
-def check_position_weights(weights):
-    """Raise ParameterError if all of a list of weights are 0."""
+def check_position_weights(weights: str | list[float]) -> None:
+    """Check that a position has a weight.
+
+    Parameters
+    ----------
+    weights : str or list of float
+        As `position_weights` takes them.
+
+    Raises
+    ------
+    ParameterError
+        If all of a list are 0.
+    """
     if not isinstance(weights, str) and not any(weights):
         raise ParameterError("position_weights are all 0", remedy="give one position at least a weight")
 
 
-def window_table(X, coding, weights, dtype=np.float64):
-    """Return the `WindowTable` of windows of one length, for weights as `position_weights` takes them."""
+def window_table(
+    X: SequenceSet, coding: Coding, weights: str | list[float], dtype: npt.DTypeLike = np.float64
+) -> WindowTable:
+    """Return the vectors of windows of one length.
+
+    Parameters
+    ----------
+    X : SequenceSet
+        The windows.
+    coding : Coding
+        What knows the numbers of a residue.
+    weights : str or list of float
+        As `position_weights` takes them.
+    dtype : {float64, float32}
+        Of the table.
+
+    Returns
+    -------
+    WindowTable
+    """
     return WindowTable.of(X, coding, position_weights(weights, int(X.lengths.max(initial=0))), dtype)
 
 
@@ -104,71 +148,103 @@ class WindowVectorKernel(SequenceKernel):
     normalize: bool = changed(default=False, doc='Divide by sqrt(K(x, x)·K(y, y)); of ``"rbf"`` that changes nothing.')
 
     @property
-    def coding(self):
-        """What knows the numbers of a letter, and their names: ``vectors(X, positions)`` and ``columns(alphabet)``."""
+    def coding(self) -> Coding:
+        """What knows the numbers of a residue, and their names."""
         raise NotImplementedError
 
-    def _seen(self, X):
+    def _seen(self, X: SequenceSet) -> SequenceSet:
         """Return `X` as the coding takes it."""
         return X
 
     @property
-    def data_dependent(self):
+    def _learns_gamma(self) -> bool:
         """Whether gamma is learned."""
         return self.vector_kernel == "rbf" and self.gamma == "scale"
 
-    def _check_parameters(self):
+    @property
+    def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
+        """Whether gamma is learned."""
+        return self._learns_gamma
+
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_position_weights(self.position_weights)
         if isinstance(self.gamma, str) and not self.data_dependent:
             remedy = "give a number > 0" + (" or scale" if self.vector_kernel == "rbf" else "")
             raise ParameterError(f"gamma={self.gamma!r} is not possible", remedy=remedy)
 
-    def _fit(self, X, y):
+    def _fit(self, X: SequenceSet, y: npt.ArrayLike | None) -> None:
         super()._fit(X, y)
-        if WindowVectorKernel.data_dependent.fget(self):
+        if self._learns_gamma:
             variance = total_variance(self.table(self._seen(X)))
             self.gamma_ = 1.0 / variance if variance > 0 else 1.0
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays): gamma, where it is learned."""
         header, arrays = super().fitted_state()
         return (header | {"gamma": self.gamma_} if hasattr(self, "gamma_") else header), arrays
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Header, arrays: Arrays) -> None:
         """Set what `fitted_state` returned."""
         super().restore_fitted(header, arrays)
         if "gamma" in header:
             self.gamma_ = header["gamma"]
 
-    def learned(self):
+    def learned(self) -> dict[str, float]:
         """Return gamma, where it is learned."""
         return super().learned() | ({"gamma": self.gamma_} if hasattr(self, "gamma_") else {})
 
     # ---- vectors --------------------------------------------------------------------------------
 
-    def table(self, X, dtype=np.float64):
-        """Return the `WindowTable` of windows that the coding can take."""
+    def table(self, X: SequenceSet, dtype: npt.DTypeLike = np.float64) -> WindowTable:
+        """Return the vectors φ.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            Windows that the coding can take.
+        dtype : {float64, float32}
+            Of the vectors.
+
+        Returns
+        -------
+        WindowTable
+        """
         return window_table(X, self.coding, self.position_weights, dtype)
 
-    def vector_form(self):
+    def vector_form(self) -> VectorForm | None:
         """Return how this kernel is a function of vectors; None if it is normalised, unless that changes nothing."""
         if self.normalize and self.vector_kernel != "rbf":
             return None
         gamma = getattr(self, "gamma_", None) if isinstance(self.gamma, str) else self.gamma
 
-        def vectors(X, dtype=np.float32):
+        def vectors(X: Any, dtype: npt.DTypeLike = np.float32) -> WindowTable:
             return self.table(self._seen(self.coerce(X)), dtype)
 
         return VectorForm(self.vector_kernel, vectors, gamma, self.degree, self.coef0)
 
-    def features(self, X):
-        """Return φ, float64 (n, positions · columns), with the roots of the weights; only for linear."""
+    def features(self, X: Any) -> npt.NDArray[np.floating[Any]]:
+        """Return φ, with the roots of the weights; only for linear.
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n windows
+            The samples.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, positions · columns)
+
+        Raises
+        ------
+        ParameterError
+            Unless `vector_kernel` is linear.
+        """
         self._check_linear()
         self.check_parameters()
         return self.table(self._seen(self.coerce(X))).gather()
 
-    def feature_names(self, alphabet=None, length=None):
+    def feature_names(self, alphabet: Alphabet | None = None, length: int | None = None) -> list[str]:
         """Return ``-7:A``, … for the features: place from the centre of the window, and letter or ``end``.
 
         Parameters
@@ -176,18 +252,23 @@ class WindowVectorKernel(SequenceKernel):
         alphabet : Alphabet, optional
             By default the kernel's own.
         length : int
-            Letters of a window.
+            Of a window, in residues.
+
+        Returns
+        -------
+        list of str
         """
         self._check_linear()
-        alphabet = self.alphabet if alphabet is None else alphabet
-        columns = self.coding.columns(alphabet)
-        return [f"{place - length // 2}:{column}" for place in range(length) for column in columns]
+        known: Any = self.alphabet if alphabet is None else alphabet
+        size = cast(int, length)
+        columns = self.coding.columns(known)
+        return [f"{place - size // 2}:{column}" for place in range(size) for column in columns]
 
-    def check_features(self):
+    def check_features(self) -> None:
         """Raise ParameterError unless the kernel is linear."""
         self._check_linear()
 
-    def _check_linear(self):
+    def _check_linear(self) -> None:
         if self.vector_kernel != "linear":
             raise ParameterError(
                 f"kernel {self.name!r} with vector_kernel={self.vector_kernel} has no explicit features",
@@ -196,36 +277,40 @@ class WindowVectorKernel(SequenceKernel):
 
     # ---- exact blocks ---------------------------------------------------------------------------
 
-    def _linear(self):
+    def _linear(self) -> "WindowVectors":
         """Return the kernel φ(x)·φ(y), of which `between` is a function."""
         return WindowVectors(self.coding, self.position_weights)
 
     @property
-    def between(self):
+    def between(self) -> Kernel:
         """The exact kernel between windows, before the normalisation."""
         vectors = self._linear()
         if self.vector_kernel == "rbf":
             gamma = self.gamma_ if isinstance(self.gamma, str) else self.gamma
             return RBFKernel(gamma=gamma, base=vectors)
         if self.vector_kernel == "polynomial":
-            return PolynomialKernel(degree=self.degree, gamma=self.gamma, coef0=self.coef0, base=vectors)
+            return PolynomialKernel(degree=self.degree, gamma=cast(float, self.gamma), coef0=self.coef0, base=vectors)
         return vectors
 
-    def _prepare(self, X, like):
+    def _prepare(self, X: SequenceSet, like: PreparedParts | None) -> PreparedParts:
         windows = self.between.prepare(self._seen(X), None if like is None else like.parts[0])
         return PreparedParts((windows,), windows.diagonal)
 
-    def _block(self, rows, cols, out):
+    def _block(self, rows: PreparedParts, cols: PreparedParts, out: npt.NDArray[np.float64]) -> None:
         self.between.block(rows.parts[0], cols.parts[0], out)
 
-    def _fold(self, columns, coefficients):
+    def _fold(
+        self, columns: PreparedParts, coefficients: npt.NDArray[np.float64]
+    ) -> Callable[[PreparedParts], npt.NDArray[np.float64]] | None:
         values = fold(self.between, columns.parts[0], coefficients)
         return None if values is None else lambda rows: values(rows.parts[0])
 
-    def _attribute(self, X, support, coefficients):
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         return attributions(self.between, self._seen(X), self._seen(support), coefficients)
 
-    def plan(self, X, Y=None):
+    def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`): products of vectors, kept as rows and as columns."""
         self.check_parameters()
         sets = [self.coerce(Z) for Z in (X, Y) if Z is not None]
@@ -238,16 +323,24 @@ class WindowVectorKernel(SequenceKernel):
 
 
 class WindowVectors(Kernel):
-    """φ(x)·φ(y) of windows, exactly; the part of `WindowVectorKernel` that kernels of vectors are functions of."""
+    """φ(x)·φ(y) of windows, exactly; the part of `WindowVectorKernel` that kernels of vectors are functions of.
 
-    def __init__(self, coding, position_weights):
+    Parameters
+    ----------
+    coding : Coding
+        What knows the numbers of a residue.
+    position_weights : str or list of float
+        As the function of that name takes them.
+    """
+
+    def __init__(self, coding: Coding, position_weights: str | list[float]) -> None:
         self.coding = coding
         self.position_weights = position_weights
 
-    def _table(self, X):
+    def _table(self, X: SequenceSet) -> WindowTable:
         return window_table(X, self.coding, self.position_weights)
 
-    def _prepare(self, X, like):
+    def _prepare(self, X: SequenceSet, like: PreparedVectors | None) -> PreparedVectors:
         table = self._table(X)
         if like is not None:
             wanted = like.values.shape[1]
@@ -257,18 +350,20 @@ class WindowVectors(Kernel):
                     record=X.ids[0],
                     remedy="cut all windows to one length",
                 )
-            values = table.gather() if len(table) else np.zeros((0, wanted))
+            values: Any = table.gather() if len(table) else np.zeros((0, wanted))
         else:
             values = table.gather()
         return PreparedVectors(values, np.ascontiguousarray(values.T), ())
 
-    def _block(self, rows, cols, out):
+    def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: npt.NDArray[np.float64]) -> None:
         if len(cols):  # no windows have no length, either
-            LinearKernel._block(self, rows, cols, out)
+            LinearKernel._block(self, rows, cols, out)  # type: ignore[arg-type]  # it uses nothing of the kernel
 
     _fold = LinearKernel._fold
 
-    def _attribute(self, X, support, coefficients):
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         shape = (-1, int(X.lengths.max(initial=0)), len(self.coding.columns(X.alphabet)))
         weights = (coefficients @ self._table(support).gather()).reshape(shape[1:])
         return np.einsum("nlc,lc->nl", self._table(X).gather().reshape(shape), weights).reshape(-1)
