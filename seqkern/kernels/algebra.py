@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -65,7 +65,7 @@ class SumKernel(PartParameters, CompositeKernel):
     def examples(cls) -> list[Kernel]:
         """Return kernels for the contract suite."""
         parts = build_kernel("spectrum:k=3+spectrum:k=2,part=2:-2")
-        return [cast(Kernel, parts.set_params(normalize=True)), build_kernel("0.25*linear+2*rbf:gamma=scale+0*linear")]
+        return [parts.set_params(normalize=True), build_kernel("0.25*linear+2*rbf:gamma=scale+0*linear")]
 
     def _given(self) -> list[Kernel]:
         return as_parts(self.name, self.parts)

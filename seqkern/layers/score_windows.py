@@ -169,7 +169,7 @@ class Landmarks:
     def _mapped(self, windows: npt.NDArray[np.float32], map: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Return the kernel with the landmarks times `map`, float32 (n, columns of it)."""
 
-        def values(rows: slice) -> npt.NDArray[np.float32]:
+        def values(rows: npt.NDArray[np.int64] | slice) -> npt.NDArray[np.float32]:
             chunk = filled(windows[rows], CHUNK_ROWS)
             near = chunk @ self.vectors.T
             near *= 2.0

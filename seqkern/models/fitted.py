@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from seqkern.models.training_record import class_names, search_record, versions
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.base import Solver
+from seqkern.solvers.kinds import ClassSolver
 from seqkern.solvers.thresholds import Threshold
 
 
@@ -161,7 +162,7 @@ class FittedMethod:
         above = 0.0 if self.threshold is None else self.threshold.value
         predicted = codes_of_decisions(kind, decisions, above)
         if kind == "multiclass":  # a training part may lack a class
-            predicted = np.asarray(self.solver.classes_)[predicted]
+            predicted = cast(ClassSolver, self.solver).classes_[predicted]
         probabilities = None if self.calibration is None else self.calibration.probabilities(decisions)
         return Decisions(decisions, predicted, probabilities)
 
@@ -231,7 +232,7 @@ class FittedMethod:
         labels, search = self.labels, self.search
         recognised = {}
         if labels.kind not in ("real", "none"):
-            right = self.solver.predict(self.part.train) == self.y
+            right = cast(ClassSolver, self.solver).predict(self.part.train) == self.y
             recognised = labels.take(right).class_counts()
         afterwards = {"calibration": self.calibration, "threshold": self.threshold}
         return {

@@ -88,9 +88,9 @@ class Method:
         return dict(self.kernel) if isinstance(self.kernel, Mapping) else {str(self.kernel.name): self.kernel}
 
     @functools.cached_property
-    def candidates(self) -> list[tuple[str, dict[str, Any]]]:
+    def candidates(self) -> list[tuple[Any, dict[str, Any]]]:
         """What is chosen among: pairs of a kernel's name and a solver's spec."""
-        listed = list(self.solver) if isinstance(self.solver, (list, tuple)) else expand_grid(self.solver)
+        listed: list[Any] = expand_grid(self.solver) if isinstance(self.solver, (str, Mapping)) else list(self.solver)
         if all(isinstance(item, dict) for item in listed):
             return [(name, spec) for name in self.kernels for spec in listed]
         return listed

@@ -146,7 +146,8 @@ class Model:
 
     def _by_matrix(self, rows: Prepared, n_threads: int | None = None) -> npt.NDArray[np.float64]:
         """Return the decisions of Prepared rows by their kernel with the support samples."""
-        K, diagonal = np.empty((len(rows), len(self.columns))), rows.diagonal
+        K = np.empty((len(rows), len(self.columns)))
+        diagonal: npt.NDArray[np.float64] | None = rows.diagonal
         fill(self.kernel, rows, self.columns, K, n_threads=n_threads)
         for transform in self.transforms:
             K, diagonal = transform.transform(K, diagonal)

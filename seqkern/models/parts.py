@@ -30,10 +30,10 @@ class Values(NamedTuple):
     (1, 2)
     """
 
-    train: npt.NDArray[np.float64]
-    test: npt.NDArray[np.float64]
+    train: npt.NDArray[Any]
+    test: npt.NDArray[Any]
     train_diagonal: npt.NDArray[np.float64]
-    test_diagonal: npt.NDArray[np.float64]
+    test_diagonal: npt.NDArray[np.float64] | None
     learned: dict[str, float]
     joined: Any = None
 

@@ -1,12 +1,13 @@
 """The features that a fitted solver selected, and the coefficients of all of them, as rows of tables."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.kernels.explicit import known_names
+from seqkern.solvers.kinds import ClassSolver
 
 if TYPE_CHECKING:
     from seqkern.models.feature_source import FeatureSource
@@ -54,7 +55,9 @@ def chosen_features(
             return []
     names = source.names(columns, train, y_train) if names is None else [names[j] for j in columns]
     several = solver.weights_by_class() is not None
-    return feature_rows(solver, names, columns, [classes[int(code)] for code in solver.classes_] if several else ())
+    return feature_rows(
+        solver, names, columns, [classes[int(code)] for code in cast(ClassSolver, solver).classes_] if several else ()
+    )
 
 
 def interval_rows(
@@ -82,7 +85,7 @@ def interval_rows(
     if found is None:
         return []
     names = source.names(np.arange(found.shape[1]), train, y_train)
-    owners = classes[1:] if len(found) == 1 else [classes[int(code)] for code in solver.classes_]
+    owners = classes[1:] if len(found) == 1 else [classes[int(code)] for code in cast(ClassSolver, solver).classes_]
     keys = ("weight", "low", "high", "full_weight", "full_low", "full_high")
     return [
         {"class": owner, "feature": name, "column": column, "selected": int(np.isfinite(own[0]))}

@@ -307,7 +307,8 @@ class GramSource(Source):
         with given_threads(self.n_threads):
             with naming_rows(self._ids(train)):
                 fitted, K_train, train_diagonal = fit_chain(transforms, values.train, values.train_diagonal)
-            K_test, test_diagonal = values.test, values.test_diagonal
+            K_test = values.test
+            test_diagonal: npt.NDArray[np.float64] | None = values.test_diagonal
             with naming_rows(self._ids(test)):
                 for transform in fitted if len(test) else ():
                     K_test, test_diagonal = transform.transform(K_test, test_diagonal)

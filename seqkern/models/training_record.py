@@ -3,7 +3,7 @@
 import math
 import platform
 from importlib.metadata import version
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from seqkern.core.build import build_digest
 from seqkern.evaluation.selection import AUTO, Choice
 from seqkern.sequences.labels import Labels
 from seqkern.solvers.base import Solver
+from seqkern.solvers.kinds import ClassSolver
 
 
 def class_names(labels: Labels, solver: Solver) -> tuple[str, ...]:
@@ -30,7 +31,7 @@ def class_names(labels: Labels, solver: Solver) -> tuple[str, ...]:
         Of components ``"1"``, ``"2"``, ….
     """
     if labels.kind == "multiclass":
-        return tuple(labels.classes[int(code)] for code in solver.classes_)
+        return tuple(labels.classes[int(code)] for code in cast(ClassSolver, solver).classes_)
     if not hasattr(solver, "predict"):
         return tuple(str(number) for number in range(1, solver.report_["components"] + 1))
     return labels.classes
