@@ -62,16 +62,16 @@ def with_toy(compiled, package, line, code):
 @pytest.mark.parametrize(
     ("package", "line", "suite", "chosen", "least"),
     [
-        ("kernels", "toy-composition=composition:CompositionKernel", "test_kernel_contract.py", "toy", 25),
-        ("kernels", "toy-spaced=spaced:SpacedKernel", "test_kernel_contract.py", "toy", 80),
+        ("kernels", "toy-composition=composition:CompositionKernel", "kernels/test_kernel_contract.py", "toy", 25),
+        ("kernels", "toy-spaced=spaced:SpacedKernel", "kernels/test_kernel_contract.py", "toy", 80),
         (
             "kernels",
             "toy-common-substrings=common_substrings:CommonSubstringsKernel",
-            "test_kernel_contract.py",
+            "kernels/test_kernel_contract.py",
             "toy",
             70,
         ),
-        ("solvers", "toy-means=means:MeansClassifier", "test_solver_contract.py", "MeansClassifier", 60),
+        ("solvers", "toy-means=means:MeansClassifier", "solvers/test_solver_contract.py", "MeansClassifier", 60),
     ],
 )
 def test_a_new_module_passes_the_contract(compiled, package, line, suite, chosen, least):

@@ -418,7 +418,7 @@ class Kernel(Operators, GramTransformer, Parameters):
     def examples(cls) -> Sequence["Kernel"]:
         """Return unfitted kernels of this class for the contract suite, one for each way through the code.
 
-        tests/test_kernel_contract.py runs every check on each of them, on a dozen short sequences (DNA,
+        tests/kernels/test_kernel_contract.py runs every check on each of them, on a dozen short sequences (DNA,
         unless `alphabet` says otherwise), rows of numbers, or similarities. By default ``[cls()]``.
         """
         return [cls()]

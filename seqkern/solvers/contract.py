@@ -2,7 +2,7 @@
 
 A solver subclasses `BinarySolver` or `RealSolver` (or `Solver`, for other targets) and writes its parameters,
 ``_check_parameters`` for what concerns several of them, ``_fit`` and ``_decide``, ``fitted_state`` and
-``restore_fitted`` for the model file, and ``examples`` for tests/test_solver_contract.py. The report is made here, the
+``restore_fitted`` for the model file, and ``examples`` for tests/solvers/test_solver_contract.py. The report is made here, the
 input checked in `checking.py`, classes are coded in `kinds.py`; state and restriction are in `stored.py`. Who calls
 whom::
 

@@ -1,7 +1,7 @@
 """The contract of every feature selector.
 
 A selector subclasses `Selector` and writes its parameters besides `n_features`, ``_check_parameters`` for what concerns
-several of them, ``_fit`` and ``examples`` for tests/test_selector_contract.py. Checks of the input, the coding
+several of them, ``_fit`` and ``examples`` for tests/solvers/selection/test_selector_contract.py. Checks of the input, the coding
 of labels, the ranking and what scikit-learn expects of a transformer are done here. Who calls whom::
 
     fit(X, y) ─▶ checks ─▶ _fit(X, target) ─▶ scores_ ─▶ _order(scores) ─▶ ranking_

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import ROOT
 
 from seqkern.core.errors import FileError, GramError, ParameterError
 from seqkern.core.memory import available_memory, format_bytes, parse_bytes
@@ -291,7 +292,8 @@ tiles.TileGrid._group = kill_later
 def start(path, patch=""):
     folders = [
         str(Path(__file__).parent),
-        str(Path(__file__).parent.parent),
+        str(ROOT),
+        str(ROOT / "tests"),
         os.environ.get("PYTHONPATH", ""),
     ]
     return subprocess.Popen(
@@ -512,7 +514,8 @@ def test_full_disk_is_one_line_and_leaves_nothing_half_written(tmp_path, size):
     )
     folders = [
         str(Path(__file__).parent),
-        str(Path(__file__).parent.parent),
+        str(ROOT),
+        str(ROOT / "tests"),
         os.environ.get("PYTHONPATH", ""),
     ]
     done = subprocess.run(

@@ -2,9 +2,9 @@
 
 import shutil
 import tomllib
-from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
 from seqkern.core import build, resource_files
 
@@ -63,7 +63,7 @@ def test_the_resource_files_are_found_here():
 
 def test_every_package_is_installed():
     """An installation copies only the packages that pyproject.toml lists."""
-    root = Path(__file__).parents[1]
+    root = ROOT
     listed = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
     there = {".".join(path.parent.relative_to(root).parts) for path in root.glob("seqkern/**/__init__.py")}
     assert there | {"seqkern.resources", "seqkern.schemas"} == set(listed)

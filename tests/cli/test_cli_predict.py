@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import ROOT
 
 from seqkern.cli.main import main
 from seqkern.models.loading import load_model
@@ -274,7 +275,7 @@ def test_a_bad_record_late_leaves_no_file(tmp_path, model, new, capsys, monkeypa
 
 def environment():
     """The environment for a process that imports this seqkern."""
-    folder = str(Path(__file__).parent.parent)
+    folder = str(ROOT)
     return {**os.environ, "PYTHONPATH": os.pathsep.join([folder, os.environ.get("PYTHONPATH", "")])}
 
 
