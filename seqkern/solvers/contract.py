@@ -2,9 +2,9 @@
 
 A solver subclasses `BinarySolver` or `RealSolver` (or `Solver`, for other targets) and writes its parameters,
 ``_check_parameters`` for what concerns several of them, ``_fit`` and ``_decide``, ``fitted_state`` and
-``restore_fitted`` for the model file, and ``examples`` for tests/solvers/test_solver_contract.py. The report is made here, the
-input checked in `checking.py`, classes are coded in `kinds.py`; state and restriction are in `stored.py`. Who calls
-whom::
+``restore_fitted`` for the model file, and ``examples`` for tests/solvers/test_solver_contract.py. The report is made
+here, the input checked in `checking.py`, classes are coded in `kinds.py`; state and restriction are in `stored.py`. Who
+calls whom::
 
     fit(K, y) ─▶ checks ─▶ _fit(K, target) ─▶ support_, report_
     decision_function(K) ─▶ checks ─▶ _decide(K, columns)

@@ -1,8 +1,8 @@
 """The contract of every feature selector.
 
 A selector subclasses `Selector` and writes its parameters besides `n_features`, ``_check_parameters`` for what concerns
-several of them, ``_fit`` and ``examples`` for tests/solvers/selection/test_selector_contract.py. Checks of the input, the coding
-of labels, the ranking and what scikit-learn expects of a transformer are done here. Who calls whom::
+several of them, ``_fit`` and ``examples`` for tests/solvers/selection/test_selector_contract.py. Checks of the input,
+the coding of labels, the ranking and what scikit-learn expects of a transformer are done here. Who calls whom::
 
     fit(X, y) ─▶ checks ─▶ _fit(X, target) ─▶ scores_ ─▶ _order(scores) ─▶ ranking_
     get_support(), transform(X): the `n_features` best
