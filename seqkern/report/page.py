@@ -20,15 +20,16 @@ from seqkern.report.sections.eigenvalues import eigenvalues_section
 from seqkern.report.sections.families import families_section
 from seqkern.report.sections.findings import findings_section
 from seqkern.report.sections.fits import fits_section
+from seqkern.report.sections.gram_matrices import gram_section
 from seqkern.report.sections.importance import importance_section
 from seqkern.report.sections.intervals import COLUMNS as INTERVAL_COLUMNS
 from seqkern.report.sections.intervals import interval_rows
 from seqkern.report.sections.overview import Overview, make_overview, overview_section
-from seqkern.report.sections.plots import curves_section, gram_section
 from seqkern.report.sections.predictions import confusion_section, hard_section
 from seqkern.report.sections.provenance import numbers_section, provenance_section
 from seqkern.report.sections.reliability import reliability_section
 from seqkern.report.sections.residues import residues_section
+from seqkern.report.sections.roc_curves import curves_section
 from seqkern.report.sections.scores import scores_section, units_section
 from seqkern.report.sections.selected_features import features_section, selection_bias_section
 from seqkern.report.sections.splits import folds_section, leakage_section

@@ -12,7 +12,7 @@ from seqkern.report import build_report
 from seqkern.report.results import StudyResults
 from seqkern.report.sections.caveats import caveats
 from seqkern.report.sections.eigenvalues import eigenvalues_section
-from seqkern.report.sections.plots import gram_section
+from seqkern.report.sections.gram_matrices import gram_section
 from seqkern.report.view import View
 
 RAW = {"kernel": "smith_waterman"}
