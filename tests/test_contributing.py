@@ -1,4 +1,4 @@
-"""The tutorials of CONTRIBUTING.md show the code of the toys, which the contract suites run."""
+"""The tutorials of CONTRIBUTING.md show the code of the toys, and ARCHITECTURE.md names files that are there."""
 
 import re
 
@@ -19,3 +19,13 @@ def test_files_that_are_named_exist():
     future = {"seqkern/kernels/kmer/spaced.py"}
     assert named
     assert [name for name in named if name not in future and not (ROOT / name).exists()] == []
+
+
+def test_modules_and_folders_of_the_architecture_exist():
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = page[page.index("| package |") : page.index("Compiled code stands")]
+    named = re.findall(r"`([a-z_]+/?)`", table)
+    assert len(named) > 100
+    there = {path.stem for path in (ROOT / "seqkern").rglob("*.py")}
+    there |= {f"{path.name}/" for path in (ROOT / "seqkern").rglob("*") if path.is_dir()}
+    assert sorted(set(named) - there) == []
