@@ -95,7 +95,7 @@ def implied_background(
     # loaded only where used: costs start-up
     from scipy.optimize import brentq
 
-    def excess(scale):
+    def excess(scale: float) -> float:
         return np.linalg.inv(np.exp(scale * scores)).sum() - 1
 
     largest = scores.diagonal().max()

@@ -106,7 +106,7 @@ class AlignedSequences:
         table = self.scores.table.astype(np.int64)
         own = table.diagonal().copy()
         most = np.maximum(own, 0)
-        fair = (2 * table <= most[:, None] + most).all(axis=1).astype(np.uint8)
+        fair: Any = (2 * table <= most[:, None] + most).all(axis=1).astype(np.uint8)
         squares = np.empty(len(self))
         every = self.records(np.arange(len(self)))
         _smith_waterman.own_scores(every, own, fair, self.scores.gap_open, squares)
@@ -116,7 +116,7 @@ class AlignedSequences:
         return squares
 
 
-def _scoring(scores):
+def _scoring(scores: IntegerScores) -> _smith_waterman.Scoring:
     """Return the compiled Scoring."""
     letters = len(scores.table)
     table = np.zeros((letters, letters + 1), dtype=np.int32)
@@ -245,6 +245,6 @@ def shares(rows: AlignedSequences, cols: AlignedSequences, coefficients: npt.Arr
     check_cells(rows.lengths, cols.lengths, MOST_CELLS)
     result = np.zeros(int(rows.lengths.sum()))
     weights = rows.scores.scaled(np.asarray(coefficients, dtype=np.float64))
-    every = [these.records(np.arange(len(these))) for these in (rows, cols)]
-    _smith_waterman.share(rows.scoring, *every, np.ascontiguousarray(weights), result)
+    mine, theirs = (these.records(np.arange(len(these))) for these in (rows, cols))
+    _smith_waterman.share(rows.scoring, mine, theirs, np.ascontiguousarray(weights), result)
     return result

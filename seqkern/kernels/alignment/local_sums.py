@@ -84,7 +84,7 @@ class LocalSums:
         """Return the place of each of these in the order of rows and lanes, int64 (n,)."""
         return self.rank[self.first : self.last]
 
-    def _records(self, order):
+    def _records(self, order: npt.NDArray[np.int64]) -> Records:
         """Return the compiled Records for an order of these, counted from the first of them."""
         span = slice(self.first, self.last)
         return Records(self.codes, self.start[span], self.stop[span], order)
@@ -190,6 +190,6 @@ def shares(rows: LocalSums, cols: LocalSums, values: npt.NDArray[np.float64]) ->
         Row after row, summed over the columns. Alignments are as likely as they weigh.
     """
     result = np.zeros(int((rows.stop - rows.start).sum()))
-    records = [payload._records(np.arange(len(payload))) for payload in (rows, cols)]
-    _local_alignment.share(rows.factors.logarithms, *records, values, result)
+    mine, theirs = (payload._records(np.arange(len(payload))) for payload in (rows, cols))
+    _local_alignment.share(rows.factors.logarithms, mine, theirs, values, result)
     return result

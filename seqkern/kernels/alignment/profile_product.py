@@ -299,8 +299,8 @@ def shares(
     product(rows, cols, values)
     values *= coefficients
     result = np.zeros(int(row_lengths.sum()))
-    every = [these.columns(np.arange(len(these))) for these in (rows, cols)]
-    _profile_alignment.share(rows.scoring, *every, values, result)
+    mine, theirs = (these.columns(np.arange(len(these))) for these in (rows, cols))
+    _profile_alignment.share(rows.scoring, mine, theirs, values, result)
     return result
 
 

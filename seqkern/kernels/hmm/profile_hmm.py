@@ -1,5 +1,6 @@
 """A profile hidden Markov model, and the gradient of its likelihood."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -116,7 +117,7 @@ class ProfileHMM:
         scores, odds = np.empty((len(X), self.width(transitions))), np.empty(len(X))
         arrays = X.codes, X.starts, X.stops
 
-        def task(first, last):
+        def task(first: int, last: int) -> Callable[[], None]:
             return lambda: self._recursions.scores(*arrays, first, last, transitions, kept_rows, scores, odds)
 
         n_threads = available_threads(GIVEN_THREADS.get() or n_threads)
@@ -231,7 +232,8 @@ class ProfileHMM:
         for target, source in zip(striped, sources, strict=True):
             target[:, self._places] = source
         inverse = np.divide(1.0, self.emissions, out=np.zeros_like(self.emissions), where=self.emissions > 0)
-        return loops.Recursions(striped[0], striped[1], 1.0 / LOOP, *striped[2], inverse, self.steps.copy())
+        emitted, taken, sums = striped
+        return loops.Recursions(emitted, taken, 1.0 / LOOP, sums[0], sums[1], inverse, self.steps.copy())
 
     def arrays(self) -> Arrays:
         """Return what `from_arrays` needs."""
