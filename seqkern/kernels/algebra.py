@@ -303,7 +303,7 @@ class PartKernel(CompositeKernel):
     Raises
     ------
     ParameterError
-        If an end is no integer, or the base takes no sequences.
+        If an end is not an integer, or the base does not take sequences.
 
     Examples
     --------

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from seqkern.kernels.window_values import ScansWindows
 
 YEAR = 365 * 24 * 3600.0
-LAST_PARAMETERS = (
+LAST_PARAMETERS: tuple[str, ...] = (
     *("search", "iterations", "inclusion", "normalize", "presence", "reverse_complement"),
     *("alphabet", "short", "zero_diagonal", "n_threads", "algorithm"),
 )

@@ -40,7 +40,7 @@ def matrix_probabilities(alphabet: Alphabet, matrix: str | tuple[tuple[float, ..
     Raises
     ------
     ParameterError
-        If there is no such matrix, it has other letters, or its scores are no logarithms of odds.
+        If there is no such matrix, it has other letters, or its scores are not logarithms of odds.
     """
     scores = matrix_scores(alphabet, matrix) if isinstance(matrix, str) else as_scores(alphabet, matrix)
     background, scale = implied_background(scores, matrix)
