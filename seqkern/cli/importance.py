@@ -89,6 +89,7 @@ def run(args: argparse.Namespace) -> None:
             first=_first(args.site, dataset, X),
             section=args.section,
         )
+    assert positions is not None  # windows of one length have means
     write_positions(positions, out_dir, dataset.name)
     model.save(out_dir / "model.seqkern")
     _write_summary(out_dir / "importance.json", model, part, args)

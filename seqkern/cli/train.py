@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from seqkern.datasets import Dataset
     from seqkern.kernels.base import Kernel
     from seqkern.models.feature_model import FeatureModel
+    from seqkern.models.model import Model
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.sequences.tables import Data
 
@@ -197,6 +198,8 @@ def run(args: argparse.Namespace) -> None:
         check_probabilities(args, dataset.task().labels)
         X = with_tracks(cast("SequenceSet", dataset.X))
     if args.format == "lsgkm":
+        if dataset.residues is not None:
+            raise ParameterError("files of LS-GKM hold no model of residues", remedy="leave out --format")
         check_lsgkm(kernel, grid, transforms, getattr(X, "alphabet", None), dataset.task().labels.kind)
     tell_counts(dataset.X.counts, source)
     with (
@@ -234,7 +237,7 @@ def run(args: argparse.Namespace) -> None:
         print(f"seqkern: warning: {text}", file=sys.stderr)
     tell_counts(model.record["kernel_counts"], source)
     if args.format == "lsgkm":
-        write_lsgkm(model, args.output)
+        write_lsgkm(cast("Model", model), args.output)
     else:
         model.save(args.output)
     print(args.output)

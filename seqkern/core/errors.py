@@ -38,7 +38,7 @@ class SeqkernError(Exception):
     """
 
     def __init__(
-        self, problem: str, *, file: PathLike | None = None, record: str | None = None, remedy: str | None = None
+        self, problem: str, *, file: PathLike | None = None, record: str | int | None = None, remedy: str | None = None
     ) -> None:
         super().__init__(problem)
         self.problem = problem

@@ -1,6 +1,6 @@
 """What the inner loop chooses among: pairs of a kernel and a solver specification, in a grid or drawn at random."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,13 +8,15 @@ import numpy as np
 from seqkern.core.checks import check_integer
 from seqkern.solvers.specs import draw_spec, expand_grid, has_range
 
-Candidate = tuple[str, dict[str, Any]]
+Candidate = tuple[Any, dict[str, Any]]
 
 ATTEMPTS = 20
 """For each candidate that is still to be drawn: a value drawn twice is no new candidate."""
 
 
-def grid_candidates(kernels: Iterable[str], solver: dict[str, Any] | str, *, search: bool = False) -> list[Candidate]:
+def grid_candidates(
+    kernels: Iterable[Any], solver: Mapping[str, Any] | str, *, search: bool = False
+) -> list[Candidate]:
     """Return every kernel with every specification of a solver's grid.
 
     Parameters
@@ -36,13 +38,13 @@ def grid_candidates(kernels: Iterable[str], solver: dict[str, Any] | str, *, sea
 
 
 def random_candidates(
-    kernels: Sequence[str], solver: dict[str, Any] | str, draws: int, seed: int, *, search: bool = False
+    kernels: Sequence[Any], solver: Mapping[str, Any] | str, draws: int, seed: int, *, search: bool = False
 ) -> list[Candidate]:
     """Return kernels with specifications of a solver drawn at random, each pair once.
 
     Parameters
     ----------
-    kernels : sequence of str
+    kernels : sequence of str or None
         Names; each is as likely as the others.
     solver : dict or str
         A specification, in which lists are values to choose from; parameters may be ranges too (see
@@ -92,7 +94,7 @@ def make_candidates(
 
     Parameters
     ----------
-    kernels : sequence of str
+    kernels : sequence of str or None
         Names.
     solver : dict or str
         As in `grid_candidates`, or `random_candidates`.

@@ -7,6 +7,7 @@ be far too sure, so each chain counts once.
 import math
 from collections.abc import Hashable, Iterable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -63,7 +64,7 @@ class ChainShares:
         """Return how many of some rows each chain has, int64 (chains,)."""
         return np.bincount(self._chain[rows], minlength=len(self.names))
 
-    def shares(self, methods: Iterable[Hashable]) -> dict[Hashable, npt.NDArray[np.float64]]:
+    def shares(self, methods: Iterable[Any]) -> dict[Any, npt.NDArray[np.float64]]:
         """Return the share of right residues of each chain.
 
         Parameters

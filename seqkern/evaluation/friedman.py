@@ -15,7 +15,7 @@ Demšar 2006, J. Mach. Learn. Res. 7:1-30: on their use for classifiers.
 import math
 from collections.abc import Hashable, Mapping
 from itertools import permutations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -62,7 +62,7 @@ class FriedmanTest(NamedTuple):
     (('spectrum', 'mismatch'), 3, 0.25)
     """
 
-    methods: tuple[Hashable, ...]
+    methods: tuple[Any, ...]
     ranks: npt.NDArray[np.float64]
     tasks: int
     left_out: int
@@ -92,9 +92,7 @@ class ControlComparison(NamedTuple):
     p_corrected: float
 
 
-def friedman(
-    scores: Mapping[Hashable, npt.ArrayLike], *, higher: bool = True, correct_ties: bool = True
-) -> FriedmanTest:
+def friedman(scores: Mapping[Any, npt.ArrayLike], *, higher: bool = True, correct_ties: bool = True) -> FriedmanTest:
     """Test whether methods differ over tasks.
 
     Parameters
@@ -143,7 +141,7 @@ def friedman(
     return FriedmanTest(tuple(scores), mean, n, left_out, statistic, f, p, p_chi2, p_f, exact is not None)
 
 
-def task_ranks(scores: Mapping[Hashable, npt.ArrayLike], *, higher: bool = True) -> tuple[npt.NDArray[np.float64], int]:
+def task_ranks(scores: Mapping[Any, npt.ArrayLike], *, higher: bool = True) -> tuple[npt.NDArray[np.float64], int]:
     """Return the ranks of methods on each task.
 
     Parameters

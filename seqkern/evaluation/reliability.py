@@ -1,4 +1,4 @@
-"""Whether probabilities are true: of the samples that were given a probability near p, is the share p positive?
+"""Whether probabilities are true: of samples with a probability near p, the share p should be positive.
 
 Not scikit-learn's `calibration_curve`: where probabilities are equal, its quantile bins may differ much in size, and it
 does not return the numbers of samples, which the intervals need.

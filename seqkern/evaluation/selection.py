@@ -85,7 +85,7 @@ class Choice:
 
     Attributes
     ----------
-    kernel : str
+    kernel : str or None
         The name of the chosen kernel.
     spec : dict
         The chosen solver specification.
@@ -111,7 +111,7 @@ class Choice:
     (1, 10)
     """
 
-    kernel: str
+    kernel: Any
     spec: dict[str, Any]
     score: float
     candidates: list[Candidate]

@@ -21,7 +21,7 @@ from seqkern.solvers.base import ConstantColumnWarning
 def biased_scores(
     honest: Any,
     parts: tuple[Any, Any],
-    y: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]],
+    y: tuple[npt.NDArray[Any], npt.NDArray[Any]],
     labels: Labels,
     test: npt.NDArray[np.int64],
     threshold: float | None = None,

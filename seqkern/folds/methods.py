@@ -304,7 +304,7 @@ def inner_groups(samples: Samples, method: str, options: Mapping[str, Any]) -> I
     return samples.groups(_divisible(given, samples.classes(), np.char.endswith(samples.roles, "train")), loci)
 
 
-def _divisible(groups: npt.NDArray[np.str_], y: Indices, train: npt.NDArray[np.bool_]) -> Indices:
+def _divisible(groups: npt.NDArray[Any], y: Indices, train: npt.NDArray[np.bool_]) -> Indices:
     """Return the groups as numbers, samples of a class with fewer than two groups in the training part single."""
     numbers: Indices = np.unique(groups, return_inverse=True)[1]
     for code in np.unique(y):

@@ -27,7 +27,7 @@ TILE_ROWS = 512
 class TileGrid:
     """How a matrix is cut into tiles.
 
-    Parameters
+    Attributes
     ----------
     rows, cols : int
         Shape of the whole matrix.

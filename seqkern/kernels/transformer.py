@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class GramTransformer:
     """Mixin of `Kernel`: what scikit-learn asks of a transformer.
 
-    The training samples are not part of a kernel's parameters, identity or state, and a model file does not hold them; a
-    pickled kernel does.
+    The training samples are not part of a kernel's parameters, identity or state, and a model file does not hold them;
+    a pickled kernel does.
 
     Examples
     --------

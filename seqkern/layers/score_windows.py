@@ -94,12 +94,14 @@ class ScoreWindows:
 class Landmarks:
     """Features φ with φ(u)·φ(v) near exp(−γ ‖u − v‖²), from the kernel with some vectors of the training part.
 
-    Attributes
+    Parameters
     ----------
     vectors : ndarray of float32, shape (m, width)
+        Windows of the training part.
     map : ndarray of float32, shape (m, features)
         The inverse root of the kernel among the landmarks.
     gamma : float
+        γ, > 0.
     """
 
     def __init__(self, vectors: npt.NDArray[np.float32], map: npt.NDArray[np.float32], gamma: float) -> None:
@@ -169,7 +171,7 @@ class Landmarks:
     def _mapped(self, windows: npt.NDArray[np.float32], map: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Return the kernel with the landmarks times `map`, float32 (n, columns of it)."""
 
-        def values(rows: slice) -> npt.NDArray[np.float32]:
+        def values(rows: npt.NDArray[np.int64] | slice) -> npt.NDArray[np.float32]:
             chunk = filled(windows[rows], CHUNK_ROWS)
             near = chunk @ self.vectors.T
             near *= 2.0

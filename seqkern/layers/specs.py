@@ -21,14 +21,14 @@ def build_layer(spec: Any) -> Layer:
     spec : str, mapping or Layer
         ``"segments"``, ``"structure:window=15,n_components=500"`` or ``{"layer": "structure", "window": 15}``.
 
+    Returns
+    -------
+    Layer
+
     Raises
     ------
     ParameterError
         For an unknown layer or parameter (with the nearest name), or a value outside its domain.
-
-    Returns
-    -------
-    Layer
 
     Examples
     --------

@@ -8,6 +8,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.convergence import unconverged
 from seqkern.core.cost import Clock
@@ -47,14 +48,15 @@ def evaluate_fold(
     Parameters
     ----------
     method : Method
+        What is trained.
     data : Data
-        Of the groups of its labels the inner folds keep samples together. Where it has residues, the scores of states are
-        computed too.
+        Of the groups of its labels the inner folds keep samples together. Where it has residues, the scores of states
+        are computed too.
     split : Split
         Row indices of the training and the test part.
-    task : str
+    task : str, default "all"
         The name of the labels, for the tables.
-    selection_bias : bool
+    selection_bias : bool, default False
         Whether to compute also the inflated scores of features chosen with a look at the test part, for solvers that
         take features (`seqkern.evaluation.selection_bias`).
 
@@ -111,11 +113,23 @@ class _FoldWatch(Watch):
         self.eigenvalues: dict[str, Any] = {}
 
     def lap(self, stage: str) -> None:
-        """Take the time."""
+        """Take the time.
+
+        Parameters
+        ----------
+        stage : str
+            As in `Watch.lap`.
+        """
         self.clock.lap(stage)
 
     def kernel_values(self, values: Values, learns: bool) -> None:
-        """Keep what `SPECTRUM_COLUMNS` tell."""
+        """Keep what `SPECTRUM_COLUMNS` tell.
+
+        Parameters
+        ----------
+        values, learns : object
+            As in `Watch.kernel_values`.
+        """
         if not learns:
             return
         self.lap("kernel")
@@ -160,7 +174,7 @@ def _feature_tables(fitted: FittedMethod, split: Split, selection_bias: bool) ->
     return features, intervals, [bias]
 
 
-def _scores(data: Data, rows: np.ndarray, decided: Decisions) -> dict[str, Any]:
+def _scores(data: Data, rows: npt.NDArray[np.int64], decided: Decisions) -> dict[str, Any]:
     """Return the scores of a test part, the Brier score where there are probabilities."""
     labels: Labels = data.labels.take(rows)
     found = scores(labels.kind, labels.y, decided.decisions, codes_of(labels.kind, decided.predicted))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.gram.matrix import GramMatrix
 from seqkern.gram.transforms.base import GramTransform
@@ -43,8 +44,20 @@ class Data:
     sources: Mapping[str, Source]
     residues: Residues | None = None
 
-    def source(self, name: str, rows: np.ndarray | None = None) -> Source:
-        """Return the Source of a kernel that knows some samples, by default those with labels."""
+    def source(self, name: str, rows: npt.NDArray[np.int64] | None = None) -> Source:
+        """Return where the values of a kernel come from.
+
+        Parameters
+        ----------
+        name : str
+            Of the kernel.
+        rows : ndarray of int64, optional
+            Samples that the source has to know; by default those with labels.
+
+        Returns
+        -------
+        Source
+        """
         return self.sources[name]
 
 
@@ -62,13 +75,33 @@ class TrainingData(Data):
 
     Examples
     --------
-    See `seqkern.models.training.train_model`.
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.sequences.labels import make_labels
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> X = as_sequences(["AC", "AA", "CC", "CA"], "dna")
+    >>> own = {"spectrum": FittedKernel(SpectrumKernel(1), X.take(slice(2)))}
+    >>> everything = {"spectrum": FittedKernel(SpectrumKernel(1), X)}
+    >>> data = TrainingData(make_labels(X.ids[:2], ["0", "1"]), own, None, beyond=lambda: everything)
+    >>> len(data.source("spectrum").X), len(data.source("spectrum", np.array([1, 3])).X)
+    (2, 4)
     """
 
     beyond: Callable[[], Mapping[str, Source]] | None = None
 
-    def source(self, name: str, rows: np.ndarray | None = None) -> Source:
-        """Return the Source of a kernel that knows some samples, by default those with labels."""
+    def source(self, name: str, rows: npt.NDArray[np.int64] | None = None) -> Source:
+        """Return where the values of a kernel come from.
+
+        Parameters
+        ----------
+        name : str
+            Of the kernel.
+        rows : ndarray of int64, optional
+            Samples that the source has to know; by default those with labels.
+
+        Returns
+        -------
+        Source
+        """
         if rows is None or not len(rows) or rows.max() < len(self.labels):
             return self.sources[name]
         return self._beyond[name]
@@ -95,9 +128,11 @@ def make_source(
     Parameters
     ----------
     kernel : Kernel
+        Not fitted.
     X : SequenceSet or table
         All samples.
     transforms : sequence of GramTransform, optional
+        Of the Gram matrix, not fitted.
     gives : {"gram", "features", "implicit"}
         What the solvers take.
     form : mapping, optional
@@ -106,8 +141,9 @@ def make_source(
         Over all samples: those of the kernel's stored form, if it has one. Without any the kernel is fitted on each
         training part.
     memory_limit : int or str, optional
-        Of features and Implicits.
+        Of features and Implicits: bytes, or text such as ``"2GB"``; by default half of the memory available.
     n_threads : int, optional
+        By default as many as there are cores.
 
     Returns
     -------

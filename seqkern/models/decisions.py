@@ -1,8 +1,9 @@
 """What a model decides about samples, and what follows from decision values."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ModelError
 
@@ -29,24 +30,36 @@ class Decisions(NamedTuple):
     array([0, 1])
     """
 
-    decisions: np.ndarray
-    predicted: np.ndarray
-    probabilities: np.ndarray | None
+    decisions: npt.NDArray[np.float64]
+    predicted: npt.NDArray[Any]
+    probabilities: npt.NDArray[np.float64] | None
 
-    def take(self, rows: np.ndarray) -> "Decisions":
-        """Return what is decided about some of the samples."""
+    def take(self, rows: npt.NDArray[np.int64]) -> "Decisions":
+        """Return what is decided about some of the samples.
+
+        Parameters
+        ----------
+        rows : ndarray of int64
+            Which of the n samples.
+
+        Returns
+        -------
+        Decisions
+        """
         probabilities = None if self.probabilities is None else self.probabilities[rows]
         return Decisions(self.decisions[rows], self.predicted[rows], probabilities)
 
 
-def codes_of_decisions(kind: str, decisions: np.ndarray, threshold: float = 0.0) -> np.ndarray:
+def codes_of_decisions(kind: str, decisions: npt.NDArray[np.float64], threshold: float = 0.0) -> npt.NDArray[Any]:
     """Return the predictions that follow from the decision values of a solver, shape (n,).
 
     Parameters
     ----------
     kind : {"binary", "multiclass", "real", "none"}
+        Of the labels that the solver was trained on.
     decisions : ndarray of float64, shape (n,) or (n, classes)
-    threshold : float
+        Of the solver.
+    threshold : float, default 0
         Of two classes: above it a sample is positive.
 
     Returns
@@ -67,6 +80,17 @@ def codes_of_decisions(kind: str, decisions: np.ndarray, threshold: float = 0.0)
 
 
 def check_predicts(solver: "Solver") -> None:
-    """Raise ModelError for a solver that projects on components, and predicts nothing."""
+    """Raise ModelError for a solver that projects on components, and predicts nothing.
+
+    Parameters
+    ----------
+    solver : Solver
+        Fitted or not.
+
+    Raises
+    ------
+    ModelError
+        If it has no `predict`.
+    """
     if not hasattr(solver, "predict"):
         raise ModelError("projects on components, and predicts nothing", remedy="take its decisions")

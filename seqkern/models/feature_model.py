@@ -1,10 +1,11 @@
-"""A trained model of a solver that takes features: it needs the kernel's features of new samples, no training samples."""
+"""A trained model of a solver that takes features: it needs features of new samples, and no training samples."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.threads import given_threads
@@ -29,13 +30,37 @@ class FeatureModel(Model):
         The features that the solver takes, counted from 0 among those of the kernel.
     names : tuple of str, length m
         What they are called.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.models.training import train_model
+    >>> from seqkern.sequences.labels import make_labels
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> X = as_sequences(["CAGGTAAG", "TCGGTAAT", "CAGGCATG", "TCGCTAAT"], "dna")
+    >>> labels = make_labels(X.ids, ["donor", "donor", "decoy", "decoy"], positive="donor")
+    >>> model = train_model(X, labels, SpectrumKernel(2), "lp_machine:C=10")
+    >>> type(model).__name__, model.names
+    ('FeatureModel', ('AG', 'CA', 'GC'))
+    >>> model.predict(["AAGGTAAC", "AAGCTAAC"])
+    array(['donor', 'decoy'], dtype='<U5')
     """
 
-    features: np.ndarray
+    features: npt.NDArray[np.int64]
     names: tuple[str, ...]
 
-    def decision(self, X: Any, *, n_threads: int | None = None) -> np.ndarray:
-        """Return the decision values of new samples; see `Model.decision`."""
+    def decision(self, X: Any, *, n_threads: int | None = None) -> npt.NDArray[np.float64]:
+        """Return the decision values of new samples.
+
+        Parameters
+        ----------
+        X, n_threads : object
+            As in `Model.decision`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,), or (n, classes) for several classes
+        """
         X = self._coerced(X)
         shape = () if self.kind != "multiclass" else (len(self.classes),)
         out = np.empty((len(X), *shape))
@@ -75,6 +100,11 @@ class FeatureModel(Model):
     def write_features(self, path: str | Path) -> None:
         """Write the selected features as a table; see `feature_rows`.
 
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
         Raises
         ------
         FileError
@@ -84,12 +114,12 @@ class FeatureModel(Model):
         rows = feature_rows(self.solver, [self.names[j] for j in columns], self.features[columns], self.classes)
         write_tsv(path, ("feature", "column", "rank", "weight", "class"), rows)
 
-    def own_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def own_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return (JSON dict, dict of arrays) of what it has besides a Model's."""
         return {"names": list(self.names)}, {"columns": self.features}
 
     def check_own(self) -> None:
-        """Raise ValueError if the features are no columns, each with a name."""
+        """Raise ValueError if the features are not columns, each with a name."""
         columns = self.features
         good = columns.ndim == 1 and columns.dtype == np.int64 and len(columns) == len(self.names) > 0
         if not good or columns.min() < 0 or len(self.support) or self.transforms:

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import GramError
 from seqkern.core.memory import available_memory, format_bytes, parse_bytes
@@ -30,7 +31,7 @@ class FeatureSource(Source):
         Copied before it is fitted, if it learns from data.
     X : SequenceSet or FeatureTable
         All samples of the data set.
-    transforms : list of Gram transforms, optional
+    transforms : sequence of GramTransform, optional
         There must be none.
     sparse : bool
         Whether a matrix that is mostly zero may be given as a csr_array; else as an ndarray.
@@ -89,6 +90,19 @@ class FeatureSource(Source):
 
         FeatureBlocks, where they are wanted, have not been computed.
 
+        Parameters
+        ----------
+        kernel : Kernel
+            Fitted.
+        X : SequenceSet or FeatureTable
+            The n samples.
+        counts : dict of str to int, optional
+            Gets what the kernel's policies touched, in words.
+
+        Returns
+        -------
+        ndarray, csr_array or FeatureBlocks, shape (n, features)
+
         Raises
         ------
         GramError
@@ -109,15 +123,41 @@ class FeatureSource(Source):
             )
         return vectors.toarray()
 
-    def pair(self, train: np.ndarray, test: np.ndarray, y: np.ndarray | None = None) -> tuple[Any, Any]:
-        """Return the feature vectors of two parts, for index arrays; `y` are the labels of the training part."""
+    def pair(
+        self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
+    ) -> tuple[Any, Any]:
+        """Return the feature vectors of two parts.
+
+        Parameters
+        ----------
+        train, test, y : object
+            As in `Source.pair`.
+
+        Returns
+        -------
+        train, test : ndarray, csr_array or FeatureBlocks
+        """
         part = self.part(train, test, y)
         return part.train, part.test
 
     def part(
-        self, train: np.ndarray, test: np.ndarray | None = None, y: np.ndarray | None = None, watch: Watch = NOBODY
+        self,
+        train: npt.NDArray[np.int64],
+        test: npt.NDArray[np.int64] | None = None,
+        y: npt.NDArray[Any] | None = None,
+        watch: Watch = NOBODY,
     ) -> Part:
-        """Return the Part of some rows; see `Source.part`."""
+        """Return the Part of some rows.
+
+        Parameters
+        ----------
+        train, test, y, watch : object
+            As in `Source.part`.
+
+        Returns
+        -------
+        Part
+        """
         rows = [train] if test is None else [train, test]
         made, counts = None, {}
         if self._whole is not None and test is None and is_all(train, len(self.X)):
@@ -133,14 +173,31 @@ class FeatureSource(Source):
         kept = self.kept(*parts)
         return Part(kept[0], None if test is None else kept[1], kernel=made, counts=counts)
 
-    def compute_whole(self, y: np.ndarray | None = None, **options: Any) -> None:
-        """Fit the kernel on all samples, and look at their features; see `Source`."""
+    def compute_whole(self, y: npt.NDArray[Any] | None = None, **options: Any) -> None:
+        """Fit the kernel on all samples, and look at their features.
+
+        Parameters
+        ----------
+        y, **options : object
+            As in `Source.compute_whole`.
+        """
         kernel = self.fitted_kernel(np.arange(len(self.X)), y)
         vectors = self.of(kernel, self.X, self.counts) if kernel.data_dependent else self.whole
         self._whole = kernel, vectors
 
     def kept(self, *parts: Any) -> tuple[Any, ...]:
-        """Return features of some parts, FeatureBlocks stored as far as they fit into the memory together: a tuple."""
+        """Return features of some parts, FeatureBlocks stored as far as they fit into the memory together.
+
+        Parameters
+        ----------
+        *parts : ndarray, csr_array or FeatureBlocks
+            Features of each.
+
+        Returns
+        -------
+        tuple
+            Of the same.
+        """
         room = min(self.limit, available_memory() // 2)
         out = []
         for part in parts:
@@ -150,17 +207,61 @@ class FeatureSource(Source):
             out.append(part)
         return tuple(out)
 
-    def fitted(self, train: np.ndarray, y: np.ndarray | None = None) -> Kernel:
-        """Return the kernel fitted on a training part; itself, if it learns nothing."""
+    def fitted(self, train: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None) -> Kernel:
+        """Return the kernel fitted on a training part; itself, if it learns nothing.
+
+        Parameters
+        ----------
+        train : ndarray of int64
+            Rows of the training part.
+        y : ndarray, optional
+            Their labels.
+
+        Returns
+        -------
+        Kernel
+        """
         return self.fitted_kernel(train, y) if self.kernel.data_dependent else self.kernel
 
-    def names(self, columns: np.ndarray, train: np.ndarray, y: np.ndarray | None = None) -> list[str]:
-        """Return the names of some features of a training part, a list of str."""
+    def names(
+        self, columns: npt.NDArray[np.int64], train: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
+    ) -> list[str]:
+        """Return the names of some features of a training part.
+
+        Parameters
+        ----------
+        columns : ndarray of int64
+            The features, counted from 0.
+        train : ndarray of int64
+            Rows of the training part.
+        y : ndarray, optional
+            Their labels.
+
+        Returns
+        -------
+        list of str
+        """
         return name_features(self.fitted(train, y), self.X, columns)
 
 
 def feature_form(specs: Sequence[Any]) -> dict[str, bool]:
-    """Return how a FeatureSource is to give features to all solvers of a grid, its parameters as a dict."""
+    """Return how a FeatureSource is to give features to all solvers of a grid.
+
+    Parameters
+    ----------
+    specs : sequence of str or dict
+        Of the solvers.
+
+    Returns
+    -------
+    dict of str to bool
+        `sparse` and `blocks` of `FeatureSource`.
+
+    Examples
+    --------
+    >>> feature_form(["linear_svc:C=1"])["sparse"]
+    True
+    """
     solvers = [build_solver(spec) for spec in specs]
     return {
         "sparse": all(solver.accepts_sparse for solver in solvers),

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibration
@@ -26,6 +27,7 @@ from seqkern.models.training_record import class_names, search_record, versions
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.base import Solver
+from seqkern.solvers.kinds import ClassSolver
 from seqkern.solvers.thresholds import Threshold
 
 
@@ -62,6 +64,7 @@ class FittedMethod:
     search : Search
         How it was chosen.
     data : Data
+        What it was fitted on, and decides about.
     rows : ndarray of int64
         The training part.
     labels : Labels
@@ -73,29 +76,44 @@ class FittedMethod:
     part : Part
         What the solver was fitted on, and what it needs to decide about the rows `ahead`.
     ahead : ndarray of int64 or None
+        Samples that were known when it was fitted.
     solver : Solver
         Fitted.
     calibration : SigmoidCalibration, IsotonicCalibration or None
+        What turns decisions into probabilities.
     threshold : Threshold or None
+        Above which a decision means the positive class; None: 0.
     layers : Layers or None
         Fitted.
     inner : InnerFits
+        How the fits before the solver's own went.
     kernel_converged : bool
         Whether the weights of kernels inside the kernel converged on the training part.
 
     Examples
     --------
-    See `Method`.
+    >>> import numpy as np
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.models.method import Method
+    >>> from seqkern.sequences.labels import make_labels
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> X = as_sequences(["ACAC", "AACA", "GGTG", "TGGT", "CAAC", "GTTG"], "dna")
+    >>> method = Method(SpectrumKernel(2), "csvc:C=1")
+    >>> fitted = method.fit(method.data(X, make_labels(X.ids, ["a", "a", "b", "b", "a", "b"])), np.arange(4))
+    >>> fitted.decide(np.array([4, 5])).decisions.round(2)
+    array([-1.  ,  0.65])
+    >>> fitted.choice.spec["C"], fitted.inner.n
+    (1, 0)
     """
 
     search: Search
     data: Data
-    rows: np.ndarray
+    rows: npt.NDArray[np.int64]
     labels: Labels
-    y: np.ndarray | None
+    y: npt.NDArray[Any] | None
     choice: Choice
     part: Part
-    ahead: np.ndarray | None
+    ahead: npt.NDArray[np.int64] | None
     solver: Solver
     calibration: SigmoidCalibration | IsotonicCalibration | None = None
     threshold: Threshold | None = None
@@ -114,7 +132,7 @@ class FittedMethod:
         own = self.solver.report_.get("inner_not_converged", 0)
         return self.inner.not_converged + self.inner.weights_not_converged + own
 
-    def decide(self, rows: np.ndarray) -> Decisions:
+    def decide(self, rows: npt.NDArray[np.int64]) -> Decisions:
         """Return what is decided about some samples of the data.
 
         Layers that look at neighbours are shown the decisions about whole chains, also where no label is known.
@@ -144,12 +162,23 @@ class FittedMethod:
         above = 0.0 if self.threshold is None else self.threshold.value
         predicted = codes_of_decisions(kind, decisions, above)
         if kind == "multiclass":  # a training part may lack a class
-            predicted = np.asarray(self.solver.classes_)[predicted]
+            predicted = cast(ClassSolver, self.solver).classes_[predicted]
         probabilities = None if self.calibration is None else self.calibration.probabilities(decisions)
         return Decisions(decisions, predicted, probabilities)
 
-    def values(self, rows: np.ndarray) -> Any:
-        """Return what the solver takes of some samples; what was computed ahead is there already."""
+    def values(self, rows: npt.NDArray[np.int64]) -> Any:
+        """Return what the solver takes of some samples; what was computed ahead is there already.
+
+        Parameters
+        ----------
+        rows : ndarray of int64
+            Samples of the data.
+
+        Returns
+        -------
+        ndarray, csr_array, FeatureBlocks or Implicit
+            As the source gives it.
+        """
         if self.ahead is not None and np.array_equal(rows, self.ahead):
             return self.part.test
         return self.source.beside(self.rows, rows, self.y)
@@ -174,8 +203,8 @@ class FittedMethod:
         Raises
         ------
         ParameterError
-            If the source knows kernel values alone, without kernel and samples, or layers follow the solver and the samples
-            are no residues: only a predictor of residues has layers.
+            If the source knows kernel values alone, without kernel and samples, or layers follow the solver and the
+            samples are not residues: only a predictor of residues has layers.
         """
         if self.layers is not None and self.data.residues is None:
             raise ParameterError(
@@ -194,7 +223,7 @@ class FittedMethod:
         residues = self.data.residues
         return made if residues is None else ResidueModel(made, residues.window, self.layers)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return (JSON dict, dict of arrays): what the file of the model holds."""
         return self.model().state()
 
@@ -203,7 +232,7 @@ class FittedMethod:
         labels, search = self.labels, self.search
         recognised = {}
         if labels.kind not in ("real", "none"):
-            right = self.solver.predict(self.part.train) == self.y
+            right = cast(ClassSolver, self.solver).predict(self.part.train) == self.y
             recognised = labels.take(right).class_counts()
         afterwards = {"calibration": self.calibration, "threshold": self.threshold}
         return {
@@ -249,7 +278,7 @@ class FittedMethod:
             **about,
         )
 
-    def _required_rows(self) -> np.ndarray:
+    def _required_rows(self) -> npt.NDArray[np.int64]:
         """Return the training samples, or features, that prediction needs, sorted; one at least."""
         rows = self.solver.support_ if len(self.solver.support_) else np.zeros(1, dtype=np.int64)
         for transform in reversed(self.part.transforms):
@@ -257,16 +286,21 @@ class FittedMethod:
         return np.unique(rows)
 
 
-def rows_seen(layers: Layers | None, data: Data, train: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def rows_seen(
+    layers: Layers | None, data: Data, train: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
     """Return the samples that a solver decides about, for layers to decide about some: whole chains where needed.
 
     Parameters
     ----------
     layers : Layers or None
+        What follows the solver.
     data : Data
+        What it decides about.
     train : ndarray of int64
         The training part, of which no sample is among them.
     rows : ndarray of int64
+        The samples to be decided about.
 
     Returns
     -------
@@ -278,7 +312,7 @@ def rows_seen(layers: Layers | None, data: Data, train: np.ndarray, rows: np.nda
     return np.union1d(rows, neighbours(data.residues, rows, train, rows))
 
 
-def _after_layers(layers: Layers, decisions: np.ndarray, chains: Any, kind: str) -> Decisions:
+def _after_layers(layers: Layers, decisions: npt.NDArray[np.float64], chains: Any, kind: str) -> Decisions:
     """Return what layers make of a solver's decisions, as a solver of this kind gives it."""
     decided = layers.decide(decisions, chains)
     probabilities = decided.probabilities

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import load_archive, unnest
 from seqkern.core.errors import FileError, GramError, ModelError
@@ -25,6 +26,7 @@ def load_model(path: str | Path) -> Model | ResidueModel:
     Parameters
     ----------
     path : path-like
+        The file.
 
     Returns
     -------
@@ -33,14 +35,13 @@ def load_model(path: str | Path) -> Model | ResidueModel:
     Raises
     ------
     ModelError
-        If the file is no model, damaged, or of a newer version, or if this version of seqkern computes
+        If the file is not a model, damaged, or of a newer version, or if this version of seqkern computes
         another kernel than the one that trained the model.
     FileError
         If there is no such file.
     """
     if is_lsgkm(path):
-        # loaded for such a file alone: its kernels and its solver cost start-up
-        from seqkern.models.lsgkm import read_lsgkm
+        from seqkern.models.lsgkm import read_lsgkm  # its kernels and its solver cost start-up
 
         return read_lsgkm(path)
     try:
@@ -78,14 +79,13 @@ def _check_members(path: str | Path) -> None:
         raise ValueError("packed")
 
 
-def _model_from_state(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model:
+def _model_from_state(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Model:
     """Return the Model of a file's content."""
     transforms = [f"transform{i}" for i in range(header["n_transforms"])]
     kind: type[Model] = Model
     own: dict[str, Any] = {}
     if "features" in header:
-        # loaded for such a file alone: sparse matrices cost start-up
-        from seqkern.models.feature_model import FeatureModel
+        from seqkern.models.feature_model import FeatureModel  # sparse matrices cost start-up
 
         columns = unnest("features", arrays)["columns"]
         kind, own = FeatureModel, {"features": columns, "names": tuple(header["features"]["names"])}

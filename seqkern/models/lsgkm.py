@@ -32,23 +32,33 @@ wgkmrbf       the same of ``wgkm``
 ============= ============================================
 """
 
+from __future__ import annotations
+
 import gzip
 import math
 import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import FileError, ModelError, SeqkernError
 from seqkern.core.text_files import open_lines
+from seqkern.core.types import PathLike
 from seqkern.kernels import GappedKmerKernel, RBFKernel
 from seqkern.kernels.kmer.gapped import HALVING, LARGEST_WEIGHT
 from seqkern.models.model import Model
-from seqkern.sequences.alphabets import DNA
+from seqkern.sequences.alphabets import DNA, Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import CSVC, solver_from_state
 
-KERNELS = {
+if TYPE_CHECKING:
+    from seqkern.gram.transforms.base import GramTransform
+    from seqkern.kernels.base import Kernel
+
+KERNELS: dict[str, tuple[Any, bool, bool]] = {
     "gkm_cnt": ("count", False, False),
     "gkm_estfull": ("full", False, False),
     "gkm_esttrunc": ("truncated", False, False),
@@ -64,12 +74,13 @@ MOST_MISMATCHES = 11
 LONGEST_SEQUENCE = 2047
 
 
-def read_lsgkm(path):
-    """Read a model of ``gkmtrain``, plain or compressed.
+def read_lsgkm(path: PathLike) -> Model:
+    r"""Read a model of ``gkmtrain``, plain or compressed.
 
     Parameters
     ----------
     path : path-like
+        The file.
 
     Returns
     -------
@@ -83,6 +94,19 @@ def read_lsgkm(path):
         If the file is damaged, or a model of something else than two classes and a kernel of these.
     FileError
         If it cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> header = ["svm_type c_svc", "kernel_type gkm_esttrunc", "L 4", "k 3", "d 1", "norc 0", "nr_class 2"]
+    >>> header += ["total_sv 2", "rho 0.1", "label 1 -1", "nr_sv 1 1", "SV"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "enhancers.model.txt"
+    ...     _ = path.write_text("\n".join([*header, "0.8 ACGTTGCA", "-0.8 AAAATTTC"]))
+    ...     model = read_lsgkm(path)
+    >>> model.classes, model.decision(["ACGTTGCA", "AAAATTTC"]).round(2).tolist()
+    (('-1', '1'), [0.68, -0.88])
     """
     with open_lines(path) as (lines, _):
         try:
@@ -92,14 +116,15 @@ def read_lsgkm(path):
         except FileError:
             raise
         except (SeqkernError, ValueError) as error:
-            where = f"support vector {error.record}: " if getattr(error, "record", None) else ""
+            record = getattr(error, "record", None)
+            where = f"support vector {record}: " if record else ""
             reason = where + (getattr(error, "problem", None) or str(error))
             raise ModelError(
                 f"is no LS-GKM model that can be used: {reason}", file=path, remedy="make it again with gkmtrain"
             ) from error
 
 
-def write_lsgkm(model, path):
+def write_lsgkm(model: Model, path: PathLike) -> None:
     """Write a model as ``gkmpredict`` reads it; compressed if the name ends in ``.gz``.
 
     The positive class becomes the label 1, the other −1.
@@ -109,6 +134,7 @@ def write_lsgkm(model, path):
     model : Model
         A C-SVM on DNA with a normalised `GappedKmerKernel`, or the `RBFKernel` of a truncated one.
     path : path-like
+        The file.
 
     Raises
     ------
@@ -116,8 +142,25 @@ def write_lsgkm(model, path):
         If LS-GKM has no such models.
     FileError
         If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from seqkern.kernels import GappedKmerKernel
+    >>> from seqkern.models.training import train_model
+    >>> from seqkern.sequences.labels import make_labels
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> X = as_sequences(["ACGTTGCA", "CCGTTGCT", "AAAATTTC", "TAAATTTA"], "dna")
+    >>> kernel = GappedKmerKernel(4, 3, d=1, reverse_complement=True)
+    >>> model = train_model(X, make_labels(X.ids, ["a", "a", "b", "b"], positive="a"), kernel, "csvc:C=1")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_lsgkm(model, f"{folder}/enhancers.model.txt")
+    ...     read = read_lsgkm(f"{folder}/enhancers.model.txt")
+    >>> read.classes, bool(np.allclose(read.decision(X), model.decision(X)))
+    (('-1', '1'), True)
     """
     check_lsgkm(model.kernel, [model.solver.spec()], model.transforms, model.alphabet, model.kind)
+    assert isinstance(model.support, SequenceSet)
     header = _header(model.kernel)
     coefficients = np.asarray(model.solver.dual_coef_)
     support = model.support.take(model.solver.support_)
@@ -138,18 +181,32 @@ def write_lsgkm(model, path):
         file.write(gzip.compress(text, mtime=0) if str(path).endswith(".gz") else text)
 
 
-def check_lsgkm(kernel, solvers, transforms, alphabet, kind):
+def check_lsgkm(
+    kernel: Kernel,
+    solvers: Sequence[Mapping[str, Any]],
+    transforms: Sequence[GramTransform],
+    alphabet: Alphabet | None,
+    kind: str,
+) -> None:
     """Raise ModelError, before any training, if LS-GKM has no such models.
 
     Parameters
     ----------
     kernel : Kernel
-    solvers : list of dict
-        Specs.
-    transforms : list of GramTransform
+        Fitted or not.
+    solvers : sequence of dict
+        Their specs.
+    transforms : sequence of GramTransform
+        There must be none.
     alphabet : Alphabet or None
+        Of the sequences; None of features.
     kind : {"binary", "multiclass", "real"}
         Of the labels.
+
+    Raises
+    ------
+    ModelError
+        With what could be chosen.
     """
     _header(kernel)
     other = next((spec["solver"] for spec in solvers if spec["solver"] != CSVC.name), None)
@@ -161,7 +218,7 @@ def check_lsgkm(kernel, solvers, transforms, alphabet, kind):
         raise ModelError("LS-GKM models are of two classes of DNA", remedy="choose the format seqkern")
 
 
-def _header(kernel):
+def _header(kernel: Any) -> dict[str, Any]:
     """Return the kernel's lines of the header, a dict; ModelError if LS-GKM has no such kernel."""
     radial = isinstance(kernel, RBFKernel)
     gapped = kernel.bases[0] if radial and kernel.base is not None else kernel
@@ -195,7 +252,7 @@ def _header(kernel):
     return header
 
 
-def _check_support(support, coefficients, intercept, length):
+def _check_support(support: SequenceSet, coefficients: npt.NDArray[np.float64], intercept: float, length: int) -> None:
     """Raise ModelError for numbers or sequences that LS-GKM would not read as they are."""
     if not len(support):
         raise ModelError("the model has no support sequences", remedy="train with a larger C")
@@ -210,9 +267,11 @@ def _check_support(support, coefficients, intercept, length):
         raise ModelError("a coefficient is not finite", remedy="train it again")
 
 
-def _parse(lines):
+def _parse(lines: Iterator[str]) -> tuple[dict[str, list[str]], list[float], list[str]]:
     """Return (dict of header words, coefficients, sequences) of a file's lines; ValueError if they do not fit."""
-    header, coefficients, sequences = {}, [], []
+    header: dict[str, list[str]] = {}
+    coefficients: list[float] = []
+    sequences: list[str] = []
     for line in lines:
         if not line.strip():
             continue
@@ -240,7 +299,7 @@ def _parse(lines):
     return header, coefficients, sequences
 
 
-def _as_model(header, coefficients, sequences):
+def _as_model(header: dict[str, list[str]], coefficients: list[float], sequences: list[str]) -> Model:
     """Return the Model of a file's content."""
     kernel = _kernel(header)
     if header["svm_type"] != ["c_svc"] or header["nr_class"] != ["2"]:
@@ -252,8 +311,8 @@ def _as_model(header, coefficients, sequences):
         raise ValueError(f"it tells of {n} and {counts[0]} + {counts[1]} support vectors, and has {len(sequences)}")
     if labels[0] == labels[1]:
         raise ValueError("its two labels are equal")
-    coefficients = np.array(coefficients)
-    cost = float(np.abs(coefficients).max()) or 1.0
+    weights = np.array(coefficients)
+    cost = float(np.abs(weights).max()) or 1.0
     solver = solver_from_state(
         {
             "spec": CSVC(C=cost).spec(),
@@ -261,7 +320,7 @@ def _as_model(header, coefficients, sequences):
             "report": {"converged": True, "iterations": 0, "n_support": n},
             "learned": {"intercept": -_real(header, "rho")},
         },
-        {"support": np.arange(n), "coef": coefficients, "classes": np.array([-1.0, 1.0])},
+        {"support": np.arange(n), "coef": weights, "classes": np.array([-1.0, 1.0])},
     )
     return Model(
         kernel=kernel,
@@ -276,7 +335,7 @@ def _as_model(header, coefficients, sequences):
     )
 
 
-def _kernel(header):
+def _kernel(header: dict[str, list[str]]) -> Kernel:
     """Return the kernel that a header tells of."""
     name = " ".join(header["kernel_type"])
     if name not in KERNELS:
@@ -286,7 +345,7 @@ def _kernel(header):
         raise ValueError("norc is neither 0 nor 1")
     if centred and (_real(header, "M"), _real(header, "H")) != (LARGEST_WEIGHT, HALVING):
         raise ValueError(f"only M {LARGEST_WEIGHT} and H {HALVING} are possible here")
-    kernel = GappedKmerKernel(
+    kernel: Any = GappedKmerKernel(
         _integer(header, "L"),
         _integer(header, "k"),
         d=_integer(header, "d"),
@@ -301,22 +360,22 @@ def _kernel(header):
     return kernel
 
 
-def _integer(header, key, place=0, words=1):
-    """Return an integer of the header; ValueError if there are more or fewer words, or it is none."""
+def _integer(header: dict[str, list[str]], key: str, place: int = 0, words: int = 1) -> int:
+    """Return an integer of the header; ValueError if there are more or fewer words, or it is not one."""
     if len(header.get(key, ())) != words or not re.fullmatch(r"[+-]?[0-9]{1,18}", header[key][place]):
         raise ValueError(f"{key} {' '.join(header.get(key, ['is missing']))!r} is not as it should be")
     return int(header[key][place])
 
 
-def _real(header, key):
+def _real(header: dict[str, list[str]], key: str) -> float:
     """Return the one number of a line of the header."""
     if len(header.get(key, ())) != 1:
         raise ValueError(f"{key} is not one number")
     return _number(header[key][0], key)
 
 
-def _number(word, what):
-    """Return a finite float; ValueError if the word is none."""
+def _number(word: str, what: str) -> float:
+    """Return a finite float; ValueError if the word is not one."""
     try:
         value = float(word)
     except ValueError:

@@ -4,12 +4,23 @@ from pathlib import Path
 
 from seqkern.core.errors import SeqkernError
 from seqkern.core.text_files import open_lines
+from seqkern.core.types import PathLike
 
 FIRST = "svm_type"
 
 
-def is_lsgkm(path: str | Path) -> bool:
-    """Return whether a file, plain or compressed, begins as LS-GKM's models do."""
+def is_lsgkm(path: PathLike) -> bool:
+    """Return whether a file, plain or compressed, begins as LS-GKM's models do.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; it need not exist.
+
+    Returns
+    -------
+    bool
+    """
     try:
         if not Path(path).is_file():
             return False

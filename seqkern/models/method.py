@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.convergence import telling, unconverged
 from seqkern.core.errors import LabelError
 from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibration
 from seqkern.evaluation.held_out import fit_held_out, fit_layers, neighbours
-from seqkern.evaluation.selection import Choice, select
+from seqkern.evaluation.selection import Choice, Pair, select
 from seqkern.gram.matrix import GramMatrix
 from seqkern.gram.transforms.base import GramTransform
 from seqkern.kernels.base import Kernel
@@ -25,13 +26,12 @@ from seqkern.models.parts import Part
 from seqkern.models.search import Search
 from seqkern.models.sources import Source, Units, check_source
 from seqkern.models.watch import NOBODY, Watch
+from seqkern.residues import Residues
 from seqkern.sequences.labels import Labels
 from seqkern.solvers import common_input, expand_grid, make_solver
 from seqkern.solvers.base import Solver
 from seqkern.solvers.thresholds import Threshold
 from seqkern.study.feasible import check_training_part
-
-Pair = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +57,7 @@ class Method:
         Rule for the decision above which a sample is predicted to be positive (see `seqkern.solvers.thresholds`),
         where labels are binary; by default 0.
     search : Search
+        How one of several candidates is chosen.
 
     Examples
     --------
@@ -87,9 +88,9 @@ class Method:
         return dict(self.kernel) if isinstance(self.kernel, Mapping) else {str(self.kernel.name): self.kernel}
 
     @functools.cached_property
-    def candidates(self) -> list[tuple[str, dict[str, Any]]]:
+    def candidates(self) -> list[tuple[Any, dict[str, Any]]]:
         """What is chosen among: pairs of a kernel's name and a solver's spec."""
-        listed = list(self.solver) if isinstance(self.solver, (list, tuple)) else expand_grid(self.solver)
+        listed: list[Any] = expand_grid(self.solver) if isinstance(self.solver, (str, Mapping)) else list(self.solver)
         if all(isinstance(item, dict) for item in listed):
             return [(name, spec) for name in self.kernels for spec in listed]
         return listed
@@ -120,7 +121,17 @@ class Method:
         return self.search.folds if len(self.candidates) > 1 or after else 0
 
     def transforms_of(self, kernel: str) -> Sequence[GramTransform]:
-        """Return the Gram transforms of a kernel, not fitted."""
+        """Return the Gram transforms of a kernel, not fitted.
+
+        Parameters
+        ----------
+        kernel : str
+            Its name.
+
+        Returns
+        -------
+        sequence of GramTransform
+        """
         if isinstance(self.transforms, Mapping):
             return self.transforms.get(kernel, ())
         return self.transforms
@@ -141,8 +152,13 @@ class Method:
             All samples.
         grams : mapping of str to sequence of GramMatrix, optional
             Stored ones over all samples, by the kernel's name; see `make_source`.
-        memory_limit, n_threads
+        memory_limit, n_threads : object, optional
             As in `make_source`.
+
+        Returns
+        -------
+        dict of str to Source
+            By the kernel's name.
 
         Raises
         ------
@@ -162,25 +178,64 @@ class Method:
             if kernel is not None
         }
 
-    def data(self, X: Units, labels: Labels, residues: Any = None, **options: Any) -> Data:
-        """Return the Data of some samples as this method takes them; options as in `sources`."""
+    def data(self, X: Units, labels: Labels, residues: Residues | None = None, **options: Any) -> Data:
+        """Return the Data of some samples as this method takes them.
+
+        Parameters
+        ----------
+        X : SequenceSet or table
+            All samples.
+        labels : Labels
+            Of them.
+        residues : Residues, optional
+            Which residue of which chain each is, where samples are windows around residues.
+        **options : object
+            As in `sources`.
+
+        Returns
+        -------
+        Data
+
+        Raises
+        ------
+        ParameterError, GramError
+            As `sources`.
+        """
         return Data(labels, self.sources(X, **options), residues)
 
-    def check(self, labels: Labels, *, groups: np.ndarray | None = None, place: str = "") -> None:
+    def check(self, labels: Labels, *, groups: npt.NDArray[Any] | None = None, place: str = "") -> None:
         """Raise an error, before any kernel is computed, if a solver cannot learn the labels of a training part.
 
         Parameters
         ----------
         labels : Labels
             Of the training part.
-        groups, place
-            As in `seqkern.study.feasible.check_training_part`, whose errors these are.
+        groups : ndarray, shape (n,), optional
+            Samples of one group stay in one fold; by default those of the labels.
+        place : str, optional
+            What the error calls the training part.
+
+        Raises
+        ------
+        ParameterError, LabelError, FoldError
+            As `seqkern.study.feasible.check_training_part`.
         """
         folds, seed = self.inner_folds, self.search.seed
         check_training_part(labels, self.specs, inner_folds=folds, seed=seed, groups=groups, place=place)
 
     def check_choice(self, labels: Labels) -> None:
-        """Raise LabelError where there are several candidates, and no labels."""
+        """Raise LabelError where there are several candidates, and no labels.
+
+        Parameters
+        ----------
+        labels : Labels
+            Of the training part.
+
+        Raises
+        ------
+        LabelError
+            With how many candidates there are.
+        """
         if labels.kind == "none" and len(self.candidates) > 1:
             raise LabelError(
                 f"without labels nothing tells which of {len(self.candidates)} candidates is the best",
@@ -188,20 +243,26 @@ class Method:
             )
 
     def fit(
-        self, data: Data, rows: np.ndarray | None = None, *, ahead: np.ndarray | None = None, watch: Watch = NOBODY
+        self,
+        data: Data,
+        rows: npt.NDArray[np.int64] | None = None,
+        *,
+        ahead: npt.NDArray[np.int64] | None = None,
+        watch: Watch = NOBODY,
     ) -> FittedMethod:
         """Choose, and train on a training part.
 
         Parameters
         ----------
         data : Data
+            Of the kernels of this method.
         rows : ndarray of int64, optional
             The training part; by default all samples with labels.
         ahead : ndarray of int64, optional
-            Samples that will be decided about: what the solver takes of them is computed with the training part, which is
-            never told of it.
+            Samples that will be decided about: what the solver takes of them is computed with the training part, which
+            is never told of it.
         watch : Watch, optional
-            What looks on.
+            What looks on, such as a clock.
 
         Returns
         -------
@@ -232,7 +293,7 @@ class Method:
 class _Fitting:
     """One fit of a method, stage after stage."""
 
-    def __init__(self, method: Method, data: Data, rows: np.ndarray, watch: Watch) -> None:
+    def __init__(self, method: Method, data: Data, rows: npt.NDArray[np.int64], watch: Watch) -> None:
         for name in method.kernels:
             check_source(data.source(name), method.input)
         self.method, self.data, self.rows, self.watch = method, data, rows, watch
@@ -243,11 +304,11 @@ class _Fitting:
         self.n_failed = 0
 
     @functools.cached_property
-    def y(self) -> np.ndarray | None:
+    def y(self) -> npt.NDArray[Any] | None:
         """The labels as solvers take them."""
         return self.labels.targets()
 
-    def run(self, ahead: np.ndarray | None) -> FittedMethod:
+    def run(self, ahead: npt.NDArray[np.int64] | None) -> FittedMethod:
         """Go through the stages."""
         with unconverged():  # their number is told
             choice = self.choose()
@@ -315,8 +376,8 @@ class _Fitting:
         self.watch.lap("hold out")
         return calibration, threshold
 
-    def fit_layers(self, choice: Choice, ahead: np.ndarray) -> Layers | None:
-        """Fit the layers to decisions about held-out samples; they see those about other samples of these chains too."""
+    def fit_layers(self, choice: Choice, ahead: npt.NDArray[np.int64]) -> Layers | None:
+        """Fit the layers to decisions about held-out samples; they see those about others of these chains too."""
         if not self.method.layers:
             return None
         seen, residues, search = self.rows, self.data.residues, self.method.search
@@ -335,7 +396,7 @@ class _Fitting:
         )
         return layers
 
-    def prepare(self, choice: Choice, seen: np.ndarray | None) -> tuple[Part, bool]:
+    def prepare(self, choice: Choice, seen: npt.NDArray[np.int64] | None) -> tuple[Part, bool]:
         """Return the Part of the training part, and whether what the kernel learned converged."""
         source = self.data.source(choice.kernel)
         with unconverged() as weights:
@@ -353,10 +414,12 @@ class _Fitting:
         self.watch.lap("train")
         return solver
 
-    def pair(self, source: Source, rows: np.ndarray) -> Pair:
+    def pair(self, source: Source, rows: npt.NDArray[np.int64]) -> Pair:
         """Return the `pair` of a source for rows that count within `rows`; see `telling`."""
 
-        def within(train: np.ndarray, test: np.ndarray, y_train: np.ndarray) -> tuple[Any, Any]:
+        def within(
+            train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y_train: npt.NDArray[Any]
+        ) -> tuple[Any, Any]:
             return source.pair(rows[train], rows[test], y_train)
 
         return telling(within, self.failed_weights)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import nest, save_archive
 from seqkern.core.errors import ModelError, ParameterError, PolicyError
@@ -57,6 +58,7 @@ class Model:
     diagonal : ndarray of float64, shape (len(support),)
         K(z, z) of each of them.
     kind : {"binary", "multiclass", "real", "none"}
+        Of the labels that it was trained on.
     classes : tuple of str
         (negative, positive), or one for each column of the decisions; empty for real labels. Of a model that
         projects, the numbers of the components.
@@ -65,25 +67,51 @@ class Model:
     record : dict
         How the model was made: versions, seed, sizes, what was compared and chosen, the solver's report; where there
         are any, the window around sites and the calibration.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import MismatchKernel
+    >>> from seqkern.models.training import train_model
+    >>> from seqkern.sequences.labels import make_labels
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> X = as_sequences(["CAGGTAAG", "AAGGTGAG", "CAGGCATG", "TCGCTAAT"], "dna")
+    >>> labels = make_labels(X.ids, ["donor", "donor", "decoy", "decoy"], positive="donor")
+    >>> model = train_model(X, labels, MismatchKernel(3, 1), "csvc:C=10")
+    >>> model.predict(["TAGGTAAG", "TCGCAAAT"])
+    array(['donor', 'decoy'], dtype='<U5')
+    >>> model.decision(["TAGGTAAG"]).round(2)
+    array([1.17])
+
+    It is kept as one file:
+
+    >>> import tempfile
+    >>> from seqkern.models.loading import load_model
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/donors.model")
+    ...     read = load_model(f"{folder}/donors.model")
+    >>> bool(np.all(read.decision(X) == model.decision(X)))
+    True
     """
 
     kernel: Kernel
     transforms: list[GramTransform]
     solver: Any  # a Solver; what it has besides, `predict` and `classes_`, depends on its kind
     support: SequenceSet | FeatureTable
-    diagonal: np.ndarray
+    diagonal: npt.NDArray[np.float64]
     kind: str
     classes: tuple[str, ...]
     policies: dict[str, str]
     record: dict[str, Any]
 
-    def decision(self, X: Any, *, n_threads: int | None = None) -> np.ndarray:
+    def decision(self, X: Any, *, n_threads: int | None = None) -> npt.NDArray[np.float64]:
         """Return the decision values of new samples.
 
         Parameters
         ----------
         X : SequenceSet, list of str, FeatureTable or 2-D array, n samples
+            Of the kind that the model was trained on.
         n_threads : int, optional
+            By default as many as there are cores.
 
         Returns
         -------
@@ -116,16 +144,17 @@ class Model:
         """Whether decisions are coordinates, as those of kernel PCA, from which no prediction follows."""
         return not hasattr(self.solver, "predict")
 
-    def _by_matrix(self, rows: Prepared, n_threads: int | None = None) -> np.ndarray:
+    def _by_matrix(self, rows: Prepared, n_threads: int | None = None) -> npt.NDArray[np.float64]:
         """Return the decisions of Prepared rows by their kernel with the support samples."""
-        K, diagonal = np.empty((len(rows), len(self.columns))), rows.diagonal
+        K = np.empty((len(rows), len(self.columns)))
+        diagonal: npt.NDArray[np.float64] | None = rows.diagonal
         fill(self.kernel, rows, self.columns, K, n_threads=n_threads)
         for transform in self.transforms:
             K, diagonal = transform.transform(K, diagonal)
         return self.solver.decision_function(K)
 
     @cached_property
-    def _folded(self) -> Callable[[Prepared], np.ndarray] | None:
+    def _folded(self) -> Callable[[Prepared], npt.NDArray[np.float64]] | None:
         """What decides without the kernel matrix, see `AffineForm.fold`; None if there is no such thing."""
         try:
             form = self.form()
@@ -142,7 +171,7 @@ class Model:
         """The number of columns that the solver takes."""
         return len(self.columns)
 
-    def own_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
+    def own_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]] | None:
         """Return (JSON dict, dict of arrays) of what a kind of model has besides; None for a plain one."""
         return None
 
@@ -152,13 +181,25 @@ class Model:
         if not good or self.diagonal.dtype != np.float64:
             raise ValueError("its parts do not fit together")
 
-    def predict(self, X: Any, *, n_threads: int | None = None) -> np.ndarray:
-        """Return the predicted class name of each sample, or for real labels the number, shape (n,).
+    def predict(self, X: Any, *, n_threads: int | None = None) -> npt.NDArray[Any]:
+        """Return what is predicted of new samples.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, FeatureTable or 2-D array, n samples
+            Of the kind that the model was trained on.
+        n_threads : int, optional
+            By default as many as there are cores.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            The name of the class of each, or for real labels the number.
 
         Raises
         ------
-        ModelError
-            If the model projects.
+        ModelError, SequenceError
+            As `decision`, and if the model projects.
         """
         check_predicts(self.solver)
         return self.classify(self.decision(X, n_threads=n_threads))
@@ -169,7 +210,9 @@ class Model:
         Parameters
         ----------
         X : SequenceSet, list of str, FeatureTable or 2-D array, n samples
+            Of the kind that the model was trained on.
         n_threads : int, optional
+            By default as many as there are cores.
 
         Returns
         -------
@@ -185,12 +228,23 @@ class Model:
         probabilities = None if self.calibration is None else self.calibration.probabilities(decisions)
         return Decisions(decisions, self._codes(decisions), probabilities)
 
-    def classify(self, decisions: np.ndarray) -> np.ndarray:
-        """Return the predictions that follow from decision values, shape (n,)."""
+    def classify(self, decisions: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+        """Return the predictions that follow from decision values.
+
+        Parameters
+        ----------
+        decisions : ndarray of float64, shape (n,) or (n, classes)
+            As `decision` returns them.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            As `predict` returns it.
+        """
         codes = self._codes(decisions)
         return codes if self.kind == "real" else np.array(self.classes)[codes]
 
-    def _codes(self, decisions: np.ndarray) -> np.ndarray:
+    def _codes(self, decisions: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
         """Return the codes of the classes that follow from decision values; of real labels the numbers."""
         return codes_of_decisions(self.kind, decisions, 0.0 if self.threshold is None else self.threshold.value)
 
@@ -200,6 +254,7 @@ class Model:
         Parameters
         ----------
         path : path-like
+            The file.
 
         Raises
         ------
@@ -209,8 +264,8 @@ class Model:
         save_archive(path, *self.state())
 
     def state(
-        self, **more: tuple[dict[str, Any], dict[str, np.ndarray]]
-    ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        self, **more: tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]
+    ) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return what the file of the model holds.
 
         Parameters
@@ -221,8 +276,9 @@ class Model:
         Returns
         -------
         header : dict
-            JSON.
+            The part that is JSON.
         arrays : dict of str to ndarray
+            By their names in the file.
         """
         parts = [
             *more.items(),

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.gram.transforms.base import GramTransform
 from seqkern.kernels.base import Kernel
@@ -29,10 +30,10 @@ class Values(NamedTuple):
     (1, 2)
     """
 
-    train: np.ndarray
-    test: np.ndarray
-    train_diagonal: np.ndarray
-    test_diagonal: np.ndarray
+    train: npt.NDArray[Any]
+    test: npt.NDArray[Any]
+    train_diagonal: npt.NDArray[np.float64]
+    test_diagonal: npt.NDArray[np.float64] | None
     learned: dict[str, float]
     joined: Any = None
 
@@ -43,7 +44,7 @@ class Part:
 
     Attributes
     ----------
-    train, test
+    train, test : ndarray, csr_array, FeatureBlocks or Implicit
         What a solver is fitted on, and decides about: Gram matrices after the transforms, features, or Implicits;
         `test` is None where there is no test part.
     learned : dict of str to float
@@ -66,7 +67,7 @@ class Part:
     train: Any
     test: Any = None
     learned: dict[str, float] = field(default_factory=dict)
-    diagonal: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    diagonal: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     transforms: list[GramTransform] = field(default_factory=list)
     kernel: Kernel | None = None
     counts: dict[str, int] = field(default_factory=dict)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import nest, save_archive, unnest
 from seqkern.core.errors import ModelError
@@ -26,9 +27,26 @@ class ResidueModel:
     windows : Model
         Decides about the window around a residue.
     window : int
-        Its letters, an odd number.
+        Its residues, an odd number.
     layers : Layers, optional
         What follows its decisions.
+
+    Examples
+    --------
+    Helix and coil, from the composition of a window of five residues:
+
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.models.training import train_model
+    >>> from seqkern.residues import residue_samples
+    >>> from seqkern.sequences.labels import make_labels
+    >>> chains = SequenceSet.from_strings(["GSAEELLAKAGPSG", "PGEELLKALGNGSG"], "protein")
+    >>> windows, residues = residue_samples(chains, 5)
+    >>> labels = make_labels(windows.ids, list("CCHHHHHHHHCCCC" "CCHHHHHHHCCCCC"))
+    >>> model = train_model(windows, labels, SpectrumKernel(1), "csvc:C=10", residues=residues)
+    >>> residues, decided = model.decide(SequenceSet.from_strings(["GSAELLKKGSP"], "protein"))
+    >>> "".join(model.classes[code] for code in decided.predicted)
+    'CCHHHHHCCCC'
     """
 
     windows: Model
@@ -73,6 +91,7 @@ class ResidueModel:
         chains : SequenceSet
             Whole chains, with the profiles that the kernel reads.
         n_threads : int, optional
+            By default as many as there are cores.
 
         Returns
         -------
@@ -95,32 +114,66 @@ class ResidueModel:
         return residues, Decided(as_columns(decisions), predicted, probabilities)
 
     @staticmethod
-    def confidence(decided: Decided) -> np.ndarray | None:
-        """Return how sure each prediction is, float64 (n,) from 0 to 1; None without probabilities.
+    def confidence(decided: Decided) -> npt.NDArray[np.float64] | None:
+        """Return how sure each prediction is; None without probabilities.
 
         Margins of decisions have no scale that does not depend on the residues beside; see
         `seqkern.residues.confidence`.
+
+        Parameters
+        ----------
+        decided : Decided
+            About n residues, as `decide` returns it.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,), or None
+            From 0 to 1.
         """
         if decided.probabilities is None:
             return None
         return confidence(decided.probabilities, decided.predicted, probabilities=True)
 
     def save(self, path: str | Path) -> None:
-        """Write the model to one file; FileError if that cannot be written."""
+        """Write the model to one file.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Raises
+        ------
+        FileError
+            If it cannot be written.
+        """
         save_archive(path, *self.state())
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return what the file of the model holds, as `Model.state`."""
         header: dict[str, Any] = {"window": int(self.window), "layers": None}
-        arrays: dict[str, np.ndarray] = {}
+        arrays: dict[str, npt.NDArray[Any]] = {}
         if self.layers is not None:
             header["layers"], own = self.layers.state()
             arrays = nest("layers", own)
         return self.windows.state(residues=(header, arrays))
 
     @classmethod
-    def from_state(cls, windows: Model, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> "ResidueModel":
+    def from_state(cls, windows: Model, header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> "ResidueModel":
         """Return the model of what `save` wrote besides the Model of windows.
+
+        Parameters
+        ----------
+        windows : Model
+            Of the same file.
+        header : dict
+            The part that is JSON.
+        arrays : dict of str to ndarray
+            By their names in the file.
+
+        Returns
+        -------
+        ResidueModel
 
         Raises
         ------

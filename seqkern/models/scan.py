@@ -8,23 +8,35 @@ the support sequences; else its window is cut out and the model applied to it. W
 The convention of positions and strands is that of `seqkern.sequences.sequence_set.windows`.
 """
 
+from __future__ import annotations
+
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import ModelError, ParameterError
+from seqkern.core.types import Source
 from seqkern.kernels.window_values import WindowValues
-from seqkern.sequences.candidates import FORWARD, REVERSE, ScanBuffer
+from seqkern.sequences.candidates import FORWARD, REVERSE, Candidates, ScanBuffer
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.streaming import BLOCK, iter_pieces
 from seqkern.sequences.windows import Window, as_window, site_codes
 
+if TYPE_CHECKING:
+    from seqkern.models.model import Model
+
 AT_ONCE = 1 << 14
+
+Codes = npt.NDArray[np.uint8]
+Starts = npt.NDArray[np.int64]
 
 
 class Scanner:
-    """A model that is slid along sequences.
+    r"""A model that is slid along sequences.
 
     Parameters
     ----------
@@ -35,15 +47,18 @@ class Scanner:
     window : Window, str or dict, optional
         What a candidate is decided by; by default the window that the model was trained on.
     strand : {"both", "+", "-"}
+        Of the candidates.
     masked : {"skip", "score"}
         What to do about windows with masked letters: leave them out, or decide by the others.
     lower : {"letters", "skip"}
         Lower case: letters like others, or candidates with such a letter are left out.
     n_threads : int, optional
+        By default as many as there are cores.
 
     Attributes
     ----------
     window : Window
+        What a candidate is decided by.
     fast : bool
         Whether candidates are decided by weights at positions (see `position_scorer`); else, and always with several
         classes, by the support sequences.
@@ -58,9 +73,35 @@ class Scanner:
         If the model cannot decide about windows, or its window is not known.
     ParameterError
         If the site or the window does not fit the model.
+
+    Examples
+    --------
+    Splice donor sites, from two bases before their GT to two behind it:
+
+    >>> import io
+    >>> from seqkern.kernels import WeightedDegreeKernel
+    >>> from seqkern.models.training import train_model
+    >>> from seqkern.sequences.labels import make_labels
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> X = as_sequences(["AGGTAA", "CGGTAA", "TTGTCC", "ACGTTC"], "dna")
+    >>> labels = make_labels(X.ids, ["donor", "donor", "decoy", "decoy"], positive="donor")
+    >>> scanner = Scanner(train_model(X, labels, WeightedDegreeKernel(3), "csvc:C=10"), "GT", "-2:+3", strand="+")
+    >>> for found in scanner.scan(io.StringIO(">chr1\nCCTAGGTAACCTTGTCCAG\n")):
+    ...     print(found.record, found.positions, found.decisions.round(2))
+    chr1 [ 6 14] [ 1. -1.]
     """
 
-    def __init__(self, model, site, window=None, *, strand="both", masked="skip", lower="letters", n_threads=None):
+    def __init__(
+        self,
+        model: Model,
+        site: str,
+        window: Window | str | Mapping[str, Any] | None = None,
+        *,
+        strand: str = "both",
+        masked: str = "skip",
+        lower: str = "letters",
+        n_threads: int | None = None,
+    ) -> None:
         check_choice("strand", strand, ("both", "+", "-"))
         check_choice("masked", masked, ("skip", "score"))
         check_choice("lower", lower, ("letters", "skip"))
@@ -84,17 +125,27 @@ class Scanner:
         self.n_threads = n_threads
         self._weights = position_scorer(model)
         self.fast = self._weights is not None
-        self.counts, self.bare = Counter(), []
+        self.counts: Counter[str] = Counter()
+        self.bare: list[str] = []
 
-    def scan(self, source, *, ids="header", block=BLOCK, progress=None):
+    def scan(
+        self,
+        source: Source,
+        *,
+        ids: str = "header",
+        block: int = BLOCK,
+        progress: Callable[[int], None] | None = None,
+    ) -> Iterator[Candidates]:
         """Decide about every candidate.
 
         Parameters
         ----------
         source : path-like, ``"-"`` or file object
             FASTA, plain or compressed.
-        ids, block
-            As in `seqkern.sequences.streaming.iter_pieces`. The block changes no decision.
+        ids : {"header", "number"}
+            The first word of the header, or the number of the record.
+        block : int, optional
+            Letters that are read at once; changes no decision.
         progress : callable, optional
             Called with the number of letters read.
 
@@ -108,6 +159,7 @@ class Scanner:
         FileError, SequenceError
             As `seqkern.sequences.streaming.iter_pieces`.
         """
+        assert self.model.alphabet is not None
         self.counts, self.bare = Counter(), []
         buffer, done = ScanBuffer(self), 0
         for piece in iter_pieces(source, self.model.alphabet, ids=ids, block=block):
@@ -119,17 +171,40 @@ class Scanner:
                 progress(done)
         yield from buffer.decide()
 
-    def values(self, codes, starts, names):
-        """Return the decisions about windows without masked letters, ``codes[start:start + length]``, starts ascending.
+    def values(self, codes: Codes, starts: Starts, names: npt.NDArray[np.object_]) -> npt.NDArray[np.float64]:
+        """Return the decisions about windows without masked letters.
 
-        `names` are the ids of their records, an array.
+        Parameters
+        ----------
+        codes : ndarray of uint8, shape (letters,)
+            One long sequence.
+        starts : ndarray of int64, shape (n,)
+            Where each window begins in it, ascending.
+        names : ndarray of str, shape (n,)
+            The ids of their records.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,) or (n, classes)
         """
         if self.fast:
+            assert self._weights is not None
             return self._weights(codes, starts, self.n_threads)
         return self.by_model(codes, starts, names)
 
-    def by_model(self, codes, starts, names):
-        """Return the decisions about any windows, through `Model.decision`."""
+    def by_model(self, codes: Codes, starts: Starts, names: npt.NDArray[np.object_]) -> npt.NDArray[np.float64]:
+        """Return the decisions about any windows, through `Model.decision`.
+
+        Parameters
+        ----------
+        codes, starts, names : ndarray
+            As in `values`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,) or (n, classes)
+        """
+        assert self.model.alphabet is not None
         shape = (len(self.model.classes),) if self.model.kind == "multiclass" else ()
         out = np.empty((len(starts), *shape))
         for first in range(0, len(starts), AT_ONCE):
@@ -140,16 +215,21 @@ class Scanner:
         return out
 
 
-def model_window(model, window, site):
+def model_window(model: Model, window: Window | str | Mapping[str, Any] | None, site: str) -> Window:
     """Return the Window by which candidates are decided.
 
     Parameters
     ----------
     model : Model
+        Of sequences.
     window : Window, str or dict, or None
-        By default the one that the model was trained on.
+        None: the one that the model was trained on.
     site : str
         The letters of a candidate.
+
+    Returns
+    -------
+    Window
 
     Raises
     ------
@@ -158,6 +238,7 @@ def model_window(model, window, site):
     ParameterError
         If the window or the site is another than the model's.
     """
+    assert isinstance(model.support, SequenceSet)
     known = model.window
     site = str(site).upper()
     if not site:
@@ -167,7 +248,8 @@ def model_window(model, window, site):
             "the model does not say which windows it was trained on",
             remedy="give letters before and after a site's first letter, such as --window -60:+80",
         )
-    given = known if window is None else as_window(window)
+    given = as_window(window) if window is not None else known
+    assert given is not None
     if known is not None and (given.left, given.right) != (known.left, known.right):
         raise ParameterError(f"the model was trained on windows {known}, not {given}", remedy="leave out the window")
     if known is not None and known.site not in ("", site):
@@ -183,7 +265,7 @@ def model_window(model, window, site):
     return Window(given.left, given.right, site)
 
 
-def position_scorer(model):
+def position_scorer(model: Model) -> Callable[[Codes, Starts, int | None], npt.NDArray[np.float64]] | None:
     """Return what decides about windows without masked letters by weights at positions, or None.
 
     There are weights for weighted degree kernels, on a part of the windows too, and for sums of such kernels. A model
@@ -192,6 +274,7 @@ def position_scorer(model):
     Parameters
     ----------
     model : Model
+        Of windows.
 
     Returns
     -------
@@ -199,7 +282,9 @@ def position_scorer(model):
         ``decide(codes, starts, n_threads)`` returns float64 (n,), as `Model.decision` of the windows.
     """
     kernel, support = model.kernel, model.support
-    if not kernel.has_weights_at_positions or len(np.unique(support.lengths)) != 1:
+    if not kernel.has_weights_at_positions or not isinstance(support, SequenceSet):
+        return None
+    if len(np.unique(support.lengths)) != 1:
         return None
     try:
         form = model.form()
@@ -207,7 +292,7 @@ def position_scorer(model):
         return None
     values = WindowValues(kernel, support, form.coefficients, model.columns)
 
-    def decide(codes, starts, n_threads):
+    def decide(codes: Codes, starts: Starts, n_threads: int | None) -> npt.NDArray[np.float64]:
         found = values.scan(codes, starts, n_threads)
         if form.dividing:
             found = form.divided(found, values.diagonal(codes, starts))

@@ -1,23 +1,58 @@
 """Candidates as text: BED, bedGraph and tables. Numbers have 10 significant digits."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ModelError
 from seqkern.sequences._lines import lines as make_lines
 
+if TYPE_CHECKING:
+    from seqkern.models.model import Model
+    from seqkern.sequences.candidates import Candidates
+
 AT_ONCE = 1 << 15
 STRANDS = "+-"
 
+Columns = tuple[npt.NDArray[np.int64], list[bytes], npt.NDArray[np.int32], npt.NDArray[np.float64]]
+"""Integers, texts, which text each line has, and numbers behind."""
 
-def header(form, model):
-    """Return the first line of a file, empty but for a table."""
+
+def header(form: str, model: Model) -> str:
+    """Return the first line of a file, empty but for a table.
+
+    Parameters
+    ----------
+    form : {"bed", "bedgraph", "tsv"}
+        Of the file.
+    model : Model
+        Which decides.
+
+    Returns
+    -------
+    str
+    """
     if form != "tsv":
         return ""
     return "\t".join(["record", "position", "strand", *decision_columns(model)]) + "\n"
 
 
-def decision_columns(model):
-    """Return the names of the columns of decisions, and of the probability where the model is calibrated."""
+def decision_columns(model: Model) -> list[str]:
+    """Return the names of the columns of decisions, and of the probability where the model is calibrated.
+
+    Parameters
+    ----------
+    model : Model
+        Which decides.
+
+    Returns
+    -------
+    list of str
+    """
     if model.projects:
         return [f"component:{name}" for name in model.classes]
     if model.kind == "multiclass":
@@ -25,14 +60,17 @@ def decision_columns(model):
     return ["decision"] + ["probability"] * (model.calibration is not None)
 
 
-def lines(form, found, model, site):
+def lines(form: str, found: Candidates, model: Model, site: str) -> Iterator[str]:
     """Yield the lines of some candidates.
 
     Parameters
     ----------
     form : {"bed", "bedgraph", "tsv"}
+        Of the file.
     found : Candidates
+        On one record.
     model : Model
+        Which decided.
     site : str
         The letters of a candidate.
 
@@ -47,7 +85,7 @@ def lines(form, found, model, site):
         yield make_lines(record, *columns).decode()
 
 
-def _bed(found, model, site):
+def _bed(found: Candidates, model: Model, site: str) -> Columns:
     """Return the columns of BED6 with the decision, and the probability if there is one."""
     places, values = np.column_stack([found.starts, found.starts + found.width]), _values(found, model)
     top = 0 if model.calibration is None else 1000
@@ -56,19 +94,19 @@ def _bed(found, model, site):
     return places, texts, found.reverse * np.int32(top + 1) + np.int32(scores), values
 
 
-def _bedgraph(found, model, site):
+def _bedgraph(found: Candidates, model: Model, site: str) -> Columns:
     """Return the columns of a candidate's own first letter: the letters of two candidates may overlap, these do not."""
     places = np.column_stack([found.positions - 1, found.positions])
     return places, [b""], np.zeros(len(found), dtype=np.int32), np.ascontiguousarray(found.decisions[:, None])
 
 
-def _table(found, model, site):
+def _table(found: Candidates, model: Model, site: str) -> Columns:
     """Return the columns of a table."""
     texts = [f"{strand}\t".encode() for strand in STRANDS]
     return found.positions[:, None], texts, found.reverse.astype(np.int32), _values(found, model)
 
 
-def _values(found, model):
+def _values(found: Candidates, model: Model) -> npt.NDArray[np.float64]:
     """Return decisions, and the probability behind them if there is one, float64 (n, columns)."""
     values = found.decisions if found.decisions.ndim == 2 else found.decisions[:, None]
     if model.calibration is not None:

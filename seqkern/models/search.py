@@ -20,8 +20,15 @@ class Search:
 
     Examples
     --------
-    >>> Search(folds=5).metric
-    'auto'
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.models.method import Method
+    >>> from seqkern.sequences.labels import make_labels
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> X = as_sequences(["ACAC", "AACA", "CAAC", "GGTG", "TGGT", "GTTG"], "dna")
+    >>> method = Method(SpectrumKernel(2), "csvc:C=[0.01,1]", search=Search(folds=2, metric="accuracy"))
+    >>> fitted = method.fit(method.data(X, make_labels(X.ids, ["a", "a", "a", "b", "b", "b"])))
+    >>> fitted.choice.spec["C"], fitted.choice.scores.tolist()
+    (1, [[0.3333333333333333, 0.3333333333333333], [1.0, 1.0]])
     """
 
     folds: int = 3

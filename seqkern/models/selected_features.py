@@ -1,11 +1,13 @@
 """The features that a fitted solver selected, and the coefficients of all of them, as rows of tables."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.kernels.explicit import known_names
+from seqkern.solvers.kinds import ClassSolver
 
 if TYPE_CHECKING:
     from seqkern.models.feature_source import FeatureSource
@@ -18,8 +20,8 @@ MOST_LISTED = 2000
 def chosen_features(
     source: "FeatureSource",
     solver: "Solver",
-    train: np.ndarray,
-    y_train: np.ndarray | None,
+    train: npt.NDArray[np.int64],
+    y_train: npt.NDArray[Any] | None,
     classes: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
     """Return the features that a fitted solver selected, as rows of a table.
@@ -27,6 +29,7 @@ def chosen_features(
     Parameters
     ----------
     source : FeatureSource
+        Of the features.
     solver : Solver
         Fitted on the training part.
     train : ndarray of int64
@@ -52,17 +55,23 @@ def chosen_features(
             return []
     names = source.names(columns, train, y_train) if names is None else [names[j] for j in columns]
     several = solver.weights_by_class() is not None
-    return feature_rows(solver, names, columns, [classes[int(code)] for code in solver.classes_] if several else ())
+    return feature_rows(
+        solver, names, columns, [classes[int(code)] for code in cast(ClassSolver, solver).classes_] if several else ()
+    )
 
 
 def interval_rows(
-    source: "FeatureSource", solver: "Solver", train: np.ndarray, y_train: np.ndarray | None, classes: Sequence[str]
+    source: "FeatureSource",
+    solver: "Solver",
+    train: npt.NDArray[np.int64],
+    y_train: npt.NDArray[Any] | None,
+    classes: Sequence[str],
 ) -> list[dict[str, Any]]:
     """Return the confidence intervals that a fitted solver has for the coefficients of the features, as a table.
 
     Parameters
     ----------
-    source, solver, train, y_train, classes
+    source, solver, train, y_train, classes : object
         As in `chosen_features`.
 
     Returns
@@ -76,7 +85,7 @@ def interval_rows(
     if found is None:
         return []
     names = source.names(np.arange(found.shape[1]), train, y_train)
-    owners = classes[1:] if len(found) == 1 else [classes[int(code)] for code in solver.classes_]
+    owners = classes[1:] if len(found) == 1 else [classes[int(code)] for code in cast(ClassSolver, solver).classes_]
     keys = ("weight", "low", "high", "full_weight", "full_low", "full_high")
     return [
         {"class": owner, "feature": name, "column": column, "selected": int(np.isfinite(own[0]))}
@@ -87,14 +96,15 @@ def interval_rows(
 
 
 def feature_rows(
-    solver: "Solver", names: Sequence[str], columns: np.ndarray, classes: Sequence[str] = ()
+    solver: "Solver", names: Sequence[str], columns: npt.NDArray[np.int64], classes: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
     """Return the features that a fitted solver selected, as rows of a table.
 
     Parameters
     ----------
     solver : Solver
-    names : list of str
+        Fitted on features.
+    names : sequence of str
         Of the features as `ranked_features` returns them.
     columns : ndarray of int64
         Their columns, from 0.
@@ -117,12 +127,18 @@ def feature_rows(
     ]
 
 
-def ranked_features(solver: "Solver") -> tuple[np.ndarray, list[Any]]:
+def ranked_features(solver: "Solver") -> tuple[npt.NDArray[np.int64], list[Any]]:
     """Return the columns that a fitted solver selected, the best first, and their weights.
+
+    Parameters
+    ----------
+    solver : Solver
+        Fitted on features.
 
     Returns
     -------
     columns : ndarray of int64, shape (m,)
+        Counted from 0.
     weights : list
         A number for each column, None without weights, or a list of one for each class.
     """

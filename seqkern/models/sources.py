@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.memory import available_memory, format_bytes, parse_bytes
@@ -67,29 +68,72 @@ class Source:
     kernel: Kernel | None = None
     X: Units | None = None
 
-    def pair(self, train: np.ndarray, test: np.ndarray, y: np.ndarray | None = None) -> tuple[Any, Any]:
-        """Return what a solver takes of two parts, for index arrays; `y` are the labels of the training part."""
+    def pair(
+        self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
+    ) -> tuple[Any, Any]:
+        """Return what a solver takes of two parts.
+
+        Parameters
+        ----------
+        train : ndarray of int64
+            Rows of the training part.
+        test : ndarray of int64
+            Rows to decide about.
+        y : ndarray, optional
+            The labels of the training part.
+
+        Returns
+        -------
+        train, test : ndarray, csr_array, FeatureBlocks or Implicit
+            As the source `gives` it.
+        """
         raise NotImplementedError
 
     def part(
-        self, train: np.ndarray, test: np.ndarray | None = None, y: np.ndarray | None = None, watch: Watch = NOBODY
+        self,
+        train: npt.NDArray[np.int64],
+        test: npt.NDArray[np.int64] | None = None,
+        y: npt.NDArray[Any] | None = None,
+        watch: Watch = NOBODY,
     ) -> Part:
         """Return the Part of some rows, and of what else makes a model of them.
 
         Parameters
         ----------
         train : ndarray of int64
+            Rows of the training part.
         test : ndarray of int64, optional
             Rows to decide about.
         y : ndarray, optional
             The labels of the training part.
         watch : Watch, optional
+            Shown the kernel values before the transforms, where they are computed as a matrix.
+
+        Returns
+        -------
+        Part
         """
         K_train, K_test = self.pair(train, train[:0] if test is None else test, y)
         return Part(K_train, None if test is None else K_test)
 
-    def beside(self, train: np.ndarray, rows: np.ndarray, y: np.ndarray | None = None) -> Any:
+    def beside(
+        self, train: npt.NDArray[np.int64], rows: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
+    ) -> Any:
         """Return what a solver, fitted on the Part of `train`, decides about some rows by.
+
+        Parameters
+        ----------
+        train : ndarray of int64
+            Rows of the training part.
+        rows : ndarray of int64
+            Rows to decide about.
+        y : ndarray, optional
+            The labels of the training part.
+
+        Returns
+        -------
+        ndarray, csr_array, FeatureBlocks or Implicit
+            As the source `gives` it.
 
         Raises
         ------
@@ -98,14 +142,14 @@ class Source:
         """
         return self.part(train, rows, y).test
 
-    def compute_whole(self, y: np.ndarray | None = None, **options: Any) -> None:
+    def compute_whole(self, y: npt.NDArray[Any] | None = None, **options: Any) -> None:
         """Compute the Part of all samples now, before it is asked for, and keep it.
 
         Parameters
         ----------
         y : ndarray, optional
             Their labels.
-        **options
+        **options : object
             ``memory_limit`` and ``progress``, as in `seqkern.gram.compute_gram`, for sources of Gram matrices.
 
         Raises
@@ -115,8 +159,19 @@ class Source:
         """
         raise NotImplementedError
 
-    def fitted_kernel(self, train: np.ndarray, y: np.ndarray | None = None) -> Kernel:
+    def fitted_kernel(self, train: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None) -> Kernel:
         """Return a copy of the kernel, fitted on a training part.
+
+        Parameters
+        ----------
+        train : ndarray of int64
+            Rows of the training part.
+        y : ndarray, optional
+            Their labels.
+
+        Returns
+        -------
+        Kernel
 
         Raises
         ------
@@ -130,8 +185,18 @@ class Source:
             )
         return copy.deepcopy(self.kernel).fit(self.units(train), y)
 
-    def units(self, rows: np.ndarray) -> Units:
-        """Return some samples; the set itself, where they are all."""
+    def units(self, rows: npt.NDArray[np.int64]) -> Units:
+        """Return some samples; the set itself, where they are all.
+
+        Parameters
+        ----------
+        rows : ndarray of int64
+            Which of them.
+
+        Returns
+        -------
+        SequenceSet or table
+        """
         assert self.X is not None
         return self.X if is_all(rows, len(self.X)) else self.X.take(rows)
 
@@ -141,15 +206,22 @@ class GramSource(Source):
 
     Attributes
     ----------
-    transforms : list of Gram transforms
+    transforms : sequence of GramTransform
         Fitted on each training part.
     ids : list of str or None
         Of all samples, for errors.
     n_threads : int or None
+        None: as many as there are cores.
 
     Examples
     --------
-    See `StoredGram` and `FittedKernel`.
+    >>> class Identity(GramSource):
+    ...     def values(self, train, test, y=None):
+    ...         K = np.eye(4)
+    ...         parts = K[np.ix_(train, train)], K[np.ix_(test, train)]
+    ...         return Values(*parts, np.ones(len(train)), np.ones(len(test)), {})
+    >>> Identity().pair(np.arange(3), np.arange(3, 4))[1]
+    array([[0., 0., 0.]])
     """
 
     transforms: Sequence[GramTransform] = ()
@@ -157,18 +229,61 @@ class GramSource(Source):
     n_threads: int | None = None
     _whole: "Whole | None" = None
 
-    def values(self, train: np.ndarray, test: np.ndarray, y: np.ndarray | None = None) -> Values:
-        """Return the Values of two parts, for index arrays; `y` are the labels of the training part."""
+    def values(
+        self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
+    ) -> Values:
+        """Return the kernel values of two parts, before the transforms.
+
+        Parameters
+        ----------
+        train : ndarray of int64
+            Rows of the training part.
+        test : ndarray of int64
+            Rows to decide about.
+        y : ndarray, optional
+            The labels of the training part.
+
+        Returns
+        -------
+        Values
+        """
         raise NotImplementedError
 
-    def pair(self, train: np.ndarray, test: np.ndarray, y: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return K(train, train) and K(test, train), float64, for index arrays; `y` are the training part's labels."""
-        return self._after(self.transforms, self.values(train, test, y), train, test)[1][:2]
+    def pair(
+        self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return K(train, train) and K(test, train), after the transforms.
+
+        Parameters
+        ----------
+        train, test, y : object
+            As in `Source.pair`.
+
+        Returns
+        -------
+        train, test : ndarray of float64, shapes (l, l) and (n, l)
+        """
+        after = self._after(self.transforms, self.values(train, test, y), train, test)[1]
+        return after.train, after.test
 
     def part(
-        self, train: np.ndarray, test: np.ndarray | None = None, y: np.ndarray | None = None, watch: Watch = NOBODY
+        self,
+        train: npt.NDArray[np.int64],
+        test: npt.NDArray[np.int64] | None = None,
+        y: npt.NDArray[Any] | None = None,
+        watch: Watch = NOBODY,
     ) -> Part:
-        """Return the Part of some rows; see `Source.part`."""
+        """Return the Part of some rows.
+
+        Parameters
+        ----------
+        train, test, y, watch : object
+            As in `Source.part`.
+
+        Returns
+        -------
+        Part
+        """
         rows = train[:0] if test is None else test
         if self._whole is not None and test is None and is_all(train, len(self._whole.values.train)):
             values, kernel, counts = self._whole
@@ -180,7 +295,11 @@ class GramSource(Source):
         return Part(after.train, K_test, values.learned, values.train_diagonal, fitted, kernel, counts)
 
     def _after(
-        self, transforms: Sequence[GramTransform], values: Values, train: np.ndarray, test: np.ndarray
+        self,
+        transforms: Sequence[GramTransform],
+        values: Values,
+        train: npt.NDArray[np.int64],
+        test: npt.NDArray[np.int64],
     ) -> tuple[list[GramTransform], Values]:
         """Return transforms, fitted on the training matrix alone, and the Values after them."""
         if not len(transforms):
@@ -188,13 +307,14 @@ class GramSource(Source):
         with given_threads(self.n_threads):
             with naming_rows(self._ids(train)):
                 fitted, K_train, train_diagonal = fit_chain(transforms, values.train, values.train_diagonal)
-            K_test, test_diagonal = values.test, values.test_diagonal
+            K_test = values.test
+            test_diagonal: npt.NDArray[np.float64] | None = values.test_diagonal
             with naming_rows(self._ids(test)):
                 for transform in fitted if len(test) else ():
                     K_test, test_diagonal = transform.transform(K_test, test_diagonal)
         return fitted, Values(K_train, np.ascontiguousarray(K_test), train_diagonal, test_diagonal, values.learned)
 
-    def _ids(self, rows: np.ndarray) -> list[str] | None:
+    def _ids(self, rows: npt.NDArray[np.int64]) -> list[str] | None:
         """Return the ids of some samples; None where they are not known."""
         return None if self.ids is None else [self.ids[row] for row in rows]
 
@@ -220,13 +340,14 @@ class StoredGram(GramSource):
     ----------
     grams : GramMatrix or list of GramMatrix
         Square, over all samples of the data set: of the kernel itself, or those of ``form.kernels``.
-    transforms : list of Gram transforms, optional
+    transforms : sequence of GramTransform, optional
         Fitted on each training part.
     form : StoredForm, optional
         How the kernel follows from the matrices; by default it is the kernel of the one matrix.
     ids : list of str, optional
         Of all samples, for errors; by default those of `X`.
     n_threads : int, optional
+        By default as many as there are cores.
     kernel : Kernel, optional
         Whose values these are, for a model that is to decide about new samples.
     X : SequenceSet or table, optional
@@ -262,13 +383,31 @@ class StoredGram(GramSource):
         self.kernel = kernel
         self.X = X
 
-    def values(self, train: np.ndarray, test: np.ndarray, y: np.ndarray | None = None) -> Values:
-        """Return the Values of two parts, for index arrays; `y` are the labels of the training part."""
+    def values(
+        self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
+    ) -> Values:
+        """Return the Values of two parts, slices of the matrices.
+
+        Parameters
+        ----------
+        train, test, y : object
+            As in `GramSource.values`.
+
+        Returns
+        -------
+        Values
+        """
         slices = (self._sliced(gram, train, test) for gram in self.grams)
         return next(slices) if self.form is None else self._of(self.form, slices, train, test, y)
 
-    def compute_whole(self, y: np.ndarray | None = None, **options: Any) -> None:
-        """Keep the values of all samples, without a copy where the matrix is the kernel's own; see `Source`."""
+    def compute_whole(self, y: npt.NDArray[Any] | None = None, **options: Any) -> None:
+        """Keep the values of all samples, without a copy where the matrix is the kernel's own.
+
+        Parameters
+        ----------
+        y, **options : object
+            As in `Source.compute_whole`.
+        """
         every = np.arange(len(self.grams[0].row_diagonal))
         if self.learns:
             values = self.values(every, every[:0], y)
@@ -281,7 +420,7 @@ class StoredGram(GramSource):
         kernel = self.fitted_kernel(every, y) if joined is None else joined.fit_parts(self.X, y)
         self._whole = Whole(values, kernel, add_counts(gram.meta["counts"] for gram in self.grams))
 
-    def _sliced(self, gram: GramMatrix, train: np.ndarray, test: np.ndarray) -> Values:
+    def _sliced(self, gram: GramMatrix, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64]) -> Values:
         """Return the Values of one stored matrix."""
         diagonal = gram.row_diagonal
         return Values(gram.slice(train, train), gram.slice(test, train), diagonal[train], diagonal[test], {})
@@ -290,9 +429,9 @@ class StoredGram(GramSource):
         self,
         part: Kernel | StoredForm,
         slices: Iterator[Values],
-        train: np.ndarray,
-        test: np.ndarray,
-        y: np.ndarray | None,
+        train: npt.NDArray[np.int64],
+        test: npt.NDArray[np.int64],
+        y: npt.NDArray[Any] | None,
     ) -> Values:
         """Return the Values of a kernel or StoredForm; `slices` gives those of the kernels, in order."""
         if isinstance(part, Kernel):
@@ -302,7 +441,12 @@ class StoredGram(GramSource):
         return self._after([build_transform(item) for item in part.transforms], values, train, test)[1]
 
     def _joined(
-        self, join: Any, parts: list[Values], train: np.ndarray, test: np.ndarray, y: np.ndarray | None
+        self,
+        join: Any,
+        parts: list[Values],
+        train: npt.NDArray[np.int64],
+        test: npt.NDArray[np.int64],
+        y: npt.NDArray[Any] | None,
     ) -> Values:
         """Return the Values that `join` (see StoredForm) makes of those of several parts."""
         columns = [part.train_diagonal for part in parts]
@@ -325,8 +469,10 @@ class FittedKernel(GramSource):
         Copied before it is fitted.
     X : SequenceSet or table
         All samples of the data set.
-    transforms : list of Gram transforms, optional
+    transforms : sequence of GramTransform, optional
+        Fitted on each training part.
     n_threads : int, optional
+        By default as many as there are cores.
 
     Examples
     --------
@@ -350,8 +496,19 @@ class FittedKernel(GramSource):
         self.ids = X.ids
         self.n_threads = n_threads
 
-    def values(self, train: np.ndarray, test: np.ndarray, y: np.ndarray | None = None) -> Values:
+    def values(
+        self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
+    ) -> Values:
         """Return the Values by a kernel fitted on the training part.
+
+        Parameters
+        ----------
+        train, test, y : object
+            As in `GramSource.values`.
+
+        Returns
+        -------
+        Values
 
         Raises
         ------
@@ -368,12 +525,20 @@ class FittedKernel(GramSource):
             return Values(K_train, K_train[:0], columns.diagonal, np.zeros(0), kernel.learned())
         return Values(K_train, self._filled(kernel, rows, columns), columns.diagonal, rows.diagonal, kernel.learned())
 
-    def _filled(self, kernel: Kernel, rows: Prepared, columns: Prepared) -> np.ndarray:
+    def _filled(self, kernel: Kernel, rows: Prepared, columns: Prepared) -> npt.NDArray[np.float64]:
         """Return the kernel between two prepared sets."""
-        return fill(kernel, rows, columns, np.empty((len(rows), len(columns))), n_threads=self.n_threads)
+        out = np.empty((len(rows), len(columns)))
+        fill(kernel, rows, columns, out, n_threads=self.n_threads)
+        return out
 
-    def compute_whole(self, y: np.ndarray | None = None, **options: Any) -> None:
-        """Fit the kernel on all samples, and compute their matrix; see `Source`."""
+    def compute_whole(self, y: npt.NDArray[Any] | None = None, **options: Any) -> None:
+        """Fit the kernel on all samples, and compute their matrix.
+
+        Parameters
+        ----------
+        y, **options : object
+            As in `Source.compute_whole`.
+        """
         kernel = copy.deepcopy(self.kernel).fit(self.X, y)
         gram = compute_gram(kernel, self.X, n_threads=self.n_threads, **options)
         none = np.zeros((0, len(self.X)))
@@ -402,7 +567,7 @@ class ImplicitSource(Source):
         Copied before it is fitted, if it learns from data.
     X : SequenceSet or table
         All samples of the data set.
-    transforms : list of Gram transforms, optional
+    transforms : sequence of GramTransform, optional
         There must be none.
     memory_limit : int or str, optional
         Bytes, or text such as ``"2GB"``; by default half of the memory available.
@@ -453,15 +618,41 @@ class ImplicitSource(Source):
         """The Implicit of all samples, of a kernel that learns nothing from data."""
         return self.kernel.implicit(self.X)
 
-    def pair(self, train: np.ndarray, test: np.ndarray, y: np.ndarray | None = None) -> tuple[Implicit, Implicit]:
-        """Return the Implicits of two parts, for index arrays; `y` are the labels of the training part."""
+    def pair(
+        self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
+    ) -> tuple[Implicit, Implicit]:
+        """Return the Implicits of two parts.
+
+        Parameters
+        ----------
+        train, test, y : object
+            As in `Source.pair`.
+
+        Returns
+        -------
+        train, test : Implicit
+        """
         part = self.part(train, test, y)
         return part.train, part.test
 
     def part(
-        self, train: np.ndarray, test: np.ndarray | None = None, y: np.ndarray | None = None, watch: Watch = NOBODY
+        self,
+        train: npt.NDArray[np.int64],
+        test: npt.NDArray[np.int64] | None = None,
+        y: npt.NDArray[Any] | None = None,
+        watch: Watch = NOBODY,
     ) -> Part:
-        """Return the Part of some rows; see `Source.part`."""
+        """Return the Part of some rows.
+
+        Parameters
+        ----------
+        train, test, y, watch : object
+            As in `Source.part`.
+
+        Returns
+        -------
+        Part
+        """
         if self._part is not None and test is None and is_all(train, len(self.X)):
             return self._part
         rows = train[:0] if test is None else test
@@ -475,8 +666,25 @@ class ImplicitSource(Source):
         learned = {} if kernel is None else kernel.learned()
         return Part(K_train, None if test is None else K_test, learned, K_train.squares, kernel=kernel)
 
-    def beside(self, train: np.ndarray, rows: np.ndarray, y: np.ndarray | None = None) -> Implicit:
-        """Return the Implicit of some rows; see `Source.beside`."""
+    def beside(
+        self, train: npt.NDArray[np.int64], rows: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
+    ) -> Implicit:
+        """Return the Implicit of some rows.
+
+        Parameters
+        ----------
+        train, rows, y : object
+            As in `Source.beside`.
+
+        Returns
+        -------
+        Implicit
+
+        Raises
+        ------
+        ParameterError
+            If the kernel learns from data.
+        """
         if self.kernel.data_dependent:
             raise ParameterError(
                 f"feature vectors of kernel {self.kernel.name!r} that are not stored are those of one training part "
@@ -485,15 +693,32 @@ class ImplicitSource(Source):
             )
         return self.whole.take(rows)
 
-    def compute_whole(self, y: np.ndarray | None = None, **options: Any) -> None:
-        """Fit the kernel on all samples, and look at their feature vectors; see `Source`."""
+    def compute_whole(self, y: npt.NDArray[Any] | None = None, **options: Any) -> None:
+        """Fit the kernel on all samples, and look at their feature vectors.
+
+        Parameters
+        ----------
+        y, **options : object
+            As in `Source.compute_whole`.
+        """
         kernel = copy.deepcopy(self.kernel).fit(self.X, y)
         K = kernel.implicit(self.X) if kernel.data_dependent else self.whole
         self._part = Part(K, None, kernel.learned(), K.squares, kernel=kernel, counts=K.counts)
 
 
 def check_no_transforms(transforms: Sequence[GramTransform]) -> None:
-    """Raise ParameterError if there are transforms of a Gram matrix where there is none."""
+    """Raise ParameterError if there are transforms of a Gram matrix where there is none.
+
+    Parameters
+    ----------
+    transforms : sequence of GramTransform
+        There must be none.
+
+    Raises
+    ------
+    ParameterError
+        If there is one.
+    """
     if len(transforms):
         raise ParameterError(
             "a transform changes a Gram matrix, and this solver is trained without one",
@@ -502,7 +727,20 @@ def check_no_transforms(transforms: Sequence[GramTransform]) -> None:
 
 
 def check_source(source: Source, wanted: str) -> None:
-    """Raise ParameterError unless a source gives what solvers want: without a check features would be taken for K."""
+    """Raise ParameterError unless a source gives what solvers want: without a check features would be taken for K.
+
+    Parameters
+    ----------
+    source : Source
+        Of kernel values.
+    wanted : {"gram", "features", "implicit"}
+        The `input` of the solvers.
+
+    Raises
+    ------
+    ParameterError
+        If it gives something else.
+    """
     if source.gives != wanted:
         raise ParameterError(
             f"the solver takes {wanted}, and the kernel's values come as {source.gives}",
@@ -510,6 +748,18 @@ def check_source(source: Source, wanted: str) -> None:
         )
 
 
-def is_all(rows: np.ndarray, n: int) -> bool:
-    """Tell whether rows are all of n, in order."""
+def is_all(rows: npt.NDArray[np.int64], n: int) -> bool:
+    """Tell whether rows are all of n, in order.
+
+    Parameters
+    ----------
+    rows : ndarray of int64
+        Some rows.
+    n : int
+        How many there are.
+
+    Returns
+    -------
+    bool
+    """
     return len(rows) == n and bool(np.array_equal(rows, np.arange(n)))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.core.errors import LabelError, ModelError
@@ -57,15 +58,18 @@ def train_model(
     Parameters
     ----------
     X : SequenceSet or FeatureTable, n samples
+        What is trained on.
     labels : Labels
         Of the n samples; those without a label are left out. Of the kind ``"none"`` for a solver that learns one class
-        without labels. Samples of one group stay in one fold, and so do windows
-        that overlap, where the labels say where the windows lie.
+        without labels. Samples of one group stay in one fold, and so do windows that overlap, where the labels say
+        where the windows lie.
     kernel : Kernel
+        Copied before it is fitted.
     solver : str, dict or list of dict
         A solver's spec. In one, a list of values is a grid; of a grid, or of a list of specs, the best by
         stratified cross-validation on the training samples is chosen.
-    transforms : list of GramTransform, optional
+    transforms : sequence of GramTransform, optional
+        Of the Gram matrix, not fitted.
     folds : int
         Of the cross-validation.
     metric : str
@@ -80,7 +84,8 @@ def train_model(
         Rule for the decision above which a sample is predicted to be positive (see
         `seqkern.solvers.thresholds`); by default 0.
     residues : Residues, optional
-        Which residue of which chain each sample is, where samples are windows around residues; chains stay whole in folds.
+        Which residue of which chain each sample is, where samples are windows around residues; chains stay whole in
+        folds.
     layers : list, optional
         Specs of the layers that follow the solver (`seqkern.layers`), of residues; fitted to decisions about held-out
         chains, in which they see the residues without a label too. They take the place of calibration and threshold.
@@ -88,7 +93,7 @@ def train_model(
         How the sequences were read, for new ones to be read likewise.
     notes : dict, optional
         JSON that goes into the record.
-    memory_limit, n_threads, progress
+    memory_limit, n_threads, progress : object, optional
         As in `seqkern.gram.compute_gram`.
 
     Returns
@@ -193,7 +198,7 @@ def _training_data(
     )
 
 
-def _together(labels: Labels, X: Units, window: Window | None, residues: Residues | None) -> np.ndarray | None:
+def _together(labels: Labels, X: Units, window: Window | None, residues: Residues | None) -> npt.NDArray[Any] | None:
     """Return the groups of samples that stay in one fold: as `rows_together`, and of residues those of a chain."""
     if residues is not None and labels.groups is None:
         return residues.record.astype(str)
@@ -204,7 +209,7 @@ class _Training(Watch):
     """Warns of a matrix that a solver may not find the best solution for."""
 
     def training_matrix(
-        self, K: np.ndarray, kernel: Kernel | None, transforms: list[GramTransform], solver: Solver
+        self, K: npt.NDArray[np.float64], kernel: Kernel | None, transforms: list[GramTransform], solver: Solver
     ) -> None:
         """Warn if a solver that needs a positive semi-definite matrix gets another."""
         if not solver.needs_semidefinite or kernel is None or kernel.positive_semidefinite:

@@ -3,7 +3,7 @@
 import math
 import platform
 from importlib.metadata import version
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,19 +12,50 @@ from seqkern.core.build import build_digest
 from seqkern.evaluation.selection import AUTO, Choice
 from seqkern.sequences.labels import Labels
 from seqkern.solvers.base import Solver
+from seqkern.solvers.kinds import ClassSolver
 
 
-def class_names(labels: Labels, machine: Solver) -> tuple[str, ...]:
-    """Return the names of the classes, or components, in the order of the solver's decisions."""
+def class_names(labels: Labels, solver: Solver) -> tuple[str, ...]:
+    """Return the names of the classes, or components, in the order of the solver's decisions.
+
+    Parameters
+    ----------
+    labels : Labels
+        Of the training part.
+    solver : Solver
+        Fitted on it.
+
+    Returns
+    -------
+    tuple of str
+        Of components ``"1"``, ``"2"``, ….
+    """
     if labels.kind == "multiclass":
-        return tuple(labels.classes[int(code)] for code in machine.classes_)
-    if not hasattr(machine, "predict"):
-        return tuple(str(number) for number in range(1, machine.report_["components"] + 1))
+        return tuple(labels.classes[int(code)] for code in cast(ClassSolver, solver).classes_)
+    if not hasattr(solver, "predict"):
+        return tuple(str(number) for number in range(1, solver.report_["components"] + 1))
     return labels.classes
 
 
 def search_record(choice: Choice, metric: str, folds: int, kind: str, rule: str) -> dict[str, Any] | None:
-    """Return what was compared and found, or None if there was nothing to choose."""
+    """Return what was compared and found, or None if there was nothing to choose.
+
+    Parameters
+    ----------
+    choice : Choice
+        Of the inner loop.
+    metric, rule : str
+        What it maximised, and how it chose (see `Search`).
+    folds : int
+        Of the cross-validation.
+    kind : {"binary", "multiclass", "real"}
+        Of the labels.
+
+    Returns
+    -------
+    dict or None
+        JSON.
+    """
     if math.isnan(choice.score):
         return None
     return {

@@ -1,6 +1,7 @@
 """What looks on while a method is fitted."""
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.gram.transforms.base import GramTransform
 from seqkern.kernels.base import Kernel
@@ -21,15 +22,41 @@ class Watch:
     """
 
     def lap(self, stage: str) -> None:
-        """Hear that a stage is over: ``choose``, ``hold out``, ``layers``, ``kernel`` or ``train``."""
+        """Hear that a stage is over.
+
+        Parameters
+        ----------
+        stage : str
+            ``choose``, ``hold out``, ``layers``, ``kernel`` or ``train``.
+        """
 
     def kernel_values(self, values: Values, learns: bool) -> None:
-        """Look at kernel values before the transforms; `learns`: each training part has a matrix of its own."""
+        """Look at kernel values before the transforms.
+
+        Parameters
+        ----------
+        values : Values
+            Of the training part, and of the rows beside it.
+        learns : bool
+            Whether each training part has a matrix of its own.
+        """
 
     def training_matrix(
-        self, K: np.ndarray, kernel: Kernel | None, transforms: list[GramTransform], solver: Solver
+        self, K: npt.NDArray[np.float64], kernel: Kernel | None, transforms: list[GramTransform], solver: Solver
     ) -> None:
-        """Look at the Gram matrix, after the transforms, that a solver is about to be fitted on."""
+        """Look at the Gram matrix that a solver is about to be fitted on.
+
+        Parameters
+        ----------
+        K : ndarray of float64, shape (l, l)
+            After the transforms; or features, or an Implicit, where the solver takes these.
+        kernel : Kernel or None
+            Whose values these are; None if only they are known.
+        transforms : list of GramTransform
+            Fitted.
+        solver : Solver
+            Not fitted yet.
+        """
 
 
 NOBODY = Watch()

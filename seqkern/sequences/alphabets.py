@@ -28,7 +28,7 @@ GUESS_SHARE = 0.9
 class Alphabet:
     """A set of letters, each with a code.
 
-    Parameters
+    Attributes
     ----------
     name : str
         ``"dna"``, ``"rna"``, ``"protein"`` or, for others, the letters themselves.

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -213,9 +213,10 @@ class Segment:
         """
         scanner = self.scanner
         width, length = len(scanner.site), scanner.window.length
+        alphabet = cast(Alphabet, scanner.model.alphabet)  # of a model of sequences
         place_parts, decision_parts = [], []
         for strand in scanner.strands:
-            site = scanner.site if strand == FORWARD else reverse_complement_codes(scanner.site, scanner.model.alphabet)
+            site = scanner.site if strand == FORWARD else reverse_complement_codes(scanner.site, alphabet)
             here = occurrences(self.codes, site, first, min(stop, len(self.codes) - width + 1))
             ahead = scanner.window.left if strand == FORWARD else scanner.window.right + 1 - width
             here, record = self._allowed(here, here - ahead)
@@ -266,7 +267,8 @@ class Segment:
         """Return the decisions about the windows that begin at `begin`; `hidden` are those with masked residues."""
         scanner, codes = self.scanner, self.codes
         if strand == REVERSE:
-            codes = reverse_complement_codes(codes, scanner.model.alphabet) if len(begin) else codes
+            alphabet = cast(Alphabet, scanner.model.alphabet)
+            codes = reverse_complement_codes(codes, alphabet) if len(begin) else codes
             begin, hidden, names = (len(codes) - scanner.window.length - begin)[::-1], hidden[::-1], names[::-1]
         if not hidden.any():
             values = scanner.values(codes, begin, names)

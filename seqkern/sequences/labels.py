@@ -36,7 +36,7 @@ class Labels:
         ``"none"``: members of one class that have no labels, for a solver that learns where that class ends.
     classes : tuple of str
         Names of the classes; (negative, positive) if binary, `ONE_CLASS` if none, empty if real.
-    groups : ndarray of str, shape (n,), optional
+    groups : ndarray of str or int64, shape (n,), optional
         Samples of one group stay in one fold.
     folds : ndarray of str, shape (n,), optional
         Predefined folds.
@@ -62,7 +62,7 @@ class Labels:
     y: npt.NDArray[np.int64] | npt.NDArray[np.float64]
     kind: str
     classes: tuple[str, ...] = ()
-    groups: npt.NDArray[np.str_] | None = None
+    groups: npt.NDArray[np.str_ | np.int64] | None = None
     folds: npt.NDArray[np.str_] | None = None
     chromosome: npt.NDArray[np.str_] | None = None
     strand: npt.NDArray[np.str_] | None = None

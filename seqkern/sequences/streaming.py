@@ -105,7 +105,7 @@ def iter_pieces(source: Source, alphabet: Alphabet, *, ids: str = "header", bloc
                 if strange.any():
                     place = int(np.argmax(strange))
                     error = letter_error(chr(letters[place]), length + place + 1, alphabet, file=name, record=record)
-                    error.remedy = f"{error.remedy.partition(', or choose')[0]}, or write N in its place"
+                    error.remedy = f"{(error.remedy or '').partition(', or choose')[0]}, or write N in its place"
                     raise error
                 text_codes = np.frombuffer(letters, dtype=np.uint8)
                 yield Piece(record, codes, (text_codes >= ord("a")) & (text_codes <= ord("z")))

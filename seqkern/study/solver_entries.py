@@ -13,7 +13,7 @@ from seqkern.solvers.base import Solver
 from seqkern.solvers.ranges import as_range
 from seqkern.solvers.specs import build_grid
 
-Candidate = tuple[str | None, dict[str, Any]]
+Candidate = tuple[Any, dict[str, Any]]
 """The name of a kernel and the specification of a solver."""
 
 

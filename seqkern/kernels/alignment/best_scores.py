@@ -106,7 +106,7 @@ class AlignedSequences:
         table = self.scores.table.astype(np.int64)
         own = table.diagonal().copy()
         most = np.maximum(own, 0)
-        fair: Any = (2 * table <= most[:, None] + most).all(axis=1).astype(np.uint8)
+        fair = np.all(2 * table <= most[:, None] + most, axis=1).astype(np.uint8)
         squares = np.empty(len(self))
         every = self.records(np.arange(len(self)))
         _smith_waterman.own_scores(every, own, fair, self.scores.gap_open, squares)
@@ -245,6 +245,6 @@ def shares(rows: AlignedSequences, cols: AlignedSequences, coefficients: npt.Arr
     check_cells(rows.lengths, cols.lengths, MOST_CELLS)
     result = np.zeros(int(rows.lengths.sum()))
     weights = rows.scores.scaled(np.asarray(coefficients, dtype=np.float64))
-    mine, theirs = (these.records(np.arange(len(these))) for these in (rows, cols))
-    _smith_waterman.share(rows.scoring, mine, theirs, np.ascontiguousarray(weights), result)
+    ours, theirs = (these.records(np.arange(len(these))) for these in (rows, cols))
+    _smith_waterman.share(rows.scoring, ours, theirs, np.ascontiguousarray(weights), result)
     return result

@@ -190,6 +190,6 @@ def shares(rows: LocalSums, cols: LocalSums, values: npt.NDArray[np.float64]) ->
         Row after row, summed over the columns. Alignments are as likely as they weigh.
     """
     result = np.zeros(int((rows.stop - rows.start).sum()))
-    mine, theirs = (payload._records(np.arange(len(payload))) for payload in (rows, cols))
-    _local_alignment.share(rows.factors.logarithms, mine, theirs, values, result)
+    ours, theirs = (payload._records(np.arange(len(payload))) for payload in (rows, cols))
+    _local_alignment.share(rows.factors.logarithms, ours, theirs, values, result)
     return result

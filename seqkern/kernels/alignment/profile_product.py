@@ -299,8 +299,8 @@ def shares(
     product(rows, cols, values)
     values *= coefficients
     result = np.zeros(int(row_lengths.sum()))
-    mine, theirs = (these.columns(np.arange(len(these))) for these in (rows, cols))
-    _profile_alignment.share(rows.scoring, mine, theirs, values, result)
+    ours, theirs = (these.columns(np.arange(len(these))) for these in (rows, cols))
+    _profile_alignment.share(rows.scoring, ours, theirs, values, result)
     return result
 
 

@@ -232,8 +232,9 @@ class ProfileHMM:
         for target, source in zip(striped, sources, strict=True):
             target[:, self._places] = source
         inverse = np.divide(1.0, self.emissions, out=np.zeros_like(self.emissions), where=self.emissions > 0)
-        emitted, taken, sums = striped
-        return loops.Recursions(emitted, taken, 1.0 / LOOP, sums[0], sums[1], inverse, self.steps.copy())
+        return loops.Recursions(
+            striped[0], striped[1], 1.0 / LOOP, striped[2][0], striped[2][1], inverse, self.steps.copy()
+        )
 
     def arrays(self) -> Arrays:
         """Return what `from_arrays` needs."""

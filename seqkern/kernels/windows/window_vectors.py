@@ -5,7 +5,7 @@ codings the last number is 1 where there is no residue: beyond the ends of the c
 there the other numbers are 0.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -34,7 +34,7 @@ SHAPES = ("flat", "triangle", "gaussian")
 END = "end"  # name of the coordinate of positions without a residue
 
 
-def position_weights(weights: str | list[float], length: int) -> npt.NDArray[np.float64]:
+def position_weights(weights: str | Sequence[float], length: int) -> npt.NDArray[np.float64]:
     """Return the weight of each position of a window.
 
     Parameters

@@ -26,7 +26,7 @@ Found: TypeAlias = tuple[npt.NDArray[np.int64], float]
 class Criterion:
     """How good a basis is, the smaller the better.
 
-    Parameters
+    Attributes
     ----------
     name : {"aic", "bic", "cp", "cv"}
         Which criterion.
@@ -36,9 +36,6 @@ class Criterion:
         Of the inner folds, for "cv".
     noise : float
         Variance of the noise, for "cp".
-
-    Attributes
-    ----------
     looked_at : int
         How many bases.
     """

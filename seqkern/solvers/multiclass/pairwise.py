@@ -167,6 +167,11 @@ Standing: TypeAlias = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], np
 class Game:
     """Which pairs of classes are still to be evaluated.
 
+    Parameters
+    ----------
+    c : int
+        How many classes there are.
+
     Attributes
     ----------
     first, second : ndarray of int64, shape (pairs,)

@@ -24,15 +24,15 @@ def build_selector(spec: Any) -> "Selector":
         ``{"selector": "golub", "n_features": 20}``; its text form, ``golub:n_features=20`` or JSON; or a selector,
         returned as it is. A solver or a scaler among the parameters is a spec, too.
 
-    Raises
-    ------
-    ParameterError
-        For an unknown selector or parameter (with the nearest known one) or a value outside its domain.
-
     Returns
     -------
     Selector
         Not fitted.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown selector or parameter (with the nearest known one) or a value outside its domain.
 
     Examples
     --------
@@ -63,15 +63,15 @@ def build_scaler(spec: Any) -> "ExpressionScaler | None":
         Its parameters, ``{"normalize": "log", "floor": 20}``; the value of `normalize` alone; a scaler, returned as
         it is; or None.
 
-    Raises
-    ------
-    ParameterError
-        For an unknown parameter (with the nearest known one) or a value outside its domain.
-
     Returns
     -------
     ExpressionScaler or None
         Not fitted.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown parameter (with the nearest known one) or a value outside its domain.
 
     Examples
     --------
