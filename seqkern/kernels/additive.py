@@ -134,7 +134,7 @@ def row_attributions(
     ndarray of float64, shape (residues of X,)
     """
 
-    def one_by_one(X, support, coefficients):
+    def one_by_one(X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         parts = [kernel._attribute(X.take([i]), support, row) for i, row in enumerate(coefficients)]
         return np.concatenate([np.zeros(0), *parts])
 

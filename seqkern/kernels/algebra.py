@@ -1,7 +1,7 @@
 """Sums and products of kernels, and a kernel on a part of each sequence."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -13,10 +13,10 @@ from seqkern.core.parameters import changed, component, fixed, integer, numbers
 from seqkern.core.sparse_types import is_sparse
 from seqkern.kernels.additive import attributions, fold, matrix, row_attributions, word_weights
 from seqkern.kernels.base import Kernel
-from seqkern.kernels.composite import CompositeKernel, add_counts, as_parts
+from seqkern.kernels.composite import CompositeKernel, PreparedParts, add_counts, as_parts
 from seqkern.kernels.explicit import feature_vectors, known_names
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.kernels.implicit import CombinedImplicit
+from seqkern.kernels.implicit import CombinedImplicit, Implicit
 from seqkern.kernels.occurrences import WordWeights, merge
 from seqkern.kernels.part_parameters import PartParameters
 from seqkern.kernels.specs import build_kernel
@@ -83,14 +83,14 @@ class SumKernel(PartParameters, CompositeKernel):
     def _weights(self) -> list[float]:
         return [1.0] * len(self.parts) if self.weights is None else [float(weight) for weight in self.weights]
 
-    def _combine_diagonals(self, diagonals):
+    def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
         total = self._weights()[0] * diagonals[0]
         for weight, diagonal in zip(self._weights()[1:], diagonals[1:], strict=True):
             total += weight * diagonal
         return total
 
-    def _block(self, rows, cols, out):
-        term = np.empty_like(out) if len(self.bases) > 1 else None
+    def _block(self, rows: PreparedParts, cols: PreparedParts, out: npt.NDArray[np.float64]) -> None:
+        term = np.empty_like(out) if len(self.bases) > 1 else out
         for number, (part, weight) in enumerate(zip(self.bases, self._weights(), strict=True)):
             target = term if number else out
             part.block(rows.parts[number], cols.parts[number], target)
@@ -98,14 +98,22 @@ class SumKernel(PartParameters, CompositeKernel):
             if number:
                 out += term
 
-    def _fold(self, columns, coefficients):
+    def _fold(
+        self, columns: PreparedParts, coefficients: npt.NDArray[np.float64]
+    ) -> Callable[[PreparedParts], npt.NDArray[np.float64]] | None:
         folds = [
             fold(part, prepared, weight * coefficients)
             for part, prepared, weight in zip(self.bases, columns.parts, self._weights(), strict=True)
         ]
-        if None in folds:
+        known = [one for one in folds if one is not None]
+        if len(known) < len(folds):
             return None
-        return lambda rows: sum(one(part) for one, part in zip(folds, rows.parts, strict=True))
+
+        def values(rows: PreparedParts) -> npt.NDArray[np.float64]:
+            total: Any = sum(one(part) for one, part in zip(known, rows.parts, strict=True))
+            return total
+
+        return values
 
     @property
     def has_weights_at_positions(self) -> bool:  # type: ignore[override]  # here it follows from the parts
@@ -113,14 +121,37 @@ class SumKernel(PartParameters, CompositeKernel):
         return all(part.has_weights_at_positions for part in self._given())
 
     def weights_at_positions(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> ScansWindows | None:
-        """Return the sum of what the parts give, each normalised as it is; None if one has none."""
+        """Return the sum of what the parts give, each normalised as it is; None if one has none.
+
+        Parameters
+        ----------
+        support : SequenceSet, m sequences of one length
+            z_j.
+        coefficients : ndarray of float64, shape (m,)
+            One for each.
+
+        Returns
+        -------
+        object or None
+            It has ``scan`` as `WindowValues.scan`.
+        """
         if not self.has_weights_at_positions:
             return None
         parts = zip(self.bases, self._weights(), strict=True)
         return SumOfValues([WindowValues(part, support, weight * coefficients) for part, weight in parts])
 
     def constant_diagonal(self, length: int) -> bool:
-        """Tell whether each sequence matches itself as any other does, in every part."""
+        """Tell whether each sequence matches itself as any other does, in every part.
+
+        Parameters
+        ----------
+        length : int
+            In residues.
+
+        Returns
+        -------
+        bool
+        """
         return all(part.constant_diagonal(length) for part in self.bases)
 
     def check_features(self) -> None:
@@ -129,7 +160,17 @@ class SumKernel(PartParameters, CompositeKernel):
             part.check_features()
 
     def features(self, X: Any) -> Any:
-        """Return the features of all parts side by side, each times the root of its weight."""
+        """Return the features of all parts side by side, each times the root of its weight.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The samples.
+
+        Returns
+        -------
+        ndarray or csr_array of float64, shape (n, features)
+        """
         self.check_features()
         return _side_by_side(
             [feature_vectors(part, X) * root for part, root in zip(self.bases, np.sqrt(self._weights()), strict=True)]
@@ -166,19 +207,20 @@ class SumKernel(PartParameters, CompositeKernel):
             "linear", lambda X, dtype=np.float32: JoinedTable([form.vectors(X, dtype) for form in forms], factors)
         )
 
-    def _implicit(self, X):
+    def _implicit(self, X: Any) -> Implicit:
         parts = [part.implicit(X) for part in self.bases]
         out = CombinedImplicit(parts, self._weights())
         out.counts = add_counts(part.counts for part in parts)
         return out
 
-    def _attribute(self, X, support, coefficients):
-        return sum(
+    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        total: Any = sum(
             attributions(part, X, support, weight * coefficients)
             for part, weight in zip(self.bases, self._weights(), strict=True)
         )
+        return total
 
-    def _word_weights(self, X, support, coefficients):
+    def _word_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> WordWeights:
         parts = zip(self.bases, self._weights(), strict=True)
         return merge(word_weights(part, X, support, weight * coefficients) for part, weight in parts)
 
@@ -226,14 +268,14 @@ class ProductKernel(PartParameters, CompositeKernel):
     def _given(self) -> list[Kernel]:
         return as_parts(self.name, self.parts)
 
-    def _combine_diagonals(self, diagonals):
+    def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
         total = diagonals[0].copy()
         for diagonal in diagonals[1:]:
             total *= diagonal
         return total
 
-    def _block(self, rows, cols, out):
-        factor = np.empty_like(out) if len(self.bases) > 1 else None
+    def _block(self, rows: PreparedParts, cols: PreparedParts, out: npt.NDArray[np.float64]) -> None:
+        factor = np.empty_like(out) if len(self.bases) > 1 else out
         for number, part in enumerate(self.bases):
             part.block(rows.parts[number], cols.parts[number], factor if number else out)
             if number:
@@ -245,11 +287,12 @@ class ProductKernel(PartParameters, CompositeKernel):
         others = [np.delete(blocks, number, axis=0).prod(axis=0) for number in range(len(blocks))]
         return coefficients * np.stack(others) / len(blocks)
 
-    def _attribute(self, X, support, coefficients):
+    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         shares = self._shares(X, support, coefficients)
-        return sum(row_attributions(part, X, support, own) for part, own in zip(self.bases, shares, strict=True))
+        total: Any = sum(row_attributions(part, X, support, own) for part, own in zip(self.bases, shares, strict=True))
+        return total
 
-    def _word_weights(self, X, support, coefficients):
+    def _word_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> WordWeights:
         means = self._shares(X, support, coefficients).mean(axis=1)
         return merge(word_weights(part, X, support, own) for part, own in zip(self.bases, means, strict=True))
 
@@ -260,7 +303,7 @@ class PartKernel(CompositeKernel):
     Raises
     ------
     ParameterError
-        If an end is no integer, or the base takes no sequences.
+        If an end is not an integer, or the base does not take sequences.
 
     Examples
     --------
@@ -313,11 +356,11 @@ class PartKernel(CompositeKernel):
     def _seen(self, X: Any) -> Any:
         return X.part(self.start, self.stop)
 
-    def _prepare(self, X, like):
+    def _prepare(self, X: Any, like: PreparedParts | None) -> PreparedParts:
         with self._naming_the_part():
             return super()._prepare(X, like)
 
-    def _implicit(self, X):
+    def _implicit(self, X: Any) -> Implicit:
         with self._naming_the_part():
             return self.bases[0].implicit(self._seen(X))
 
@@ -326,13 +369,35 @@ class PartKernel(CompositeKernel):
         self._given()[0].check_features()
 
     def features(self, X: Any) -> Any:
-        """Return the features of the part, normalised as the base is."""
+        """Return the features of the part, normalised as the base is.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The samples.
+
+        Returns
+        -------
+        ndarray or csr_array of float64, shape (n, features)
+        """
         self.check_features()
         with self._naming_the_part():
             return feature_vectors(self.bases[0], self._seen(self.coerce(X)))
 
     def feature_blocks(self, X: Any, counts: dict[str, int] | None = None) -> FeatureBlocks:
-        """Return the features of the part in blocks, as the base gives them."""
+        """Return the features of the part in blocks, as the base gives them.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The samples.
+        counts : dict, optional
+            Gets what the kernel's policies touched, in words.
+
+        Returns
+        -------
+        FeatureBlocks
+        """
         self.check_features()
         with self._naming_the_part():
             return self.bases[0].feature_blocks(self._seen(self.coerce(X)), counts)
@@ -369,13 +434,15 @@ class PartKernel(CompositeKernel):
             error.remedy = f"{error.remedy}, or take another part"
             raise
 
-    def _combine_diagonals(self, diagonals):
+    def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
         return diagonals[0]
 
-    def _block(self, rows, cols, out):
+    def _block(self, rows: PreparedParts, cols: PreparedParts, out: npt.NDArray[np.float64]) -> None:
         self.bases[0].block(rows.parts[0], cols.parts[0], out)
 
-    def _fold(self, columns, coefficients):
+    def _fold(
+        self, columns: PreparedParts, coefficients: npt.NDArray[np.float64]
+    ) -> Callable[[PreparedParts], npt.NDArray[np.float64]] | None:
         values = fold(self.bases[0], columns.parts[0], coefficients)
         return None if values is None else lambda rows: values(rows.parts[0])
 
@@ -385,17 +452,40 @@ class PartKernel(CompositeKernel):
         return self.base.has_weights_at_positions
 
     def weights_at_positions(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> ScansWindows | None:
-        """Return those of the base on its part of the windows; None if it has none."""
+        """Return those of the base on its part of the windows; None if it has none.
+
+        Parameters
+        ----------
+        support : SequenceSet, m sequences of one length
+            z_j.
+        coefficients : ndarray of float64, shape (m,)
+            One for each.
+
+        Returns
+        -------
+        object or None
+            It has ``scan`` as `WindowValues.scan`.
+        """
         if not self.has_weights_at_positions:
             return None
         first, _, _ = slice(self.start, self.stop).indices(int(support.lengths[0]) if len(support) else 0)
         return PartOfWindow(WindowValues(self.bases[0], self._seen(support), coefficients), first)
 
     def constant_diagonal(self, length: int) -> bool:
-        """Tell whether each part of that place matches itself as any other does."""
+        """Tell whether each part of that place matches itself as any other does.
+
+        Parameters
+        ----------
+        length : int
+            In residues.
+
+        Returns
+        -------
+        bool
+        """
         return self.bases[0].constant_diagonal(len(range(length)[self.start : self.stop]))
 
-    def _attribute(self, X, support, coefficients):
+    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         seen = self._seen(X)
         shares = np.zeros(X.lengths.sum())
         before = seen.starts - X.starts + np.cumsum(X.lengths) - X.lengths
@@ -405,7 +495,7 @@ class PartKernel(CompositeKernel):
         )
         return shares
 
-    def _word_weights(self, X, support, coefficients):
+    def _word_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> WordWeights:
         found = word_weights(self.bases[0], self._seen(X), self._seen(support), coefficients)
         ends = ("" if end is None else str(end) for end in (self.start, self.stop))
         where, own = f" [{':'.join(ends)}]", (self.start, self.stop)

@@ -842,7 +842,17 @@ class SequenceKernel(Kernel):
     if TYPE_CHECKING:
 
         def coerce(self, X: Any) -> SequenceSet:
-            """Return the sequences, checked."""
+            """Return the sequences, checked.
+
+            Parameters
+            ----------
+            X : SequenceSet or list of str
+                The samples.
+
+            Returns
+            -------
+            SequenceSet
+            """
 
 
 def _able(trait: str) -> str:

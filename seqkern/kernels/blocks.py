@@ -79,10 +79,10 @@ def fill(
     """
     leading = leading or rows is cols
 
-    def work(span):
+    def work(span: tuple[int, int]) -> None:
         start, stop = span
         left = start if leading else 0
-        target = out[start:stop, left:]
+        target: Any = out[start:stop, left:]
         part_cols = cols.rows(left, len(cols)) if left else cols
         if out.dtype == np.float64:
             kernel.block(rows.rows(start, stop), part_cols, target)

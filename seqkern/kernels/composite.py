@@ -137,7 +137,7 @@ class CompositeKernel(Kernel):
         for part in self._given():
             part.check_parameters()
 
-    def _fit(self, X, y):
+    def _fit(self, X: Any, y: npt.ArrayLike | None) -> None:
         if any(part.data_dependent for part in self._given()):
             X = self._seen(X)
             self.bases_ = [
@@ -158,7 +158,15 @@ class CompositeKernel(Kernel):
         return ({"bases": headers}, arrays) if any(headers) or arrays else ({}, {})
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned."""
+        """Set what `fitted_state` returned.
+
+        Parameters
+        ----------
+        header : dict
+            Its JSON part.
+        arrays : dict of str to ndarray
+            Its arrays.
+        """
         if "bases" not in header:
             return
         self.bases_ = copy.deepcopy(self._given())
@@ -167,7 +175,7 @@ class CompositeKernel(Kernel):
             if any(state):
                 part.restore_fitted(*state)
 
-    def _prepare(self, X, like):
+    def _prepare(self, X: Any, like: PreparedParts | None) -> PreparedParts:
         X = self._seen(X)
         likes = [None] * len(self.bases) if like is None else like.parts
         parts = tuple(part.prepare(X, other) for part, other in zip(self.bases, likes, strict=True))
@@ -180,12 +188,34 @@ class CompositeKernel(Kernel):
             part.check_implicit()
 
     def implicit_bytes(self, X: Any) -> int:
-        """Return the sum of what the parts take."""
+        """Return the sum of what the parts take.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The training samples.
+
+        Returns
+        -------
+        int
+        """
         X = self._seen(self.coerce(X))
         return sum(part.implicit_bytes(X) for part in self.bases)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the sum of the parts' plans."""
+        """Return the sum of the parts' plans.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns; by default `X`.
+
+        Returns
+        -------
+        Plan
+        """
         X = self._seen(self.coerce(X))
         Y = None if Y is None else self._seen(self.coerce(Y))
         plans = [part.plan(X, Y) for part in self.bases]

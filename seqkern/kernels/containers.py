@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class _Named(TransformerMixin, BaseEstimator):
     """What only names the columns that a kernel gives."""
 
-    def __init__(self, kernel: GramTransformer):
+    def __init__(self, kernel: GramTransformer) -> None:
         self.kernel = kernel
 
     def fit(self, K: np.ndarray, y: None = None) -> _Named:

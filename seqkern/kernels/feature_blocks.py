@@ -187,7 +187,7 @@ class FeatureBlocks:
     def _product(self, weights: npt.NDArray[np.float64]) -> Callable[[Any], npt.NDArray[np.float64]]:
         """Return the function of rows that multiplies their features."""
 
-        def direct(rows):
+        def direct(rows: Any) -> npt.NDArray[np.float64]:
             values = self._compute(rows)
             if is_sparse(values):
                 return values @ weights

@@ -55,7 +55,7 @@ class FeatureMap(TransformerMixin, BaseEstimator):
     kernel_: Kernel
     n_features_in_: int
 
-    def __init__(self, kernel: Kernel, *, sparse_output: bool | None = None):
+    def __init__(self, kernel: Kernel, *, sparse_output: bool | None = None) -> None:
         self.kernel = kernel
         self.sparse_output = sparse_output
 

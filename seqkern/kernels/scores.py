@@ -40,7 +40,7 @@ def matrix_probabilities(alphabet: Alphabet, matrix: str | tuple[tuple[float, ..
     Raises
     ------
     ParameterError
-        If there is no such matrix, it has other letters, or its scores are no logarithms of odds.
+        If there is no such matrix, it has other letters, or its scores are not logarithms of odds.
     """
     scores = matrix_scores(alphabet, matrix) if isinstance(matrix, str) else as_scores(alphabet, matrix)
     background, scale = implied_background(scores, matrix)
@@ -95,7 +95,7 @@ def implied_background(
     # loaded only where used: costs start-up
     from scipy.optimize import brentq
 
-    def excess(scale):
+    def excess(scale: float) -> float:
         return np.linalg.inv(np.exp(scale * scores)).sum() - 1
 
     largest = scores.diagonal().max()

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class GramTransformer:
     """Mixin of `Kernel`: what scikit-learn asks of a transformer.
 
-    The training samples are no part of a kernel's parameters, identity or state, and a model file does not hold them; a
-    pickled kernel does.
+    The training samples are not part of a kernel's parameters, identity or state, and a model file does not hold them;
+    a pickled kernel does.
 
     Examples
     --------
@@ -40,10 +40,34 @@ class GramTransformer:
         accepts: ClassVar[str]
 
         def fit(self, X: Any, y: Any = None) -> Self:
-            """Learn from training data."""
+            """Learn from training data.
+
+            Parameters
+            ----------
+            X : SequenceSet, list of str, or table
+                The training part.
+            y : array_like, optional
+                Labels.
+
+            Returns
+            -------
+            Kernel
+            """
 
         def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-            """Return the kernel matrix."""
+            """Return the kernel matrix.
+
+            Parameters
+            ----------
+            X : SequenceSet, list of str, or table, n records
+                The rows.
+            Y : the same, m records, optional
+                The columns; by default `X`.
+
+            Returns
+            -------
+            ndarray of float64, shape (n, m)
+            """
 
     def _remember(self, X: Samples) -> None:
         """Keep the training samples, a view, for `transform`."""

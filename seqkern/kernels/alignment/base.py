@@ -131,7 +131,15 @@ class AlignmentKernel(SequenceKernel):
         return {"matrix": matrix.letters}, {"matrix": matrix.scores}
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned."""
+        """Set what `fitted_state` returned.
+
+        Parameters
+        ----------
+        header : dict
+            Its JSON part.
+        arrays : dict of str to ndarray
+            Its arrays.
+        """
         if "matrix" in header:
             scores = np.array(arrays["matrix"], dtype=np.float64)
             self._loaded = self.matrix, ScoreMatrix(self.matrix, header["matrix"], scores, self.matrix)

@@ -116,7 +116,7 @@ class AlignedSequences:
         return squares
 
 
-def _scoring(scores):
+def _scoring(scores: IntegerScores) -> _smith_waterman.Scoring:
     """Return the compiled Scoring."""
     letters = len(scores.table)
     table = np.zeros((letters, letters + 1), dtype=np.int32)

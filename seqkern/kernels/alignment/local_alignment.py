@@ -14,10 +14,11 @@ from seqkern.core.threads import GIVEN_THREADS
 from seqkern.kernels.alignment.base import AlignmentKernel
 from seqkern.kernels.alignment.local_factors import Factors
 from seqkern.kernels.alignment.local_sums import LocalSums, product, shares
-from seqkern.kernels.base import Plan
+from seqkern.kernels.base import Plan, Prepared
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products import _product
 from seqkern.sequences.alphabets import DNA, PROTEIN, Alphabet, as_alphabet
+from seqkern.sequences.sequence_set import SequenceSet
 
 LEAST_BLOCK_ROWS = 512  # fewer leave too many vector lanes idle
 ONE_THREAD_BLOCK_ROWS = 4096  # nothing is gained by smaller blocks for one thread
@@ -127,7 +128,7 @@ class LocalAlignmentKernel(AlignmentKernel):
         beta = float(self.beta)
         return Factors.of(beta * self.scores(alphabet), beta * self.gap_open, beta * self.gap_extend, self.precision)
 
-    def _prepare(self, X, like):
+    def _prepare(self, X: SequenceSet, like: LocalSums | None) -> LocalSums:
         payload = LocalSums(X, self._factors(X.alphabet), like)
         own = payload.logarithms
         if self.logarithm:
@@ -138,14 +139,14 @@ class LocalAlignmentKernel(AlignmentKernel):
             payload.values = _exponential(own[:, None], payload)[:, 0]
         return payload
 
-    def _block(self, rows, cols, out):
+    def _block(self, rows: LocalSums, cols: LocalSums, out: npt.NDArray[np.float64]) -> None:
         product(rows, cols, out)
         if self.logarithm:
             out /= float(self.beta)
         else:
             out[...] = _exponential(out, rows)
 
-    def _normalised_block(self, rows, cols, out):
+    def _normalised_block(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64]) -> None:
         if self.logarithm:
             super()._normalised_block(rows, cols, out)
             return
@@ -153,7 +154,9 @@ class LocalAlignmentKernel(AlignmentKernel):
         out -= (rows.payload.own_logarithms()[:, None] + cols.payload.own_logarithms()) / 2
         np.exp(out, out=out)
 
-    def _attribute(self, X, support, coefficients):
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         """Share the value by how likely each letter is in a pair, if alignments are as likely as they weigh."""
         cols = self._prepare(support, None)
         rows = self._prepare(X, cols)
@@ -165,7 +168,19 @@ class LocalAlignmentKernel(AlignmentKernel):
         return shares(rows, cols, values * coefficients)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
+        """Return the Plan for this kernel on `X` (against `Y`).
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns; by default `X`.
+
+        Returns
+        -------
+        Plan
+        """
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         method, work = self._factors(X.alphabet).method, Workload.of(X, Y)

@@ -113,8 +113,9 @@ class Factors:
 
 
 @lru_cache(maxsize=8)
-def _factors(scores, size, open_cost, extend_cost, precision):
-    scores = np.frombuffer(scores).reshape(size, size)
+def _factors(values: bytes, size: int, open_cost: float, extend_cost: float, precision: str) -> Factors:
+    """Return the Factors of scores, float64 (size, size), as bytes."""
+    scores = np.frombuffer(values).reshape(size, size)
     even = PATTERN * extend_cost * math.log2(math.e) <= EVEN_BITS
     narrow, wide = (_range(numbers, scores, open_cost, extend_cost, even) for numbers in (SINGLE, DOUBLE))
     logarithms = _local_alignment.LogRecursion(scores, open_cost, extend_cost)
@@ -147,7 +148,9 @@ def _tables(exact: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> npt.NDArray
     return tables
 
 
-def _range(numbers, scores, open_cost, extend_cost, even):
+def _range(
+    numbers: Numbers, scores: npt.NDArray[np.float64], open_cost: float, extend_cost: float, even: bool
+) -> tuple[int, int, int, int, float] | None:
     """Return (rows of a tile, low, middle, high, quiet) of the compiled `range`; None if these Numbers will not do."""
     largest, smallest, lost, cells, letters = numbers
     best, worst, opened, extended = (

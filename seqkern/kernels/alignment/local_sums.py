@@ -84,7 +84,7 @@ class LocalSums:
         """Return the place of each of these in the order of rows and lanes, int64 (n,)."""
         return self.rank[self.first : self.last]
 
-    def _records(self, order):
+    def _records(self, order: npt.NDArray[np.int64]) -> Records:
         """Return the compiled Records for an order of these, counted from the first of them."""
         span = slice(self.first, self.last)
         return Records(self.codes, self.start[span], self.stop[span], order)

@@ -1,5 +1,6 @@
 """The pairwise kernel: a sequence is the vector of its scores against the training sequences."""
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from seqkern.core.types import Arrays, Header
 from seqkern.kernels.additive import attributions, fold, word_weights
 from seqkern.kernels.base import Kernel, Plan
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
+from seqkern.kernels.occurrences import WordWeights
 from seqkern.kernels.specs import build_kernel
 from seqkern.kernels.stored_form import StoredForm
 from seqkern.kernels.vectors.vector import PRODUCT_SECONDS, LinearKernel, RBFKernel
@@ -99,7 +101,7 @@ class PairwiseKernel(CompositeKernel):
         names = self.references_.ids
         return FeatureTable(self.bases[0].kernel(X, self.references_, n_threads=self.n_threads), X.ids, names)
 
-    def _fit(self, X, y):
+    def _fit(self, X: Any, y: npt.ArrayLike | None) -> None:
         super()._fit(X, y)
         self.references_ = X.compact() if isinstance(X, SequenceSet) else X
         self.between_ = self._between()
@@ -117,7 +119,15 @@ class PairwiseKernel(CompositeKernel):
         return header, {**arrays, **nest("references", own)}
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned."""
+        """Set what `fitted_state` returned.
+
+        Parameters
+        ----------
+        header : dict
+            Its JSON part.
+        arrays : dict of str to ndarray
+            Its arrays.
+        """
         super().restore_fitted(header, arrays)
         if "references" not in header:
             return
@@ -125,14 +135,16 @@ class PairwiseKernel(CompositeKernel):
         self.between_ = self._between()
         self.between_.restore_fitted(header["between"], {})
 
-    def _prepare(self, X, like):
+    def _prepare(self, X: Any, like: PreparedParts | None) -> PreparedParts:
         vectors = self.between_.prepare(self._vectors(X), None if like is None else like.parts[0])
         return PreparedParts((vectors,), vectors.diagonal)
 
-    def _block(self, rows, cols, out):
+    def _block(self, rows: PreparedParts, cols: PreparedParts, out: npt.NDArray[np.float64]) -> None:
         self.between_.block(rows.parts[0], cols.parts[0], out)
 
-    def _fold(self, columns, coefficients):
+    def _fold(
+        self, columns: PreparedParts, coefficients: npt.NDArray[np.float64]
+    ) -> Callable[[PreparedParts], npt.NDArray[np.float64]] | None:
         values = fold(self.between_, columns.parts[0], coefficients)
         return None if values is None else lambda rows: values(rows.parts[0])
 
@@ -145,14 +157,26 @@ class PairwiseKernel(CompositeKernel):
             )
         return coefficients @ self._vectors(support).values
 
-    def _attribute(self, X, support, coefficients):
+    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return attributions(self.bases[0], X, self.references_, self._of_references(support, coefficients))
 
-    def _word_weights(self, X, support, coefficients):
+    def _word_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> WordWeights:
         return word_weights(self.bases[0], X, self.references_, self._of_references(support, coefficients))
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the plan of the base kernel against the references, with the products of vectors added."""
+        """Return the plan of the base kernel against the references, with the products of vectors added.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns; by default `X`.
+
+        Returns
+        -------
+        Plan
+        """
         X = self.coerce(X)
         references = self.references_ if self.fitted else X
         plans = [self.bases[0].plan(Z, references) for Z in (X, Y) if Z is not None]

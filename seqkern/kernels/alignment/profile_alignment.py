@@ -6,6 +6,7 @@ The numbers are made by `seqkern.kernels.alignment.profile_product`, in vector l
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.parameters import changed, choice, real
 from seqkern.kernels.alignment.base import check_gaps
@@ -13,6 +14,7 @@ from seqkern.kernels.alignment.profile_product import LARGEST, ProfileColumns, S
 from seqkern.kernels.base import Plan, SequenceKernel
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.profiles.searching import ProfileTracks
+from seqkern.sequences.sequence_set import SequenceSet
 
 METHODS = ("smith_waterman", "local_alignment")
 
@@ -108,24 +110,38 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
         beta = float(self.beta) if self.method == "local_alignment" else 0.0
         return Sums(beta, float(self.gap_open), float(self.gap_extend), float(self.shift))
 
-    def _prepare(self, X, like):
+    def _prepare(self, X: SequenceSet, like: ProfileColumns | None) -> ProfileColumns:
         return ProfileColumns.of(self.with_profiles(X), self._sums())
 
-    def _block(self, rows, cols, out):
+    def _block(self, rows: ProfileColumns, cols: ProfileColumns, out: npt.NDArray[np.float64]) -> None:
         product(rows, cols, out)
 
-    def _attribute(self, X, support, coefficients):
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         """Share the score of one best alignment: pairs for x's residues, gaps for those in or beside them.
 
         The value of the local alignment kernel is shared by how likely each letter is in a pair, if alignments are as
         likely as they weigh.
         """
         sums = self._sums()
-        columns = [ProfileColumns.of(self.with_profiles(Z), sums) for Z in (X, support)]
-        return shares(*columns, np.asarray(coefficients))
+        rows, cols = (ProfileColumns.of(self.with_profiles(Z), sums) for Z in (X, support))
+        return shares(rows, cols, np.asarray(coefficients))
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
+        """Return the Plan for this kernel on `X` (against `Y`).
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns; by default `X`.
+
+        Returns
+        -------
+        Plan
+        """
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         work = Workload.of(X, Y)

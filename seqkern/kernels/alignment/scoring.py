@@ -216,7 +216,7 @@ def read_matrix(path: PathLike) -> ScoreMatrix:
 def _parse(cells: list[tuple[int, list[str]]], name: str) -> tuple[str, npt.NDArray[np.float64]]:
     """Return letters and scores of (number, cells) of lines."""
 
-    def bad(problem, remedy):
+    def bad(problem: str, remedy: str) -> FileError:
         return FileError(problem, file=name, remedy=remedy)
 
     columns = [cell.upper() for cell in cells[0][1]] if cells else []

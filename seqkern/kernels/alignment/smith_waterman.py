@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, real, text
@@ -14,6 +15,7 @@ from seqkern.kernels.base import Plan
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products import _product
 from seqkern.sequences.alphabets import Alphabet, as_alphabet
+from seqkern.sequences.sequence_set import SequenceSet
 
 CELL_NS = (
     0.30,
@@ -112,18 +114,32 @@ class SmithWatermanKernel(AlignmentKernel):
             )
         return scores, width
 
-    def _prepare(self, X, like):
+    def _prepare(self, X: SequenceSet, like: AlignedSequences | None) -> AlignedSequences:
         return AlignedSequences(X, *self._integers(X.alphabet))
 
-    def _block(self, rows, cols, out):
+    def _block(self, rows: AlignedSequences, cols: AlignedSequences, out: npt.NDArray[np.float64]) -> None:
         product(rows, cols, out)
 
-    def _attribute(self, X, support, coefficients):
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         """Share the score of one best alignment: pairs for x's residues, gaps for those in or beside them."""
         return shares(self._prepare(X, None), self._prepare(support, None), coefficients)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
+        """Return the Plan for this kernel on `X` (against `Y`).
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns; by default `X`.
+
+        Returns
+        -------
+        Plan
+        """
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         scores, width = self._integers(X.alphabet)

@@ -160,7 +160,7 @@ def align(strings: Sequence[str], alphabet: Alphabet) -> list[str]:
     return [rows[i].replace("T", "U") if "U" in alphabet.letters else rows[i] for i in range(len(strings))]
 
 
-def _scores(default, alphabet):
+def _scores(default: Any, alphabet: Alphabet) -> Any:
     """Return the matrix for FAMSA: its own for proteins, of matches for bases; X scores 0."""
     letters = default.alphabet
     table = np.array([list(row) for row in default])
@@ -171,7 +171,7 @@ def _scores(default, alphabet):
     return type(default)(table.tolist(), letters)
 
 
-def _build(aligned, alphabet, symfrac):
+def _build(aligned: Sequence[str], alphabet: Alphabet, symfrac: float) -> pyhmmer.plan7.HMM | None:
     """Return pyhmmer's HMM of an alignment, or None if no column is part of it."""
     # loaded only where used: costs start-up
     from pyhmmer.easel import TextMSA, TextSequence

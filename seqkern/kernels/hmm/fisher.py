@@ -24,6 +24,7 @@ from seqkern.kernels.products import _product
 from seqkern.kernels.products.product import FeatureKernel, Term, TermBlocks
 from seqkern.kernels.products.real import PRODUCT_NS, RealDenseBlock
 from seqkern.sequences.alphabets import Alphabet
+from seqkern.sequences.sequence_set import SequenceSet
 
 MODELS: dict[str, Any] = {"profile": ProfileHMM, "markov": MarkovChain}
 MOST_WORDS = 1 << 16
@@ -125,14 +126,14 @@ class FisherKernel(FeatureKernel):
 
     # ---- the models -----------------------------------------------------------------------------
 
-    def _fit(self, X, y):
+    def _fit(self, X: SequenceSet, y: npt.ArrayLike | None) -> None:
         if self.hmm is not None:
             return
         self._check_alphabet(X.alphabet)
         self.models_ = [self._learn(part) for part in _examples(X, y)]
         self.alphabet_ = X.alphabet
 
-    def _learn(self, X):
+    def _learn(self, X: SequenceSet) -> Any:
         """Return the model of some sequences; warn where they say little or nothing about it."""
         with_letters = sum(bool(set(text) - {"*"}) for text in X.strings())
         if with_letters == 0:
@@ -141,7 +142,7 @@ class FisherKernel(FeatureKernel):
             warnings.warn(f"{len(X)} positives, 1 with letters: the profile HMM is mostly its priors", stacklevel=2)
         return build_profile(X) if self.model == "profile" else MarkovChain.learn(X, self.order, self.pseudocount)
 
-    def _check_alphabet(self, alphabet):
+    def _check_alphabet(self, alphabet: Alphabet) -> None:
         """Raise an error unless there can be a model of sequences of an alphabet."""
         if self.model == "profile":
             check_alphabet(alphabet)
@@ -151,7 +152,7 @@ class FisherKernel(FeatureKernel):
                 remedy=f"choose one with at most {MOST_WORDS}",
             )
 
-    def _models(self):
+    def _models(self) -> tuple[Any, Alphabet]:
         """Return (models, their alphabet); a file is read when first needed, and again only if it is another one."""
         if self.hmm is None:
             return self.models_, self.alphabet_
@@ -171,7 +172,15 @@ class FisherKernel(FeatureKernel):
         return {"alphabet": asdict(alphabet), "models": len(models)}, arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned."""
+        """Set what `fitted_state` returned.
+
+        Parameters
+        ----------
+        header : dict
+            Its JSON part.
+        arrays : dict of str to ndarray
+            Its arrays.
+        """
         if not header:
             return
         stored = [unnest(f"models/{number}", arrays) for number in range(header["models"])]
@@ -223,18 +232,30 @@ class FisherKernel(FeatureKernel):
             parts[-1] *= self._scale(model)
         return parts[0] if len(parts) == 1 else np.hstack(parts)
 
-    def _scale(self, model):
+    def _scale(self, model: Any) -> npt.NDArray[np.float64]:
         """Return I^(−1/2), float64 (parameters of a model,); 0 where nothing is known of a parameter."""
         if self.information == "identity":
             return np.ones(model.width(self.transitions))
         known = model.information(self.transitions)
         return np.divide(1.0, np.sqrt(known), out=np.zeros_like(known), where=known > 0)
 
-    def _prepare(self, X, like):
+    def _prepare(self, X: SequenceSet, like: TermBlocks | None) -> TermBlocks:
         return TermBlocks([Term(1.0, [(1, RealDenseBlock(self.features(X)))])])
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
+        """Return the Plan for this kernel on `X` (against `Y`).
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns; by default `X`.
+
+        Returns
+        -------
+        Plan
+        """
         self.check_parameters()
         X = self.coerce(X)
         work = Workload.of(X, None if Y is None else self.coerce(Y))
@@ -260,7 +281,9 @@ class FisherKernel(FeatureKernel):
 
     # ---- explanations ---------------------------------------------------------------------------
 
-    def _attribute(self, X, support, coefficients):
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         """Share U_x(a, s)·w(a, s) by the probabilities of the letters of x to be in state s, or equally in a k-mer.
 
         What rests on steps is shared equally by all letters.
@@ -280,7 +303,7 @@ class FisherKernel(FeatureKernel):
         return shares
 
 
-def _examples(X, y):
+def _examples(X: SequenceSet, y: npt.ArrayLike | None) -> list[SequenceSet]:
     """Return the sets that models are made of, a list: the positives, or the examples of each of several classes."""
     if y is None:
         return [X]

@@ -1,5 +1,6 @@
 """A profile hidden Markov model, and the gradient of its likelihood."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -116,7 +117,7 @@ class ProfileHMM:
         scores, odds = np.empty((len(X), self.width(transitions))), np.empty(len(X))
         arrays = X.codes, X.starts, X.stops
 
-        def task(first, last):
+        def task(first: int, last: int) -> Callable[[], None]:
             return lambda: self._recursions.scores(*arrays, first, last, transitions, kept_rows, scores, odds)
 
         n_threads = available_threads(GIVEN_THREADS.get() or n_threads)

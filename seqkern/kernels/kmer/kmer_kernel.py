@@ -120,7 +120,19 @@ class KmerKernel(FeatureKernel):
         return wanted, costs
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
+        """Return the Plan for this kernel on `X` (against `Y`).
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns; by default `X`.
+
+        Returns
+        -------
+        Plan
+        """
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         size = X.alphabet.size
@@ -198,7 +210,17 @@ class KmerKernel(FeatureKernel):
         return CombinedImplicit(parts, [weight * self._scale() for weight in self._weights()])
 
     def implicit_bytes(self, X: Any) -> int:
-        """Return the memory that counting, the counts and the weights of features take, in bytes."""
+        """Return the memory that counting, the counts and the weights of features take, in bytes.
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The training samples.
+
+        Returns
+        -------
+        int
+        """
         X = self.coerce(X)
         total = most = 0
         for k in self._lengths():

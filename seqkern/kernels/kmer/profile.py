@@ -111,7 +111,19 @@ class ProfileKernel(ProfileTracks, InexactKernel):
         return X.take(slice(None, None, max(1, len(X) // SAMPLE_RECORDS)))
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`), with the searches."""
+        """Return the Plan for this kernel on `X` (against `Y`), with the searches.
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns; by default `X`.
+
+        Returns
+        -------
+        Plan
+        """
         plan = super().plan(X, Y)
         searched = self.search_seconds(*(self.coerce(Z) for Z in (X, Y) if Z is not None))
         return replace(plan, seconds=plan.seconds + searched)

@@ -177,7 +177,15 @@ class MotifKernel(FeatureKernel):
         return self._set().state() if isinstance(self.motifs, str) else ({}, {})
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned; the file is not needed any more."""
+        """Set what `fitted_state` returned; the file is not needed any more.
+
+        Parameters
+        ----------
+        header : dict
+            Its JSON part.
+        arrays : dict of str to ndarray
+            Its arrays.
+        """
         self._made = self.motifs, MotifSet.from_state(header, arrays)
 
     def _scanner(self, alphabet: Alphabet) -> Scanner:
@@ -240,7 +248,17 @@ class MotifKernel(FeatureKernel):
         return out
 
     def implicit_bytes(self, X: Any) -> int:
-        """Return the memory that the counts and the weights of motifs take."""
+        """Return the memory that the counts and the weights of motifs take.
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The training samples.
+
+        Returns
+        -------
+        int
+        """
         X = self.coerce(X)
         chances = self._chances(X)
         entries = occurring(chances, int(X.lengths.sum()), len(X)).sum() * len(X)
@@ -260,7 +278,19 @@ class MotifKernel(FeatureKernel):
         return cheapest(self._costs(X)) if self.algorithm == "auto" else self.algorithm
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
+        """Return the Plan for this kernel on `X` (against `Y`).
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns; by default `X`.
+
+        Returns
+        -------
+        Plan
+        """
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         chosen, work = self._set(), Workload.of(X, Y)

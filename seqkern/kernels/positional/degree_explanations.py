@@ -1,6 +1,12 @@
 """Decisions of the weighted degree kernels, taken apart residue by residue and k-mer by k-mer."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.kernels.kmer.kmers import codes_fit, find_kmers
 from seqkern.kernels.kmer.positions import window_positions
@@ -8,16 +14,62 @@ from seqkern.kernels.kmer.wide_kmers import find_wide_kmers
 from seqkern.kernels.occurrences import spell
 from seqkern.kernels.positional._weighted_degree import share
 from seqkern.kernels.positional.degree_payload import DegreePayload, make_sum
+from seqkern.sequences.sequence_set import SequenceSet
+
+if TYPE_CHECKING:
+    from seqkern.kernels.base import SequenceKernel as _Base
+else:
+    _Base = object
 
 MOST_WORDS = 1 << 22  # occurrences, of all lengths
 
 
-class DegreeExplanations:
+class DegreeExplanations(_Base):
     """The part of `WeightedDegreeKernel` that explains: what a k-mer at its place adds to Σ_j c_j·K(x, z_j)."""
 
     words_vary = True
 
-    def _attribute(self, X, support, coefficients):
+    if TYPE_CHECKING:  # what a weighted degree kernel has
+
+        @property
+        def degree(self) -> int:
+            """Length of the longest k-mers."""
+
+        def length_weights(self) -> npt.NDArray[np.float64]:
+            """Return β_1, β_2, …."""
+
+        def start_weights(self, length: int) -> npt.NDArray[np.float64]:
+            """Return the weight of each position.
+
+            Parameters
+            ----------
+            length : int
+                Residues of the sequences.
+            """
+
+        def shifts(self, length: int) -> npt.NDArray[np.int64]:
+            """Return the largest shift at each position.
+
+            Parameters
+            ----------
+            length : int
+                Residues of the sequences.
+            """
+
+        def common_length(self, X: SequenceSet, length: int | None = None) -> int:
+            """Return the length of all sequences.
+
+            Parameters
+            ----------
+            X : SequenceSet
+                Of one length.
+            length : int, optional
+                Which they must have.
+            """
+
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         """Share the weight of each common k-mer equally among its letters."""
         length = int(X.lengths.max(initial=0))
         shares = np.zeros((len(X), length))
@@ -26,7 +78,9 @@ class DegreeExplanations:
             share(places, weights, shares[i])
         return shares.ravel()
 
-    def _word_weights(self, X, support, coefficients):
+    def _word_weights(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> tuple[list[str], npt.NDArray[np.float64]]:
         """Return for each k-mer what its occurrences in `X` and `support` add on average, by their places.
 
         Long k-mers are left out where there would be more than `MOST_WORDS` occurrences of all lengths.
@@ -49,7 +103,9 @@ class DegreeExplanations:
             means.append(weight * sums / np.bincount(number, minlength=len(distinct)))
         return names, np.concatenate(means)
 
-    def _places(self, X, support, coefficients, lengths):
+    def _places(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64], lengths: int
+    ) -> Iterator[npt.NDArray[np.float64]]:
         """Yield for each record what the k-mers at each place add, without β_k; float64 (lengths, letters)."""
         length = self.common_length(X, self.common_length(support) or None)
         sums = make_sum(X, length, self.degree, None, self.start_weights(length), self.shifts(length))
@@ -59,13 +115,16 @@ class DegreeExplanations:
             yield mine.places(i, theirs, coefficients, lengths)
 
 
-def _at_words(X, k, table):
+def _at_words(
+    X: SequenceSet, k: int, table: npt.NDArray[np.float64]
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
     """Return the k-mers of `X`, codes or texts, and what `table`, (n, lengths, letters), has at their places."""
+    kmers: npt.NDArray[Any]
     if codes_fit(X.alphabet.size, k):
         found = find_kmers(X, k)
-        words = found.codes[0]
+        kmers, start = found.codes[0], found.start
     else:
-        found = find_wide_kmers(X, k)
-        words = found.texts
-    records = np.repeat(np.arange(len(X)), np.diff(found.start))
-    return words, table[records, k - 1, window_positions(X, k)]
+        wide = find_wide_kmers(X, k)
+        kmers, start = wide.texts, wide.start
+    records = np.repeat(np.arange(len(X)), np.diff(start))
+    return kmers, table[records, k - 1, window_positions(X, k)]

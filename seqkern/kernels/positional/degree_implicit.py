@@ -190,7 +190,7 @@ def degree_needs(windows: Windows) -> dict[int, int]:
     }
 
 
-def _sweep(windows):
+def _sweep(windows: Windows) -> _degree_implicit.Sweep:
     """Return a new Sweep through the windows."""
     return _degree_implicit.Sweep(some(windows.codes), windows.starts, windows.length, windows.size, windows.degree)
 

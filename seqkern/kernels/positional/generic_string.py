@@ -182,7 +182,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         values = np.array([math.exp(-d * d / width) for d in range(longest)])
         return values[: np.count_nonzero(values)]
 
-    def _rule(self, alphabet, longest):
+    def _rule(self, alphabet: Alphabet, longest: int) -> _generic_string.Rule:
         """Return the compiled Rule for sequences of up to `longest` letters."""
         tolerances = np.append(self.tolerances(longest), np.zeros(_generic_string.TOLERANCE_PADDING))
         longest_words = min(int(self.length), max(1, longest))
@@ -190,16 +190,28 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
 
     # ---- the matrix -------------------------------------------------------------------------------
 
-    def _prepare(self, X, like):
+    def _prepare(self, X: SequenceSet, like: "GenericStrings | None") -> "GenericStrings":
         return GenericStrings(X, lambda longest: self._rule(X.alphabet, longest))
 
-    def _block(self, rows, cols, out):
+    def _block(self, rows: "GenericStrings", cols: "GenericStrings", out: npt.NDArray[np.float64]) -> None:
         longer = max(rows, cols, key=lambda payload: payload.longest)
         upper = rows.codes is cols.codes and rows.first == cols.first and rows.last <= cols.last
         _generic_string.fill(longer.rule, _product.level(), rows.records(), cols.records(), upper, out)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
+        """Return the Plan for this kernel on `X` (against `Y`).
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns; by default `X`.
+
+        Returns
+        -------
+        Plan
+        """
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         work, level = Workload.of(X, Y), _product.level()
@@ -225,7 +237,9 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         threads = available_threads(GIVEN_THREADS.get() or self.n_threads)
         return 8 * threads * (max(profile, panel) + group + room)
 
-    def _attribute(self, X, support, coefficients):
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         """Share what two k-mers add equally by the letters of the one in `X`."""
         rows, others = self._prepare(X, None), self._prepare(support, None)
         result = np.zeros(int(X.lengths.sum()))

@@ -108,7 +108,7 @@ class LocalityImprovedKernel(SequenceKernel):
             return None
         return ratio.denominator, ratio.numerator, largest
 
-    def _rule(self, length):
+    def _rule(self, length: int) -> _locality.Rule:
         """Return the Rule for sequences of `length` letters, at least one window."""
         weights, delta, units = self.window_weights(), float(self.delta), self._units()
         self._check_range(weights, delta, length, units[2] if units else 1)
@@ -128,7 +128,7 @@ class LocalityImprovedKernel(SequenceKernel):
                 remedy="choose smaller ones, or weights nearer to 1",
             )
 
-    def _prepare(self, X, like):
+    def _prepare(self, X: SequenceSet, like: "LocalityPayload | None") -> "LocalityPayload":
         length = int(X.lengths[0]) if len(X) else self.min_length() if like is None else like.length
         if length < self.min_length():
             raise SequenceError(
@@ -145,13 +145,25 @@ class LocalityImprovedKernel(SequenceKernel):
             )
         return LocalityPayload(X, length, self._rule(length))
 
-    def _block(self, rows, cols, out):
+    def _block(self, rows: "LocalityPayload", cols: "LocalityPayload", out: npt.NDArray[np.float64]) -> None:
         buffer = np.empty(cols.rule.buffer_size)
         codes = rows.codes[rows.start : rows.stop]
         _locality.fill(cols.rule, codes, cols.panels, cols.start, buffer, out, _product.level())
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
+        """Return the Plan for this kernel on `X` (against `Y`).
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns; by default `X`.
+
+        Returns
+        -------
+        Plan
+        """
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         work, level = Workload.of(X, Y), _product.level()
@@ -161,7 +173,9 @@ class LocalityImprovedKernel(SequenceKernel):
         reason = f"{cells:.3g} pairs of positions, {each:.2g} ns each"
         return Plan("panels", total.seconds + each * cells * 1e-9, total.bytes + 4 * work.letters, reason)
 
-    def _attribute(self, X, support, coefficients):
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         """Share a window's value among its matches, by weight, and K among the windows."""
         columns = self._prepare(support, None)
         rows = self._prepare(X, columns)

@@ -162,7 +162,7 @@ class PositionWeights:
         by_place = np.sort(self._placements, order=("here", "there"), kind="stable")
         cuts = np.searchsorted(by_place["here"], np.arange(self.length + 1))
 
-        def fill(place):
+        def fill(place: int) -> None:
             here = by_place[cuts[place] : cuts[place + 1]]
             loops.fill_table(support, here.view(np.uint8), self._length_weights, tables[place])
 

@@ -68,7 +68,7 @@ class SalzbergKernel(FeatureKernel):
         """Return 1."""
         return 1
 
-    def _fit(self, X, y):
+    def _fit(self, X: SequenceSet, y: npt.ArrayLike | None) -> None:
         """Set `ratios_`, float64 (pairs of classes, length, letters, letters): ln P₁(b | a, p) − ln P₀(b | a, p).
 
         Of p = 0 there is a = 0 only.
@@ -105,7 +105,15 @@ class SalzbergKernel(FeatureKernel):
         return {"alphabet": asdict(self.alphabet_)}, {"ratios": self.ratios_}
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned."""
+        """Set what `fitted_state` returned.
+
+        Parameters
+        ----------
+        header : dict
+            Its JSON part.
+        arrays : dict of str to ndarray
+            Its arrays.
+        """
         self.alphabet_ = Alphabet(**header["alphabet"])
         self.ratios_ = arrays["ratios"]
 
@@ -154,11 +162,23 @@ class SalzbergKernel(FeatureKernel):
                 values[rows, pair] = ratios[pair, cells]
         return values.reshape(len(X), pairs * length)
 
-    def _prepare(self, X, like):
+    def _prepare(self, X: SequenceSet, like: TermBlocks | None) -> TermBlocks:
         return TermBlocks([Term(1.0, [(1, RealDenseBlock(self.features(X)))])])
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
+        """Return the Plan for this kernel on `X` (against `Y`).
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns; by default `X`.
+
+        Returns
+        -------
+        Plan
+        """
         self.check_parameters()
         work = Workload.of(self.coerce(X), None if Y is None else self.coerce(Y))
         total = work.output(self.n_threads)
@@ -169,7 +189,9 @@ class SalzbergKernel(FeatureKernel):
         reason = f"{products:.3g} products, {each:.2g} ns each"
         return Plan("dense", total.seconds + seconds, total.bytes + 24 * work.letters * pairs, reason)
 
-    def _attribute(self, X, support, coefficients):
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         """Share s_p(x)·s_p(z) equally by the letters at p − 1 and p, on which it rests."""
         pairs, length = self.ratios_.shape[:2]
         weights = np.zeros(pairs * length)

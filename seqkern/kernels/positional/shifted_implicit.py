@@ -10,6 +10,8 @@ y adds to it at q goes to all p around:
 - a k-mer that no window has near, not even its own, adds to K(x, x) alone: one weight and one factor for each window.
 """
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -127,7 +129,7 @@ def _check_length(windows: Windows) -> None:
         )
 
 
-def _search(windows, shifts):
+def _search(windows: Windows, shifts: npt.NDArray[np.int64]) -> _shifted_implicit.ClusterSearch:
     """Return a new ClusterSearch in the windows."""
     most = max(PLACES, windows.n * windows.length // 8)
     reach = int(shifts.max())
@@ -136,12 +138,12 @@ def _search(windows, shifts):
     )
 
 
-def _lines(size):
+def _lines(size: Any) -> Any:
     """Return a number of weights that is whole lines of the cache."""
     return -(-size // LINE) * LINE
 
 
-def _reach(gamma, shifts):
+def _reach(gamma: npt.NDArray[np.float64], shifts: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[Any]]:
     """Return A_pq as rows q, with zeros around: a dict of the arrays that `shifted_state` names."""
     length, most = len(shifts), int(shifts.max(initial=0))
     if not length:
@@ -162,7 +164,7 @@ def _tables(windows: Windows, depth: int) -> npt.NDArray[np.int64]:
     return np.cumsum([0, *sizes], dtype=np.int64)
 
 
-def _lists(windows, depth, shifts):
+def _lists(windows: Windows, depth: int, shifts: npt.NDArray[np.int64]) -> dict[str, Any]:
     """Return the cells of all windows: a dict of the arrays that `shifted_state` names, and the number of cells."""
     n = windows.n
     first, own = np.zeros(n + 1, dtype=np.int64), np.zeros(max(n, 1))

@@ -1,14 +1,14 @@
 """Weighted degree kernels, with and without shifts (Rätsch & Sonnenburg 2004; Rätsch et al. 2005)."""
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, integer, numbers
-from seqkern.kernels.base import Plan, SequenceKernel
+from seqkern.kernels.base import Plan, Prepared, SequenceKernel
 from seqkern.kernels.implicit import Implicit
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.positional.degree_explanations import DegreeExplanations
@@ -159,7 +159,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         """Return the parameters that have a number for each position, those given."""
         return {} if self.position_weights is None else {"position_weights": self.position_weights}
 
-    def _prepare(self, X, like):
+    def _prepare(self, X: SequenceSet, like: DegreePayload | None) -> DegreePayload:
         if like is not None and len(like):
             return DegreePayload(X, self.common_length(X, like.length), like.sums)
         length = self.common_length(X)
@@ -169,14 +169,26 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
             starts = None
         return DegreePayload(X, length, make_sum(X, length, self.degree, given, starts, self.shifts(length)))
 
-    def _block(self, rows, cols, out):
+    def _block(self, rows: DegreePayload, cols: DegreePayload, out: npt.NDArray[np.float64]) -> None:
         rows.fill(cols, out)
 
-    def _normalised_block(self, rows, cols, out):
+    def _normalised_block(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64]) -> None:
         rows.payload.fill(cols.payload, out, rows.raw_diagonal, cols.raw_diagonal)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
+        """Return the Plan for this kernel on `X` (against `Y`).
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns; by default `X`.
+
+        Returns
+        -------
+        Plan
+        """
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         length = self.common_length(X)
@@ -186,21 +198,55 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         return Plan("masks", total.seconds, total.bytes, reason)
 
     def weights_at_positions(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> PositionWeights:
-        """Return the PositionWeights of Σ_j coefficients[j]·K(x, z_j), not normalised."""
+        """Return the PositionWeights of Σ_j coefficients[j]·K(x, z_j), not normalised.
+
+        Parameters
+        ----------
+        support : SequenceSet, m sequences of one length
+            z_j.
+        coefficients : ndarray of float64, shape (m,)
+            One for each.
+
+        Returns
+        -------
+        PositionWeights
+        """
         return of_kernel(self, support, coefficients)
 
     def constant_diagonal(self, length: int) -> bool:
-        """Tell whether each sequence matches itself as any other does: where positions are compared with themselves."""
+        """Tell whether each sequence matches itself as any other does: where positions are compared with themselves.
+
+        Parameters
+        ----------
+        length : int
+            In residues.
+
+        Returns
+        -------
+        bool
+        """
         return not self.shifts(length).any()
 
     def _implicit(self, X: Any) -> Implicit:
         return implicit_of(self, X)
 
     def implicit_bytes(self, X: Any) -> int:
-        """Return the bytes that ``implicit(X)`` and its weights take, predicted before the work."""
+        """Return the bytes that ``implicit(X)`` and its weights take, predicted before the work.
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The training samples.
+
+        Returns
+        -------
+        int
+        """
         return implicit_bytes_of(self, X)
 
-    def _fold(self, columns, coefficients):
+    def _fold(
+        self, columns: DegreePayload, coefficients: npt.NDArray[np.float64]
+    ) -> Callable[[DegreePayload], npt.NDArray[np.float64]] | None:
         return fold(self, columns.X, coefficients)
 
     def _check_parameters(self) -> None:
@@ -285,5 +331,5 @@ class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
         length = len(next(iter(self._lists().values())))
         return positions_are_definite(self.start_weights(length), self.shifts(length))
 
-    def _lists(self):
-        return super()._lists() | ({} if np.ndim(self.shift) == 0 else {"shift": self.shift})
+    def _lists(self) -> dict[str, list[Any]]:
+        return super()._lists() | ({} if np.ndim(self.shift) == 0 else {"shift": cast(list[int], self.shift)})

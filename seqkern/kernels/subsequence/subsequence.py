@@ -156,7 +156,19 @@ class StringKernel(SequenceKernel):
         product(rows, cols, out)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
+        """Return the Plan for this kernel on `X` (against `Y`).
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns; by default `X`.
+
+        Returns
+        -------
+        Plan
+        """
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         chains, work = self._chains(X.alphabet), Workload.of(X, Y)

@@ -187,7 +187,7 @@ class ApproximateKernel(CompositeKernel):
 
     # ---- the kernel -----------------------------------------------------------------------------
 
-    def _prepare(self, X: Data, like: PreparedVectors | None) -> PreparedVectors:
+    def _prepare(self, X: Data, like: PreparedVectors | None) -> PreparedVectors:  # type: ignore[override]  # no parts
         values = self.features(X).astype(np.float64)
         return PreparedVectors(values, np.ascontiguousarray(values.T), ())
 
@@ -210,7 +210,19 @@ class ApproximateKernel(CompositeKernel):
         return shares + spread_evenly(X, whole - sums)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`): the features of all, and their products."""
+        """Return the Plan for this kernel on `X` (against `Y`): the features of all, and their products.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns; by default `X`.
+
+        Returns
+        -------
+        Plan
+        """
         self.check_parameters()
         sets = [self.coerce(Z) for Z in (X, Y) if Z is not None]
         samples, pairs = sum(map(len, sets)), len(sets[0]) * len(sets[-1]) / (2 if Y is None else 1)

@@ -321,7 +321,15 @@ class CombinationKernel(SumKernel):
         return header, arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned."""
+        """Set what `fitted_state` returned.
+
+        Parameters
+        ----------
+        header : dict
+            Its JSON part.
+        arrays : dict of str to ndarray
+            Its arrays.
+        """
         if "weights" in header:
             self.weights_ = np.array(header["weights"])
             self.scales_ = np.array(header["scales"])

@@ -137,7 +137,15 @@ class NystroemKernel(ApproximateKernel):
         return header | {"landmarks": samples}, arrays | nest("landmarks", own)
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned."""
+        """Set what `fitted_state` returned.
+
+        Parameters
+        ----------
+        header : dict
+            Its JSON part.
+        arrays : dict of str to ndarray
+            Its arrays.
+        """
         super().restore_fitted(header, arrays)
         if "map" not in arrays:
             return

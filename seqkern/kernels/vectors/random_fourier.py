@@ -92,7 +92,7 @@ class RandomFourierKernel(ApproximateKernel):
         """Return how the base is a radial basis function of vectors; `_check_parameters` knows that it is."""
         return cast(VectorForm, self.bases[0].vector_form())
 
-    def _prepare(self, X: Data, like: PreparedVectors | None) -> PreparedVectors:
+    def _prepare(self, X: Data, like: PreparedVectors | None) -> PreparedVectors:  # type: ignore[override]  # no parts
         prepared = super()._prepare(X, like)
         width = str(self._form().vectors(X).width if len(X) else 0)
         if like is not None and len(X) and len(like) and like.columns != (width,):

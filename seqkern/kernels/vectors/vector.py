@@ -366,7 +366,15 @@ class RBFKernel(_KernelOfKernel):
         return ({**header, "gamma": self.gamma_} if self.gamma in LEARNED and self.fitted else header), arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned."""
+        """Set what `fitted_state` returned.
+
+        Parameters
+        ----------
+        header : dict
+            Its JSON part.
+        arrays : dict of str to ndarray
+            Its arrays.
+        """
         super().restore_fitted(header, arrays)
         if "gamma" in header:
             self.gamma_ = header["gamma"]

@@ -190,7 +190,19 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
         return self._covariances().names()
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
+        """Return the Plan for this kernel on `X` (against `Y`).
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns; by default `X`.
+
+        Returns
+        -------
+        Plan
+        """
         if self.form == WINDOW:
             return super().plan(X, Y)
         self.check_parameters()

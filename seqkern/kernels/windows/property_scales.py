@@ -248,7 +248,15 @@ class ScaleParameter(_Base):
         return header | {"scales": told}, arrays | {"scales": scales.values}
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned."""
+        """Set what `fitted_state` returned.
+
+        Parameters
+        ----------
+        header : dict
+            Its JSON part.
+        arrays : dict of str to ndarray
+            Its arrays.
+        """
         super().restore_fitted(header, arrays)
         if "scales" in header:
             chosen = getattr(self, self.scale_parameter)

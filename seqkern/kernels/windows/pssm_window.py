@@ -93,7 +93,19 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
         return X if self.search is None else self.with_profiles(X)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`), searches included."""
+        """Return the Plan for this kernel on `X` (against `Y`), searches included.
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns; by default `X`.
+
+        Returns
+        -------
+        Plan
+        """
         products = super().plan(X, Y)
         searches = self.search_seconds(*(self.coerce(Z) for Z in (X, Y) if Z is not None))
         return replace(products, seconds=products.seconds + searches)

@@ -185,7 +185,15 @@ class WindowVectorKernel(SequenceKernel):
         return (header | {"gamma": self.gamma_} if hasattr(self, "gamma_") else header), arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned."""
+        """Set what `fitted_state` returned.
+
+        Parameters
+        ----------
+        header : dict
+            Its JSON part.
+        arrays : dict of str to ndarray
+            Its arrays.
+        """
         super().restore_fitted(header, arrays)
         if "gamma" in header:
             self.gamma_ = header["gamma"]
@@ -311,7 +319,19 @@ class WindowVectorKernel(SequenceKernel):
         return attributions(self.between, self._seen(X), self._seen(support), coefficients)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`): products of vectors, kept as rows and as columns."""
+        """Return the Plan for this kernel on `X` (against `Y`): products of vectors, kept as rows and as columns.
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns; by default `X`.
+
+        Returns
+        -------
+        Plan
+        """
         self.check_parameters()
         sets = [self.coerce(Z) for Z in (X, Y) if Z is not None]
         columns = len(self.coding.columns(sets[0].alphabet))

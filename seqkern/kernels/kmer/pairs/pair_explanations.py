@@ -1,16 +1,54 @@
 """Decisions of kernels on pairs of k-mers, taken apart residue by residue and pair by pair."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
 import numpy as np
+import numpy.typing as npt
 
+from seqkern.kernels.kmer.kmers import Counted
+from seqkern.kernels.kmer.pairs.kmer_pairs import Notes, Pairs
 from seqkern.kernels.kmer.positions import mean_shares, occurrence_shares
-from seqkern.kernels.occurrences import Pattern, merge, spell
+from seqkern.kernels.occurrences import Pattern, WordWeights, merge, spell
 from seqkern.kernels.products import _fold
+from seqkern.sequences.alphabets import Alphabet
+from seqkern.sequences.sequence_set import SequenceSet
+
+if TYPE_CHECKING:
+    from seqkern.kernels.kmer.kmer_kernel import KmerKernel as _Base
+else:
+    _Base = object
 
 
-class PairExplanations:
+class PairExplanations(_Base):
     """The part of `PairKernel` that explains: what an occurrence of a pair adds to Σ_j c_j·K(x, z_j), and where."""
 
-    def _attribute(self, X, support, coefficients):
+    if TYPE_CHECKING:  # what a kernel on pairs has
+
+        @property
+        def annotation(self) -> str | None:
+            """The track of annotation letters."""
+
+        @property
+        def distance_weight(self) -> str | None:
+            """How the distances of two occurrences count."""
+
+        def _distances(self, k: int) -> range: ...
+
+        def _notes(self, X: SequenceSet) -> Notes | None: ...
+
+        def _pairs(self, X: SequenceSet, k: int, notes: Notes | None) -> Pairs: ...
+
+        def _counted(self, pairs: Pairs) -> Counted: ...
+
+        def _weigh(self, length: int) -> npt.NDArray[np.float64]: ...
+
+        def _names(self, codes: npt.NDArray[Any], k: int, alphabet: Alphabet, notes: Notes | None) -> list[str]: ...
+
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         """Share what an occurrence of a pair adds equally by the residues of its two k-mers.
 
         With `presence` the occurrences of a pair in a record share what one adds.
@@ -29,7 +67,7 @@ class PairExplanations:
                 _fold.spread(values[here], starts[here], offsets, total)
         return total
 
-    def _word_weights(self, X, support, coefficients):
+    def _word_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> WordWeights:
         """With distance weights, a pair has what its occurrences in `X` and `support` add on average."""
         notes, parts = self._common_notes(X, support), []
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
@@ -44,7 +82,7 @@ class PairExplanations:
             parts.append((names, weight * means, self._patterns(distinct, k, X.alphabet)))
         return merge(parts)
 
-    def _patterns(self, codes, k, alphabet):
+    def _patterns(self, codes: npt.NDArray[Any], k: int, alphabet: Alphabet) -> list[Pattern | None]:
         """Return the Patterns of pairs with these codes; None for annotated ones."""
         if self.annotation is not None:
             return [None] * len(codes)
@@ -53,11 +91,16 @@ class PairExplanations:
         letters = spell(pair, 2 * k, alphabet)
         return [Pattern(text, offsets[t]) for text, t in zip(letters, number.tolist(), strict=True)]
 
-    def _common_notes(self, X, support):
+    def _common_notes(self, X: SequenceSet, support: SequenceSet) -> Notes | None:
         """Return the annotation letters of two sets, or None without annotation."""
-        return None if self.annotation is None else np.union1d(self._notes(X), self._notes(support))
+        if self.annotation is None:
+            return None
+        mine, theirs = cast("Notes", self._notes(X)), cast("Notes", self._notes(support))
+        return np.union1d(mine, theirs)
 
-    def _code_weights(self, codes, theirs, coefficients):
+    def _code_weights(
+        self, codes: npt.NDArray[Any], theirs: Pairs, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         """Return Σ_j coefficients[j]·Φ_f(z_j) for features with ascending distinct codes."""
         counted = self._counted(theirs)
         known = np.arange(counted.n_features) if counted.vocabulary is None else counted.vocabulary
@@ -66,11 +109,12 @@ class PairExplanations:
         place = np.minimum(np.searchsorted(known, codes), max(0, len(known) - 1))
         return np.where(known[place] == codes, sums[place], 0.0) if len(known) else np.zeros(len(codes))
 
-    def _occurrence_values(self, pairs, theirs, coefficients):
+    def _occurrence_values(
+        self, pairs: Pairs, theirs: Pairs, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         """Return what each occurrence of `pairs` adds to Σ_j c_j·K(x, z_j)."""
         if self.distance_weight is not None:
-            found = pairs.locate(), theirs.locate()
-            return occurrence_shares(*found, self._weigh, coefficients)[0]
+            return occurrence_shares(pairs.locate(), theirs.locate(), self._weigh, coefficients)[0]
         found = pairs.find()
         distinct, number = np.unique(found.codes[0], return_inverse=True)
         values = self._code_weights(distinct, theirs, coefficients)[number]
