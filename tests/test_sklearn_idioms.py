@@ -27,9 +27,12 @@ from seqkern.kernels.kmer.mismatch import MismatchKernel
 from seqkern.kernels.kmer.spectrum import SpectrumKernel
 from seqkern.kernels.specs import kernel_text
 from seqkern.kernels.vectors.combination import CombinationKernel
+from seqkern.kernels.vectors.linear import LinearKernel
 from seqkern.kernels.vectors.nystroem import NystroemKernel
+from seqkern.kernels.vectors.polynomial import PolynomialKernel
 from seqkern.kernels.vectors.precomputed import PrecomputedKernel
-from seqkern.kernels.vectors.vector import LinearKernel, PolynomialKernel, RBFKernel, SigmoidKernel
+from seqkern.kernels.vectors.rbf import RBFKernel
+from seqkern.kernels.vectors.sigmoid import SigmoidKernel
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 from seqkern.solvers import CSVC, PSVC, LinearSVC
 

@@ -32,13 +32,13 @@ from .specs import kernel_from_state as kernel_from_state
 from .specs import parse_spec as parse_spec
 from .subsequence.subsequence import StringKernel as StringKernel
 from .vectors.combination import CombinationKernel as CombinationKernel
+from .vectors.linear import LinearKernel as LinearKernel
 from .vectors.nystroem import NystroemKernel as NystroemKernel
+from .vectors.polynomial import PolynomialKernel as PolynomialKernel
 from .vectors.precomputed import PrecomputedKernel as PrecomputedKernel
 from .vectors.random_fourier import RandomFourierKernel as RandomFourierKernel
-from .vectors.vector import LinearKernel as LinearKernel
-from .vectors.vector import PolynomialKernel as PolynomialKernel
-from .vectors.vector import RBFKernel as RBFKernel
-from .vectors.vector import SigmoidKernel as SigmoidKernel
+from .vectors.rbf import RBFKernel as RBFKernel
+from .vectors.sigmoid import SigmoidKernel as SigmoidKernel
 from .windows.property import PropertyKernel as PropertyKernel
 from .windows.pssm_window import PSSMWindowKernel as PSSMWindowKernel
 from .windows.window import WindowKernel as WindowKernel

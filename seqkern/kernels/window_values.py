@@ -129,7 +129,15 @@ class WindowValues:
 
 
 class PartOfWindow:
-    """The values of letters `offset` and on of each window; `values` knows how many."""
+    """The values of a part of each window.
+
+    Parameters
+    ----------
+    values : WindowValues
+        Of windows of the part's length.
+    offset : int
+        Where the part begins.
+    """
 
     def __init__(self, values: ScansWindows, offset: int) -> None:
         self.values, self.offset = values, offset
@@ -152,7 +160,13 @@ class PartOfWindow:
 
 
 class SumOfValues:
-    """The sum of several values of each window, a list of WindowValues."""
+    """The sum of several values of each window.
+
+    Parameters
+    ----------
+    parts : list of WindowValues
+        What is added.
+    """
 
     def __init__(self, parts: Sequence[ScansWindows]) -> None:
         self.parts = parts

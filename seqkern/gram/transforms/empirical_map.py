@@ -6,13 +6,14 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import GramError, ParameterError, SequenceError
-from seqkern.core.parameters import choice, flag, real
+from seqkern.core.parameters import choice, flag
 from seqkern.core.types import Arrays, Header
 from seqkern.gram.transforms.base import GramTransform
 from seqkern.gram.transforms.products import multiply
 from seqkern.kernels.additive import over_root
 from seqkern.kernels.alignment.pairwise import kernel_of_vectors
 from seqkern.kernels.blocks import fill
+from seqkern.kernels.vectors.rbf import VECTOR_GAMMA, VECTOR_KERNEL
 from seqkern.sequences.tables import FeatureTable
 
 if TYPE_CHECKING:
@@ -46,14 +47,8 @@ class EmpiricalMapGram(GramTransform):
     learned = ("square_",)
     semidefinite = True
 
-    vector_kernel: Literal["linear", "rbf"] = choice(default="linear", doc="The kernel between the vectors.")
-    gamma: float | str = real(
-        default="scale",
-        low=0,
-        open_low=True,
-        words=("scale",),
-        doc='Of ``"rbf"``; ``"scale"`` is 1 / the total variance of the training vectors.',
-    )
+    vector_kernel: Literal["linear", "rbf"] = VECTOR_KERNEL
+    gamma: float | str = VECTOR_GAMMA
     normalize: bool = flag(
         default=True, doc="Whether to scale the vectors to unit length, before the radial basis function too."
     )

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from seqkern.core.archive import nest, unnest
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import changed, choice, component, real
+from seqkern.core.parameters import changed, component
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.additive import attributions, fold, word_weights
 from seqkern.kernels.base import Kernel, Plan
@@ -17,7 +17,8 @@ from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
 from seqkern.kernels.occurrences import WordWeights
 from seqkern.kernels.specs import build_kernel
 from seqkern.kernels.stored_form import StoredForm
-from seqkern.kernels.vectors.vector import PRODUCT_SECONDS, LinearKernel, RBFKernel
+from seqkern.kernels.vectors.linear import PRODUCT_SECONDS, LinearKernel
+from seqkern.kernels.vectors.rbf import VECTOR_GAMMA, VECTOR_KERNEL, RBFKernel
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
@@ -46,14 +47,8 @@ class PairwiseKernel(CompositeKernel):
     positive_semidefinite = True
 
     base: Kernel | None = component("kernel", default=None, kw_only=False, doc="K; by default Smith-Waterman.")
-    vector_kernel: Literal["linear", "rbf"] = choice(default="linear", doc="The kernel between the vectors.")
-    gamma: float | str = real(
-        default="scale",
-        low=0,
-        open_low=True,
-        words=("scale",),
-        doc='Of ``"rbf"``; ``"scale"`` is 1 / the total variance of the training vectors.',
-    )
+    vector_kernel: Literal["linear", "rbf"] = VECTOR_KERNEL
+    gamma: float | str = VECTOR_GAMMA
     normalize: bool = changed(
         default=True, doc="Whether to scale the vectors to unit length, before the radial basis function too."
     )

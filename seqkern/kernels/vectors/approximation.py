@@ -20,7 +20,7 @@ from seqkern.kernels.base import Kernel, Plan
 from seqkern.kernels.composite import CompositeKernel, as_parts
 from seqkern.kernels.explicit import normalised_vectors
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.kernels.vectors.vector import PRODUCT_SECONDS, LinearKernel, PreparedVectors
+from seqkern.kernels.vectors.linear import PRODUCT_SECONDS, LinearKernel, PreparedVectors
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data
 

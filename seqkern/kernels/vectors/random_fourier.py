@@ -14,7 +14,7 @@ from seqkern.kernels.feature_blocks import filled
 from seqkern.kernels.specs import build_kernel
 from seqkern.kernels.vector_form import VectorForm
 from seqkern.kernels.vectors.approximation import CHUNK_ROWS, ApproximateKernel
-from seqkern.kernels.vectors.vector import PreparedVectors
+from seqkern.kernels.vectors.linear import PreparedVectors
 from seqkern.sequences.tables import Data
 
 

@@ -18,14 +18,9 @@ from seqkern.kernels.additive import attributions, fold
 from seqkern.kernels.base import LAST_PARAMETERS, Kernel, Plan, SequenceKernel
 from seqkern.kernels.composite import PreparedParts
 from seqkern.kernels.vector_form import VectorForm
-from seqkern.kernels.vectors.vector import (
-    FUNCTION_SECONDS,
-    PRODUCT_SECONDS,
-    LinearKernel,
-    PolynomialKernel,
-    PreparedVectors,
-    RBFKernel,
-)
+from seqkern.kernels.vectors.linear import FUNCTION_SECONDS, PRODUCT_SECONDS, LinearKernel, PreparedVectors
+from seqkern.kernels.vectors.polynomial import PolynomialKernel
+from seqkern.kernels.vectors.rbf import RBFKernel
 from seqkern.kernels.windows.window_table import Coding, WindowTable, total_variance
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet

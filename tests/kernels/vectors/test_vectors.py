@@ -155,7 +155,7 @@ def test_the_width_of_jaakkola_is_the_median_distance_of_positives_to_the_neares
     classes = np.arange(12) % 3
     nearest = np.median([min(distances[i, j] for j in range(12) if classes[j] != classes[i]) for i in range(12)])
     assert RBFKernel(gamma="jaakkola").fit(values, classes).gamma_ == pytest.approx(1 / (2 * nearest**2), rel=1e-9)
-    monkeypatch.setattr("seqkern.kernels.vectors.vector.row_blocks", lambda n, _: [(i, i + 1) for i in range(n)])
+    monkeypatch.setattr("seqkern.kernels.vectors.rbf.row_blocks", lambda n, _: [(i, i + 1) for i in range(n)])
     assert RBFKernel(gamma="jaakkola").fit(values, classes).gamma_ == pytest.approx(1 / (2 * nearest**2), rel=1e-9)
     assert RBFKernel(gamma="jaakkola").fit(np.ones((3, 2)), [0, 1, 1]).gamma_ == 1.0
     for labels in (None, np.ones(12)):

@@ -1,0 +1,80 @@
+"""Kernels that are a function of another kernel: of a block of it, and of its two diagonals.
+
+On a table of features that other kernel is the linear one; with ``base=`` it is whatever is given, for
+‖x − y‖² = K(x, x) + K(y, y) − 2 K(x, y) in the feature space of any kernel K.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.parameters import component
+from seqkern.kernels.additive import matrix, row_attributions, spread_evenly, word_weights
+from seqkern.kernels.base import LAST_PARAMETERS, Kernel
+from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
+from seqkern.kernels.occurrences import WordWeights
+from seqkern.kernels.vectors.linear import LinearKernel
+from seqkern.sequences.tables import Data
+
+
+class KernelOfKernel(CompositeKernel):
+    """Base of the kernels that are a function of one other kernel: `base`, or the linear one."""
+
+    words_vary = True
+    last_parameters = ("base", *LAST_PARAMETERS)
+
+    base: Kernel | None = component(
+        "kernel", default=None, doc="K; by default the linear kernel, on a table of features."
+    )
+
+    def _given(self) -> list[Kernel]:
+        return as_parts(self.name, [LinearKernel() if self.base is None else self.base])
+
+    def _change(
+        self,
+        block: npt.NDArray[np.float64],
+        row_diagonal: npt.NDArray[np.float64],
+        col_diagonal: npt.NDArray[np.float64],
+    ) -> None:
+        """Replace a block of the base kernel by this kernel's, in place."""
+        raise NotImplementedError
+
+    def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+        result = diagonals[0].copy()
+        self._change(result[None, :], result, result)
+        return result
+
+    def _block(self, rows: PreparedParts, cols: PreparedParts, out: npt.NDArray[np.float64]) -> None:
+        self.bases[0].block(rows.parts[0], cols.parts[0], out)
+        self._change(out, rows.parts[0].diagonal, cols.parts[0].diagonal)
+
+    def _slopes(
+        self,
+        block: npt.NDArray[np.float64],
+        row_diagonal: npt.NDArray[np.float64],
+        col_diagonal: npt.NDArray[np.float64],
+    ) -> npt.NDArray[np.float64]:
+        """Return (f(K) − f(0)) / K for a block of the base kernel, float64 (n, m), f'(0) where K is 0.
+
+        It is computed without dividing a difference by a K near 0. f(0) is this kernel's value where the base
+        kernel's is 0, and its diagonals are as they are.
+        """
+        raise NotImplementedError
+
+    def _shares(
+        self, X: Data, support: Data, coefficients: npt.NDArray[np.float64]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return what rests on the base kernel's value: its coefficients, float64 (n, m); and the rest, (n,)."""
+        block, *diagonals = matrix(self.bases[0], X, support)
+        nothing = np.zeros_like(block)
+        self._change(nothing, *diagonals)
+        return coefficients * self._slopes(block, *diagonals), nothing @ coefficients
+
+    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        shares, rest = self._shares(X, support, coefficients)
+        return row_attributions(self.bases[0], X, support, shares) + spread_evenly(X, rest)
+
+    def _word_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> WordWeights:
+        shares, _ = self._shares(X, support, coefficients)
+        return word_weights(self.bases[0], X, support, shares.mean(axis=0))

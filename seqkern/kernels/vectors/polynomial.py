@@ -1,0 +1,68 @@
+"""The polynomial kernel, of vectors or of any kernel."""
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.parameters import integer, real
+from seqkern.kernels.base import Kernel
+from seqkern.kernels.specs import build_kernel
+from seqkern.kernels.vector_form import VectorForm
+from seqkern.kernels.vectors import _vector
+from seqkern.kernels.vectors.kernel_of_kernel import KernelOfKernel
+
+
+class PolynomialKernel(KernelOfKernel):
+    """Polynomial of a kernel: (gamma · K(x, y) + coef0)^degree.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import PolynomialKernel, SpectrumKernel
+    >>> PolynomialKernel(degree=2)([[1.0, 2.0], [3.0, -1.0]])
+    array([[ 36.,   4.],
+           [  4., 121.]])
+    >>> PolynomialKernel(degree=3, coef0=0, base=SpectrumKernel(k=2, normalize=False))(["GATTACA", "ATTA"])
+    array([[216.,  27.],
+           [ 27.,  27.]])
+    """
+
+    name = "polynomial"
+    summary = "Looks at combinations of features, not only at single ones."
+
+    degree: int = integer(default=2, low=1, doc="The power.")
+    gamma: float = real(default=1.0, low=0, open_low=True, doc="Factor of K.")
+    coef0: float = real(default=1.0, low=0, doc="With 0 the polynomial is homogeneous.")
+
+    @classmethod
+    def examples(cls) -> list[Kernel]:
+        """Return kernels for the contract suite."""
+        return [cls(), build_kernel("polynomial:degree=3,gamma=0.5,normalize=true,base=(spectrum:k=2)")]
+
+    def _change(
+        self,
+        block: npt.NDArray[np.float64],
+        row_diagonal: npt.NDArray[np.float64],
+        col_diagonal: npt.NDArray[np.float64],
+    ) -> None:
+        _vector.polynomial(block, self.gamma, self.coef0, self.degree)
+
+    def vector_form(self) -> VectorForm | None:
+        """Return how this kernel is a function of vectors; None unless the base is linear on them."""
+        form = self.bases[0].vector_form()
+        if form is None or form.kind != "linear" or self.normalize:
+            return None
+        return replace(form, kind="polynomial", gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+
+    def _slopes(
+        self,
+        block: npt.NDArray[np.float64],
+        row_diagonal: npt.NDArray[np.float64],
+        col_diagonal: npt.NDArray[np.float64],
+    ) -> npt.NDArray[np.float64]:
+        # u^d − v^d = (u − v)·(u^(d − 1) + u^(d − 2)·v + … + v^(d − 1)), by Horner's rule
+        sums, power = np.zeros_like(block), 1.0
+        for _ in range(self.degree):
+            sums = sums * (self.gamma * block + self.coef0) + power
+            power *= self.coef0
+        return self.gamma * sums

@@ -1,0 +1,232 @@
+"""The radial basis function kernel, of vectors or of any kernel, and how its γ is learned."""
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.errors import LabelError
+from seqkern.core.parameters import changed, choice, fixed, real
+from seqkern.core.types import Arrays, Header
+from seqkern.kernels.additive import over_root
+from seqkern.kernels.base import Kernel
+from seqkern.kernels.blocks import row_blocks
+from seqkern.kernels.specs import build_kernel
+from seqkern.kernels.vector_form import VectorForm
+from seqkern.kernels.vectors import _vector
+from seqkern.kernels.vectors.kernel_of_kernel import KernelOfKernel
+from seqkern.kernels.vectors.linear import LinearKernel
+from seqkern.sequences.tables import Data
+
+LEARNED = ("scale", "jaakkola")
+VECTOR_KERNEL: Any = choice(default="linear", doc="The kernel between the vectors.")
+VECTOR_GAMMA: Any = real(
+    default="scale",
+    low=0,
+    open_low=True,
+    words=("scale",),
+    doc='Of ``"rbf"``; ``"scale"`` is 1 / the total variance of the training vectors.',
+)
+"""Parameters of what compares vectors by a kernel of their own."""
+
+
+class RBFKernel(KernelOfKernel):
+    """Radial basis function of a kernel's distances: exp(−gamma · ‖x − y‖²).
+
+    Examples
+    --------
+    >>> from seqkern.kernels import RBFKernel, SpectrumKernel
+    >>> RBFKernel(gamma=0.1)([[1.0, 2.0], [3.0, -1.0]]).round(3)
+    array([[1.   , 0.273],
+           [0.273, 1.   ]])
+    >>> kernel = RBFKernel(gamma="scale", base=SpectrumKernel(k=2)).fit(["GATTACA", "ATTA", "CCGG"])
+    >>> kernel(["GATTACA"], ["ATTA", "CCGG"]).round(3)
+    array([[0.317, 0.02 ]])
+    >>> round(kernel.gamma_, 3)
+    1.963
+    """
+
+    name = "rbf"
+    summary = "Similar where the distance is small, falling off like a bell curve."
+
+    gamma: float | str = real(
+        default=1.0,
+        low=0,
+        open_low=True,
+        words=LEARNED,
+        doc='``"scale"``: 1 / the total variance of the training part in the feature space of K, learned by `fit`. On '
+        'standardised features that is 1 / their number. ``"jaakkola"``: 1 / (2 σ²), σ the median over the '
+        "positive training examples of the distance to the nearest negative one (Jaakkola, Diekhans, Haussler, J "
+        "Comput Biol 7, 2000); of several classes, over all examples of the distance to the nearest of another "
+        "class.",
+    )
+    base: Kernel | None = changed(
+        default=None,
+        doc="K, of which ‖x − y‖² = K(x, x) + K(y, y) − 2 K(x, y), at least 0; by default the linear kernel, on a "
+        "table of features. For K normalised, exp(c · (K − 1)) is ``gamma=c/2``.",
+    )
+    normalize: bool = fixed(False)
+    zero_diagonal: Literal["error", "zero"] = fixed("error")
+
+    @classmethod
+    def examples(cls) -> list[Kernel]:
+        """Return kernels for the contract suite."""
+        texts = "rbf:gamma=scale", "rbf:gamma=0.5,base=(spectrum:k=2)", "rbf:gamma=jaakkola,base=(spectrum:k=2)"
+        return [cls(), *map(build_kernel, texts)]
+
+    @property
+    def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
+        """Whether gamma or the base is learned from the data."""
+        return self.gamma in LEARNED or super().data_dependent
+
+    def _fit(self, X: Data, y: npt.ArrayLike | None) -> None:
+        super()._fit(X, y)
+        if self.gamma == "scale":
+            variance = total_variance(self.bases[0], X)
+            self.gamma_ = 1.0 / variance if variance > 0 else 1.0
+        if self.gamma == "jaakkola":
+            square = nearest_other(self.bases[0], X, y) ** 2
+            self.gamma_ = 1.0 / (2.0 * square) if square > 0 else 1.0
+
+    def fitted_state(self) -> tuple[Header, Arrays]:
+        """Return (JSON dict, dict of arrays): gamma, and the base's."""
+        header, arrays = super().fitted_state()
+        return ({**header, "gamma": self.gamma_} if self.gamma in LEARNED and self.fitted else header), arrays
+
+    def restore_fitted(self, header: Header, arrays: Arrays) -> None:
+        """Set what `fitted_state` returned.
+
+        Parameters
+        ----------
+        header : dict
+            Its JSON part.
+        arrays : dict of str to ndarray
+            Its arrays.
+        """
+        super().restore_fitted(header, arrays)
+        if "gamma" in header:
+            self.gamma_ = header["gamma"]
+
+    def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+        return np.ones(len(diagonals[0]))
+
+    def _change(
+        self,
+        block: npt.NDArray[np.float64],
+        row_diagonal: npt.NDArray[np.float64],
+        col_diagonal: npt.NDArray[np.float64],
+    ) -> None:
+        _vector.radial(block, row_diagonal, col_diagonal, self._gamma())
+
+    def _gamma(self) -> float:
+        """Return gamma, given or learned."""
+        return self.gamma_ if isinstance(self.gamma, str) else self.gamma
+
+    def vector_form(self) -> VectorForm | None:
+        """Return how this kernel is a function of vectors; None unless the base is linear on them."""
+        form = self.bases[0].vector_form()
+        if form is None or form.kind != "linear":
+            return None
+        gamma = getattr(self, "gamma_", None) if isinstance(self.gamma, str) else self.gamma
+        return replace(form, kind="rbf", gamma=gamma)
+
+    def _slopes(
+        self,
+        block: npt.NDArray[np.float64],
+        row_diagonal: npt.NDArray[np.float64],
+        col_diagonal: npt.NDArray[np.float64],
+    ) -> npt.NDArray[np.float64]:
+        # exp(e) with e = −γ·(distance at K = 0) and exp(e + d), both exponents at most 0
+        far = -self._gamma() * (row_diagonal[:, None] + col_diagonal)
+        linear = 2 * self._gamma() * block
+        start = np.minimum(far, 0)
+        step = np.minimum(linear + np.maximum(far, 0), -start)
+        differences = np.where(
+            step > 1, np.exp(start + step) - np.exp(start), np.exp(start) * np.expm1(np.minimum(step, 1))
+        )
+        limit = np.where(far <= 0, 2 * self._gamma() * np.exp(start), 0.0)
+        return np.divide(differences, block, out=limit, where=block != 0)
+
+
+def total_variance(kernel: Kernel, X: Data) -> float:
+    """Return the mean of ‖x − mean‖² in a kernel's feature space: mean K(x, x) − mean K(x, y).
+
+    The latter is ‖mean‖², which of vectors takes no matrix.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Fitted, if it learns from data.
+    X : SequenceSet or table
+        The samples.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from seqkern.sequences.tables import FeatureTable
+    >>> total_variance(LinearKernel(), FeatureTable([[1.0, 0.0], [3.0, 4.0]]))
+    5.0
+    """
+    prepared = kernel.prepare(X)
+    n = len(prepared)
+    if isinstance(kernel, LinearKernel):
+        vectors = prepared.payload.values
+        if kernel.normalize:
+            vectors = vectors * over_root(np.ones(n), prepared.raw_diagonal)[:, None]
+        return float(prepared.diagonal.mean() - (vectors.mean(axis=0) ** 2).sum())
+    total = 0.0
+    for start, stop in row_blocks(n, n):
+        # The columns before `start` are the mirror image of earlier blocks.
+        block = kernel.block(prepared.rows(start, stop), prepared.rows(start, n))
+        total += block[:, : stop - start].sum() + 2.0 * block[:, stop - start :].sum()
+    return float(prepared.diagonal.mean() - total / n**2)
+
+
+def nearest_other(kernel: Kernel, X: Data, y: npt.ArrayLike | None) -> float:
+    """Return the median, over the positive examples, of the distance to the nearest other in a kernel's feature space.
+
+    The positive ones are those of the greater of two labels; of several classes they are all examples.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Fitted, if it learns from data.
+    X : SequenceSet or table, n records
+        The samples.
+    y : array_like, shape (n,), or None
+        Their labels.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    LabelError
+        If there are no labels, or all are the same.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.tables import FeatureTable
+    >>> nearest_other(LinearKernel(), FeatureTable([[0.0], [1.0], [3.0]]), [-1, 1, 1])
+    2.0
+    """
+    y = None if y is None else np.asarray(y)
+    if y is None or y.shape != (len(X),) or len(np.unique(y)) < 2:
+        raise LabelError(
+            "gamma=jaakkola is learned from examples of two classes or more", remedy="give labels, or another gamma"
+        )
+    classes = np.unique(y)
+    chosen = np.arange(len(X)) if len(classes) > 2 else np.flatnonzero(y == classes[-1])
+    cols = kernel.prepare(X)
+    rows = kernel.prepare(X.take(chosen), like=cols)
+    nearest = np.empty(len(chosen))
+    for start, stop in row_blocks(len(chosen), len(X)):
+        squares = cols.diagonal - 2.0 * kernel.block(rows.rows(start, stop), cols)
+        squares[y[chosen[start:stop], None] == y] = np.inf
+        nearest[start:stop] = rows.diagonal[start:stop] + squares.min(axis=1)
+    return float(np.median(np.sqrt(np.maximum(nearest, 0.0))))

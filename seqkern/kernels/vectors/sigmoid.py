@@ -1,0 +1,57 @@
+"""The sigmoid kernel, of vectors or of any kernel."""
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.parameters import fixed, real
+from seqkern.kernels.base import Kernel
+from seqkern.kernels.specs import build_kernel
+from seqkern.kernels.vectors import _vector
+from seqkern.kernels.vectors.kernel_of_kernel import KernelOfKernel
+
+
+class SigmoidKernel(KernelOfKernel):
+    """Sigmoid of a kernel: tanh(gamma · K(x, y) + coef0). Not positive semi-definite.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SigmoidKernel
+    >>> SigmoidKernel(gamma=0.1)([[1.0, 2.0], [3.0, -1.0]]).round(3)
+    array([[0.462, 0.1  ],
+           [0.1  , 0.762]])
+    """
+
+    name = "sigmoid"
+    summary = "The similarity of a neural network's hidden layer."
+    positive_semidefinite = False
+
+    gamma: float = real(default=1.0, low=0, open_low=True, doc="Factor of K.")
+    coef0: float = real(default=0.0, doc="What is added to it.")
+    normalize: bool = fixed(False)
+    zero_diagonal: Literal["error", "zero"] = fixed("error")
+
+    @classmethod
+    def examples(cls) -> list[Kernel]:
+        """Return kernels for the contract suite."""
+        return [cls(gamma=0.1), build_kernel("sigmoid:gamma=0.5,coef0=-1,base=(spectrum:k=2)")]
+
+    def _change(
+        self,
+        block: npt.NDArray[np.float64],
+        row_diagonal: npt.NDArray[np.float64],
+        col_diagonal: npt.NDArray[np.float64],
+    ) -> None:
+        _vector.sigmoid(block, self.gamma, self.coef0)
+
+    def _slopes(
+        self,
+        block: npt.NDArray[np.float64],
+        row_diagonal: npt.NDArray[np.float64],
+        col_diagonal: npt.NDArray[np.float64],
+    ) -> npt.NDArray[np.float64]:
+        # tanh(u) − tanh(v) = tanh(u − v)·(1 − tanh(u)·tanh(v))
+        step = self.gamma * block
+        slopes = np.divide(np.tanh(step), block, out=np.full_like(block, self.gamma), where=block != 0)
+        return slopes * (1 - np.tanh(step + self.coef0) * np.tanh(self.coef0))
