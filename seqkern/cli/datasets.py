@@ -86,7 +86,7 @@ def _chosen(args: argparse.Namespace) -> tuple[str, DataEntry, str | None, int]:
         try:
             entry = json.loads(args.entry)
         except ValueError as error:
-            raise ConfigError(f"--entry is not JSON: {error}", remedy="mend it") from error
+            raise ConfigError(f"--entry is not JSON: {error}", remedy="correct it") from error
         if not isinstance(entry, dict):
             raise ConfigError("--entry is not a JSON object", remedy='write {"public": "globins"}')
         data = check_dataset_entry(args.name, entry, file="--entry").data

@@ -165,7 +165,7 @@ def _joined(argv: Sequence[str]) -> list[str]:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Run a parsed verb; one line on standard error for what a user can mend."""
+    """Run a parsed verb; one line on standard error for what a user can correct."""
     try:
         return args.run(args) or 0
     except SeqkernError as error:

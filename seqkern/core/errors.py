@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class SeqkernError(Exception):
-    """Base of all errors that a user can mend.
+    """Base of all errors that a user can correct.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class ParameterError(SeqkernError, ValueError):
     """A parameter of a kernel, solver or function outside its domain, or an unknown name."""
 
 
-class NoWordsError(ParameterError):
+class NoKmersError(ParameterError):
     """A kernel that compares no k-mers."""
 
 

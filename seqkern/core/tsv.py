@@ -120,7 +120,7 @@ def read_tsv(path: str | PathLike) -> list[dict[str, str]]:
         cells = line.split("\t")
         if len(cells) != len(columns):
             raise FileError(
-                f"line {number} has {len(cells)} cells, the header {len(columns)}", file=path, remedy="mend the line"
+                f"line {number} has {len(cells)} cells, the header {len(columns)}", file=path, remedy="correct the line"
             )
         rows.append(dict(zip(columns, cells, strict=True)))
     return rows

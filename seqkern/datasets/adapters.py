@@ -197,7 +197,7 @@ def comma_separated(paths: Paths, policies: dict[str, Any]) -> Parts:
         rows = [[cell.strip() for cell in line.split(",")] for line in lines if line.strip()]
     for number, row in enumerate(rows, start=1):
         if len(row) != 3:
-            raise SequenceError(f"line {number} is not 'class, name, sequence'", file=path, remedy="mend it")
+            raise SequenceError(f"line {number} is not 'class, name, sequence'", file=path, remedy="correct it")
     labels, names, strings = map(list, zip(*rows, strict=True))
     sequences, kept = encoded(names, strings, policies, path)
     return Parts(sequences, {"label": [labels[i] for i in kept]})

@@ -130,5 +130,5 @@ def _one_parent(child: npt.NDArray[Any], parent: npt.NDArray[Any], kind: str, pa
         first, second = pairs[twice[0]].tolist(), pairs[twice[0] + 1].tolist()
         raise LabelError(
             f"{kind} {first[0]!r} lies in the {parents} {first[1]!r} and {second[1]!r}",
-            remedy="mend the classification: every group has one parent",
+            remedy="correct the classification: every group has one parent",
         )

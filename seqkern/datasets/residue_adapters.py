@@ -45,7 +45,7 @@ def rs126(paths: Paths, policies: dict[str, Any]) -> Parts:
         parts = "".join(record.lines).split("*")
         if len(parts) != 3 or parts[2]:
             raise SequenceError(
-                "is not letters and states, each closed by *", file=name, record=record.id, remedy="mend it"
+                "is not letters and states, each closed by *", file=name, record=record.id, remedy="correct it"
             )
         if not record.id.startswith("1PRC-"):
             ids.append(record.id[:6])
@@ -177,7 +177,7 @@ def _letters_in_lines(path: PathLike) -> Iterator[list[list[str]]]:
             elif len(cells) == 2 and len(cells[0]) == len(cells[1]) == 1:
                 chain.append(cells)
             elif cells:
-                raise SequenceError(f"line {number} is not a letter and a state", file=name, remedy="mend it")
+                raise SequenceError(f"line {number} is not a letter and a state", file=name, remedy="correct it")
         if chain:
             yield chain
 

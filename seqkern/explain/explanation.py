@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import ModelError, NoWordsError, ParameterError
+from seqkern.core.errors import ModelError, NoKmersError, ParameterError
 from seqkern.core.threads import given_threads
-from seqkern.explain.words import WordTable
-from seqkern.kernels.additive import word_weights
+from seqkern.explain.words import KmerTable
+from seqkern.kernels.additive import kmer_weights
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.explainable import no_two_class_solver
 
@@ -144,7 +144,7 @@ def explain(model: Model, X: SequenceSet | list[str], *, pair: str | None = None
     """
     explainer = Explainer(model, pair)
     X = explainer.coerce(X)
-    table, results = WordTable(explainer.both_strands), []
+    table, results = KmerTable(explainer.both_strands), []
     for part in explainer.pieces(X, WORDS_LETTERS):
         explainer.collect_words(part, table)
         results += [explainer.letters(piece) for piece in explainer.pieces(part)]
@@ -178,7 +178,7 @@ class Explainer:
         Part of every decision.
     both_strands : bool
         Whether a k-mer stands for its reverse complement too.
-    words_vary : bool
+    kmers_vary : bool
         Whether weights of k-mers are means, because what a k-mer adds depends on its place or its sequence.
     no_words : str or None
         Why there are no k-mers; known after the first `collect_words`.
@@ -212,7 +212,7 @@ class Explainer:
         self.form = self.model.form()
         self.bias = self.form.constant
         self.both_strands = _any_kernel(self.model.kernel, lambda one: getattr(one, "reverse_complement", False))
-        self.words_vary = _any_kernel(self.model.kernel, lambda one: one.words_vary)
+        self.kmers_vary = _any_kernel(self.model.kernel, lambda one: one.kmers_vary)
         self.no_words: str | None = None
 
     def coerce(self, X: SequenceSet | list[str]) -> SequenceSet:
@@ -306,14 +306,14 @@ class Explainer:
             )
         return sums if single else decision, shares
 
-    def collect_words(self, X: SequenceSet, table: WordTable, n_threads: int | None = None) -> None:
+    def collect_words(self, X: SequenceSet, table: KmerTable, n_threads: int | None = None) -> None:
         """Add the k-mers of some sequences, and of the model's own, to a table.
 
         Parameters
         ----------
         X : SequenceSet
             The sequences.
-        table : WordTable
+        table : KmerTable
             What they are added to.
         n_threads : int, optional
             By default as many as there are cores.
@@ -321,8 +321,8 @@ class Explainer:
         form = self.form
         try:
             with given_threads(n_threads):
-                found = word_weights(form.kernel, X, form.support, form.coefficients)
-        except NoWordsError as error:
+                found = kmer_weights(form.kernel, X, form.support, form.coefficients)
+        except NoKmersError as error:
             self.no_words = error.problem
             return
         table.add(X, found)
@@ -348,7 +348,7 @@ def _of_two_classes(model: Model, pair: str | None) -> Model:
         )
     a, b = sorted(pairs[pair])
     classes = (model.classes[a], model.classes[b])
-    return replace(model, solver=model.solver.machine(a, b), kind="binary", classes=classes)
+    return replace(model, solver=model.solver.classifier(a, b), kind="binary", classes=classes)
 
 
 def _any_kernel(kernel: Kernel, condition: Callable[[Any], bool]) -> bool:

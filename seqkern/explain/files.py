@@ -21,7 +21,7 @@ from seqkern.explain.explanation import WORDS_LETTERS, Explainer
 from seqkern.explain.page import render_page
 from seqkern.explain.poim import LetterMeans, has_poim
 from seqkern.explain.positions import Positions, positions_of, remove_positions, write_positions
-from seqkern.explain.words import WordTable
+from seqkern.explain.words import KmerTable
 from seqkern.figures.numbers import number, plural
 from seqkern.figures.profile import MOST_LETTERS, bin_width, profile
 from seqkern.figures.svg import as_file
@@ -91,7 +91,7 @@ class Summary:
         Part of every decision.
     normalised : bool
         Whether the kernel is.
-    both_strands, words_vary : bool
+    both_strands, kmers_vary : bool
         As of `Explainer`.
     threshold : Threshold or None
         By which the model predicts, where it is not 0.
@@ -100,7 +100,7 @@ class Summary:
     no_words : str or None
         Why there are no k-mers.
     dropped : int
-        K-mers left out, as of `WordTable`.
+        K-mers left out, as of `KmerTable`.
     counts : dict of str to int
         Sequences of each predicted class.
     version : str
@@ -124,7 +124,7 @@ class Summary:
     bias: float
     normalised: bool
     both_strands: bool
-    words_vary: bool = False
+    kmers_vary: bool = False
     threshold: Threshold | None = None
     n: int = 0
     n_plots: int = 0
@@ -255,7 +255,7 @@ def write_explanation(
     plots: int = 12,
     show: Callable[[int], None] | None = None,
     n_threads: int | None = None,
-) -> WordTable:
+) -> KmerTable:
     """Explain the decisions about any number of sequences, in bounded memory.
 
     Parameters
@@ -279,7 +279,7 @@ def write_explanation(
 
     Returns
     -------
-    WordTable
+    KmerTable
         The k-mers of all sequences.
 
     Raises
@@ -290,7 +290,7 @@ def write_explanation(
     out_dir = Path(out_dir)
     check_writable(out_dir / "index.html")
     summary = _summary(explainer, model, fasta)
-    table, means = WordTable(explainer.both_strands), _Means(explainer)
+    table, means = KmerTable(explainer.both_strands), _Means(explainer)
     shown: list[Shown] = []
     with (
         atomic_write(out_dir / "letters.tsv", "w") as letters,
@@ -335,7 +335,7 @@ def write_explanation(
 
 
 def _pieces(
-    explainer: Explainer, chunks: Iterable[SequenceSet], table: WordTable, n_threads: int | None
+    explainer: Explainer, chunks: Iterable[SequenceSet], table: KmerTable, n_threads: int | None
 ) -> Iterator[SequenceSet]:
     """Yield the sequences in pieces, after their k-mers were added to the table."""
     for chunk in chunks:
@@ -357,7 +357,7 @@ def _summary(explainer: Explainer, model: str, fasta: str) -> Summary:
         bias=explainer.bias,
         normalised=bool(explained.kernel.normalize),
         both_strands=explainer.both_strands,
-        words_vary=explainer.words_vary,
+        kmers_vary=explainer.kmers_vary,
         threshold=explained.threshold,
     )
 

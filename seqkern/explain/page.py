@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from seqkern.explain.positions import Positions
 
 Words = Sequence[tuple[str, float, int | None]]
-"""K-mers, their weights and occurrences, as `WordTable.sorted` gives them."""
+"""K-mers, their weights and occurrences, as `KmerTable.sorted` gives them."""
 STYLE = Path(__file__).with_name("style.css")
 MOST_BARS = 15
 
@@ -39,7 +39,7 @@ def render_page(
     means : sequence of Shown
         Mean profiles of sequences of one length, by their prediction; may be empty.
     words : sequence of (str, float, int or None)
-        The k-mers, as `WordTable.sorted` gives them.
+        The k-mers, as `KmerTable.sorted` gives them.
     positions : Positions, optional
         What matters at each position of windows.
 
@@ -166,7 +166,7 @@ def _words_section(summary: Summary, words: Words) -> Markup:
         else None,
         "Here that depends on where the word is, or on the sequence: these are means over the new sequences, "
         "or, for words whose position counts, over their occurrences in the new sequences and in those of the model. "
-        if summary.words_vary
+        if summary.kmers_vary
         else None,
         "Of two words that are each other's reverse complement, one stands for both. "
         if summary.both_strands

@@ -10,13 +10,13 @@ import numpy as np
 from seqkern.kernels.occurrences import spell
 
 if TYPE_CHECKING:
-    from seqkern.kernels.additive import WordWeights
+    from seqkern.kernels.additive import KmerWeights
     from seqkern.sequences.sequence_set import SequenceSet
 
 MOST_WORDS = 200_000
 
 
-class WordTable:
+class KmerTable:
     """K-mers, weights and occurrences.
 
     Parameters
@@ -32,11 +32,11 @@ class WordTable:
     Examples
     --------
     >>> from seqkern.kernels import SpectrumKernel
-    >>> from seqkern.kernels.additive import word_weights
+    >>> from seqkern.kernels.additive import kmer_weights
     >>> from seqkern.sequences.sequence_set import as_sequences
     >>> support, X = as_sequences(["AAC", "GT"], "dna"), as_sequences(["AACAA"], "dna")
-    >>> found = word_weights(SpectrumKernel(2, normalize=False), X, support, np.array([1.0, -2.0]))
-    >>> table = WordTable()
+    >>> found = kmer_weights(SpectrumKernel(2, normalize=False), X, support, np.array([1.0, -2.0]))
+    >>> table = KmerTable()
     >>> table.add(X, found)
     >>> table.sorted()
     [('GT', -2.0, 0), ('AA', 1.0, 2), ('AC', 1.0, 1)]
@@ -50,7 +50,7 @@ class WordTable:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def add(self, X: SequenceSet, found: WordWeights) -> None:
+    def add(self, X: SequenceSet, found: KmerWeights) -> None:
         """Add k-mers, those without any weight left out, and count how often each occurs.
 
         A k-mer that is there already keeps the mean of its weights, by the numbers of sequences: for most kernels it
@@ -60,8 +60,8 @@ class WordTable:
         ----------
         X : SequenceSet
             Where they are counted.
-        found : WordWeights
-            What `seqkern.kernels.additive.word_weights` found for `X`.
+        found : KmerWeights
+            What `seqkern.kernels.additive.kmer_weights` found for `X`.
         """
         patterns = found.found_by()
         counts = {kind: self._count(X, *kind) for kind in {pattern[1:] for pattern in patterns if pattern is not None}}

@@ -1,7 +1,7 @@
 """Σ_j c_j·K(x, z_j) without the matrix: folded into one table, and taken apart residue by residue and k-mer by k-mer.
 
 A decision of an SVM is such a sum over its support sequences z_j, and a constant. A kernel family offers
-what it can by `Kernel._fold`, `Kernel._attribute` and `Kernel._word_weights`, which know nothing of normalisation;
+what it can by `Kernel._fold`, `Kernel._attribute` and `Kernel._kmer_weights`, which know nothing of normalisation;
 the functions here are what their users call, for any kernel, also for parts inside other kernels.
 
 Kernels made of kernels hand their values on to their parts:
@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.kernels.blocks import fill
-from seqkern.kernels.occurrences import WordWeights
+from seqkern.kernels.occurrences import KmerWeights
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def matrix(
     return values, rows.diagonal, columns.diagonal
 
 
-def word_weights(kernel: Kernel, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> WordWeights:
+def kmer_weights(kernel: Kernel, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
     """Return what one occurrence of a k-mer adds to Σ_j c_j·K(x, z_j), before the division by √K(x, x).
 
     Parameters
@@ -228,18 +228,18 @@ def word_weights(kernel: Kernel, X: Any, support: Any, coefficients: npt.NDArray
 
     Returns
     -------
-    WordWeights
+    KmerWeights
         Of the distinct k-mers of `X` and `support` that the kernel compares.
 
     Raises
     ------
-    NoWordsError
+    NoKmersError
         If the kernel compares no k-mers.
     """
     X, support = kernel.coerce(X), kernel.coerce(support)
     if kernel.normalize:
         coefficients = over_root(coefficients, kernel.prepare(support).raw_diagonal)
-    return WordWeights(*kernel._word_weights(X, support, coefficients))
+    return KmerWeights(*kernel._kmer_weights(X, support, coefficients))
 
 
 def over_root(values: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -11,13 +11,13 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, component, fixed, integer, numbers
 from seqkern.core.sparse_types import is_sparse
-from seqkern.kernels.additive import attributions, fold, matrix, row_attributions, word_weights
+from seqkern.kernels.additive import attributions, fold, kmer_weights, matrix, row_attributions
 from seqkern.kernels.base import Kernel
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, add_counts, as_parts
 from seqkern.kernels.explicit import feature_vectors, known_names
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.implicit import CombinedImplicit, Implicit
-from seqkern.kernels.occurrences import WordWeights, merge
+from seqkern.kernels.occurrences import KmerWeights, merge
 from seqkern.kernels.part_parameters import PartParameters
 from seqkern.kernels.specs import build_kernel
 from seqkern.kernels.vector_form import JoinedTable, VectorForm
@@ -220,9 +220,9 @@ class SumKernel(PartParameters, CompositeKernel):
         )
         return total
 
-    def _word_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> WordWeights:
+    def _kmer_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
         parts = zip(self.bases, self._weights(), strict=True)
-        return merge(word_weights(part, X, support, weight * coefficients) for part, weight in parts)
+        return merge(kmer_weights(part, X, support, weight * coefficients) for part, weight in parts)
 
 
 def _side_by_side(features: list[Any]) -> Any:
@@ -252,7 +252,7 @@ class ProductKernel(PartParameters, CompositeKernel):
 
     name = "product"
     summary = "Multiplies the similarities that several kernels see."
-    words_vary = True
+    kmers_vary = True
 
     parts: list[Kernel] = component("kernel", several=True, kw_only=False, doc="The kernels that are multiplied.")
     normalize: bool = changed(
@@ -292,9 +292,9 @@ class ProductKernel(PartParameters, CompositeKernel):
         total: Any = sum(row_attributions(part, X, support, own) for part, own in zip(self.bases, shares, strict=True))
         return total
 
-    def _word_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> WordWeights:
+    def _kmer_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
         means = self._shares(X, support, coefficients).mean(axis=1)
-        return merge(word_weights(part, X, support, own) for part, own in zip(self.bases, means, strict=True))
+        return merge(kmer_weights(part, X, support, own) for part, own in zip(self.bases, means, strict=True))
 
 
 class PartKernel(CompositeKernel):
@@ -495,11 +495,11 @@ class PartKernel(CompositeKernel):
         )
         return shares
 
-    def _word_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> WordWeights:
-        found = word_weights(self.bases[0], self._seen(X), self._seen(support), coefficients)
+    def _kmer_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+        found = kmer_weights(self.bases[0], self._seen(X), self._seen(support), coefficients)
         ends = ("" if end is None else str(end) for end in (self.start, self.stop))
         where, own = f" [{':'.join(ends)}]", (self.start, self.stop)
         patterns = [
             None if pattern is None else pattern._replace(parts=(own, *pattern.parts)) for pattern in found.found_by()
         ]
-        return WordWeights([name + where for name in found.names], found.weights, patterns)
+        return KmerWeights([name + where for name in found.names], found.weights, patterns)

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
 from seqkern.core.declared_words import Choice
-from seqkern.core.errors import FileError, NoWordsError, ParameterError, SequenceError, ZeroDiagonalError
+from seqkern.core.errors import FileError, NoKmersError, ParameterError, SequenceError, ZeroDiagonalError
 from seqkern.core.parameters import alphabet_name, changed, choice, fixed, flag, integer
 from seqkern.core.parametrized import Parameters
 from seqkern.core.public_files import is_public
@@ -47,7 +47,7 @@ from seqkern.sequences.tracks import track_option
 if TYPE_CHECKING:
     from scipy.sparse import csr_array, csr_matrix
 
-    from seqkern.kernels.occurrences import WordWeights
+    from seqkern.kernels.occurrences import KmerWeights
     from seqkern.kernels.vector_form import VectorForm
     from seqkern.kernels.window_values import ScansWindows
 
@@ -159,7 +159,7 @@ class Kernel(Operators, GramTransformer, Parameters):
     algorithms : tuple of str
         What a parameter ``algorithm`` may name besides ``"auto"``, from its declaration; all give the same numbers. One
         that some other parameter rules out is refused by `_check_parameters`, with the remedy ``choose algorithm=…``.
-    words_vary : bool
+    kmers_vary : bool
         Whether what a k-mer adds depends on where it is, or on the sequence around it.
     least_block_rows : int
         Fewer rows in a block of the matrix would waste work on the columns.
@@ -201,7 +201,7 @@ class Kernel(Operators, GramTransformer, Parameters):
     positive_semidefinite: ClassVar[bool] = True
     equal_lengths: ClassVar[bool] = False
     algorithms: ClassVar[tuple[str, ...]] = ()
-    words_vary: ClassVar[bool] = False
+    kmers_vary: ClassVar[bool] = False
     least_block_rows: ClassVar[int] = 1
     has_weights_at_positions: ClassVar[bool] = False
     missing_file_remedy: ClassVar[str] = "check the path"
@@ -383,16 +383,16 @@ class Kernel(Operators, GramTransformer, Parameters):
         """
         return 0
 
-    def _word_weights(
+    def _kmer_weights(
         self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]
-    ) -> "WordWeights | tuple[list[str], npt.NDArray[np.float64]]":
-        """Return WordWeights: the k-mers of `X` and `support`, and what one occurrence of each adds, not normalised.
+    ) -> "KmerWeights | tuple[list[str], npt.NDArray[np.float64]]":
+        """Return KmerWeights: the k-mers of `X` and `support`, and what one occurrence of each adds, not normalised.
 
         A sequence that is one k-mer adds the weight of the k-mer. Where an occurrence adds more or less, by its place
-        or its sequence, the weight is a mean, and `words_vary` is True. A plain pair (list of str, float64 array) will
-        do where the k-mers are letters next to each other. NoWordsError if there are no k-mers.
+        or its sequence, the weight is a mean, and `kmers_vary` is True. A plain pair (list of str, float64 array) will
+        do where the k-mers are letters next to each other. NoKmersError if there are no k-mers.
         """
-        raise NoWordsError(f"kernel {self.name!r} has no words", remedy="choose a kernel of words")
+        raise NoKmersError(f"kernel {self.name!r} has no words", remedy="choose a kernel of words")
 
     def min_length(self) -> int:
         """Return how many letters a sequence needs to have anything that is compared."""

@@ -226,7 +226,7 @@ class KernelPattern(NamedTuple):
     parts: Parts = ()
 
 
-class WordWeights(NamedTuple):
+class KmerWeights(NamedTuple):
     """Words, and what one occurrence of each adds to a decision.
 
     Attributes
@@ -250,32 +250,32 @@ class WordWeights(NamedTuple):
         return [Pattern(name, offsets[len(name)]) for name in self.names]
 
 
-def merge(parts: Iterable[tuple[Any, ...]]) -> WordWeights:
-    """Return the WordWeights of several; the weights of a k-mer in more than one are summed.
+def merge(parts: Iterable[tuple[Any, ...]]) -> KmerWeights:
+    """Return the KmerWeights of several; the weights of a k-mer in more than one are summed.
 
     Parameters
     ----------
-    parts : iterable of WordWeights
+    parts : iterable of KmerWeights
         Or of pairs of names and weights.
 
     Returns
     -------
-    WordWeights
+    KmerWeights
 
     Examples
     --------
     >>> merge([(["AC", "GT"], np.array([1.0, 2.0])), (["AC"], np.array([0.5]))]).weights
     array([1.5, 2. ])
     """
-    given = [WordWeights(*part) for part in parts]
+    given = [KmerWeights(*part) for part in parts]
     if all(part.patterns is None for part in given):
         total = _totals(given, [part.names for part in given])
-        return WordWeights(list(total), _as_weights(total))
+        return KmerWeights(list(total), _as_weights(total))
     total = _totals(given, [zip(part.names, part.found_by(), strict=True) for part in given])
-    return WordWeights([name for name, _ in total], _as_weights(total), [pattern for _, pattern in total])
+    return KmerWeights([name for name, _ in total], _as_weights(total), [pattern for _, pattern in total])
 
 
-def _totals(parts: list[WordWeights], keys: Iterable[Iterable[Any]]) -> dict[Any, float]:
+def _totals(parts: list[KmerWeights], keys: Iterable[Iterable[Any]]) -> dict[Any, float]:
     """Return a dict with the sum of the weights of each key."""
     total: dict[Any, float] = {}
     for part, own in zip(parts, keys, strict=True):

@@ -280,9 +280,9 @@ def letter_error(
     elif alphabet == RNA and upper == "T":
         hint = "DNA? give alphabet=dna"
     elif upper in (AMBIGUOUS_RESIDUES if alphabet == PROTEIN else AMBIGUOUS_BASES):
-        hint = "it stands for several letters: mend it"
+        hint = "it stands for several letters: correct it"
     else:
-        hint = "mend it, or name the right alphabet"
+        hint = "correct it, or name the right alphabet"
     return LetterError(
         f"letter {shown} at position {position} is not in the alphabet {alphabet.name}",
         file=file,

@@ -299,7 +299,7 @@ def _encode(
                 "has no sequence",
                 file=raw.name,
                 record=raw.record(int(np.argmin(keep)), policies.ids),
-                remedy="mend it, or choose the policy empty=skip",
+                remedy="correct it, or choose the policy empty=skip",
             )
         counts["records without sequence left out"] = int(np.count_nonzero(~keep))
     masked = np.flatnonzero(codes == MASK)
@@ -362,7 +362,7 @@ def _read(source: Sources, alphabet: str | Alphabet | None, policies: Policies, 
             counts[key] = counts.get(key, 0) + count
     where = ", ".join(map(source_name, _files(source)))
     if not first_words:
-        raise SequenceError("every record was left out", file=where, remedy="mend the file or choose other policies")
+        raise SequenceError("every record was left out", file=where, remedy="correct the file or choose other policies")
     ids, repeats = unique_ids(first_words, policies.ids, file=where)
     if policies.ids == "number":
         ids = [str(number + 1) for number in np.concatenate(numbers)]

@@ -96,7 +96,7 @@ def _check_finite(matrix: Any) -> None:
     bad = _first_bad_row(matrix)
     if bad is not None:
         raise GramError(
-            f"row {bad} of the matrix contains NaN or inf", remedy="mend the matrix or leave the record out"
+            f"row {bad} of the matrix contains NaN or inf", remedy="correct the matrix or leave the record out"
         )
 
 

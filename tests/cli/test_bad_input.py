@@ -394,7 +394,7 @@ PLACES = [
 
 STUDIES = [
     study("a list in place of keys", "- a\n- b\n", "holds no keys", "config/config.yaml"),
-    study("YAML broken", "study: [\n", "is not YAML", "line 2", "mend"),
+    study("YAML broken", "study: [\n", "is not YAML", "line 2", "correct"),
     study("a list in place of kernels", {"kernels": ["spectrum"]}, "kernels: ['spectrum'] is not keys with values"),
     study("slash in the study's name", {"study": "a/b"}, "study: 'a/b'", "letters, digits"),
     study("name of a data set with a slash", {"datasets.a/b": FASTA}, "datasets: 'a/b'", "letters, digits"),

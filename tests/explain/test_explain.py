@@ -18,13 +18,13 @@ from seqkern.explain import words as words_module
 from seqkern.explain.files import _summary as summary_of
 from seqkern.explain.files import write_explanation
 from seqkern.explain.page import render_page
-from seqkern.explain.words import WordTable
+from seqkern.explain.words import KmerTable
 from seqkern.figures.profile import MOST_LETTERS, profile
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import SpectrumKernel, blocks, build_kernel
-from seqkern.kernels.additive import word_weights
+from seqkern.kernels.additive import kmer_weights
 from seqkern.kernels.algebra import PartKernel
-from seqkern.kernels.occurrences import WordWeights
+from seqkern.kernels.occurrences import KmerWeights
 from seqkern.models.loading import load_model
 from seqkern.models.training import train_model
 from seqkern.sequences.labels import make_labels
@@ -196,8 +196,8 @@ def test_nothing_to_explain_is_nothing(model):
 def counts_of(kernel, X, support):
     """Return {name: occurrences in X} of all words of a kernel."""
     kernel = build_kernel(kernel) if isinstance(kernel, str) else kernel
-    found = word_weights(kernel, X, support, np.ones(len(support)))
-    table = WordTable(getattr(kernel, "reverse_complement", False))
+    found = kmer_weights(kernel, X, support, np.ones(len(support)))
+    table = KmerTable(getattr(kernel, "reverse_complement", False))
     table.add(X, found._replace(weights=np.ones(len(found.names))))
     return {name: count for name, _, count in table.sorted()}
 
@@ -230,9 +230,9 @@ def test_words_that_are_no_letters_are_counted_by_their_kernel():
     assert counts_of(build_kernel(words | {"part": [1, None]}), X, X) == {"A-C-x [1:]": 2, "[GT](2) [1:]": 2}
     kernel = build_kernel({"kernel": "sum", "parts": [words, {"kernel": "spectrum", "k": 1, "normalize": False}]})
     assert counts_of(kernel, X, X) == {"A-C-x": 3, "[GT](2)": 3, "A": 4, "C": 4, "G": 3, "T": 3}
-    table, Z = WordTable(), encode(["ACA"])
+    table, Z = KmerTable(), encode(["ACA"])
     for part in (X, X.take([0])):  # in pieces
-        table.add(part, word_weights(kernel, part, Z, np.ones(1)))
+        table.add(part, kmer_weights(kernel, part, Z, np.ones(1)))
     assert {name: count for name, _, count in table.sorted()} == {"A-C-x": 5, "A": 7, "C": 7}
 
 
@@ -255,9 +255,9 @@ def test_annotated_pairs_are_not_counted():
 def test_one_name_with_two_meanings_is_two_words():
     X = encode(["ACHE"], "protein").replace(tracks={"structure": np.frombuffer(b"HEHE", dtype=np.uint8)})
     kernel = build_kernel("spectrum:k=4,normalize=false+2*gappy_pair:k=1,m=0,annotation=structure,normalize=false")
-    found = word_weights(kernel, X, X, np.array([1.0]))
+    found = kmer_weights(kernel, X, X, np.array([1.0]))
     assert sorted(weight for name, weight in zip(*found[:2], strict=True) if name == "ACHE") == [1, 2]
-    table = WordTable()
+    table = KmerTable()
     table.add(X, found)
     assert sorted(row[1:] for row in table.sorted() if row[0] == "ACHE") == [(1, 1), (2, None)]
 
@@ -271,10 +271,10 @@ def test_occurrences_of_both_strands():
 
 def test_a_table_of_too_many_words_keeps_the_heavy_ones(monkeypatch):
     monkeypatch.setattr(words_module, "MOST_WORDS", 3)
-    table, X = WordTable(), encode(["ACGT"])
-    table.add(X, WordWeights(list("ACG"), np.array([1.0, 5.0, 2.0])))
+    table, X = KmerTable(), encode(["ACGT"])
+    table.add(X, KmerWeights(list("ACG"), np.array([1.0, 5.0, 2.0])))
     assert (len(table), table.dropped) == (3, 0)
-    table.add(X, WordWeights(["AA", "CC", "GG", "TT"], np.array([-4.0, 0.5, 0.1, 3.0])))
+    table.add(X, KmerWeights(["AA", "CC", "GG", "TT"], np.array([-4.0, 0.5, 0.1, 3.0])))
     assert [word for word, _, _ in table.sorted()] == ["C", "AA", "TT"]
     assert table.dropped == 4
 
@@ -492,7 +492,7 @@ def test_threads_are_those_that_were_given(monkeypatch):
     new = donors(seed=2)[0].take(slice(0, 5))
     monkeypatch.setattr(blocks, "ThreadPoolExecutor", counting)
     explainer.letters(new, n_threads=3)
-    explainer.collect_words(new, WordTable(), n_threads=3)
+    explainer.collect_words(new, KmerTable(), n_threads=3)
     assert set(pools) == {3}
     explainer.letters(new)
     assert pools[-1] == blocks.available_threads()

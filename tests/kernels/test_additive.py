@@ -8,10 +8,10 @@ import pytest
 from naive import encode, kmers, random_strings, reverse_complement
 from test_kernel_contract import EXAMPLES, learn, random_sequences
 
-from seqkern.core.errors import NoWordsError, ParameterError, SequenceError
+from seqkern.core.errors import NoKmersError, ParameterError, SequenceError
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import SpectrumKernel, build_kernel
-from seqkern.kernels.additive import attributions, fold, word_weights
+from seqkern.kernels.additive import attributions, fold, kmer_weights
 from seqkern.kernels.occurrences import spread
 from seqkern.kernels.products.product import FeatureKernel, Term, TermBlocks
 from seqkern.kernels.products.real import RealDenseBlock, RealSparseBlock
@@ -83,18 +83,18 @@ def test_words_have_weights(case):
     kernel, X, support, coefficients = case
     if kernel.name == "string" and kernel.n is None:
         with pytest.raises(ParameterError, match="choose an n"):
-            word_weights(kernel, X, support, coefficients)
+            kmer_weights(kernel, X, support, coefficients)
         return
     if kernel.name in WORDLESS:
-        with pytest.raises(NoWordsError):
-            word_weights(kernel, X, support, coefficients)
+        with pytest.raises(NoKmersError):
+            kmer_weights(kernel, X, support, coefficients)
         return
-    words, weights, _ = word_weights(kernel, X, support, coefficients)
+    words, weights, _ = kmer_weights(kernel, X, support, coefficients)
     assert len(words) == len(weights) == len(set(words)) > 0
     assert all(isinstance(word, str) for word in words)
     assert np.isfinite(weights).all()
     assert np.abs(weights).max() > 0
-    double = word_weights(kernel, X, support, 2 * coefficients)
+    double = kmer_weights(kernel, X, support, 2 * coefficients)
     assert double[0] == words
     np.testing.assert_allclose(double[1], 2 * weights, rtol=1e-9, atol=1e-9 * np.abs(weights).max())
 
@@ -116,14 +116,14 @@ def test_a_sequence_that_is_one_word_has_its_weight(case):
         pytest.skip(NOT_ALONE[kernel.name])
     if kernel.name in WORDLESS:
         pytest.skip("has no words")
-    if kernel.words_vary:
+    if kernel.kmers_vary:
         pytest.skip("weights are means")
     if isinstance(getattr(kernel, "k", None), list):
         pytest.skip("long words hold short ones")
     if getattr(kernel, "center_weighted", False):
         pytest.skip("a window in the middle of a long sequence counts more than one alone")
     kernel = copy.copy(kernel).set_params(normalize=False)
-    found = word_weights(kernel, X, support, coefficients)
+    found = kmer_weights(kernel, X, support, coefficients)
     if kernel.tracks:
         assert set(found.found_by()) == {None}
         pytest.skip("an annotated pair cannot be made of its letters")
@@ -193,7 +193,7 @@ def test_spectrum_shares_are_the_naive_ones(k, presence, rc):
     X, Z = encode(strings), encode(support)
     shares, weight = naive_shares(strings, support, coefficients, k, presence, rc)
     np.testing.assert_allclose(attributions(kernel, X, Z, coefficients), shares, rtol=1e-12, atol=1e-12)
-    words, weights, _ = word_weights(kernel, X, Z, coefficients)
+    words, weights, _ = kmer_weights(kernel, X, Z, coefficients)
     found = {min(w, reverse_complement(w)) if rc else w for s in (*strings, *support) for w in kmers(s, k)}
     assert set(words) == found
     np.testing.assert_allclose(weights, [weight[word] for word in words], rtol=1e-12, atol=1e-12)
@@ -210,7 +210,7 @@ def test_mixed_spectrum_adds_its_lengths():
 def test_protein_words_are_spelled():
     kernel = SpectrumKernel(2, normalize=False)
     X = encode(["WYVW"], "protein")
-    words, weights, _ = word_weights(kernel, X, X, np.array([1.0]))
+    words, weights, _ = kmer_weights(kernel, X, X, np.array([1.0]))
     assert dict(zip(words, weights.tolist(), strict=True)) == {"WY": 1.0, "YV": 1.0, "VW": 1.0}
 
 
@@ -232,7 +232,7 @@ def test_part_gives_nothing_to_the_other_letters():
     inner = attributions(build_kernel("spectrum:k=2"), X.part(3, -4), Z.part(3, -4), c)
     assert all(not part[:3].any() and not part[-4:].any() for part in shares)
     np.testing.assert_array_equal(np.concatenate([part[3:-4] for part in shares]), inner)
-    words, _, _ = word_weights(build_kernel("spectrum:k=2,part=3:-4"), X, Z, c)
+    words, _, _ = kmer_weights(build_kernel("spectrum:k=2,part=3:-4"), X, Z, c)
     assert all(word.endswith(" [3:-4]") for word in words)
 
 

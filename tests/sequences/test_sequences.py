@@ -107,7 +107,7 @@ def test_any_text_is_masked_letter_by_letter(strings):
         ("t", "rna", "alphabet=dna"),
         ("N", "dna", "several letters"),
         ("X", "protein", "several letters"),
-        ("1", "dna", "mend it"),
+        ("1", "dna", "correct it"),
     ],
 )
 def test_letter_outside_is_named(letter, alphabet, hint):

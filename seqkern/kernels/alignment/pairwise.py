@@ -11,10 +11,10 @@ from seqkern.core.checks import check_choice
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, component
 from seqkern.core.types import Arrays, Header
-from seqkern.kernels.additive import attributions, fold, word_weights
+from seqkern.kernels.additive import attributions, fold, kmer_weights
 from seqkern.kernels.base import Kernel, Plan
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
-from seqkern.kernels.occurrences import WordWeights
+from seqkern.kernels.occurrences import KmerWeights
 from seqkern.kernels.specs import build_kernel
 from seqkern.kernels.stored_form import StoredForm
 from seqkern.kernels.vectors.linear import PRODUCT_SECONDS, LinearKernel
@@ -155,8 +155,8 @@ class PairwiseKernel(CompositeKernel):
     def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return attributions(self.bases[0], X, self.references_, self._of_references(support, coefficients))
 
-    def _word_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> WordWeights:
-        return word_weights(self.bases[0], X, self.references_, self._of_references(support, coefficients))
+    def _kmer_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+        return kmer_weights(self.bases[0], X, self.references_, self._of_references(support, coefficients))
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the plan of the base kernel against the references, with the products of vectors added.

@@ -232,7 +232,7 @@ class InexactKernel(KmerKernel):
         )
         return shares
 
-    def _word_weights(
+    def _kmer_weights(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> tuple[list[str], npt.NDArray[np.float64]]:
         """Return the distinct windows, of both strands the smaller, and what one alone would add for all features."""

@@ -26,7 +26,7 @@ from seqkern.kernels.kmer.kmer_kernel import LARGEST_K
 from seqkern.kernels.kmer.kmers import MOST_CODES, Counted, Occurrences, SmallCodes, codes_fit, find_kmers
 from seqkern.kernels.kmer.neighbourhoods import Windows, mismatch_rule
 from seqkern.kernels.kmer.trie import MOST_FEATURES, TrieBlock, trie_cost
-from seqkern.kernels.occurrences import WordWeights
+from seqkern.kernels.occurrences import KmerWeights
 from seqkern.kernels.planner import Cost, Workload, smoothing_is_cheaper
 from seqkern.kernels.products.dense import WIDEST, DenseBlock, dense_block
 from seqkern.kernels.products.product import Block, FeatureKernel, TermBlocks
@@ -154,12 +154,12 @@ class MismatchKernel(HammingKernel):
             return mismatch_presence.attribute(self, X, support, coefficients)
         return super()._attribute(X, support, coefficients)
 
-    def _word_weights(
+    def _kmer_weights(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> WordWeights | tuple[list[str], npt.NDArray[np.float64]]:
+    ) -> KmerWeights | tuple[list[str], npt.NDArray[np.float64]]:
         if self.presence:
-            return mismatch_presence.word_weights(self, X, support, coefficients)
-        return super()._word_weights(X, support, coefficients)
+            return mismatch_presence.kmer_weights(self, X, support, coefficients)
+        return super()._kmer_weights(X, support, coefficients)
 
     def _dense_block(self, X: SequenceSet, k: int) -> DenseBlock:
         """Return the features as dense vectors."""

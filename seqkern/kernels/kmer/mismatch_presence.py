@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from seqkern.kernels.kmer import _kmers
 from seqkern.kernels.kmer.kmers import Codes, Occurrences, check_code_space, find_kmers, find_windows
-from seqkern.kernels.occurrences import WordWeights, merge, spell
+from seqkern.kernels.occurrences import KmerWeights, merge, spell
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -69,9 +69,9 @@ def attribute(
     return shares
 
 
-def word_weights(
+def kmer_weights(
     kernel: MismatchKernel, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-) -> WordWeights:
+) -> KmerWeights:
     """Return the k-mers of both sets, and what one occurrence alone would add.
 
     Parameters
@@ -81,7 +81,7 @@ def word_weights(
 
     Returns
     -------
-    WordWeights
+    KmerWeights
         Of a k-mer and its reverse complement, if the kernel sees both strands, the smaller is there.
 
     Raises

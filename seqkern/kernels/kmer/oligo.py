@@ -18,7 +18,7 @@ from seqkern.kernels.kmer.positions import (
     position_costs,
     window_positions,
 )
-from seqkern.kernels.occurrences import WordWeights, merge, spell, spread
+from seqkern.kernels.occurrences import KmerWeights, merge, spell, spread
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products.product import Block
 from seqkern.sequences.sequence_set import SequenceSet
@@ -46,7 +46,7 @@ class OligoKernel(KmerKernel):
 
     name = "oligo"
     summary = "Counts the short words that two sequences share, the less the farther apart their positions are."
-    words_vary = True
+    kmers_vary = True
 
     k: int | list[int] = integer(
         default=3,
@@ -101,7 +101,7 @@ class OligoKernel(KmerKernel):
             total += spread(weight * shares, find_windows(X, k), range(k), residues)
         return total
 
-    def _word_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> WordWeights:
+    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
         """Return for each k-mer what its occurrences in `X` and `support` add on average."""
         parts = []
         for k, weight in zip(self._lengths(), self._weights(), strict=True):

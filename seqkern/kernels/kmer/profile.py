@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import NoWordsError
+from seqkern.core.errors import NoKmersError
 from seqkern.core.parameters import changed, fixed, integer, real
 from seqkern.kernels.base import Plan
 from seqkern.kernels.kmer.inexact import InexactKernel
@@ -131,9 +131,9 @@ class ProfileKernel(ProfileTracks, InexactKernel):
     def _windows(self, X: SequenceSet) -> Windows:
         return Windows.of_places(X, self.k)
 
-    def _word_weights(
+    def _kmer_weights(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> tuple[list[str], npt.NDArray[np.float64]]:
-        raise NoWordsError(
+        raise NoKmersError(
             f"kernel {self.name!r} counts words that the sequences need not hold", remedy="choose a kernel of words"
         )

@@ -10,7 +10,7 @@ from seqkern.core.parameters import changed, choice, integer
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, KmerKernel
 from seqkern.kernels.kmer.kmers import SMALL_SPACE, Counted, Occurrences, codes_fit, find_kmers, find_windows
 from seqkern.kernels.kmer.wide_kmers import find_wide_kmers
-from seqkern.kernels.occurrences import Labelled, WordWeights, merge, spell, spread
+from seqkern.kernels.occurrences import KmerWeights, Labelled, merge, spell, spread
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products.dense import WIDEST, dense_block
 from seqkern.kernels.products.product import Block
@@ -132,7 +132,7 @@ class SpectrumKernel(KmerKernel):
             shares += spread(values, find_windows(X, k), range(k), residues)
         return shares
 
-    def _word_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> WordWeights:
+    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
         parts = []
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
             found = self._labelled(X, support, k)

@@ -90,7 +90,7 @@ class Matrix:
         if not good:
             raise ParameterError(
                 f"motif {name!r} has no matrix of 1 to {MOST_COLUMNS} columns of {len(letters)} letters",
-                remedy="mend it or take it out",
+                remedy="correct it or take it out",
             )
         totals = counts.sum(axis=1)
         if not np.isfinite(counts).all() or counts.min() < 0 or totals.min() <= 0 or totals.max() > MOST_COUNTS:

@@ -16,14 +16,14 @@ MEME_SITES = re.compile(r"nsites=\s*(\S+)")
 TRANSFAC_HEAD = re.compile(r"P[0O]\s+\S")
 
 
-REMEDY_JASPAR = "mend the file, which was taken for one of JASPAR because a line begins with >"
+REMEDY_JASPAR = "correct the file, which was taken for one of JASPAR because a line begins with >"
 
 MatrixEntry: TypeAlias = tuple[int, str, list[list[float]], str, list[float] | None]
 """(line number, name, rows, letters, background) of a motif; `rows` has one list of counts for each of its columns."""
 MatrixReader: TypeAlias = Callable[[Sequence[str]], Iterator[MatrixEntry]]
 
 
-def _fail(number: int, line: str, remedy: str = "mend the file") -> NoReturn:
+def _fail(number: int, line: str, remedy: str = "correct the file") -> NoReturn:
     """Raise ParameterError about a line."""
     raise ParameterError(f"line {number}: {line.strip()[:60]!r} is not possible here", remedy=remedy)
 
@@ -75,7 +75,8 @@ def read_jaspar(lines: Sequence[str]) -> Iterator[MatrixEntry]:
         widths = {len(row) for _, row in rows}
         if not rows or len(letters) != len(rows) or len(set(letters)) != len(letters) or len(widths) != 1:
             raise ParameterError(
-                f"line {number}: motif {name!r} has no rows of one length, one for each letter", remedy="mend the file"
+                f"line {number}: motif {name!r} has no rows of one length, one for each letter",
+                remedy="correct the file",
             )
         yield number, name, [list(column) for column in zip(*(row for _, row in rows), strict=True)], letters, None
 
@@ -232,7 +233,9 @@ def read_matrices(lines: Sequence[str], reader: MatrixReader) -> list[Matrix]:
     matrices = []
     for number, name, rows, letters, background in reader(lines):
         if len({len(row) for row in rows}) > 1:
-            raise ParameterError(f"line {number}: motif {name!r} has rows of several lengths", remedy="mend the file")
+            raise ParameterError(
+                f"line {number}: motif {name!r} has rows of several lengths", remedy="correct the file"
+            )
         try:
             matrices.append(Matrix.checked(name, rows, letters, background))
         except ParameterError as error:

@@ -16,7 +16,7 @@ from seqkern.kernels.kmer.kmers import Counted
 from seqkern.kernels.motifs.features import make_block, occurring, product_costs
 from seqkern.kernels.motifs.scanner import MatrixScanner, PatternScanner, Scanner
 from seqkern.kernels.motifs.sets import MotifSet
-from seqkern.kernels.occurrences import KernelPattern, WordWeights
+from seqkern.kernels.occurrences import KernelPattern, KmerWeights
 from seqkern.kernels.planner import Cost, Workload, cheapest, letter_shares, make_plan
 from seqkern.kernels.products import _product
 from seqkern.kernels.products.product import FeatureKernel, Term, TermBlocks
@@ -352,11 +352,11 @@ class MotifKernel(FeatureKernel):
             values = values / times[place]
         return found.share(values, int(X.lengths.sum()))
 
-    def _word_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> WordWeights:
+    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
         weights, occurs = self._motif_weights(support, coefficients)
         occurs[self._counts(X).feature] = True
         names = [name for name, here in zip(self._set().names, occurs, strict=True) if here]
-        return WordWeights(names, weights[occurs], [KernelPattern(name, self._occurrences) for name in names])
+        return KmerWeights(names, weights[occurs], [KernelPattern(name, self._occurrences) for name in names])
 
     def _occurrences(self, X: SequenceSet) -> dict[str, int]:
         """Return a dict from motifs to at how many places of `X` each matches, also under `presence`."""

@@ -59,7 +59,7 @@ def _prosite_entry(entry: dict[str, list[str]], number: int) -> tuple[str, str] 
         return None, None
     name = name or f"line {number}"
     if "PA" not in entry:
-        raise ParameterError(f"line {number}: entry {name!r} has no PA line", remedy="mend it or take it out")
+        raise ParameterError(f"line {number}: entry {name!r} has no PA line", remedy="correct it or take it out")
     return name, "".join(entry["PA"])
 
 

@@ -27,7 +27,7 @@ MOST_WORDS = 1 << 22  # occurrences, of all lengths
 class DegreeExplanations(_Base):
     """The part of `WeightedDegreeKernel` that explains: what a k-mer at its place adds to Σ_j c_j·K(x, z_j)."""
 
-    words_vary = True
+    kmers_vary = True
 
     if TYPE_CHECKING:  # what a weighted degree kernel has
 
@@ -78,7 +78,7 @@ class DegreeExplanations(_Base):
             share(places, weights, shares[i])
         return shares.ravel()
 
-    def _word_weights(
+    def _kmer_weights(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> tuple[list[str], npt.NDArray[np.float64]]:
         """Return for each k-mer what its occurrences in `X` and `support` add on average, by their places.

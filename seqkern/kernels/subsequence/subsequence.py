@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import NoWordsError, ParameterError
+from seqkern.core.errors import NoKmersError, ParameterError
 from seqkern.core.parameters import changed, choice, flag, integer, real, text
 from seqkern.core.threads import GIVEN_THREADS
 from seqkern.kernels.additive import spread_evenly
@@ -190,7 +190,7 @@ class StringKernel(SequenceKernel):
             shares = shares + spread_evenly(X, np.full(len(X), coefficients.sum()))
         return shares
 
-    def _word_weights(
+    def _kmer_weights(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> tuple[list[str], npt.NDArray[np.float64]]:
         """Return the n-mers (`up_to`: of 1 to n residues), and Σ_j coefficients[j]·φ_u(z_j) for each.
@@ -198,7 +198,7 @@ class StringKernel(SequenceKernel):
         With soft matching φ_u(z) is Σ decay^span·Π w over all subsequences of n residues.
         """
         if self.n is None:
-            raise NoWordsError("the words have no length", remedy="choose an n")
+            raise NoKmersError("the words have no length", remedy="choose an n")
         kmers, weights = [], []
         for length in range(1 if self.up_to else self.n, self.n + 1):
             found = sorted({kmer for Z in (X, support) for kmer in _kmers(Z, length)})

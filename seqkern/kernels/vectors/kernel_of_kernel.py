@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import component
-from seqkern.kernels.additive import matrix, row_attributions, spread_evenly, word_weights
+from seqkern.kernels.additive import kmer_weights, matrix, row_attributions, spread_evenly
 from seqkern.kernels.base import LAST_PARAMETERS, Kernel
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
-from seqkern.kernels.occurrences import WordWeights
+from seqkern.kernels.occurrences import KmerWeights
 from seqkern.kernels.vectors.linear import LinearKernel
 from seqkern.sequences.tables import Data
 
@@ -21,7 +21,7 @@ from seqkern.sequences.tables import Data
 class KernelOfKernel(CompositeKernel):
     """Base of the kernels that are a function of one other kernel: `base`, or the linear one."""
 
-    words_vary = True
+    kmers_vary = True
     last_parameters = ("base", *LAST_PARAMETERS)
 
     base: Kernel | None = component(
@@ -75,6 +75,6 @@ class KernelOfKernel(CompositeKernel):
         shares, rest = self._shares(X, support, coefficients)
         return row_attributions(self.bases[0], X, support, shares) + spread_evenly(X, rest)
 
-    def _word_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> WordWeights:
+    def _kmer_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
         shares, _ = self._shares(X, support, coefficients)
-        return word_weights(self.bases[0], X, support, shares.mean(axis=0))
+        return kmer_weights(self.bases[0], X, support, shares.mean(axis=0))

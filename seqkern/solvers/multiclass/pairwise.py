@@ -44,7 +44,7 @@ class PairwiseEnsemble(BinaryEnsemble):
         """Return the pairs of places of classes, the smaller first, in the order of `machines_`."""
         return itertools.combinations(range(len(self.classes_)), 2)
 
-    def machine(self, a: int, b: int) -> Solver:
+    def classifier(self, a: int, b: int) -> Solver:
         """Return the binary classifier of one pair of classes, for matrices with all columns of K.
 
         Parameters

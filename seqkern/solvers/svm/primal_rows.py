@@ -185,7 +185,7 @@ class Rows:
             good = np.isfinite(block.toarray() if self.sparse else block).all(axis=1)
             if not good.all():
                 place = f"row {span.start + np.argmin(good)} of the features contains NaN or inf"
-                raise GramError(place, remedy="mend the kernel's parameters or leave the record out")
+                raise GramError(place, remedy="correct the kernel's parameters or leave the record out")
         raise GramError("sums of features are too large", remedy="scale the features, or normalise the kernel")
 
 

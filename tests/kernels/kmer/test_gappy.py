@@ -10,7 +10,7 @@ from naive import encode, random_strings
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import GappyKernel, SpectrumKernel, blocks, planner
-from seqkern.kernels.additive import attributions, word_weights
+from seqkern.kernels.additive import attributions, kmer_weights
 
 FORTY = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%"
 ALGORITHMS = GappyKernel.algorithms
@@ -168,7 +168,7 @@ def test_a_window_weighs_what_it_adds(g, k, rc, presence):
     X, support = encode(STRINGS), encode(random_strings(5, 6, 30, seed=9))
     kernel = raw(g, k, presence=presence, reverse_complement=rc)
     coefficients = np.array([0.3, -1.2, 0.7, 2.0, -0.4])
-    words, weights, _ = word_weights(kernel, X, support, coefficients)
+    words, weights, _ = kmer_weights(kernel, X, support, coefficients)
     windows = {
         min(word, naive.reverse_complement(word)) if rc else word
         for string in (*STRINGS, *support.strings())

@@ -12,7 +12,7 @@ from naive import encode, random_strings
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import GappyPairKernel, SpectrumKernel, blocks
-from seqkern.kernels.additive import attributions, fold, word_weights
+from seqkern.kernels.additive import attributions, fold, kmer_weights
 from seqkern.kernels.products import _product
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -340,11 +340,11 @@ def test_letters_share_by_hand():
 
 def test_word_weights_by_hand():
     X, support = encode(["ACG"]), encode(["ACAC", "AG"])
-    words, weights, _ = word_weights(raw(1, 1), X, support, np.array([3.0, 5.0]))
+    words, weights, _ = kmer_weights(raw(1, 1), X, support, np.array([3.0, 5.0]))
     found = dict(zip(words, weights, strict=True))
     assert found == {"AC": 6, "CG": 0, "A.G": 0, "CA": 3, "A.A": 3, "C.C": 3, "AG": 5}
     # AC at 0 in X; at 0 and 2 in the first support record, E(2) = 1/3: each occurrence adds 3·(1 + 1/3).
-    words, weights, _ = word_weights(raw(1, 1, distance_weight="linear", sigma=3), X, support, np.array([3.0, 5.0]))
+    words, weights, _ = kmer_weights(raw(1, 1, distance_weight="linear", sigma=3), X, support, np.array([3.0, 5.0]))
     found = dict(zip(words, weights, strict=True))
     assert found["AC"] == pytest.approx(4)
     assert found["AG"] == 5
@@ -354,7 +354,7 @@ def test_word_weights_by_hand():
 def test_words_add_up_to_the_decision(options):
     support, coefficients = support_set()
     X = annotated(STRINGS, random_notes(STRINGS))
-    words, weights, _ = word_weights(raw(1, 2, **options), X, support, coefficients)
+    words, weights, _ = kmer_weights(raw(1, 2, **options), X, support, coefficients)
     assert len(set(words)) == len(words)
     letters = {"annotation_letters": "abce"} if "annotation" in options else {}
     kernel = raw(1, 2, alphabet="dna", **options, **letters)
@@ -365,7 +365,7 @@ def test_words_add_up_to_the_decision(options):
 
 def test_annotation_letters_that_cannot_be_printed_are_numbers():
     X = encode(["AC"]).replace(tracks={"heptad": np.array([0, 7], dtype=np.uint8)})
-    words, _, _ = word_weights(raw(1, 0, annotation="heptad"), X, X, np.ones(1))
+    words, _, _ = kmer_weights(raw(1, 0, annotation="heptad"), X, X, np.ones(1))
     assert words == ["AC<0><7>"]
 
 

@@ -190,14 +190,14 @@ def test_shares_over_other_alphabets(letters, values, coefficients):
     X, Y = encode(strings, letters), encode(support, letters)
     _, shares = naive(kernel, strings, support, coefficients)
     close(kernel._attribute(X, Y, coefficients), shares, kernel, coefficients)
-    words, weights = kernel._word_weights(X, Y, coefficients)
+    words, weights = kernel._kmer_weights(X, Y, coefficients)
     twin = naive_words(kernel, strings, support, coefficients)
     close(weights, [twin[word] for word in words], kernel, coefficients)
 
 
 @pytest.mark.usefixtures("way")
 def test_words_equal_the_sum_over_pairs(kernel, coefficients):
-    words, weights = kernel._word_weights(encode(STRINGS), encode(SUPPORT), coefficients)
+    words, weights = kernel._kmer_weights(encode(STRINGS), encode(SUPPORT), coefficients)
     twin = naive_words(kernel, STRINGS, SUPPORT, coefficients)
     assert set(words) == set(twin)
     assert len(words) == len(twin)

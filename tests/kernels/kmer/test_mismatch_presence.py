@@ -63,7 +63,7 @@ def test_shares_equal_the_naive_twin(k, m, rc):
 def test_a_word_weighs_what_it_adds_alone(k, m, rc):
     coefficients = np.random.default_rng(0).standard_normal(len(SUPPORT))
     kernel, X, support = make(k, m, rc), encode(STRINGS), encode(SUPPORT)
-    words, weights, _ = mismatch_presence.word_weights(kernel, X, support, coefficients)
+    words, weights, _ = mismatch_presence.kmer_weights(kernel, X, support, coefficients)
     every = {word for x in [*STRINGS, *SUPPORT] for word in kmers(x, k)}
     assert sorted(words) == sorted({min(word, reverse_complement(word)) for word in every} if rc else every)
     np.testing.assert_allclose(weights, kernel(encode(words), support) @ coefficients, rtol=1e-9, atol=1e-12)

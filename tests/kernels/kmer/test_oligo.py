@@ -12,7 +12,7 @@ from naive import encode, random_strings
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import OligoKernel, SpectrumKernel
-from seqkern.kernels.additive import attributions, fold, word_weights
+from seqkern.kernels.additive import attributions, fold, kmer_weights
 from seqkern.kernels.products import _product
 
 ALGORITHMS = ("dense", "index")
@@ -137,10 +137,10 @@ def test_letters_share_their_words():
 
 def test_words_have_their_mean():
     # ACA: A at 0 and at 2, C at 1. In the support AC counts 2: A at 0, C at 1.
-    found = word_weights(raw(1, 1), encode(["ACA"]), encode(["AC"]), np.array([2.0]))
+    found = kmer_weights(raw(1, 1), encode(["ACA"]), encode(["AC"]), np.array([2.0]))
     weights = dict(zip(found.names, found.weights, strict=True))
     assert weights == pytest.approx({"A": (2 + 2 + 2 * math.exp(-1)) / 3, "C": 2})
-    assert OligoKernel.words_vary
+    assert OligoKernel.kmers_vary
 
 
 def test_plan_names_the_candidates():

@@ -10,7 +10,7 @@ from naive import encode, random_strings
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import GappyPairKernel, OligoDistanceKernel, SpectrumKernel
-from seqkern.kernels.additive import attributions, fold, word_weights
+from seqkern.kernels.additive import attributions, fold, kmer_weights
 
 ALGORITHMS = ("dense", "index")
 STRINGS = [
@@ -131,7 +131,7 @@ def test_features_letters_and_words_give_the_kernel(options):
     record = np.repeat(np.arange(len(X)), X.lengths)
     sums = np.bincount(record, weights=letters, minlength=len(X))
     np.testing.assert_allclose(sums, decision, rtol=1e-9, atol=1e-12)
-    words, weights, _ = word_weights(kernel, X, support, coefficients)
+    words, weights, _ = kmer_weights(kernel, X, support, coefficients)
     known = dict(zip(words, weights, strict=True))
     vector = np.array([known.get(name, 0.0) for name in kernel.feature_names()])
     np.testing.assert_allclose(features @ vector, decision, rtol=1e-9, atol=1e-12)

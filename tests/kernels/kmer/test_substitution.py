@@ -10,7 +10,7 @@ from naive import encode, random_strings
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import MismatchKernel, SpectrumKernel, SubstitutionKernel, build_kernel
-from seqkern.kernels.additive import attributions, word_weights
+from seqkern.kernels.additive import attributions, kmer_weights
 from seqkern.kernels.kmer.substitution import COST_UNITS
 from seqkern.kernels.scores import implied_background, matrix_probabilities
 from seqkern.sequences.alphabets import DNA, PROTEIN, RNA, as_alphabet
@@ -188,7 +188,7 @@ def test_a_word_weighs_what_all_its_features_add():
     X, support = encode(strings[:3], "protein"), encode(strings[3:], "protein")
     kernel = raw(4, 6)
     coefficients = np.array([0.5, -2.0, 1.0])
-    words, weights, _ = word_weights(kernel, X, support, coefficients)
+    words, weights, _ = kmer_weights(kernel, X, support, coefficients)
     assert words == sorted({word for string in strings for word in naive.kmers(string, 4)})
     learned = kernel.features(support).T @ coefficients
     np.testing.assert_allclose(weights, kernel.features(encode(words, "protein")) @ learned, rtol=1e-9, atol=1e-12)

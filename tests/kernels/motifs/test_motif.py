@@ -12,7 +12,7 @@ from naive_motifs import count, gcg_regex, iupac_regex, occurrences, prosite_reg
 from seqkern import read_fasta
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import MotifKernel
-from seqkern.kernels.additive import attributions, word_weights
+from seqkern.kernels.additive import attributions, kmer_weights
 from seqkern.kernels.motifs import packing
 from seqkern.kernels.motifs.patterns import parse_pattern
 from seqkern.kernels.products import _product
@@ -313,7 +313,7 @@ def test_letters_of_an_occurrence_share_its_weight(presence, rc):
         shares.append(own)
     X, Z = encode(strings), encode(support)
     np.testing.assert_allclose(attributions(kernel, X, Z, coefficients), np.concatenate(shares), rtol=1e-12, atol=1e-12)
-    words, values, patterns = word_weights(kernel, X, Z, coefficients)
+    words, values, patterns = kmer_weights(kernel, X, Z, coefficients)
     assert words == [text for text in texts if text not in ("A-x(70)", "TTTTTTT") or text in _occurring(texts, X, Z)]
     np.testing.assert_allclose(values, [weights[texts.index(word)] for word in words], rtol=1e-12, atol=1e-12)
     counts = dict.fromkeys(texts, 0)

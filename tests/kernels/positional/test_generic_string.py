@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from naive import encode, random_strings
 from naive_generic_string import generic_string
 
-from seqkern.core.errors import FileError, NoWordsError, ParameterError, SequenceError
+from seqkern.core.errors import FileError, NoKmersError, ParameterError, SequenceError
 from seqkern.kernels import GenericStringKernel, SpectrumKernel, build_kernel, kernel_from_state
-from seqkern.kernels.additive import attributions, word_weights
+from seqkern.kernels.additive import attributions, kmer_weights
 from seqkern.kernels.products import _product
 from seqkern.kernels.subsequence.letter_weights import matrix_names
 from seqkern.kernels.windows.property_scales import amino_acid_scales
@@ -236,8 +236,8 @@ def test_attributions_are_of_the_letters_of_words():
     X = encode(["AC*", "AC"], PROTEIN)
     shares = attributions(generic(2, 0, 0), X.take([0]), X.take([1]), np.ones(1))
     assert shares.tolist() == [1.5, 1.5, 0]
-    with pytest.raises(NoWordsError):
-        word_weights(generic(2, 0, 0), X, X, np.ones(2))
+    with pytest.raises(NoKmersError):
+        kmer_weights(generic(2, 0, 0), X, X, np.ones(2))
 
 
 def test_plan_counts_the_diagonals_within_reach():

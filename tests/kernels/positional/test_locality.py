@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import encode, random_strings
 
-from seqkern.core.errors import NoWordsError, ParameterError, SequenceError
+from seqkern.core.errors import NoKmersError, ParameterError, SequenceError
 from seqkern.kernels import CodonImprovedKernel, LocalityImprovedKernel
-from seqkern.kernels.additive import attributions, word_weights
+from seqkern.kernels.additive import attributions, kmer_weights
 from seqkern.kernels.products import _product
 
 CLOSE = {"rtol": 1e-13, "atol": 0}
@@ -263,8 +263,8 @@ def test_unusable_sequences_are_named():
         locality(4)(encode(["A" * 10, "C" * 10, "A" * 9, "A" * 8]))
     with pytest.raises(SequenceError, match=r"record '1': has 12 letters, the columns 10"):
         locality(4)(encode(["A" * 12]), encode(["A" * 10]))
-    with pytest.raises(NoWordsError, match="choose a kernel of words"):
-        word_weights(locality(1), encode(["ACGT"]), encode(["ACGT"]), np.ones(1))
+    with pytest.raises(NoKmersError, match="choose a kernel of words"):
+        kmer_weights(locality(1), encode(["ACGT"]), encode(["ACGT"]), np.ones(1))
 
 
 def test_no_sequences_make_empty_matrices():

@@ -9,11 +9,11 @@ import pytest
 from folded import InnerLoop, evaluate_fold
 from naive import encode, random_strings
 
-from seqkern.core.errors import LabelError, NoWordsError, ParameterError, SequenceError
+from seqkern.core.errors import LabelError, NoKmersError, ParameterError, SequenceError
 from seqkern.datasets import Task
 from seqkern.folds import make_folds
 from seqkern.kernels import SalzbergKernel, kernel_from_state
-from seqkern.kernels.additive import attributions, fold, word_weights
+from seqkern.kernels.additive import attributions, fold, kmer_weights
 from seqkern.kernels.positional import salzberg
 from seqkern.models.sources import FittedKernel
 from seqkern.sequences.alphabets import Alphabet
@@ -129,8 +129,8 @@ def test_two_letters_share_what_they_add():
     assert letters[1] == pytest.approx(values[1] / 2 + values[2] / 2)
     assert letters[2] == pytest.approx(values[2] / 2)
     assert letters[3] == 0
-    with pytest.raises(NoWordsError):
-        word_weights(kernel, X, z, np.ones(1))
+    with pytest.raises(NoKmersError):
+        kmer_weights(kernel, X, z, np.ones(1))
 
 
 # ---- what it learns from -------------------------------------------------------------------------

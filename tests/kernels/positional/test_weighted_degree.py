@@ -11,7 +11,7 @@ from test_spectrum import read_reference
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import ShiftedWeightedDegreeKernel, WeightedDegreeKernel, blocks
-from seqkern.kernels.additive import attributions, word_weights
+from seqkern.kernels.additive import attributions, kmer_weights
 from seqkern.kernels.positional import _weighted_degree
 from seqkern.kernels.products import _product
 from seqkern.sequences.sequence_set import SequenceSet
@@ -283,7 +283,7 @@ def test_letters_and_words(shift, options):
     expected = [letter_shares(x, support, coefficients, 4, *given) for x in strings]
     np.testing.assert_allclose(shares, expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(shares.sum(axis=1), kernel(X, Z) @ coefficients, rtol=1e-9, atol=1e-12)
-    names, weights, _ = word_weights(kernel, X, Z, coefficients)
+    names, weights, _ = kmer_weights(kernel, X, Z, coefficients)
     means = mean_word_weights(strings, support, coefficients, 4, *given)
     assert set(names) == set(means)
     np.testing.assert_allclose(weights, [means[name] for name in names], rtol=1e-9, atol=1e-12)
@@ -301,13 +301,13 @@ def test_letters_of_sequences_of_several_words():
 def test_long_words_are_left_out_where_they_are_too_many(monkeypatch):
     monkeypatch.setattr("seqkern.kernels.positional.degree_explanations.MOST_WORDS", 3 * 2 * 40)
     X = encode(related(1, 40, masked=0))
-    names, _ = raw(10)._word_weights(X, X, np.ones(1))
+    names, _ = raw(10)._kmer_weights(X, X, np.ones(1))
     assert max(map(len, names)) == 3
 
 
 def test_words_too_long_for_codes():
     X = encode(["ACGT" * 10, "ACGT" * 10])
-    names, weights, _ = word_weights(raw(34), X, X, np.ones(2))
+    names, weights, _ = kmer_weights(raw(34), X, X, np.ones(2))
     assert max(map(len, names)) == 34
     np.testing.assert_allclose(weights[names.index(("ACGT" * 9)[:34])], 2 * 2 / (34 * 35))
 

@@ -84,7 +84,7 @@ def test_features_of_longer_words(word, text, terms, decay):
     # K(u, x) = φ_u(u)·φ_u(x), φ_u(u) = decay³.
     np.testing.assert_allclose(raw(3, decay)(X)[0, 1] / decay**3, expected, rtol=1e-14)
     np.testing.assert_allclose(features(text, 3, decay)[word], expected, rtol=1e-14)
-    names, weights = raw(3, decay)._word_weights(words(word), words(text), np.ones(1))
+    names, weights = raw(3, decay)._kmer_weights(words(word), words(text), np.ones(1))
     np.testing.assert_allclose(weights[names.index(word)], expected, rtol=1e-14)
 
 
@@ -426,14 +426,14 @@ def test_weights_of_words():
     coefficients = np.array([1.0, -0.5, 2.0])
     for up_to in (False, True):
         kernel = StringKernel(3, 0.7, up_to=up_to, normalize=False, short="zero")
-        names, weights = kernel._word_weights(X, support, coefficients)
+        names, weights = kernel._kmer_weights(X, support, coefficients)
         found = [features(z, 3, 0.7, up_to=up_to) for z in support.strings()]
         expected = [sum(c * f.get(u, 0) for c, f in zip(coefficients, found, strict=True)) for u in names]
         np.testing.assert_allclose(weights, expected, rtol=1e-13, atol=1e-15)
         assert len(names) == len(set(names))
         assert {"ACG", "GTA", "TGA"} <= set(names)
     with pytest.raises(ParameterError, match="no length"):
-        StringKernel(None)._word_weights(X, support, coefficients)
+        StringKernel(None)._kmer_weights(X, support, coefficients)
 
 
 def test_counts_too_large_are_not_taken_apart():

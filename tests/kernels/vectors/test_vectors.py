@@ -164,11 +164,11 @@ def test_the_width_of_jaakkola_is_the_median_distance_of_positives_to_the_neares
 
 
 def test_scale_is_summed_block_by_block(values, monkeypatch):
-    from seqkern.kernels.vectors import vector
+    from seqkern.kernels.vectors import rbf
 
-    whole = vector.total_variance(LinearKernel(), values)
-    monkeypatch.setattr(vector, "row_blocks", lambda n, m: [(i, i + 1) for i in range(n)])
-    assert vector.total_variance(LinearKernel(), values) == pytest.approx(whole, rel=1e-13)
+    whole = rbf.total_variance(LinearKernel(), values)
+    monkeypatch.setattr(rbf, "row_blocks", lambda n, m: [(i, i + 1) for i in range(n)])
+    assert rbf.total_variance(LinearKernel(), values) == pytest.approx(whole, rel=1e-13)
 
 
 def test_tables_with_other_columns_are_refused():

@@ -28,7 +28,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.kernels.kmer.hamming import _hamming_additive as loops
 from seqkern.kernels.kmer.hamming.eigenvalues import eigenvalues, reflect, residue_factors
 from seqkern.kernels.kmer.kmers import find_kmers, find_windows
-from seqkern.kernels.occurrences import WordWeights
+from seqkern.kernels.occurrences import KmerWeights
 from seqkern.kernels.products.product import TermBlocks
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
@@ -100,9 +100,9 @@ class HammingAdditive(Base):
                 shares += weight * self._shares_by_diagonals(X, support, coefficients, length)
         return shares
 
-    def _word_weights(
+    def _kmer_weights(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> WordWeights | tuple[list[str], npt.NDArray[np.float64]]:
+    ) -> KmerWeights | tuple[list[str], npt.NDArray[np.float64]]:
         kmers, weights = [], []
         for length, weight in zip(self._lengths(), self._weights(), strict=True):
             found = distinct_windows(X, support, length, self.reverse_complement)

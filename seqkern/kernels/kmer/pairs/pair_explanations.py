@@ -10,7 +10,7 @@ import numpy.typing as npt
 from seqkern.kernels.kmer.kmers import Counted
 from seqkern.kernels.kmer.pairs.kmer_pairs import Notes, Pairs
 from seqkern.kernels.kmer.positions import mean_shares, occurrence_shares
-from seqkern.kernels.occurrences import Pattern, WordWeights, merge, spell
+from seqkern.kernels.occurrences import KmerWeights, Pattern, merge, spell
 from seqkern.kernels.products import _fold
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
@@ -67,7 +67,7 @@ class PairExplanations(_Base):
                 _fold.spread(values[here], starts[here], offsets, total)
         return total
 
-    def _word_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> WordWeights:
+    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
         """With distance weights, a pair has what its occurrences in `X` and `support` add on average."""
         notes, parts = self._common_notes(X, support), []
         for k, weight in zip(self._lengths(), self._weights(), strict=True):

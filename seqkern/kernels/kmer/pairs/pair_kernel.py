@@ -71,7 +71,7 @@ class PairKernel(PairExplanations, KmerKernel):
     )
 
     @property
-    def words_vary(self) -> bool:  # type: ignore[override]  # an attribute of the class in other kernels
+    def kmers_vary(self) -> bool:  # type: ignore[override]  # an attribute of the class in other kernels
         """Whether what a pair adds depends on where it is."""
         return self.distance_weight is not None
 

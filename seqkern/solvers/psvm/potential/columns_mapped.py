@@ -321,5 +321,5 @@ def _check_finite(means: npt.NDArray[np.float64], first: int) -> None:
     if len(bad):
         raise GramError(
             f"column {first + bad[0]} of the matrix contains NaN or inf",
-            remedy="mend the matrix or leave the record out",
+            remedy="correct the matrix or leave the record out",
         )

@@ -56,7 +56,7 @@ class OperatorColumns(Columns):
             self.means[part] = mean
             self.scales[part] = np.where(scale <= 1e-12 * largest, 0, scale)
         if not (np.isfinite(self.means).all() and np.isfinite(self.scales).all()):
-            raise GramError("a column of the operator contains NaN or inf", remedy="mend its matvec")
+            raise GramError("a column of the operator contains NaN or inf", remedy="correct its matvec")
 
     def _raw(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the columns `which` of K, (l, w)."""

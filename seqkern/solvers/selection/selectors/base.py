@@ -227,7 +227,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         if not good.all():
             raise GramError(
                 f"row {int(np.argmin(good))} of the features contains NaN or inf",
-                remedy="mend the table or leave the record out",
+                remedy="correct the table or leave the record out",
             )
         try:
             validate_data(self, X, reset=True, skip_check_array=True)

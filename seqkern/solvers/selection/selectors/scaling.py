@@ -230,7 +230,7 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
             if not good.all():
                 raise GramError(
                     f"row {int(np.argmin(good))} of the features contains NaN or inf",
-                    remedy="mend the table or leave the record out",
+                    remedy="correct the table or leave the record out",
                 )
             validate_data(self, X, reset=reset, skip_check_array=True)
         except GramError:
