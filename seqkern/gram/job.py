@@ -44,7 +44,8 @@ from seqkern.kernels.blocks import BLOCK_BYTES, fill
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
-    from seqkern.kernels.base import Kernel, Prepared
+    from seqkern.kernels.base import Kernel
+    from seqkern.kernels.prepared import Prepared
 
 Progress: TypeAlias = Callable[[int, int], object]
 """Called with (entries done, all entries)."""

@@ -1,4 +1,4 @@
-"""The contract of every kernel.
+"""What every kernel does for those who call it; `contract` has what a family writes.
 
 A kernel family subclasses `Kernel`, or `SequenceKernel`, and writes three things: its parameters, ``_prepare`` and
 ``_block``. Everything else is done here: coercion and checks of the input, normalisation, the diagonal,
@@ -12,24 +12,18 @@ threads. A new family is found by its `name` and tested by its `examples`; nothi
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
-from seqkern.core.declared_words import Choice
-from seqkern.core.errors import FileError, NoKmersError, ParameterError, SequenceError, ZeroDiagonalError
-from seqkern.core.parameters import alphabet_name, changed, choice, fixed, flag, integer
-from seqkern.core.parametrized import Parameters
-from seqkern.core.public_files import is_public
+from seqkern.core.errors import ParameterError, SequenceError, ZeroDiagonalError
+from seqkern.core.parameters import alphabet_name, changed
 from seqkern.core.sparse_types import is_sparse
 from seqkern.core.specs import plain
 from seqkern.core.threads import given_threads
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays
 from seqkern.kernels import _blocks
 from seqkern.kernels.blocks import fill
 from seqkern.kernels.explicit import normalised_vectors
@@ -37,7 +31,6 @@ from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.implicit import Implicit, normalised
 from seqkern.kernels.kernel_table import KERNELS
 from seqkern.kernels.operators import Operators
-from seqkern.kernels.stored_form import StoredForm
 from seqkern.kernels.transformer import GramTransformer
 from seqkern.sequences.alphabets import ALPHABETS, Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
@@ -47,126 +40,13 @@ from seqkern.sequences.tracks import track_option
 if TYPE_CHECKING:
     from scipy.sparse import csr_array, csr_matrix
 
-    from seqkern.kernels.occurrences import KmerWeights
     from seqkern.kernels.vector_form import VectorForm
-    from seqkern.kernels.window_values import ScansWindows
-
-YEAR = 365 * 24 * 3600.0
-LAST_PARAMETERS: tuple[str, ...] = (
-    *("search", "iterations", "inclusion", "normalize", "presence", "reverse_complement"),
-    *("alphabet", "short", "zero_diagonal", "n_threads", "algorithm"),
-)
+from seqkern.kernels.contract import KernelContract
+from seqkern.kernels.prepared import Prepared
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """What one kernel made of one set of n sequences.
-
-    Attributes
-    ----------
-    payload : object
-        The family's own representation; has ``len()`` and ``rows(start, stop)``.
-    raw_diagonal : ndarray of float64, shape (n,)
-        K(x, x) before normalisation.
-    diagonal : ndarray of float64, shape (n,)
-        K(x, x) as the kernel returns it.
-    alphabet : Alphabet or None
-        Of the sequences; None for other data.
-    counts : dict of str to int
-        What the kernel's policies touched, in words; empty for a range of rows.
-    """
-
-    payload: Any
-    raw_diagonal: npt.NDArray[np.float64]
-    diagonal: npt.NDArray[np.float64]
-    alphabet: Alphabet | None = None
-    counts: dict[str, int] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        return len(self.raw_diagonal)
-
-    def rows(self, start: int, stop: int) -> "Prepared":
-        """Return some of the records, as a view.
-
-        Parameters
-        ----------
-        start, stop : int
-            Records `start` to `stop` − 1.
-
-        Returns
-        -------
-        Prepared
-        """
-        span = slice(start, stop)
-        return Prepared(self.payload.rows(start, stop), self.raw_diagonal[span], self.diagonal[span], self.alphabet)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Which exact algorithm will run, and what it is expected to cost.
-
-    Attributes
-    ----------
-    algorithm : str
-    seconds : float
-        Predicted CPU seconds for the whole matrix.
-    bytes : int
-        Predicted working memory besides the matrix itself.
-    reason : str
-        One line: the candidates and their predicted seconds.
-    """
-
-    algorithm: str
-    seconds: float = 0.0
-    bytes: int = 0
-    reason: str = ""
-
-    def check(self) -> Self:
-        """Return self, if the work is possible.
-
-        Raises
-        ------
-        ParameterError
-            If it would take more than a year of one processor core.
-        """
-        if not self.seconds <= YEAR:
-            raise ParameterError(
-                f"this would take about {self.seconds / YEAR:.2g} years of one processor core",
-                remedy="choose parameters with less to compare, or fewer sequences",
-            )
-        return self
-
-
-class Kernel(Operators, GramTransformer, Parameters):
+class Kernel(Operators, GramTransformer, KernelContract):
     """Base of all kernels.
-
-    Attributes
-    ----------
-    name : str
-        The name in configs and on the command line; a class without one is not registered.
-    plain : str
-        One sentence for readers of a report who know no kernels.
-    accepts : {"sequences", "features", "similarities"}
-        The kind of data.
-    tracks : tuple of str
-        Names of the tracks that the sequences must carry.
-    data_dependent : bool
-        Whether `fit` learns from the data; then one Gram matrix is needed for each training part.
-    positive_semidefinite : bool
-        Whether every Gram matrix is positive semi-definite.
-    equal_lengths : bool
-        Whether all sequences must have one length.
-    algorithms : tuple of str
-        What a parameter ``algorithm`` may name besides ``"auto"``, from its declaration; all give the same numbers. One
-        that some other parameter rules out is refused by `_check_parameters`, with the remedy ``choose algorithm=…``.
-    kmers_vary : bool
-        Whether what a k-mer adds depends on where it is, or on the sequence around it.
-    least_block_rows : int
-        Fewer rows in a block of the matrix would waste work on the columns.
-    has_weights_at_positions : bool
-        Whether `weights_at_positions` gives some.
-    missing_file_remedy : str
-        What to do where a file that the parameters name is not there.
 
     Examples
     --------
@@ -192,243 +72,6 @@ class Kernel(Operators, GramTransformer, Parameters):
     array([[ 9., 21.],
            [21., 49.]])
     """
-
-    name: ClassVar[str | None] = None
-    summary: ClassVar[str] = ""
-    accepts: ClassVar[str] = "sequences"
-    tracks: ClassVar[tuple[str, ...]] = ()
-    data_dependent: ClassVar[bool] = False
-    positive_semidefinite: ClassVar[bool] = True
-    equal_lengths: ClassVar[bool] = False
-    algorithms: ClassVar[tuple[str, ...]] = ()
-    kmers_vary: ClassVar[bool] = False
-    least_block_rows: ClassVar[int] = 1
-    has_weights_at_positions: ClassVar[bool] = False
-    missing_file_remedy: ClassVar[str] = "check the path"
-    last_parameters: ClassVar[tuple[str, ...]] = LAST_PARAMETERS
-
-    alphabet: str | Alphabet | None = fixed(None)
-    normalize: bool = flag(default=False, doc="Divide by sqrt(K(x, x)·K(y, y)).")
-    zero_diagonal: Literal["error", "zero"] = choice(
-        default="error",
-        doc="What to do, when normalising, about a record whose K(x, x) is not positive: refuse it, or give it a row "
-        "of zeros.",
-    )
-    n_threads: int | None = integer(default=None, low=1, execution=True, doc="By default all cores.")
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Read `algorithms` from the declaration of the parameter ``algorithm``."""
-        super().__init_subclass__(**kwargs)
-        declared = cls.declarations().get("algorithm")
-        if isinstance(declared, Choice):
-            cls.algorithms = tuple(name for name in declared.choices if name is not None and name != "auto")
-
-    # ---- what a kernel family writes ------------------------------------------------------------
-
-    def _prepare(self, X: Any, like: Any) -> Any:
-        """Return the payload of `X`; `like` is None or the payload that it will be compared with as columns.
-
-        A payload has ``len()``, ``rows(start, stop)`` and ``diagonal()`` (float64 (n,), before
-        normalisation). One with other payloads inside may have `counts`, what their policies touched. Raises
-        SequenceError for sequences the kernel cannot take.
-        """
-        raise NotImplementedError
-
-    def _block(self, rows: Any, cols: Any, out: npt.NDArray[np.float64]) -> None:
-        """Write K(rows, cols), not normalised, to `out` (float64, rows contiguous); two payloads.
-
-        Called from several threads: the work is done without the GIL.
-        """
-        raise NotImplementedError
-
-    def _fit(self, X: Any, y: Any) -> None:
-        """Learn from training data; only for ``data_dependent`` kernels. Sets attributes ending in ``_``."""
-
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays) of what `_fit` learned."""
-        return {}, {}
-
-    def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
-
-        Parameters
-        ----------
-        header : dict
-            Its JSON part.
-        arrays : dict of str to ndarray
-            Its arrays.
-        """
-
-    def restrict(self, rows: npt.NDArray[Any]) -> "Kernel":
-        """Return an equivalent fitted kernel for comparisons with some of the training samples alone.
-
-        By default itself: what a kernel learned, or its references, is needed whichever columns are left.
-
-        Parameters
-        ----------
-        rows : ndarray of int or bool
-            Which training samples.
-
-        Returns
-        -------
-        Kernel
-        """
-        return self
-
-    def stored_form(self) -> StoredForm | None:
-        """Return how this kernel follows from matrices over all samples; None if there is no such form.
-
-        By default the kernel itself if it learns nothing, so that its one Gram matrix serves every training part.
-
-        Returns
-        -------
-        StoredForm or None
-        """
-        return None if self.data_dependent else StoredForm((self,))
-
-    def learned(self) -> dict[str, float]:
-        """Return what `fit` learned that people want to see, a dict of text to number; ``{}`` where there is nothing.
-
-        A study keeps it for each training part, beside the chosen parameters.
-        """
-        return {}
-
-    def files(self) -> tuple[str, ...]:
-        """Return the paths of the files that the parameters name.
-
-        What is in them is read once, and kept by `fitted_state` even if nothing is learned: so it is part of
-        `identity`, and a saved model does not need the files. A workflow makes them inputs.
-        """
-        return ()
-
-    def check_files(self) -> None:
-        """Raise FileError if a local file that the parameters name is not there."""
-        for path in self.files():
-            if not is_public(path) and not Path(path).is_file():
-                raise FileError(f"there is no file {str(path)!r}", remedy=self.missing_file_remedy)
-
-    def _fold(
-        self, columns: Any, coefficients: npt.NDArray[np.float64]
-    ) -> Callable[[Any], npt.NDArray[np.float64]] | None:
-        """Return ``values(payload)`` for Σ_j coefficients[j]·K(x, z_j), not normalised; None: by the matrix.
-
-        `columns` is the payload of the sequences z_j. See `seqkern.kernels.additive`.
-        """
-        return None
-
-    def weights_at_positions(
-        self, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> "ScansWindows | None":
-        """Return what sums Σ_j coefficients[j]·K(x, z_j), not normalised, over windows; None without such a form.
-
-        Parameters
-        ----------
-        support : SequenceSet, m sequences of one length
-            z_j; their length is that of the windows.
-        coefficients : ndarray of float64, shape (m,)
-            One for each.
-
-        Returns
-        -------
-        object or None
-            It has ``scan(codes, starts, n_threads)`` as `kernels.positional.position_weights.PositionWeights`. Its user
-            is `seqkern.kernels.window_values`.
-        """
-        return None
-
-    def constant_diagonal(self, length: int) -> bool:
-        """Tell whether K(x, x), not normalised, is the same for all sequences of a length without masked letters.
-
-        Parameters
-        ----------
-        length : int
-            In residues.
-
-        Returns
-        -------
-        bool
-        """
-        return False
-
-    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return float64 (residues of X,): each residue's share in Σ_j coefficients[j]·K(x, z_j), not normalised.
-
-        What a pair of k-mers contributes is shared equally by the letters on which it rests: for windows
-        compared position by position, those where the two agree.
-        """
-        raise ParameterError(
-            f"kernel {self.name!r} cannot be taken apart letter by letter", remedy="choose a kernel of words"
-        )
-
-    def _implicit(self, X: Any) -> "Implicit":
-        """Return the Implicit of `X`, not normalised. A kernel without it is trained on a Gram matrix only."""
-        raise NotImplementedError
-
-    @classmethod
-    def has_implicit(cls) -> bool:
-        """Tell whether kernels of this class have `implicit`, at least with some parameters."""
-        return cls._implicit is not Kernel._implicit
-
-    def implicit_bytes(self, X: Any) -> int:
-        """Return the bytes that ``implicit(X)`` and its weights take, predicted before the work.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table
-            The training samples.
-
-        Returns
-        -------
-        int
-        """
-        return 0
-
-    def _kmer_weights(
-        self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]
-    ) -> "KmerWeights | tuple[list[str], npt.NDArray[np.float64]]":
-        """Return KmerWeights: the k-mers of `X` and `support`, and what one occurrence of each adds, not normalised.
-
-        A sequence that is one k-mer adds the weight of the k-mer. Where an occurrence adds more or less, by its place
-        or its sequence, the weight is a mean, and `kmers_vary` is True. A plain pair (list of str, float64 array) will
-        do where the k-mers are letters next to each other. NoKmersError if there are no k-mers.
-        """
-        raise NoKmersError(f"kernel {self.name!r} has no words", remedy="choose a kernel of words")
-
-    def min_length(self) -> int:
-        """Return how many letters a sequence needs to have anything that is compared."""
-        return 0
-
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return which algorithm will run, and what it is expected to cost.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The rows.
-        Y : the same, m records, optional
-            The columns; by default `X`.
-
-        Returns
-        -------
-        Plan
-        """
-        return Plan("direct")
-
-    @classmethod
-    def examples(cls) -> Sequence["Kernel"]:
-        """Return unfitted kernels of this class for the contract suite, one for each way through the code.
-
-        tests/kernels/test_kernel_contract.py runs every check on each of them, on a dozen short sequences (DNA,
-        unless `alphabet` says otherwise), rows of numbers, or similarities. By default ``[cls()]``.
-        """
-        return [cls()]
-
-    @property
-    def fitted(self) -> bool:
-        """Whether `fit` has learned something: an attribute ends in ``_``."""
-        return any(name.endswith("_") for name in vars(self))
-
-    # ---- what its users call --------------------------------------------------------------------
 
     def __call__(self, X: Any, Y: Any = None) -> npt.NDArray[np.float64]:
         """Return ``kernel(X, Y)``."""

@@ -17,7 +17,8 @@ from seqkern.core.threads import GIVEN_THREADS, available_threads
 from seqkern.kernels import _blocks
 
 if TYPE_CHECKING:
-    from seqkern.kernels.base import Kernel, Prepared
+    from seqkern.kernels.base import Kernel
+    from seqkern.kernels.prepared import Prepared
 
 BLOCK_BYTES = 1 << 22
 LEAST_BLOCK_ROWS = 64  # fewer rows share too little of what is read of the columns

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from seqkern.core.memory import available_memory
 from seqkern.core.threads import GIVEN_THREADS, available_threads
-from seqkern.kernels.base import Plan
 from seqkern.kernels.blocks import LEAST_BLOCK_ROWS, row_blocks
+from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products import _product
 from seqkern.sequences.sequence_set import SequenceSet
 

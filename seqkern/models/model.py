@@ -25,8 +25,9 @@ from seqkern.core.errors import ModelError, ParameterError, PolicyError
 from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibration, calibration_from_record
 from seqkern.gram.transforms import naming_rows
 from seqkern.gram.transforms.base import GramTransform
-from seqkern.kernels.base import Kernel, Prepared
+from seqkern.kernels.base import Kernel
 from seqkern.kernels.blocks import fill
+from seqkern.kernels.prepared import Prepared
 from seqkern.models.affine import AffineForm, affine_form
 from seqkern.models.decisions import Decisions, check_predicts, codes_of_decisions
 from seqkern.sequences.alphabets import Alphabet

@@ -17,7 +17,8 @@ from seqkern.kernels.vectors.rbf import VECTOR_GAMMA, VECTOR_KERNEL
 from seqkern.sequences.tables import FeatureTable
 
 if TYPE_CHECKING:
-    from seqkern.kernels.base import Kernel, Prepared
+    from seqkern.kernels.base import Kernel
+    from seqkern.kernels.prepared import Prepared
 
 
 class EmpiricalMapGram(GramTransform):

@@ -14,8 +14,8 @@ from seqkern.core.threads import GIVEN_THREADS
 from seqkern.kernels.alignment.base import AlignmentKernel
 from seqkern.kernels.alignment.local_factors import Factors
 from seqkern.kernels.alignment.local_sums import LocalSums, product, shares
-from seqkern.kernels.base import Plan, Prepared
 from seqkern.kernels.planner import Cost, Workload
+from seqkern.kernels.prepared import Plan, Prepared
 from seqkern.kernels.products import _product
 from seqkern.sequences.alphabets import DNA, PROTEIN, Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet

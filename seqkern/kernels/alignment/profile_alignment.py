@@ -11,8 +11,9 @@ import numpy.typing as npt
 from seqkern.core.parameters import changed, choice, real
 from seqkern.kernels.alignment.base import check_gaps
 from seqkern.kernels.alignment.profile_product import LARGEST, ProfileColumns, Sums, product, shares, working_bytes
-from seqkern.kernels.base import Plan, SequenceKernel
+from seqkern.kernels.base import SequenceKernel
 from seqkern.kernels.planner import Cost, Workload
+from seqkern.kernels.prepared import Plan
 from seqkern.profiles.searching import ProfileTracks
 from seqkern.sequences.sequence_set import SequenceSet
 

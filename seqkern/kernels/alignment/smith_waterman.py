@@ -11,8 +11,8 @@ from seqkern.core.threads import GIVEN_THREADS, available_threads
 from seqkern.kernels.alignment.base import AlignmentKernel
 from seqkern.kernels.alignment.best_scores import AlignedSequences, product, shares
 from seqkern.kernels.alignment.integers import LARGEST, IntegerScores
-from seqkern.kernels.base import Plan
 from seqkern.kernels.planner import Cost, Workload
+from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products import _product
 from seqkern.sequences.alphabets import Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet

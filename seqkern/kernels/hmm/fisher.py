@@ -12,7 +12,6 @@ from seqkern.core.errors import LabelError, ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, flag, integer, real, text
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.additive import spread_evenly
-from seqkern.kernels.base import Plan
 from seqkern.kernels.hmm import _forward_backward
 from seqkern.kernels.hmm.building import build_profile, check_alphabet
 from seqkern.kernels.hmm.markov import MarkovChain
@@ -20,6 +19,7 @@ from seqkern.kernels.hmm.profile_hmm import ProfileHMM
 from seqkern.kernels.hmm.reading import read_profiles
 from seqkern.kernels.one_entry_cache import OneEntryCache
 from seqkern.kernels.planner import Workload
+from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products import _product
 from seqkern.kernels.products.product import FeatureKernel, Term, TermBlocks
 from seqkern.kernels.products.real import PRODUCT_NS, RealDenseBlock

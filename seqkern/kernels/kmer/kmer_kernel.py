@@ -8,10 +8,10 @@ import numpy as np
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, flag, numbers
-from seqkern.kernels.base import Plan
 from seqkern.kernels.implicit import CombinedImplicit, Implicit, SparseImplicit
 from seqkern.kernels.kmer.kmers import SMALL_SPACE, Counted, check_code_space, check_lengths
 from seqkern.kernels.planner import Cost, Workload, cheapest, make_plan
+from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products.product import Block, FeatureKernel, Term, TermBlocks
 from seqkern.sequences.alphabets import Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet

@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from seqkern.core.errors import NoKmersError
 from seqkern.core.parameters import changed, fixed, integer, real
-from seqkern.kernels.base import Plan
 from seqkern.kernels.kmer.inexact import InexactKernel
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K
 from seqkern.kernels.kmer.neighbourhoods import Rule, Windows, place_rule
+from seqkern.kernels.prepared import Plan
 from seqkern.profiles.searching import SAMPLE_RECORDS, ProfileTracks
 from seqkern.sequences.sequence_set import SequenceSet
 

@@ -9,7 +9,6 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, flag, real, text
 from seqkern.core.types import Arrays, Header
-from seqkern.kernels.base import Plan
 from seqkern.kernels.implicit import SparseImplicit
 from seqkern.kernels.kmer.kmer_kernel import KEPT_BYTES, WEIGHT_BYTES
 from seqkern.kernels.kmer.kmers import Counted
@@ -18,6 +17,7 @@ from seqkern.kernels.motifs.scanner import MatrixScanner, PatternScanner, Scanne
 from seqkern.kernels.motifs.sets import MotifSet
 from seqkern.kernels.occurrences import KernelPattern, KmerWeights
 from seqkern.kernels.planner import Cost, Workload, cheapest, letter_shares, make_plan
+from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products import _product
 from seqkern.kernels.products.product import FeatureKernel, Term, TermBlocks
 from seqkern.sequences.alphabets import Alphabet

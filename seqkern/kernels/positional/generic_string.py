@@ -10,9 +10,10 @@ import numpy.typing as npt
 from seqkern.core.parameters import changed, integer, real, text
 from seqkern.core.threads import GIVEN_THREADS, available_threads
 from seqkern.kernels.alignment.scoring import score_table
-from seqkern.kernels.base import Plan, SequenceKernel
+from seqkern.kernels.base import SequenceKernel
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.positional import _generic_string
+from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products import _product
 from seqkern.kernels.scores import matrix_names
 from seqkern.kernels.windows.property_scales import PropertyScales, ScaleParameter, amino_acid_scales

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from seqkern.core.errors import LabelError, SequenceError
 from seqkern.core.parameters import changed, real
 from seqkern.core.types import Arrays, Header
-from seqkern.kernels.base import Plan
 from seqkern.kernels.planner import Workload
+from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products import _product
 from seqkern.kernels.products.product import FeatureKernel, Term, TermBlocks
 from seqkern.kernels.products.real import PRODUCT_NS, RealDenseBlock

@@ -8,13 +8,14 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, integer, numbers
-from seqkern.kernels.base import Plan, Prepared, SequenceKernel
+from seqkern.kernels.base import SequenceKernel
 from seqkern.kernels.implicit import Implicit
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.positional.degree_explanations import DegreeExplanations
 from seqkern.kernels.positional.degree_implicit import implicit_bytes_of, implicit_of
 from seqkern.kernels.positional.degree_payload import DegreePayload, degree_cost, make_sum, positions_are_definite
 from seqkern.kernels.positional.position_weights import PositionWeights, fold, of_kernel
+from seqkern.kernels.prepared import Plan, Prepared
 from seqkern.sequences.sequence_set import SequenceSet
 
 LARGEST_DEGREE = LARGEST_SHIFT = 10_000

@@ -12,8 +12,9 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import choice, component, integer, real
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Arrays, Header
-from seqkern.kernels.base import Kernel, Prepared
+from seqkern.kernels.base import Kernel
 from seqkern.kernels.feature_blocks import filled
+from seqkern.kernels.prepared import Prepared
 from seqkern.kernels.specs import build_kernel
 from seqkern.kernels.vector_form import VectorForm
 from seqkern.kernels.vectors.approximation import CHUNK_ROWS, ApproximateKernel, Values

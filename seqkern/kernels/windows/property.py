@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, flag, integer, text
-from seqkern.kernels.base import Plan
 from seqkern.kernels.planner import Workload
+from seqkern.kernels.prepared import Plan
 from seqkern.kernels.vectors.linear import FUNCTION_SECONDS, PRODUCT_SECONDS
 from seqkern.kernels.windows.property_scales import PropertyScales, ScaleParameter
 from seqkern.kernels.windows.window_table import LetterCoding

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import changed, choice, real
-from seqkern.kernels.base import Plan
+from seqkern.kernels.prepared import Plan
 from seqkern.kernels.windows.window_vectors import END, WindowVectorKernel
 from seqkern.profiles.profile import check_tracks
 from seqkern.profiles.searching import ProfileTracks

@@ -6,7 +6,8 @@ import numpy as np
 
 from seqkern.core.parameters import changed, real
 from seqkern.kernels import _common_substrings
-from seqkern.kernels.base import Plan, SequenceKernel
+from seqkern.kernels.base import SequenceKernel
+from seqkern.kernels.prepared import Plan
 
 
 @dataclass(frozen=True)
