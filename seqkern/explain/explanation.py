@@ -336,7 +336,7 @@ def _of_two_classes(model: Model, pair: str | None) -> Model:
                 f"pair={pair!r} is for models of several classes, and this one is {model.kind}", remedy="leave it out"
             )
         return model
-    if not hasattr(model.solver, "machine"):
+    if not hasattr(model.solver, "classifier"):
         raise no_two_class_solver(model.solver)
     places = {name: i for i, name in enumerate(model.classes)}
     pairs = {f"{a}:{b}": (i, j) for a, i in places.items() for b, j in places.items() if i != j}

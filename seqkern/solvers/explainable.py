@@ -33,7 +33,7 @@ def check_solver(solver: "Solver") -> None:
     ...     print(error.remedy)
     choose a solver that can, such as csvc or psvc with a Gram matrix
     """
-    if solver.targets == ("multiclass",) and not hasattr(solver, "machine"):
+    if solver.targets == ("multiclass",) and not hasattr(solver, "classifier"):
         raise no_two_class_solver(solver)
     if "binary" in solver.nested_solvers():
         check_solver(solver.get_params(deep=False)["binary"])
