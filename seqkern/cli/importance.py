@@ -69,7 +69,8 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.core.archive import check_writable
     from seqkern.datasets import load_dataset
     from seqkern.explain import Explainer
-    from seqkern.explain.positions import positions_of, write_positions
+    from seqkern.explain.position_files import write_positions
+    from seqkern.explain.positions import positions_of
 
     dataset, out_dir = load_dataset(args.dataset), Path(args.output)
     check_writable(out_dir / "importance.npz")

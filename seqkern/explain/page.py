@@ -12,8 +12,8 @@ from seqkern.figures.numbers import number, plural
 from seqkern.figures.page import whole_page
 
 if TYPE_CHECKING:
-    from seqkern.explain.files import Shown, Summary
     from seqkern.explain.positions import Positions
+    from seqkern.explain.shown import Shown, Summary
 
 Words = Sequence[tuple[str, float, int | None]]
 """K-mers, their weights and occurrences, as `KmerTable.sorted` gives them."""

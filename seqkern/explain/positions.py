@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.archive import atomic_write, load_archive, save_archive
+from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.errors import FileError, ParameterError
-from seqkern.core.tsv import write_tsv
 from seqkern.core.types import PathLike
 from seqkern.explain.poim import MOST_ORDER, Importance, LetterMeans, has_poim, poim
-from seqkern.figures.svg import as_file
 from seqkern.sequences.alphabets import Alphabet
 
 if TYPE_CHECKING:
@@ -25,8 +22,6 @@ if TYPE_CHECKING:
 FORMAT = "seqkern importance 1"
 SECTION, WHOLE = 71, 90
 MANY_LETTERS = 5
-TABLE = "importance.tsv"
-PICTURES = ("importance.svg", "logo.svg", "importance-section.svg", "logo-section.svg")
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,43 +224,3 @@ def _largest_section(weights: npt.NDArray[np.float64], first: int) -> tuple[int,
         sums[(allowed > -first) | (allowed + SECTION <= -first)] = -np.inf
     start = int(np.argmax(np.round(sums, 12))) if len(sums) else 0
     return first + start, first + start + SECTION - 1
-
-
-def write_positions(positions: Positions, out_dir: Path, label: str) -> None:
-    """Write the table and the pictures; pictures of an earlier run that there are no more are removed.
-
-    Parameters
-    ----------
-    positions : Positions
-        What is written.
-    out_dir : Path
-        The folder.
-    label : str
-        Whose importance it is, for readers who do not see the pictures.
-
-    Raises
-    ------
-    FileError
-        If a file cannot be written.
-    """
-    from seqkern.explain.positions_page import pictures  # loads matplotlib
-
-    drawn = pictures(positions, label)
-    write_tsv(out_dir / TABLE, ("order", "position", "offset", "word", "value"), positions.rows())
-    for name, svg in drawn.items():
-        with atomic_write(out_dir / name, "w") as file:
-            file.write(as_file(svg))
-    for name in set(PICTURES) - set(drawn):
-        (out_dir / name).unlink(missing_ok=True)
-
-
-def remove_positions(out_dir: Path) -> None:
-    """Remove the files of an earlier run.
-
-    Parameters
-    ----------
-    out_dir : Path
-        The folder that `write_positions` wrote to.
-    """
-    for name in (TABLE, *PICTURES):
-        (out_dir / name).unlink(missing_ok=True)

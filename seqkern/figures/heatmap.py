@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +13,27 @@ from matplotlib.figure import Figure
 from seqkern.core.markup import Markup
 from seqkern.figures.matplotlib_svg import DIVERGING_MAP, render
 
-if TYPE_CHECKING:
-    from seqkern.explain.poim import Importance  # a higher room: it shows what is drawn here
-
 TOP_WORDS = 12
 ROW, BAR, REST = 0.165, 0.75, 0.62
 WIDTH = 9.2
+
+
+class Importance(Protocol):
+    """What a heat map is drawn of; see `seqkern.explain.poim.Importance`."""
+
+    @property
+    def length(self) -> int:
+        """Residues of a window."""
+
+    @property
+    def matrices(self) -> Mapping[int, npt.NDArray[np.float64]]:
+        """By number of residues: the importance of each k-mer at each position."""
+
+    def words(self, order: int) -> list[str]:
+        """Return the k-mers of `order` residues."""
+
+    def position_weights(self) -> npt.NDArray[np.float64]:
+        """Return the importance of each position."""
 
 
 def top_words(matrix: npt.NDArray[np.float64], words: Sequence[str], most: int = TOP_WORDS) -> list[int]:

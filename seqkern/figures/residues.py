@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,14 +16,35 @@ from seqkern.figures.matplotlib_svg import DIVERGING_MAP, render
 from seqkern.figures.names import short
 from seqkern.figures.track_picture import NAMES, shape_of
 
-if TYPE_CHECKING:
-    from seqkern.report.letter_importance import LetterImportance  # a higher room: it shows what is drawn here
-
+END = "end"
+"""What stands for places beyond an end of the chain, among letters."""
 LONGEST: dict[str | None, int] = {"helix": 36, "strand": 18}
 OTHER_LONGEST = 24
 """Residues up to which lengths of segments are drawn, by the shape that their state is drawn as."""
 LETTER_ROW = 0.135
 PANELS = 4
+
+
+class LetterImportance(NamedTuple):
+    """What letters around a residue say of its state.
+
+    Attributes
+    ----------
+    values : ndarray of float64, shape (states, letters, places)
+    states, letters : list of str
+    places : ndarray of int64
+        Distances from the residue.
+    """
+
+    values: npt.NDArray[np.float64]
+    states: list[str]
+    letters: list[str]
+    places: npt.NDArray[np.int64]
+
+    @property
+    def inside(self) -> list[bool]:
+        """Return which letters are residues of the chain, a list of bool."""
+        return [letter != END for letter in self.letters]
 
 
 def state_title(state: str) -> str:

@@ -7,7 +7,8 @@ whose homolog, or whose own other residues, are trained on is one.
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.folds.foldset import FoldSet, Split
+from seqkern.folds.foldset import FoldSet
+from seqkern.folds.split import Split
 from seqkern.residues.residues import Residues
 from seqkern.sequences.labels import Labels
 

@@ -19,6 +19,7 @@ from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.core.types import Ids, PathLike
 from seqkern.folds.methods import METHODS, inner_groups, options_of
 from seqkern.folds.samples import PARTS, RARE_STATE, Samples
+from seqkern.folds.split import Split
 from seqkern.folds.splitters import Indices
 from seqkern.folds.whole_chains import check_whole, groups_of_chains
 from seqkern.sequences.labels import Labels
@@ -26,33 +27,6 @@ from seqkern.sequences.tables import Data
 
 GROUP = "group"
 RESERVED = ("id", GROUP)
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """One division of the samples into a training and a test part.
-
-    Attributes
-    ----------
-    name : str
-        Of the split.
-    train : ndarray of int64
-        The rows to train on, sorted.
-    test : ndarray of int64
-        The rows to test on, sorted; none of them is in `train`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqkern.folds import Split
-    >>> split = Split("1", train=np.array([0, 2, 3]), test=np.array([1, 4]))
-    >>> split.name, split.test.tolist()
-    ('1', [1, 4])
-    """
-
-    name: str
-    train: Indices
-    test: Indices
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,9 @@ import numpy.typing as npt
 from seqkern.core.checks import check_integer, check_real
 from seqkern.core.tsv import write_tsv
 from seqkern.core.types import PathLike
-from seqkern.folds.foldset import FoldSet, Split
+from seqkern.folds.foldset import FoldSet
 from seqkern.folds.overlaps import chance_length, contained_pairs, similar_pairs
+from seqkern.folds.split import Split
 from seqkern.folds.splitters import Indices, merge_groups
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import FoldError
 from seqkern.core.types import Ids, PathLike
+from seqkern.folds.split import Split
 from seqkern.folds.splitters import Indices
-
-if TYPE_CHECKING:
-    from seqkern.folds.foldset import Split  # imports this module: a circle
 
 
 def check_whole(split: Split, chains: npt.ArrayLike | None, ids: Ids, file: PathLike | None = None) -> None:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-if TYPE_CHECKING:
-    from seqkern.kernels.transformer import GramTransformer
+
+class NamesColumns(Protocol):
+    """What knows the names of the columns of a matrix."""
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names."""
 
 
 class _Named(TransformerMixin, BaseEstimator):
     """What only names the columns that a kernel gives."""
 
-    def __init__(self, kernel: GramTransformer) -> None:
+    def __init__(self, kernel: NamesColumns) -> None:
         self.kernel = kernel
 
     def fit(self, K: np.ndarray, y: None = None) -> _Named:
@@ -30,7 +34,7 @@ class _Named(TransformerMixin, BaseEstimator):
         return self.kernel.get_feature_names_out()
 
 
-def contain(K: np.ndarray, kernel: GramTransformer) -> Any:
+def contain(K: np.ndarray, kernel: NamesColumns) -> Any:
     """Return the matrix of a fitted kernel in the container that its ``set_output``, or the configuration, asks for.
 
     Parameters

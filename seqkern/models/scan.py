@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from seqkern.core.checks import check_choice
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.types import Source
 from seqkern.kernels.window_values import WindowValues
+from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.candidates import FORWARD, REVERSE, Candidates, ScanBuffer
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.streaming import BLOCK, iter_pieces
@@ -128,6 +129,11 @@ class Scanner:
         self.counts: Counter[str] = Counter()
         self.bare: list[str] = []
 
+    @property
+    def alphabet(self) -> Alphabet:
+        """Return the alphabet of the model's sequences."""
+        return cast(Alphabet, self.model.alphabet)  # a model without one was refused
+
     def scan(
         self,
         source: Source,
@@ -159,10 +165,9 @@ class Scanner:
         FileError, SequenceError
             As `seqkern.sequences.streaming.iter_pieces`.
         """
-        assert self.model.alphabet is not None
         self.counts, self.bare = Counter(), []
         buffer, done = ScanBuffer(self), 0
-        for piece in iter_pieces(source, self.model.alphabet, ids=ids, block=block):
+        for piece in iter_pieces(source, self.alphabet, ids=ids, block=block):
             buffer.add(piece)
             if buffer.fresh >= block:
                 yield from buffer.decide()
@@ -204,13 +209,12 @@ class Scanner:
         -------
         ndarray of float64, shape (n,) or (n, classes)
         """
-        assert self.model.alphabet is not None
         shape = (len(self.model.classes),) if self.model.kind == "multiclass" else ()
         out = np.empty((len(starts), *shape))
         for first in range(0, len(starts), AT_ONCE):
             some = starts[first : first + AT_ONCE]
             ids = names[first : first + AT_ONCE].tolist()
-            windows = SequenceSet(codes, some, some + self.window.length, ids, self.model.alphabet)
+            windows = SequenceSet(codes, some, some + self.window.length, ids, self.alphabet)
             out[first : first + AT_ONCE] = self.model.decision(windows, n_threads=self.n_threads)
         return out
 

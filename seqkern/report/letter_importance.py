@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from seqkern.figures.residues import END, LetterImportance
 from seqkern.report.dataset_results import KEYS
 from seqkern.report.residue_data import Judged, as_bytes
 
@@ -20,29 +20,6 @@ WIDEST = 21
 BY_HYDROPHOBICITY = "IVLFCMAGTSWYPHDENQKR"
 """Order of the scale of Kyte & Doolittle 1982, J. Mol. Biol. 157:105-132; equal values by the alphabet."""
 POSITIONED = re.compile(r"([+-]?\d+):(.|end)")
-END = "end"
-
-
-class LetterImportance(NamedTuple):
-    """What letters around a residue say of its state.
-
-    Attributes
-    ----------
-    values : ndarray of float64, shape (states, letters, places)
-    states, letters : list of str
-    places : ndarray of int64
-        Distances from the residue.
-    """
-
-    values: npt.NDArray[np.float64]
-    states: list[str]
-    letters: list[str]
-    places: npt.NDArray[np.int64]
-
-    @property
-    def inside(self) -> list[bool]:
-        """Return which letters are residues of the chain, a list of bool."""
-        return [letter != END for letter in self.letters]
 
 
 def weights_by_position(features: pd.DataFrame, classes: Sequence[str]) -> LetterImportance | None:

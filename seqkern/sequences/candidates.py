@@ -7,10 +7,10 @@ decisions are those of a `seqkern.models.scan.Scanner`.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +18,53 @@ import numpy.typing as npt
 from seqkern.core.types import Rows
 from seqkern.sequences.alphabets import MASK, Alphabet
 from seqkern.sequences.streaming import Piece
-
-if TYPE_CHECKING:
-    from seqkern.models.scan import Scanner  # a higher room: it scans with what stands here
+from seqkern.sequences.windows import Window
 
 FORWARD, REVERSE = 0, 1
+
+
+class Decides(Protocol):
+    """What decides about candidates; see `seqkern.models.scan.Scanner`.
+
+    Attributes
+    ----------
+    site : ndarray of uint8
+        Codes of the letters that stand at a candidate.
+    window : Window
+        What is cut around it.
+    masked, lower : {"skip", …}
+        What is done about windows with masked letters, and in lower case.
+    bare : list of str
+        Records without any letters at which the site could stand.
+    """
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """Of the sequences."""
+
+    @property
+    def strands(self) -> Sequence[int]:
+        """`FORWARD`, `REVERSE` or both."""
+
+    @property
+    def counts(self) -> MutableMapping[str, int]:
+        """Candidates left out, by the reason."""
+
+    site: npt.NDArray[np.uint8]
+    window: Window
+    masked: str
+    lower: str
+    bare: list[Any]
+
+    def values(
+        self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], names: npt.NDArray[np.object_]
+    ) -> npt.NDArray[np.float64]:
+        """Return the decisions about windows without masked letters."""
+
+    def by_model(
+        self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], names: npt.NDArray[np.object_]
+    ) -> npt.NDArray[np.float64]:
+        """Return the decisions about any windows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +133,7 @@ class ScanBuffer:
         What decides about candidates; its `counts` and `bare` are added to.
     """
 
-    def __init__(self, scanner: Scanner) -> None:
+    def __init__(self, scanner: Decides) -> None:
         self.scanner = scanner
         self._clear()
 
@@ -178,7 +220,7 @@ class Segment:
         Where each record began; less than its start where residues have left the buffer.
     """
 
-    scanner: Scanner
+    scanner: Decides
     codes: npt.NDArray[np.uint8]
     lower: npt.NDArray[np.bool_]
     names: npt.NDArray[np.object_]
@@ -213,7 +255,7 @@ class Segment:
         """
         scanner = self.scanner
         width, length = len(scanner.site), scanner.window.length
-        alphabet = cast(Alphabet, scanner.model.alphabet)  # of a model of sequences
+        alphabet = scanner.alphabet
         place_parts, decision_parts = [], []
         for strand in scanner.strands:
             site = scanner.site if strand == FORWARD else reverse_complement_codes(scanner.site, alphabet)
@@ -267,7 +309,7 @@ class Segment:
         """Return the decisions about the windows that begin at `begin`; `hidden` are those with masked residues."""
         scanner, codes = self.scanner, self.codes
         if strand == REVERSE:
-            alphabet = cast(Alphabet, scanner.model.alphabet)
+            alphabet = scanner.alphabet
             codes = reverse_complement_codes(codes, alphabet) if len(begin) else codes
             begin, hidden, names = (len(codes) - scanner.window.length - begin)[::-1], hidden[::-1], names[::-1]
         if not hidden.any():

@@ -11,7 +11,8 @@ from test_explain import Text, donors, read_table, train, write
 from seqkern.core.archive import save_archive
 from seqkern.core.errors import FileError, ParameterError
 from seqkern.explain.poim import Importance, LetterMeans
-from seqkern.explain.positions import PICTURES, Positions, load_positions, positions_of, write_positions
+from seqkern.explain.position_files import PICTURES, write_positions
+from seqkern.explain.positions import Positions, load_positions, positions_of
 from seqkern.explain.positions_page import pictures, positions_content
 from seqkern.figures.heatmap import heat_map, top_words
 from seqkern.figures.logo import LEFT, NUCLEOTIDES, information, letter_colour, logo_figure

@@ -14,7 +14,7 @@ from seqkern.kernels.alignment.profile_product import LARGEST, ProfileColumns, S
 from seqkern.kernels.base import SequenceKernel
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.prepared import Plan
-from seqkern.profiles.searching import ProfileTracks
+from seqkern.kernels.profile_tracks import ProfileTracks
 from seqkern.sequences.sequence_set import SequenceSet
 
 METHODS = ("smith_waterman", "local_alignment")

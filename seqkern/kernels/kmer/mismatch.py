@@ -151,14 +151,14 @@ class MismatchKernel(HammingKernel):
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
         if self.presence:
-            return mismatch_presence.attribute(self, X, support, coefficients)
+            return mismatch_presence.attribute(self, self.m, X, support, coefficients)
         return super()._attribute(X, support, coefficients)
 
     def _kmer_weights(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> KmerWeights | tuple[list[str], npt.NDArray[np.float64]]:
         if self.presence:
-            return mismatch_presence.kmer_weights(self, X, support, coefficients)
+            return mismatch_presence.kmer_weights(self, self.m, X, support, coefficients)
         return super()._kmer_weights(X, support, coefficients)
 
     def _dense_block(self, X: SequenceSet, k: int) -> DenseBlock:

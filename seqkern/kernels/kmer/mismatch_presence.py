@@ -7,23 +7,19 @@ u.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.kernels.kmer import _kmers
+from seqkern.kernels.kmer.hamming.hamming_kernel import HammingKernel
 from seqkern.kernels.kmer.kmers import Codes, Occurrences, check_code_space, find_kmers, find_windows
 from seqkern.kernels.occurrences import KmerWeights, merge, spell
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
-if TYPE_CHECKING:  # it imports this module
-    from seqkern.kernels.kmer.mismatch import MismatchKernel
-
 
 def attribute(
-    kernel: MismatchKernel, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    kernel: HammingKernel, m: int, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
     """Return each residue's share of Σ_j coefficients[j]·K(x, z_j), not normalised.
 
@@ -31,6 +27,8 @@ def attribute(
     ----------
     kernel : MismatchKernel
         With `presence`.
+    m : int
+        Its mismatches.
     X : SequenceSet
         The sequences x, to be explained.
     support : SequenceSet
@@ -50,13 +48,13 @@ def attribute(
     """
     shares = np.zeros(int(X.lengths.sum()))
     for k, weight in zip(kernel._lengths(), kernel._weights(), strict=True):
-        learned = FeatureWeights(kernel, support, coefficients, k, weight)
+        learned = FeatureWeights(kernel, m, support, coefficients, k, weight)
         found = find_kmers(X, k, strands=kernel._strands())
-        agree = agreements(k, kernel.m, X.alphabet.size)
+        agree = agreements(k, m, X.alphabet.size)
         agree = agree / agree.sum(axis=1, keepdims=True)
         parts = [np.zeros((0, k))]
         for first, last in zip(found.start[:-1], found.start[1:], strict=True):
-            near = neighbours(found.codes[0, first:last], k, kernel.m, X.alphabet.size)
+            near = neighbours(found.codes[0, first:last], k, m, X.alphabet.size)
             distinct, place, often = np.unique(near, return_inverse=True, return_counts=True)
             values = learned.of(distinct) / often
             parts.append(values[place.reshape(near.shape)] @ agree)
@@ -70,13 +68,13 @@ def attribute(
 
 
 def kmer_weights(
-    kernel: MismatchKernel, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    kernel: HammingKernel, m: int, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
 ) -> KmerWeights:
     """Return the k-mers of both sets, and what one occurrence alone would add.
 
     Parameters
     ----------
-    kernel, X, support, coefficients
+    kernel, m, X, support, coefficients
         As in `attribute`.
 
     Returns
@@ -91,7 +89,7 @@ def kmer_weights(
     """
     parts = []
     for k, weight in zip(kernel._lengths(), kernel._weights(), strict=True):
-        learned = FeatureWeights(kernel, support, coefficients, k, weight)
+        learned = FeatureWeights(kernel, m, support, coefficients, k, weight)
         kmers = np.unique(
             np.concatenate(
                 [
@@ -105,7 +103,7 @@ def kmer_weights(
             strands = np.array([kmer], dtype=kmers.dtype)
             if kernel.reverse_complement:
                 strands = np.append(strands, reverse_codes(strands, k, X.alphabet))
-            weights[i] = learned.of(np.unique(neighbours(strands, k, kernel.m, size))).sum()
+            weights[i] = learned.of(np.unique(neighbours(strands, k, m, size))).sum()
         parts.append((spell(kmers, k, X.alphabet), weights))
     return merge(parts)
 
@@ -117,6 +115,8 @@ class FeatureWeights:
     ----------
     kernel : MismatchKernel
         With `presence`.
+    m : int
+        Its mismatches.
     support : SequenceSet
         The m sequences z_j.
     coefficients : ndarray of float64, shape (m,)
@@ -134,7 +134,8 @@ class FeatureWeights:
 
     def __init__(
         self,
-        kernel: MismatchKernel,
+        kernel: HammingKernel,
+        m: int,
         support: SequenceSet,
         coefficients: npt.NDArray[np.float64],
         k: int,
@@ -142,7 +143,7 @@ class FeatureWeights:
     ) -> None:
         check_code_space(support.alphabet.size, k)
         found = find_kmers(support, k, strands=kernel._strands())
-        near = neighbours(found.codes[0], k, kernel.m, support.alphabet.size)
+        near = neighbours(found.codes[0], k, m, support.alphabet.size)
         counted = Occurrences(near.reshape(1, -1), found.start * near.shape[1], found.space).count()
         owner = np.repeat(np.arange(len(support)), np.diff(counted.start))
         sums = np.bincount(counted.feature, weights=coefficients[owner], minlength=counted.n_features)

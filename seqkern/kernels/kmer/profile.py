@@ -18,7 +18,7 @@ from seqkern.kernels.kmer.inexact import InexactKernel
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K
 from seqkern.kernels.kmer.neighbourhoods import Rule, Windows, place_rule
 from seqkern.kernels.prepared import Plan
-from seqkern.profiles.searching import SAMPLE_RECORDS, ProfileTracks
+from seqkern.kernels.profile_tracks import SAMPLE_RECORDS, ProfileTracks
 from seqkern.sequences.sequence_set import SequenceSet
 
 UNIT = 2.0**32  # costs are multiples of 1 / UNIT, so that their sums are exact

@@ -12,7 +12,7 @@ classifier is f(x) = Σ_i Σ_k w_k[i, x_i..x_{i+k−1}]. Nothing is hashed, so n
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +21,8 @@ from seqkern.kernels.implicit import LINE, Implicit
 from seqkern.kernels.positional import _degree_implicit
 from seqkern.kernels.positional.degree_windows import MOST, Windows, above, choose_depth, least_bytes, some
 from seqkern.kernels.positional.shifted_implicit import ShiftedImplicit, shifted_needs
+from seqkern.kernels.positional.weighs_degrees import WeighsDegrees
 from seqkern.sequences.sequence_set import SequenceSet
-
-if TYPE_CHECKING:
-    from seqkern.kernels.positional.weighted_degree import WeightedDegreeKernel
 
 FEW_KINDS = 1 << 16  # as many as 16 bits tell apart
 NODE_BYTES, ENTRY_BYTES = 8, 6  # a weight; a node's number and kind in a window's list
@@ -118,7 +116,7 @@ class DegreeImplicit(Implicit):
         self.depth = depth
 
 
-def implicit_of(kernel: WeightedDegreeKernel, X: SequenceSet, depth: int | None = None) -> Implicit:
+def implicit_of(kernel: WeighsDegrees, X: SequenceSet, depth: int | None = None) -> Implicit:
     """Return the training features of a weighted degree kernel.
 
     Parameters
@@ -143,7 +141,7 @@ def implicit_of(kernel: WeightedDegreeKernel, X: SequenceSet, depth: int | None 
     return DegreeImplicit(windows, payload.diagonal(), depth)
 
 
-def implicit_bytes_of(kernel: WeightedDegreeKernel, X: SequenceSet) -> int:
+def implicit_bytes_of(kernel: WeighsDegrees, X: SequenceSet) -> int:
     """Return the memory that `implicit_of` and its weights will need, in bytes.
 
     Parameters

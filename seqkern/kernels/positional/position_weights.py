@@ -15,7 +15,7 @@ k-mers of a window are in a trie. See `_position_weights.h` and `_position_tries
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,10 +24,8 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
 from seqkern.kernels.positional import _position_weights as loops
+from seqkern.kernels.positional.weighs_degrees import WeighsDegrees
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
-
-if TYPE_CHECKING:
-    from seqkern.kernels.positional.weighted_degree import WeightedDegreeKernel
 
 TABLE_BITS = 16
 PLACEMENT_BYTES = 128  # of one while they are found and sorted
@@ -291,7 +289,7 @@ class PositionWeights:
 
 
 def of_kernel(
-    kernel: WeightedDegreeKernel, support: SequenceSet, coefficients: npt.ArrayLike, prefix: int | None = None
+    kernel: WeighsDegrees, support: SequenceSet, coefficients: npt.ArrayLike, prefix: int | None = None
 ) -> PositionWeights:
     """Return the PositionWeights of a weighted degree kernel.
 
@@ -319,7 +317,7 @@ def of_kernel(
 
 
 def fold(
-    kernel: WeightedDegreeKernel, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    kernel: WeighsDegrees, support: SequenceSet, coefficients: npt.NDArray[np.float64]
 ) -> Callable[[Any], npt.NDArray[np.float64]] | None:
     """Return ``values(payload)`` for `Kernel._fold`; None where the matrix is expected to be faster, or memory short.
 

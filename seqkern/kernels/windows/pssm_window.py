@@ -8,9 +8,9 @@ import numpy.typing as npt
 
 from seqkern.core.parameters import changed, choice, real
 from seqkern.kernels.prepared import Plan
+from seqkern.kernels.profile_tracks import ProfileTracks
 from seqkern.kernels.windows.window_vectors import END, WindowVectorKernel
 from seqkern.profiles.profile import check_tracks
-from seqkern.profiles.searching import ProfileTracks
 from seqkern.sequences.alphabets import MASK, Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 

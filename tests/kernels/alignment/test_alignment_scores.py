@@ -131,7 +131,7 @@ def test_the_matrix_may_be_a_public_file(tmp_path, monkeypatch):
     path = tmp_path / "states.mat"
     path.write_text(MATRIX)
     given = public.PublicFile("states", public.PARAMETER, path.name, file_sha256(path), "", "by hand")
-    monkeypatch.setattr(public, "_table", lambda *_: (given,))
+    monkeypatch.setattr(public, "public_table", lambda *_: (given,))
     monkeypatch.setenv("SEQKERN_DATA", str(tmp_path))
     kernel, X = SmithWatermanKernel("public:states", 2, 1), encode(["HEEC", "CCHE"], "HEC")
     assert kernel.files() == ("public:states",)

@@ -51,7 +51,7 @@ def test_shares_equal_the_naive_twin(k, m, rc):
     coefficients = np.random.default_rng(0).standard_normal(len(SUPPORT))
     kernel, X, support = make(k, m, rc), encode(STRINGS), encode(SUPPORT)
     weights = learned(k, m, "ACGT", rc, SUPPORT, coefficients)
-    found = mismatch_presence.attribute(kernel, X, support, coefficients)
+    found = mismatch_presence.attribute(kernel, kernel.m, X, support, coefficients)
     expected = np.concatenate([shares(x, k, m, rc, weights) for x in STRINGS])
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
     decisions = kernel(X, support) @ coefficients
@@ -63,7 +63,7 @@ def test_shares_equal_the_naive_twin(k, m, rc):
 def test_a_word_weighs_what_it_adds_alone(k, m, rc):
     coefficients = np.random.default_rng(0).standard_normal(len(SUPPORT))
     kernel, X, support = make(k, m, rc), encode(STRINGS), encode(SUPPORT)
-    words, weights, _ = mismatch_presence.kmer_weights(kernel, X, support, coefficients)
+    words, weights, _ = mismatch_presence.kmer_weights(kernel, kernel.m, X, support, coefficients)
     every = {word for x in [*STRINGS, *SUPPORT] for word in kmers(x, k)}
     assert sorted(words) == sorted({min(word, reverse_complement(word)) for word in every} if rc else every)
     np.testing.assert_allclose(weights, kernel(encode(words), support) @ coefficients, rtol=1e-9, atol=1e-12)
@@ -74,7 +74,7 @@ def test_other_alphabets(letters, k, m):
     strings, support = random_strings(4, 5, 20, letters), random_strings(4, 5, 20, letters, seed=1)
     coefficients = np.array([1.0, -0.5, 0.25, 2.0])
     kernel, X, Y = make(k, m, False, letters), encode(strings, letters), encode(support, letters)
-    found = mismatch_presence.attribute(kernel, X, Y, coefficients)
+    found = mismatch_presence.attribute(kernel, kernel.m, X, Y, coefficients)
     weights = learned(k, m, letters, False, support, coefficients)
     expected = np.concatenate([shares(x, k, m, False, weights) for x in strings])
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)

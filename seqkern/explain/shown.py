@@ -1,0 +1,137 @@
+"""What the page of an explanation shows: records with their profiles, and the summary of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern import __version__
+from seqkern.core.markup import Markup
+from seqkern.figures.numbers import number
+from seqkern.figures.profile import profile
+
+if TYPE_CHECKING:
+    from seqkern.solvers.thresholds import Threshold
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A profile to be drawn.
+
+    Attributes
+    ----------
+    contributions : ndarray of float64, shape (L,)
+        Of each residue to the decision.
+    letters : str, length L
+        The sequence.
+    bias : float
+        Of the decision.
+    caption : object
+        What `tag` takes.
+    label : str
+        The same as plain text.
+    ends : tuple of float
+        What the axis covers at least.
+
+    Examples
+    --------
+    >>> shown = Shown(np.array([0.1, 0.4, -0.2]), "GTA", bias=-0.1, caption="site 1", label="Profile of site 1")
+    >>> "Profile of site 1" in shown.drawn()
+    True
+    """
+
+    contributions: npt.NDArray[np.float64]
+    letters: str
+    bias: float
+    caption: object
+    label: str
+    ends: tuple[float, ...] = ()
+
+    def drawn(self) -> Markup:
+        """Return the SVG."""
+        return profile(self.contributions, self.letters, self.bias, self.label, self.ends)
+
+
+@dataclass
+class Summary:
+    """What the page tells about the model and the new sequences.
+
+    Attributes
+    ----------
+    model, fasta : str
+        What the page calls the model, and the file of the sequences.
+    kernel, solver : str
+        On one line.
+    n_trained : int or None
+        Sequences that the model was trained on.
+    classes : tuple of str
+        (negative, positive); empty for a model of numbers.
+    bias : float
+        Part of every decision.
+    normalised : bool
+        Whether the kernel is.
+    both_strands, kmers_vary : bool
+        As of `Explainer`.
+    threshold : Threshold or None
+        By which the model predicts, where it is not 0.
+    n, n_plots, n_words : int
+        New sequences, those that are drawn, and k-mers.
+    no_words : str or None
+        Why there are no k-mers.
+    dropped : int
+        K-mers left out, as of `KmerTable`.
+    counts : dict of str to int
+        Sequences of each predicted class.
+    version : str
+        Of seqkern.
+
+    Examples
+    --------
+    >>> classes = ("decoy", "donor")
+    >>> summary = Summary("donors", "chr1.fa", "spectrum:k=3", "csvc:C=1", 200, classes, -0.3, True, False)
+    >>> summary.add(["donor", "decoy", "donor"])
+    >>> summary.predicted()[-1]
+    '2 donor, 1 decoy'
+    """
+
+    model: str
+    fasta: str
+    kernel: str
+    solver: str
+    n_trained: int | None
+    classes: tuple[str, ...]
+    bias: float
+    normalised: bool
+    both_strands: bool
+    kmers_vary: bool = False
+    threshold: Threshold | None = None
+    n: int = 0
+    n_plots: int = 0
+    n_words: int = 0
+    no_words: str | None = None
+    dropped: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    version: str = __version__
+
+    def add(self, predicted: Sequence[Any]) -> None:
+        """Count predictions.
+
+        Parameters
+        ----------
+        predicted : sequence of str or float
+            A class, or a number, for each of some more sequences.
+        """
+        self.n += len(predicted)
+        for name in predicted if self.classes else ():
+            self.counts[name] = self.counts.get(name, 0) + 1
+
+    def predicted(self) -> Any:
+        """Return how many sequences there are, and of each predicted class: what `tag` takes."""
+        total = number(self.n, 0)
+        if not self.classes:
+            return total
+        return [total, ": ", ", ".join(f"{self.counts.get(name, 0)} {name}" for name in reversed(self.classes))]
