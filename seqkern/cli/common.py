@@ -28,7 +28,7 @@ def add_sequence_arguments(parser: argparse.ArgumentParser) -> None:
         That of a verb.
     """
     group = parser.add_argument_group("reading FASTA")
-    group.add_argument("--alphabet", help="dna, rna, protein or the letters of your own (default: found out)")
+    group.add_argument("--alphabet", help="dna, rna, protein or the letters of your own (default: detected)")
     add_policies(group)
 
 

@@ -1,4 +1,4 @@
-"""The critical-difference diagram: mean ranks of methods, and which of them are not told apart.
+"""The critical-difference diagram: mean ranks of methods, and which of them do not differ significantly.
 
 Demšar 2006, J. Mach. Learn. Res. 7:1-30, figure 1.
 """

@@ -29,7 +29,7 @@ VERBS = {
     "better": "is better than",
     "worse": "is better than",
     "differs": "differs from",
-    "not told apart": "is not told from",
+    "no significant difference": "does not differ significantly from",
 }
 """What stands between two methods, the one that is ahead first."""
 SHAPES = {"single": "one test part", "folds": "{} folds", "five_by_two": "five times two halves"}
@@ -131,14 +131,14 @@ def _compared(compared: Compared) -> list[str]:
     over, differ = f"{compared.tasks} {compared.words}", "differs" if count == 1 else "differ"
     text = (
         f"By {score}, medians shown. Wilcoxon's signed-rank test of each pair over {over}, p corrected by Holm's "
-        f"method: of {_pairs(compared)}, {count or 'none'} {differ} beyond chance (corrected p of at most {LEVEL})."
+        f"method: of {_pairs(compared)}, {count or 'none'} {differ} significantly (corrected p of at most {LEVEL})."
     )
     if compared.hopeless:
         least = least_p(compared.tasks)
         corrected = min(1.0, least * len(compared.found))
         text += (
             f" With {over} the least p possible is {shown_p(least)}, after correction {shown_p(corrected)}: not even a "
-            "method that is always better could be told from another."
+            "method that is always better could differ significantly."
         )
     rows, intervals = [_comparison_row(compared, one) for one in _shown(compared, compared.found)], []
     if isinstance(compared, ComparedChains):
@@ -218,7 +218,7 @@ def _ranked(compared: Compared) -> list[str]:
     how = "exact" if test.exact else f"Iman and Davenport's F = {test.f:.2f}"
     text = (
         f"Friedman's test over {test.tasks} {compared.words}: χ² = {test.statistic:.2f}, p = {shown_p(test.p)} "
-        f"({how}): the mean ranks {differ} beyond chance."
+        f"({how}): the mean ranks {differ} significantly."
     )
     order = sorted(compared.ranks.items(), key=lambda item: item[1])
     lines = [
@@ -232,7 +232,7 @@ def _ranked(compared: Compared) -> list[str]:
         return lines + _wrapped(_against_control(compared.ranks, compared.control, difference))
     joined = [", ".join(method_text(test.methods[i]) for i in members) for members in groups(test, difference)]
     text = f"Nemenyi's critical difference is {difference:.2f}. "
-    text += f"Not told apart: {'; '.join(joined)}." if joined else "Every two methods are told apart."
+    text += f"No significant difference: {'; '.join(joined)}." if joined else "Every two methods differ significantly."
     return lines + _wrapped(text)
 
 

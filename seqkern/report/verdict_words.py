@@ -9,7 +9,7 @@ from seqkern.report.words import metric
 
 
 def verdict(one: Comparison | PairTest) -> str:
-    """Return ``"better"`` or ``"worse"`` (the first method than the second), ``"differs"`` or ``"not told apart"``.
+    """Return ``"better"`` or ``"worse"`` (the first method), ``"differs"`` or ``"no significant difference"``.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def verdict(one: Comparison | PairTest) -> str:
     str
     """
     if not is_significant(one):
-        return "not told apart"
+        return "no significant difference"
     if not directed(one):
         return "differs"
     return "worse" if lead(one) < 0 else "better"

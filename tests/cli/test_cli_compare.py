@@ -100,7 +100,7 @@ def test_five_by_two_has_its_f(folder, capsys):
     assert "Alpaydin's F test of 5×2 cross-validation asks" in text
     lines = [" ".join(line.split()) for line in text.splitlines()]
     assert any(line.startswith("best with svm is better than poor with svm") for line in lines)
-    assert any(line.startswith("good with svm is not told from poor with svm") for line in lines)
+    assert any(line.startswith("good with svm does not differ significantly from poor with svm") for line in lines)
     assert "by 0.3" in text
 
 
@@ -110,7 +110,7 @@ def test_better_is_said_where_the_corrected_p_says_so_and_nowhere_else(folder, c
     assert len(verdicts) > 20
     for line in verdicts:
         assert ("is better than" in line) == (float(line.split("Holm = ")[1]) <= 0.05)
-        assert ("is not told from" in line) != ("is better than" in line)
+        assert ("does not differ significantly from" in line) != ("is better than" in line)
     assert any("is better than" in line for line in verdicts)
 
 
@@ -157,7 +157,7 @@ def test_the_report_has_the_same_rows(tmp_path, capsys):
     assert all(float(row["low"]) <= float(row["value"]) <= float(row["high"]) for row in intervals)
     assert {row["dataset"] for row in intervals} == {"folds"}
     assert "critical-difference diagram by AUC, 3 methods" in html
-    assert "better beyond chance than" in page.text
+    assert "significantly better than" in page.text
 
 
 def test_one_task_of_several_unit_by_unit(folder, capsys):
@@ -296,8 +296,8 @@ def test_the_report_says_why_nothing_is_tested(tmp_path):
 @pytest.mark.parametrize(
     ("kernels", "sentence"),
     [
-        (("poor", "good"), "good with svm is not better beyond chance than the other."),
-        (("poor", "good", "best"), "best with svm is not better beyond chance than any of the 2 others."),
+        (("poor", "good"), "good with svm is not significantly better than the other."),
+        (("poor", "good", "best"), "best with svm is not significantly better than any of the 2 others."),
     ],
 )
 def test_the_finding_where_no_method_is_proven_better(tmp_path, kernels, sentence):

@@ -96,10 +96,10 @@ def naive_p(differences):
 
 
 def test_the_words_are_true(page):
-    assert "Of 3 pairs of methods, 2 differ beyond chance (corrected p of at most 0.05)." in page.text
+    assert "Of 3 pairs of methods, 2 differ significantly (corrected p of at most 0.05)." in page.text
     assert "better in 10 of 11 families, equal in 1; 1 without a score of both left out" in page.text
-    assert "not told apart: better in 6 of 12 families, worse in 6" in page.text
-    assert "good with svm is better beyond chance than 1 of the 2 others." in page.text
+    assert "no significant difference: better in 6 of 12 families, worse in 6" in page.text
+    assert "good with svm is significantly better than 1 of the 2 others." in page.text
     assert "By ROC50: 2 differ" in page.text
     assert "All 3 pairs" in page.text
     assert "Number of families with AUC ≥ x" in page.text
@@ -132,11 +132,11 @@ def test_methods_that_know_test_sequences_have_a_mark(tmp_path):
     assert all(f"<b>{name}</b>† with" in table for name in MARKED)
     text = Page(html).text
     assert "Number of families with AUC ≥ x. † transductive: its profiles were built with the test" in text
-    assert "choice† with svm is better beyond chance than" in text
+    assert "choice† with svm is significantly better than" in text
     (view,) = (View(dataset, "d1") for dataset in StudyResults(folder).datasets)
     assert view.dataset.transductive == set(MARKED)
     words = text_of(comparisons_section(view))
-    assert "beyond chance (corrected p of at most 0.05). † transductive: its profiles were built with the test" in words
+    assert "significantly (corrected p of at most 0.05). † transductive: its profiles were built with the test" in words
     assert "edd: choice† with svm, by AUC, against" in words
 
 
@@ -157,7 +157,7 @@ def test_few_families_cannot_tell_anything(tmp_path):
     few = FAMILIES[:6]
     table = {name: aucs[:6] for name, aucs in AUCS.items()}
     text = Page(build_report(study(tmp_path / "six", table, few), tmp_path / "r").read_text(encoding="utf-8")).text
-    assert "Of 3 pairs of methods, none differ beyond chance" in text
+    assert "Of 3 pairs of methods, none differ significantly" in text
     assert "With 6 families and so many pairs there can be none" in text
     table = {name: aucs[:5] for name, aucs in list(AUCS.items())[:2]}
     text = Page(build_report(study(tmp_path / "five", table, few[:5]), tmp_path / "r").read_text(encoding="utf-8")).text

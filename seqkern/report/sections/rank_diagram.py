@@ -46,7 +46,7 @@ def rank_parts(compared: Compared, name: str, transductive: Collection[str] = ()
         f"Friedman's test asks whether the mean ranks of all {len(test.methods)} methods by {score} over "
         f"{over} differ by more than chance: χ² = {number(test.statistic, 2)}",
         "" if math.isinf(test.f) else f", F = {number(test.f, 2)}",
-        f", p = {shown_p(test.p)} ({how}): they {differ} beyond chance.",
+        f", p = {shown_p(test.p)} ({how}): they {differ} significantly.",
     ]
     if test.left_out:
         found.append(
@@ -106,11 +106,11 @@ def diagram_sentence(test: FriedmanTest, difference: float) -> str:
     str
     """
     if test.p > LEVEL:
-        return "Friedman's test finds no difference, so that no two methods are told apart, and one bar joins all."
+        return "Friedman's test finds no significant difference, so one bar joins all methods."
     sentence = (
         f"A bar joins methods whose mean ranks differ by no more than Nemenyi's critical difference, "
-        f"{number(difference, 2)}: they are not told apart. Methods that no bar joins differ beyond "
-        f"chance (at {LEVEL}, over all pairs together)."
+        f"{number(difference, 2)}: they do not differ significantly. Methods that no bar joins do "
+        f"(at {LEVEL}, over all pairs together)."
     )
     if any(len(members) == len(test.methods) for members in groups(test, difference)):
         sentence += " Here one bar joins all: the ranks as a whole differ, but of no two methods can it be said."

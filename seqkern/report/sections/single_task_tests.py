@@ -155,7 +155,7 @@ def pairs_sentence(task_tests: SingleTaskTests) -> str:
     differ = "differs" if count == 1 else "differ"
     pairs, score = plural(len(task_tests.found), "pair"), metric(task_tests.key).name
     return (
-        f"Of {pairs} of methods, {count or 'none'} {differ} in {score} beyond chance (corrected p of at most {LEVEL})."
+        f"Of {pairs} of methods, {count or 'none'} {differ} in {score} significantly (corrected p of at most {LEVEL})."
     )
 
 

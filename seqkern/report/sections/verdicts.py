@@ -87,7 +87,7 @@ def verdicts(compared: Compared, name: str, transductive: Collection[str] = ()) 
     if compared.hopeless:
         found += (
             f" With {compared.tasks} {compared.words} and so many pairs there can be none: not even a method that is "
-            "always better could be told from another."
+            "always better could differ significantly."
         )
     found += footnote(compared.methods, transductive)
     columns: list[Column | str] = [Column("Result", False), "median difference", "p", Column("p after Holm")]
@@ -121,7 +121,7 @@ def _count(compared: Compared | SingleTaskTests) -> str:
     """Return how many pairs differ significantly."""
     count = sum(map(is_significant, compared.found))
     differ = "differs" if count == 1 else "differ"
-    return f"{count or 'none'} {differ} beyond chance (corrected p of at most {LEVEL})"
+    return f"{count or 'none'} {differ} significantly (corrected p of at most {LEVEL})"
 
 
 def _cells(compared: Compared, one: Comparison) -> list[object]:
@@ -185,9 +185,9 @@ def standing(view: View) -> Markup | str:
     better, worse = compared.standing(best)
     link = view.link("tests over all pairs", "comparisons")
     if better:
-        found = f"is better beyond chance than {f'{better} of the {others} others' if others > 1 else 'the other'}"
+        found = f"is significantly better than {f'{better} of the {others} others' if others > 1 else 'the other'}"
     else:
-        found = f"is not better beyond chance than {f'any of the {others} others' if others > 1 else 'the other'}"
+        found = f"is not significantly better than {f'any of the {others} others' if others > 1 else 'the other'}"
     beaten = f", {'and' if better else 'but'} worse than {worse if others > 1 else 'it'}" if worse else ""
     name = method_name(best, view.dataset.transductive)
     note = footnote([best], view.dataset.transductive)
