@@ -111,3 +111,12 @@ def test_predict(solver, classes, fasta, tmp_path):
     assert main(["train", str(training), *argv, "-o", str(model)]) == 0
     loaded = command("predict", model, fasta, "-o", tmp_path / "decisions.tsv")
     assert not loaded & (HEAVY | {"scipy"})
+
+
+def test_evaluate_a_psvm(tmp_path):
+    entry = {"simulate": {"kind": "donor", "n_positive": 20, "n_decoy": 20}}
+    data, folds = tmp_path / "data", tmp_path / "folds"
+    assert main(["datasets", "--entry", json.dumps(entry), "--name", "donors", "-o", str(data)]) == 0
+    assert main(["folds", str(data), "--method", "stratified", "--k", "2", "-o", str(folds)]) == 0
+    argv = ["--folds", folds, "--kernel", "spectrum:k=2", "--solver", "psvc", "-o", tmp_path / "results"]
+    assert not command("evaluate", data, *argv) & (HEAVY | {"scipy.stats"})

@@ -148,9 +148,12 @@ def checked_labels(solver: "Solver", y: npt.ArrayLike | None, n: int) -> npt.NDA
     """
     if y is None:
         raise LabelError(f"{type(solver).__name__} requires y to be passed, but the target y is None")
-    from seqkern.solvers.conversion import convert_labels  # imported here: labels are needed by training alone
+    if type(y) is np.ndarray and y.ndim == 1:
+        labels: npt.NDArray[Any] = y
+    else:
+        from seqkern.solvers.conversion import convert_labels  # scikit-learn costs a second of start-up
 
-    labels = convert_labels(y)
+        labels = convert_labels(y)
     if len(labels) != n:
         raise LabelError(f"{len(labels)} labels for {n} rows", remedy="give one label for each row")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():

@@ -90,17 +90,18 @@ def factors_of_codes(
     ParameterError
         If a dict names another class.
     """
-    from sklearn.utils.class_weight import compute_class_weight  # only here: needed by training alone
-
-    if isinstance(weight, dict):
-        weight = {class_of(key, classes): value for key, value in weight.items()}
-    try:
-        return compute_class_weight(weight, classes=classes, y=classes[codes])
-    except ValueError as error:
+    if weight is None:
+        return np.ones(len(classes))
+    if not isinstance(weight, Mapping):  # balanced
+        return len(codes) / (len(classes) * np.bincount(codes, minlength=len(classes)).astype(np.float64))
+    given = {class_of(key, classes): value for key, value in weight.items()}
+    named = classes.tolist()
+    if not set(given) <= set(named):
         raise ParameterError(
-            f"class_weight={weight!r} names other classes",
-            remedy=f"classes are: {', '.join(map(str, classes.tolist()))}; or give balanced",
-        ) from error
+            f"class_weight={given!r} names other classes",
+            remedy=f"classes are: {', '.join(map(str, named))}; or give balanced",
+        )
+    return np.array([given.get(name, 1.0) for name in named], dtype=np.float64)
 
 
 def class_of(key: Any, classes: npt.NDArray[Any]) -> Any:

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 
+def _are_classes(y: npt.NDArray[Any]) -> bool:
+    """Tell whether labels are classes for certain: texts, whole numbers, or reals that are whole."""
+    return y.dtype.kind in "biuUS" or (y.dtype.kind == "f" and bool(np.all(y == np.floor(y))))
+
+
 class ClassSolver(ClassifierProtocol, Solver):
     """Base of solvers that learn classes.
 
@@ -51,12 +56,13 @@ class ClassSolver(ClassifierProtocol, Solver):
 
     def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Set `classes_` and return, for each label, its place among them."""
-        from sklearn.utils.multiclass import check_classification_targets  # only here: needed by training alone
+        if not _are_classes(y):
+            from sklearn.utils.multiclass import check_classification_targets  # only here: it costs start-up
 
-        try:
-            check_classification_targets(y)
-        except ValueError as error:
-            raise LabelError(str(error)) from error
+            try:
+                check_classification_targets(y)
+            except ValueError as error:
+                raise LabelError(str(error)) from error
         classes, codes = np.unique(y, return_inverse=True)
         self.classes_: npt.NDArray[Any] = classes
         if len(self.classes_) < 2:
