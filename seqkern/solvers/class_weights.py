@@ -96,7 +96,7 @@ def factors_of_codes(
         return len(codes) / (len(classes) * np.bincount(codes, minlength=len(classes)).astype(np.float64))
     given = {class_of(key, classes): value for key, value in weight.items()}
     named = classes.tolist()
-    if not set(given) <= set(named):
+    if not set(named) <= set(given) and not set(given) <= set(named):
         raise ParameterError(
             f"class_weight={given!r} names other classes",
             remedy=f"classes are: {', '.join(map(str, named))}; or give balanced",
