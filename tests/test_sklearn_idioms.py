@@ -23,9 +23,9 @@ from seqkern.core.errors import LetterError, ParameterError, SeqkernError, Seque
 from seqkern.kernels import FeatureMap, build_kernel, kernel_from_state
 from seqkern.kernels.algebra import ProductKernel, SumKernel
 from seqkern.kernels.explicit import feature_vectors
+from seqkern.kernels.kernel_specs import kernel_text
 from seqkern.kernels.kmer.mismatch import MismatchKernel
 from seqkern.kernels.kmer.spectrum import SpectrumKernel
-from seqkern.kernels.specs import kernel_text
 from seqkern.kernels.vectors.combination import CombinationKernel
 from seqkern.kernels.vectors.linear import LinearKernel
 from seqkern.kernels.vectors.nystroem import NystroemKernel

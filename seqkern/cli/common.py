@@ -13,7 +13,7 @@ from seqkern.core.errors import FoldError, LabelError, ParameterError, SequenceE
 
 if TYPE_CHECKING:
     from seqkern.core.types import PathLike
-    from seqkern.kernels.base import Kernel
+    from seqkern.kernels.kernel import Kernel
     from seqkern.models.model import Model
     from seqkern.profiles.sources import ProfileSource
     from seqkern.sequences.sequence_set import SequenceSet

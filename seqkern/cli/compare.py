@@ -135,8 +135,8 @@ def _found(dataset: DatasetResults, args: argparse.Namespace) -> tuple[Found, st
     from seqkern.report.compare_input import Evaluated
     from seqkern.report.comparisons import compare_on_task, compare_tasks, why_untested
     from seqkern.report.decision_tables import read_paired_decisions
+    from seqkern.report.sentences import averaged_over
     from seqkern.report.tables import Ranking
-    from seqkern.report.words import averaged_over
 
     ranking = Ranking(dataset)
     if isinstance(dataset, Evaluated):  # the methods of a study share their folds

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from seqkern.evaluation.fold_tables import FoldResult
     from seqkern.folds import FoldSet, Split
     from seqkern.gram import GramMatrix
-    from seqkern.kernels.base import Kernel
+    from seqkern.kernels.kernel import Kernel
     from seqkern.models.method import Method
     from seqkern.models.sources import Source
     from seqkern.sequences.labels import Labels

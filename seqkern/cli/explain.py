@@ -58,6 +58,7 @@ def run(args: argparse.Namespace) -> None:
     # loaded when the verb runs: its help needs none of it
     from pathlib import Path
 
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import ModelError, SeqkernError
     from seqkern.core.progress import progress_counter
     from seqkern.core.text_files import source_name

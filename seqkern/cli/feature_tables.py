@@ -116,6 +116,7 @@ def read_table(path: PathLike, names: Sequence[str]) -> FeatureTable:
     # loaded when a verb runs: its help needs none of it
     import numpy as np
 
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.text_files import read_cells, source_name
     from seqkern.datasets.table_files import read_features
     from seqkern.sequences.tables import FeatureTable

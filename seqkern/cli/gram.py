@@ -24,7 +24,7 @@ from seqkern.cli.profiles import profiles_of
 if TYPE_CHECKING:
     from seqkern.gram import GramMatrix
     from seqkern.gram.spectrum import Spectrum
-    from seqkern.kernels.base import Kernel
+    from seqkern.kernels.kernel import Kernel
     from seqkern.sequences.alphabets import Alphabet
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.sequences.tables import Data
@@ -274,6 +274,7 @@ def _explain(kernel: Kernel, X: Data, Y: Data | None, dtype: str) -> None:
     # loaded when the verb runs: its help needs none of it
     import numpy as np
 
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.memory import format_bytes
 
     plan = kernel.plan(X, Y)

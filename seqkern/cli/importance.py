@@ -187,6 +187,7 @@ def _write_summary(path: Path, model: Model, part: str | None, args: argparse.Na
     # loaded when the verb runs: its help needs none of it
     import json
 
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.archive import atomic_write
 
     record = model.record

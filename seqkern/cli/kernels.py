@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from seqkern.cli.listing import entry, in_full
 
 if TYPE_CHECKING:
-    from seqkern.kernels.base import Kernel
+    from seqkern.kernels.kernel import Kernel
 
 EXAMPLE = "seqkern kernels spectrum"
 

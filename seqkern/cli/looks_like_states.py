@@ -53,6 +53,7 @@ class LooksLikeStates:
         # loaded when a verb runs: its help needs none of it
         import numpy as np
 
+        # loaded when the verb runs: its help needs none of it
         from seqkern.sequences.alphabets import MASK
 
         if not self.watches:

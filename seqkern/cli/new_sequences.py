@@ -39,6 +39,7 @@ def load_given(args: argparse.Namespace) -> Model | ResidueModel:
     # loaded when a verb runs: its help needs none of it
     import zipfile
 
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import ModelError
     from seqkern.models.loading import load_model
     from seqkern.models.lsgkm_file import is_lsgkm

@@ -57,6 +57,7 @@ def run(args: argparse.Namespace) -> None:
     # loaded when the verb runs: its help needs none of it
     import numpy as np
 
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.archive import atomic_write
     from seqkern.core.errors import ModelError
     from seqkern.core.progress import progress_counter

@@ -234,6 +234,7 @@ class StateTable:
         # loaded when a verb runs: its help needs none of it
         import numpy as np
 
+        # loaded when the verb runs: its help needs none of it
         from seqkern.layers.chain import as_decisions
         from seqkern.sequences._lines import lines
 

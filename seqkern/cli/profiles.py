@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from seqkern.core.errors import ParameterError
 
 if TYPE_CHECKING:
-    from seqkern.kernels.base import Kernel
+    from seqkern.kernels.kernel import Kernel
 
 
 def add_profiles(group: argparse._ActionsContainer) -> None:

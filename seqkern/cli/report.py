@@ -35,6 +35,7 @@ def run(args: argparse.Namespace) -> None:
     import json
     from pathlib import Path
 
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import ConfigError
     from seqkern.report import build_report
 

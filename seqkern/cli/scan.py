@@ -204,6 +204,7 @@ def _writer(form: str, output: str | None, scanner: Scanner) -> Iterator[Callabl
     # loaded when a verb runs: its help needs none of it
     from pathlib import Path
 
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.archive import atomic_write
     from seqkern.core.errors import ParameterError
     from seqkern.models.scan_files import header, lines

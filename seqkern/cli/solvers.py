@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> None:
 def _taken(cls: Any) -> str:
     """Return as one line what a solver takes of a kernel."""
     # loaded when the verb runs: its help needs none of it
-    from seqkern.solvers.specs import TAKES
+    from seqkern.solvers.solver_specs import TAKES
 
     if isinstance(cls.input, str):
         return f"takes {TAKES[cls.input]}"

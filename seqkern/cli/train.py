@@ -28,7 +28,7 @@ from seqkern.cli.trained import commonest_at_sites, doubts, summary
 
 if TYPE_CHECKING:
     from seqkern.datasets import Dataset
-    from seqkern.kernels.base import Kernel
+    from seqkern.kernels.kernel import Kernel
     from seqkern.models.feature_model import FeatureModel
     from seqkern.models.model import Model
     from seqkern.sequences.sequence_set import SequenceSet

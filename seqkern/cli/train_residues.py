@@ -11,7 +11,7 @@ from seqkern.cli.true_states import is_one_file
 from seqkern.core.errors import ParameterError
 
 if TYPE_CHECKING:
-    from seqkern.kernels.base import Kernel
+    from seqkern.kernels.kernel import Kernel
     from seqkern.sequences.labels import Labels
 
 REDUCTIONS = ("HGI_EB", "HGI_E", "HG_EB", "H_EB", "H_E", "frishman_argos")

@@ -35,6 +35,7 @@ def doubts(model: Model, dataset: Dataset, at_sites: Mapping[str, tuple[str, flo
     # loaded when a verb runs: its help needs none of it
     import numpy as np
 
+    # loaded when the verb runs: its help needs none of it
     from seqkern.sequences.sequence_set import SequenceSet
 
     yield from unrecognised(model)
@@ -77,6 +78,7 @@ def commonest_at_sites(model: Model, dataset: Dataset) -> dict[str, tuple[str, f
     # loaded when a verb runs: its help needs none of it
     import numpy as np
 
+    # loaded when the verb runs: its help needs none of it
     from seqkern.sequences.cutting import letters_at_sites
 
     if model.window is None or model.window.site:
@@ -171,7 +173,7 @@ def _data_lines(model: Model, units: str) -> Iterator[tuple[str, str]]:
 def _method_lines(model: Model, args: argparse.Namespace, searched: bool) -> Iterator[tuple[str, str]]:
     """Yield kernel, transforms and solver, and what they chose or learned by themselves."""
     # loaded when a verb runs: its help needs none of it
-    from seqkern.solvers.specs import spec_text
+    from seqkern.solvers.solver_specs import spec_text
 
     record = model.record
     yield "kernel", args.kernel

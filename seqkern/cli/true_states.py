@@ -125,8 +125,9 @@ def tell_scores(scored: Sequence[tuple[Residues, npt.NDArray[np.int64]]], model:
     # loaded when a verb runs: its help needs none of it
     import numpy as np
 
+    # loaded when the verb runs: its help needs none of it
     from seqkern.evaluation.states import state_scores
-    from seqkern.report.words import metric
+    from seqkern.report.sentences import metric
 
     # of one state against all others, the others have no letter of their own
     code = np.full(256, -1 if model.kind == "multiclass" else 0, dtype=np.int64)

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.kinds import HOMES, kind_of
-from seqkern.core.words import parse_value
+from seqkern.core.values import parse_value
 
 REQUIRED: Any = inspect.Parameter.empty
 """The default of a parameter that must be given."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from seqkern.core.declarations import Parameter, is_listed
 from seqkern.core.kinds import kind_of
-from seqkern.core.words import parse_value
+from seqkern.core.values import parse_value
 
 
 class Component(Parameter):

@@ -6,7 +6,7 @@ from typing import Any
 
 from seqkern.core.checks import check_integer, check_real
 from seqkern.core.declarations import Parameter, is_listed
-from seqkern.core.words import parse_value
+from seqkern.core.values import parse_value
 
 FAR = 1e9
 """Documentation leaves out bounds beyond this, which nobody will meet."""

@@ -57,13 +57,13 @@ KINDS: dict[str, Kind] = {}
 """All kinds whose package has been imported, by name."""
 
 HOMES = {
-    "kernel": "seqkern.kernels.specs",
-    "transform": "seqkern.gram.transforms.specs",
-    "method": "seqkern.gram.transforms.specs",
-    "solver": "seqkern.solvers.specs",
-    "selector": "seqkern.solvers.selection.selectors.specs",
-    "scaler": "seqkern.solvers.selection.selectors.specs",
-    "layer": "seqkern.layers.specs",
+    "kernel": "seqkern.kernels.kernel_specs",
+    "transform": "seqkern.gram.transforms.transform_specs",
+    "method": "seqkern.gram.transforms.transform_specs",
+    "solver": "seqkern.solvers.solver_specs",
+    "selector": "seqkern.solvers.selection.selectors.selector_specs",
+    "scaler": "seqkern.solvers.selection.selectors.selector_specs",
+    "layer": "seqkern.layers.layer_specs",
 }
 """The module that adds each kind."""
 

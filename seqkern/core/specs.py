@@ -22,7 +22,7 @@ from seqkern.core.declared_components import Component
 from seqkern.core.errors import ParameterError
 from seqkern.core.kinds import kind_of
 from seqkern.core.parametrized import Parameters
-from seqkern.core.words import NUMBER, parse_value
+from seqkern.core.values import NUMBER, parse_value
 
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _WEIGHT = re.compile(r"((?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*\*")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from seqkern.core.checks import check_integer
-from seqkern.solvers.specs import draw_spec, expand_grid, has_range
+from seqkern.solvers.solver_specs import draw_spec, expand_grid, has_range
 
 Candidate = tuple[Any, dict[str, Any]]
 

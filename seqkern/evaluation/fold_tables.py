@@ -16,7 +16,7 @@ from seqkern.core.cost import write_cost
 from seqkern.core.tsv import write_tsv
 from seqkern.evaluation.metrics import codes_of
 from seqkern.sequences.labels import Labels
-from seqkern.solvers.specs import value_text
+from seqkern.solvers.solver_specs import value_text
 
 if TYPE_CHECKING:
     from seqkern.evaluation.selection import Choice

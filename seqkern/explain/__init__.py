@@ -1,6 +1,6 @@
 """Why a model decides as it does: contributions of residues, weights of k-mers, prediction profiles.
 
-`explanation.py` takes decisions apart, `words.py` collects the k-mers, `profile.py` draws a profile, `page.py`
+`explanation.py` takes decisions apart, `kmer_table.py` collects the k-mers, `profile.py` draws a profile, `page.py`
 writes the page, and `files.py` everything into one folder. What matters at each position of windows is found by
 `poim.py`, kept by `positions.py`, drawn by `logo.py` and `heatmap.py`, shown by `positions_page.py`. Who calls whom::
 

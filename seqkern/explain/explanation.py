@@ -17,13 +17,13 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ModelError, NoKmersError, ParameterError
 from seqkern.core.threads import given_threads
-from seqkern.explain.words import KmerTable
+from seqkern.explain.kmer_table import KmerTable
 from seqkern.kernels.additive import kmer_weights
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.explainable import no_two_class_solver
 
 if TYPE_CHECKING:
-    from seqkern.kernels.base import Kernel
+    from seqkern.kernels.kernel import Kernel
     from seqkern.models.model import Model
 
 PIECE_LETTERS = 1 << 16

@@ -17,12 +17,12 @@ from seqkern.core.markup import clean, tag
 from seqkern.core.tsv import format_cell, write_tsv
 from seqkern.core.types import PathLike
 from seqkern.explain.explanation import WORDS_LETTERS, Explainer
+from seqkern.explain.kmer_table import KmerTable
 from seqkern.explain.page import render_page
 from seqkern.explain.poim import LetterMeans, has_poim
 from seqkern.explain.position_files import remove_positions, write_positions
 from seqkern.explain.positions import Positions, positions_of
 from seqkern.explain.shown import Shown, Summary
-from seqkern.explain.words import KmerTable
 from seqkern.figures.numbers import number, plural
 from seqkern.figures.profile import MOST_LETTERS, bin_width
 from seqkern.figures.svg import as_file

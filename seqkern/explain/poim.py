@@ -27,7 +27,7 @@ from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
-    from seqkern.kernels.base import Kernel
+    from seqkern.kernels.kernel import Kernel
     from seqkern.models.affine import AffineForm
 
 MOST_ORDER = 3

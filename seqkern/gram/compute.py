@@ -14,7 +14,7 @@ from seqkern.gram.job import GramJob, Progress, tile_grid
 from seqkern.gram.matrix import GramMatrix, open_gram
 
 if TYPE_CHECKING:
-    from seqkern.kernels.base import Kernel
+    from seqkern.kernels.kernel import Kernel
 
 
 def compute_gram(

@@ -44,7 +44,7 @@ from seqkern.kernels.blocks import BLOCK_BYTES, fill
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
-    from seqkern.kernels.base import Kernel
+    from seqkern.kernels.kernel import Kernel
     from seqkern.kernels.prepared import Prepared
 
 Progress: TypeAlias = Callable[[int, int], object]
@@ -156,7 +156,7 @@ class GramJob:
         GramError
             If it takes more.
         ParameterError
-            As `seqkern.kernels.base.Plan.check`.
+            As `seqkern.kernels.kernel.Plan.check`.
         """
         allowed = available_memory() // 2 if limit is None else parse_bytes(limit)
         work = self.kernel.plan(self.X, self.Y).check().bytes

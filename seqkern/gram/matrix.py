@@ -20,7 +20,7 @@ from seqkern.core.types import PathLike, Rows
 from seqkern.sequences.tables import Data, SimilarityTable
 
 if TYPE_CHECKING:
-    from seqkern.kernels.base import Kernel
+    from seqkern.kernels.kernel import Kernel
 
 FORMAT = "seqkern gram 1"
 SLICE_ROWS = 256

@@ -1,8 +1,8 @@
 """Kernels: one public module for each family, its compiled twin ``_name.pyx`` beside it.
 
-Who calls whom: `base` is the contract and `blocks` fills matrices; `spectrum`, `mismatch`, … are families;
-`composite` is what kernels made of kernels share, `algebra` adds and multiplies them, `vector` has kernels of
-numbers and of other kernels' distances; `specs` turns a config or a line of text into a kernel; `operators` are
+Who calls whom: `contract` is what a family writes, `kernel` what every kernel does with it, and `blocks` fills
+matrices; `spectrum`, `mismatch`, … are families, each in its folder; `composite` is what kernels made of kernels share,
+`algebra` adds and multiplies them; `kernel_specs` makes a kernel of a configuration or a line of text; `operators` are
 Python's, and `transformer` and `feature_map` make kernels steps of scikit-learn's pipelines. Importing this package
 imports none of them: a class is found by its name, ``from seqkern.kernels import SumKernel``.
 """

@@ -5,9 +5,13 @@ from .alignment.local_alignment import LocalAlignmentKernel as LocalAlignmentKer
 from .alignment.pairwise import PairwiseKernel as PairwiseKernel
 from .alignment.profile_alignment import ProfileAlignmentKernel as ProfileAlignmentKernel
 from .alignment.smith_waterman import SmithWatermanKernel as SmithWatermanKernel
-from .base import Kernel as Kernel
 from .feature_map import FeatureMap as FeatureMap
 from .hmm.fisher import FisherKernel as FisherKernel
+from .kernel import Kernel as Kernel
+from .kernel_specs import build_kernel as build_kernel
+from .kernel_specs import check_kind as check_kind
+from .kernel_specs import kernel_from_state as kernel_from_state
+from .kernel_specs import parse_spec as parse_spec
 from .kernel_table import KERNELS as KERNELS
 from .kmer.gapped import GappedKmerKernel as GappedKmerKernel
 from .kmer.gappy import GappyKernel as GappyKernel
@@ -26,10 +30,6 @@ from .positional.locality import LocalityImprovedKernel as LocalityImprovedKerne
 from .positional.salzberg import SalzbergKernel as SalzbergKernel
 from .positional.weighted_degree import ShiftedWeightedDegreeKernel as ShiftedWeightedDegreeKernel
 from .positional.weighted_degree import WeightedDegreeKernel as WeightedDegreeKernel
-from .specs import build_kernel as build_kernel
-from .specs import check_kind as check_kind
-from .specs import kernel_from_state as kernel_from_state
-from .specs import parse_spec as parse_spec
 from .subsequence.subsequence import StringKernel as StringKernel
 from .vectors.combination import CombinationKernel as CombinationKernel
 from .vectors.linear import LinearKernel as LinearKernel

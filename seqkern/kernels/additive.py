@@ -32,7 +32,7 @@ from seqkern.kernels.occurrences import KmerWeights
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
-    from seqkern.kernels.base import Kernel
+    from seqkern.kernels.kernel import Kernel
     from seqkern.kernels.prepared import Prepared
 
 

@@ -12,14 +12,14 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, component, fixed, integer, numbers
 from seqkern.core.sparse_types import is_sparse
 from seqkern.kernels.additive import attributions, fold, kmer_weights, matrix, row_attributions
-from seqkern.kernels.base import Kernel
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, add_counts, as_parts
 from seqkern.kernels.explicit import feature_vectors, known_names
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.implicit import CombinedImplicit, Implicit
+from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.occurrences import KmerWeights, merge
 from seqkern.kernels.part_parameters import PartParameters
-from seqkern.kernels.specs import build_kernel
 from seqkern.kernels.vector_form import JoinedTable, VectorForm
 from seqkern.kernels.window_values import PartOfWindow, ScansWindows, SumOfValues, WindowValues
 from seqkern.sequences.sequence_set import SequenceSet

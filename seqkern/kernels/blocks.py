@@ -17,7 +17,7 @@ from seqkern.core.threads import GIVEN_THREADS, available_threads
 from seqkern.kernels import _blocks
 
 if TYPE_CHECKING:
-    from seqkern.kernels.base import Kernel
+    from seqkern.kernels.kernel import Kernel
     from seqkern.kernels.prepared import Prepared
 
 BLOCK_BYTES = 1 << 22

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError
 from seqkern.core.types import Arrays, Header
-from seqkern.kernels.base import Kernel
+from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.prepared import Plan, Prepared
 from seqkern.sequences.alphabets import Alphabet
 

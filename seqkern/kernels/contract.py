@@ -20,7 +20,7 @@ from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
-    from seqkern.kernels.base import Kernel  # what this is the contract of
+    from seqkern.kernels.kernel import Kernel  # what this is the contract of
     from seqkern.kernels.occurrences import KmerWeights
     from seqkern.kernels.window_values import ScansWindows
 

@@ -12,7 +12,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.sparse_types import is_sparse
 
 if TYPE_CHECKING:
-    from seqkern.kernels.base import Kernel
+    from seqkern.kernels.kernel import Kernel
 
 
 def feature_vectors(kernel: Kernel, X: Any, counts: dict[str, int] | None = None) -> Any:

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.memory import available_memory, format_bytes
-from seqkern.kernels.base import Kernel
 from seqkern.kernels.explicit import feature_vectors, name_features
+from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.references import References, Samples
 from seqkern.sequences.sequence_set import SequenceSet
 

@@ -7,7 +7,7 @@ from seqkern.core.registry import Registry
 
 KERNELS = Registry(
     "kernel",
-    "seqkern.kernels.base:Kernel",
+    "seqkern.kernels.kernel:Kernel",
     {
         "codon_improved": "seqkern.kernels.positional.locality:CodonImprovedKernel",
         "combination": "seqkern.kernels.vectors.combination:CombinationKernel",

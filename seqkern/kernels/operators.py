@@ -16,7 +16,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.kernels import KERNELS
 
 if TYPE_CHECKING:
-    from seqkern.kernels.base import Kernel
+    from seqkern.kernels.kernel import Kernel
 
 
 class Operators:
@@ -28,7 +28,7 @@ class Operators:
     Examples
     --------
     >>> from seqkern.kernels import SpectrumKernel
-    >>> from seqkern.kernels.specs import kernel_text
+    >>> from seqkern.kernels.kernel_specs import kernel_text
     >>> short, long = SpectrumKernel(k=1), SpectrumKernel(k=3)
     >>> kernel_text(0.5 * short + long)
     'sum:parts=[(spectrum:k=1),(spectrum:k=3)],weights=[0.5,1]'

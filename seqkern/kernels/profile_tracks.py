@@ -14,7 +14,7 @@ from seqkern.profiles.search import ProfileSearch
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
-    from seqkern.kernels.base import SequenceKernel as _Base  # what the mixin is mixed into
+    from seqkern.kernels.kernel import SequenceKernel as _Base  # what the mixin is mixed into
 else:
     _Base = Parameters
 

@@ -16,7 +16,7 @@ from seqkern.kernels.additive import over_root
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
-    from seqkern.kernels.base import Kernel
+    from seqkern.kernels.kernel import Kernel
     from seqkern.kernels.prepared import Prepared
 
 AT_ONCE = 1 << 14

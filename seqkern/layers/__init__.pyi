@@ -1,10 +1,10 @@
 from .chain import Decided as Decided
 from .chain import Layers as Layers
 from .chain import as_columns as as_columns
+from .layer_specs import build_layer as build_layer
+from .layer_specs import build_layers as build_layers
+from .layer_specs import layer_from_state as layer_from_state
 from .layer_table import LAYERS as LAYERS
 from .probabilities import ProbabilityLayer as ProbabilityLayer
 from .segments import SegmentLayer as SegmentLayer
-from .specs import build_layer as build_layer
-from .specs import build_layers as build_layers
-from .specs import layer_from_state as layer_from_state
 from .structure import StructureLayer as StructureLayer

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import FoldError, LabelError
-from seqkern.layers.base import Layer
-from seqkern.layers.specs import build_layers, layer_from_state
+from seqkern.layers.layer import Layer
+from seqkern.layers.layer_specs import build_layers, layer_from_state
 from seqkern.residues import Residues
 
 

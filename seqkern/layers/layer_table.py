@@ -7,7 +7,7 @@ from seqkern.core.registry import Registry
 
 LAYERS = Registry(
     "layer",
-    "seqkern.layers.base:Layer",
+    "seqkern.layers.layer:Layer",
     {
         "probabilities": "seqkern.layers.probabilities:ProbabilityLayer",
         "segments": "seqkern.layers.segments:SegmentLayer",

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.layers.base import Layer
+from seqkern.layers.layer import Layer
 from seqkern.layers.multinomial import fit_multinomial, log_probabilities
 from seqkern.residues import Residues
 from seqkern.sequences.labels import UNLABELLED

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.parameters import integer, numbers_by_name, real
-from seqkern.layers.base import Layer
+from seqkern.layers.layer import Layer
 from seqkern.layers.multinomial import fit_multinomial, log_probabilities
 from seqkern.layers.segment_model import SegmentModel, Steps, best_path, class_probabilities
 from seqkern.layers.true_segments import TrueSegments

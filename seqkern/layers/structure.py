@@ -11,7 +11,7 @@ from seqkern.core.errors import ModelError
 from seqkern.core.memory import available_memory
 from seqkern.core.parameters import choice, integer, numbers, real
 from seqkern.kernels.windows.window_vectors import SHAPES, check_position_weights, position_weights
-from seqkern.layers.base import Layer
+from seqkern.layers.layer import Layer
 from seqkern.layers.score_windows import Landmarks, ScoreWindows, feature_blocks
 from seqkern.residues import Residues, check_window
 from seqkern.sequences.labels import UNLABELLED

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
-from seqkern.gram.transforms.base import GramTransform
+from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.additive import attributions, fold
-from seqkern.kernels.base import Kernel
+from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.prepared import Prepared
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.gram.matrix import GramMatrix
-from seqkern.gram.transforms.base import GramTransform
-from seqkern.kernels.base import Kernel
+from seqkern.gram.transforms.gram_transform import GramTransform
+from seqkern.kernels.kernel import Kernel
 from seqkern.models.feature_source import FeatureSource
 from seqkern.models.sources import FittedKernel, ImplicitSource, Source, StoredGram, Units
 from seqkern.residues import Residues

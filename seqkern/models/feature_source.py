@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from seqkern.core.errors import GramError
 from seqkern.core.memory import available_memory, format_bytes, parse_bytes
-from seqkern.gram.transforms.base import GramTransform
-from seqkern.kernels.base import Kernel
+from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.explicit import feature_vectors, name_features
 from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.kernel import Kernel
 from seqkern.models.parts import Part
 from seqkern.models.sources import Source, Units, check_no_transforms, is_all
 from seqkern.models.watch import NOBODY, Watch

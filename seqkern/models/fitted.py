@@ -11,8 +11,8 @@ from seqkern.core.errors import ParameterError
 from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibration
 from seqkern.evaluation.held_out import neighbours
 from seqkern.evaluation.selection import Choice
-from seqkern.kernels.base import Kernel
 from seqkern.kernels.explicit import name_features
+from seqkern.kernels.kernel import Kernel
 from seqkern.layers import Layers
 from seqkern.layers.chain import as_decisions
 from seqkern.models.data import Data

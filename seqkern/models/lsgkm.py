@@ -55,8 +55,8 @@ from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import CSVC, solver_from_state
 
 if TYPE_CHECKING:
-    from seqkern.gram.transforms.base import GramTransform
-    from seqkern.kernels.base import Kernel
+    from seqkern.gram.transforms.gram_transform import GramTransform
+    from seqkern.kernels.kernel import Kernel
 
 KERNELS: dict[str, tuple[Any, bool, bool]] = {
     "gkm_cnt": ("count", False, False),

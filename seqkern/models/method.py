@@ -16,8 +16,8 @@ from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibrati
 from seqkern.evaluation.held_out import fit_held_out, fit_layers, neighbours
 from seqkern.evaluation.selection import Choice, Pair, select
 from seqkern.gram.matrix import GramMatrix
-from seqkern.gram.transforms.base import GramTransform
-from seqkern.kernels.base import Kernel
+from seqkern.gram.transforms.gram_transform import GramTransform
+from seqkern.kernels.kernel import Kernel
 from seqkern.layers import Layers
 from seqkern.models.data import Data, make_source
 from seqkern.models.feature_source import feature_form

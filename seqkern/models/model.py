@@ -24,9 +24,9 @@ from seqkern.core.archive import nest, save_archive
 from seqkern.core.errors import ModelError, ParameterError, PolicyError
 from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibration, calibration_from_record
 from seqkern.gram.transforms import naming_rows
-from seqkern.gram.transforms.base import GramTransform
-from seqkern.kernels.base import Kernel
+from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.blocks import fill
+from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.prepared import Prepared
 from seqkern.models.affine import AffineForm, affine_form
 from seqkern.models.decisions import Decisions, check_predicts, codes_of_decisions

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from seqkern.core.archive import nest, save_archive, unnest
 from seqkern.core.errors import ModelError
-from seqkern.kernels.base import Kernel
+from seqkern.kernels.kernel import Kernel
 from seqkern.layers.chain import Decided, Layers, as_columns
 from seqkern.models.model import Model
 from seqkern.residues import Residues, check_window, residue_samples

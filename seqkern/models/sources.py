@@ -23,11 +23,11 @@ from seqkern.core.threads import given_threads
 from seqkern.gram import compute_gram
 from seqkern.gram.matrix import GramMatrix
 from seqkern.gram.transforms import build_transform, fit_chain, naming_rows
-from seqkern.gram.transforms.base import GramTransform
-from seqkern.kernels.base import Kernel
+from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.blocks import fill
 from seqkern.kernels.composite import add_counts
 from seqkern.kernels.implicit import Implicit
+from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.prepared import Prepared
 from seqkern.kernels.stored_form import StoredForm
 from seqkern.models.parts import Part, Values

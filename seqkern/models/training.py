@@ -15,8 +15,8 @@ from seqkern.evaluation.held_out import neighbours
 from seqkern.folds.methods import rows_together
 from seqkern.gram import compute_gram
 from seqkern.gram.spectrum import spectrum
-from seqkern.gram.transforms.base import GramTransform
-from seqkern.kernels.base import Kernel
+from seqkern.gram.transforms.gram_transform import GramTransform
+from seqkern.kernels.kernel import Kernel
 from seqkern.models.data import TrainingData
 from seqkern.models.fitted import FittedMethod
 from seqkern.models.method import Method

@@ -3,8 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.gram.transforms.base import GramTransform
-from seqkern.kernels.base import Kernel
+from seqkern.gram.transforms.gram_transform import GramTransform
+from seqkern.kernels.kernel import Kernel
 from seqkern.models.parts import Values
 from seqkern.solvers.base import Solver
 

@@ -17,7 +17,7 @@ from seqkern.evaluation.paired_decisions import FIVE_BY_TWO, PairedDecisions
 from seqkern.evaluation.single_task_tests import TESTS, PairTest, pair_tests
 from seqkern.evaluation.wilcoxon import Comparison, compare_all, least_p
 from seqkern.report.dataset_results import Method
-from seqkern.report.words import metric
+from seqkern.report.sentences import metric
 
 LEVEL = 0.05
 LEAST_RANKED = 3  # methods and tasks from which on mean ranks are compared

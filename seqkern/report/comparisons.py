@@ -15,8 +15,8 @@ from seqkern.evaluation.single_task_tests import metrics_with_test
 from seqkern.report.compared import LEAST_RANKED, Compared, ComparedChains, SingleTaskTests
 from seqkern.report.dataset_results import DatasetResults, Method
 from seqkern.report.decision_tables import read_paired_decisions
+from seqkern.report.sentences import metric
 from seqkern.report.tables import Ranking, unit_scores
-from seqkern.report.words import metric
 
 LEAST = 6  # with fewer tasks not even one that is always better can be told from chance
 ALSO = ("roc50", "median_rfp")

@@ -6,8 +6,8 @@ from typing import Any
 from seqkern.core.markup import Markup, details
 from seqkern.figures.html_table import Column, table
 from seqkern.report.compared import Compared, SingleTaskTests
+from seqkern.report.sentences import metric
 from seqkern.report.view import method_name
-from seqkern.report.words import metric
 
 MOST_PAIRS = 500
 """Up to which every pair has a row."""

@@ -9,7 +9,7 @@ import pandas as pd
 
 from seqkern.core.tsv import write_tsv
 from seqkern.report.dataset_results import KEYS, DatasetResults, Method
-from seqkern.report.words import HEADLINE, SHARE_RIGHT, metric
+from seqkern.report.sentences import HEADLINE, SHARE_RIGHT, metric
 
 
 class Score(NamedTuple):

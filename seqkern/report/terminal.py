@@ -20,8 +20,8 @@ from seqkern.report.sections.single_task_tests import (
     test_sentences,
 )
 from seqkern.report.sections.verdicts import dependence
+from seqkern.report.sentences import metric
 from seqkern.report.verdict_words import contrary, verdict
-from seqkern.report.words import metric
 
 WIDTH = 100
 Pair = TypeVar("Pair", Comparison, PairTest)

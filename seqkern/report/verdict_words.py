@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from seqkern.evaluation.single_task_tests import PairTest
 from seqkern.evaluation.wilcoxon import Comparison
 from seqkern.report.compared import directed, is_significant, lead
-from seqkern.report.words import metric
+from seqkern.report.sentences import metric
 
 
 def verdict(one: Comparison | PairTest) -> str:

@@ -11,8 +11,8 @@ from seqkern.report.compared import Compared, SingleTaskTests
 from seqkern.report.comparisons import compare_on_task, compare_tasks
 from seqkern.report.dataset_results import DatasetResults, Method
 from seqkern.report.outcomes import Outcome, outcome
+from seqkern.report.sentences import Metric, averaged_over, metric, text_for_kind
 from seqkern.report.tables import Ranking
-from seqkern.report.words import Metric, averaged_over, metric, text_for_kind
 
 
 class View:

@@ -2,7 +2,7 @@
 
 What every solver does stands here: `base.py` names the base classes (`contract.py` the contract, `kinds.py` solvers by
 what they learn, `checking.py` the checks of input, `stored.py` state and restriction, `estimator.py` scikit-learn's
-protocol), `specs.py` leads from a config to a solver and from a model file back to one, `expansion.py` has what
+protocol), `solver_specs.py` leads from a config to a solver and from a model file back to one, `expansion.py` has what
 decisions that are linear in K share, `linear_algebra.py` factors of matrices, `feature_rows.py` rows of features,
 `thresholds.py` thresholds by what errors cost, and `filtered.py` a one-class SVM before a binary solver.
 

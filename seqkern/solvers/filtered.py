@@ -13,7 +13,7 @@ from seqkern.core.types import Arrays, Header
 from seqkern.solvers.base import BinarySolver, Solver
 from seqkern.solvers.estimator import clone
 from seqkern.solvers.shared import limit, tolerance
-from seqkern.solvers.specs import solver_from_state
+from seqkern.solvers.solver_specs import solver_from_state
 from seqkern.solvers.svm.one_class import OneClassSVM
 from seqkern.solvers.svm.svm import CSVC
 

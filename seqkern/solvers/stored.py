@@ -10,7 +10,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.specs import plain
 from seqkern.core.types import Arrays, Header
 from seqkern.solvers.estimator import Estimator, check_is_fitted
-from seqkern.solvers.specs import solver_from_state
+from seqkern.solvers.solver_specs import solver_from_state
 
 if TYPE_CHECKING:
     from seqkern.solvers.contract import Solver

@@ -7,9 +7,9 @@ from typing import Any
 from seqkern.core.errors import ConfigError, SeqkernError
 from seqkern.core.public_files import is_public
 from seqkern.gram.transforms import build_transform, repair_transforms
-from seqkern.gram.transforms.base import GramTransform
+from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels import build_kernel, parse_spec
-from seqkern.kernels.base import Kernel
+from seqkern.kernels.kernel import Kernel
 from seqkern.sequences.tracks import PROFILE_TRACKS
 
 NOT_OF_THE_KERNEL = ("solvers", "transforms", "repair")

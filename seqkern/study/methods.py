@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from seqkern.gram.transforms.base import GramTransform
-from seqkern.kernels.base import Kernel
+from seqkern.gram.transforms.gram_transform import GramTransform
+from seqkern.kernels.kernel import Kernel
 from seqkern.layers import Layers
 from seqkern.study.kernel_entries import AnyKernel
 from seqkern.study.settings import InnerSettings

@@ -11,7 +11,7 @@ from seqkern.layers import Layers
 from seqkern.solvers import common_input
 from seqkern.solvers.base import Solver
 from seqkern.solvers.ranges import as_range
-from seqkern.solvers.specs import build_grid
+from seqkern.solvers.solver_specs import build_grid
 
 Candidate = tuple[Any, dict[str, Any]]
 """The name of a kernel and the specification of a solver."""

@@ -8,7 +8,7 @@ from seqkern.core.archive import canonical_json
 from seqkern.core.errors import ParameterError
 from seqkern.core.types import PathLike
 from seqkern.datasets import Dataset
-from seqkern.kernels.base import Kernel
+from seqkern.kernels.kernel import Kernel
 from seqkern.study.kernel_entries import AnyKernel, KernelEntry, local_files
 
 

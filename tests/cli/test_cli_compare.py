@@ -18,9 +18,9 @@ from seqkern.report.dataset_results import Method
 from seqkern.report.decision_tables import read_paired_decisions
 from seqkern.report.results import StudyResults
 from seqkern.report.sections.findings import main_finding
+from seqkern.report.sentences import metric
 from seqkern.report.tables import Ranking
 from seqkern.report.view import View
-from seqkern.report.words import metric
 
 KERNELS = {name: {"kernel": "spectrum", "k": 3} for name in ("poor", "good", "best")}
 ONE = {"svm": {"solver": "csvc", "C": 1}}

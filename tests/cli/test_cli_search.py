@@ -13,10 +13,10 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.tsv import read_tsv
 from seqkern.evaluation.fold_tables import choice_rows
 from seqkern.evaluation.selection import Choice
-from seqkern.kernels.specs import parse_spec
+from seqkern.kernels.kernel_specs import parse_spec
 from seqkern.models.loading import load_model
 from seqkern.solvers import build_solver, make_solver
-from seqkern.solvers.specs import spec_text, value_text
+from seqkern.solvers.solver_specs import spec_text, value_text
 
 
 @pytest.fixture

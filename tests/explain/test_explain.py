@@ -14,11 +14,11 @@ from test_kernel_contract import EXAMPLES, random_sequences
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.explain import Explainer, explain
 from seqkern.explain import explanation as explanation_module
-from seqkern.explain import words as words_module
+from seqkern.explain import kmer_table as words_module
 from seqkern.explain.files import _summary as summary_of
 from seqkern.explain.files import write_explanation
+from seqkern.explain.kmer_table import KmerTable
 from seqkern.explain.page import render_page
-from seqkern.explain.words import KmerTable
 from seqkern.figures.profile import MOST_LETTERS, profile
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import SpectrumKernel, blocks, build_kernel

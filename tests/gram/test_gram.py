@@ -16,7 +16,7 @@ from seqkern.core.errors import FileError, GramError, ParameterError
 from seqkern.core.memory import available_memory, format_bytes, parse_bytes
 from seqkern.gram import assemble, compute_gram, compute_tile, count_tiles, open_gram, tiles
 from seqkern.gram.job import GramJob
-from seqkern.kernels.base import Kernel
+from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.prepared import Plan
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable, SimilarityTable

@@ -18,7 +18,7 @@ from seqkern.kernels import (
     build_kernel,
     kernel_from_state,
 )
-from seqkern.kernels.base import Kernel
+from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.prepared import Plan
 from seqkern.sequences.sequence_set import SequenceSet
 

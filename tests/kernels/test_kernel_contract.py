@@ -18,8 +18,8 @@ from sklearn.base import clone
 from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import KERNELS, blocks, build_kernel, kernel_from_state
-from seqkern.kernels.base import Kernel
 from seqkern.kernels.composite import CompositeKernel
+from seqkern.kernels.kernel import Kernel
 from seqkern.sequences.alphabets import DNA, MASK, PROTEIN, Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable, SimilarityTable

@@ -4,7 +4,7 @@ import pytest
 
 from seqkern.core.errors import ParameterError
 from seqkern.kernels import KERNELS, Kernel, SpectrumKernel, build_kernel, kernel_from_state, parse_spec
-from seqkern.kernels.specs import parse_value
+from seqkern.kernels.kernel_specs import parse_value
 
 EXAMPLES = [kernel for cls in KERNELS.classes.values() for kernel in cls.examples()]
 S3 = {"kernel": "spectrum", "k": 3}

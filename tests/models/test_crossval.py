@@ -19,7 +19,7 @@ from seqkern.folds import make_folds, read_folds
 from seqkern.gram import compute_gram, open_gram
 from seqkern.gram.transforms import build_transform, repair_transforms
 from seqkern.kernels import SpectrumKernel, build_kernel
-from seqkern.kernels.base import Kernel
+from seqkern.kernels.kernel import Kernel
 from seqkern.models import crossval
 from seqkern.models.sources import FittedKernel, Source, StoredGram
 from seqkern.sequences.labels import make_labels

@@ -16,7 +16,7 @@ from seqkern.evaluation.metrics import brier
 from seqkern.folds import make_folds
 from seqkern.kernels import build_kernel
 from seqkern.layers import Layers
-from seqkern.layers.base import Layer
+from seqkern.layers.layer import Layer
 from seqkern.models import crossval
 from seqkern.models import method as method_module
 from seqkern.models.feature_source import FeatureSource

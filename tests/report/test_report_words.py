@@ -7,7 +7,7 @@ from report_sample import Shape, write_study
 from test_report import Page
 
 from seqkern.report import build_report
-from seqkern.report.words import text_for_kind
+from seqkern.report.sentences import text_for_kind
 
 KERNELS = {"linear": {"kernel": "linear"}}
 SOLVERS = {"svm": {"solver": "csvc", "C": 1}}

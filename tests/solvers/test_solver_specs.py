@@ -6,7 +6,7 @@ import pytest
 from seqkern.cli.main import main
 from seqkern.core.errors import ParameterError
 from seqkern.solvers import SOLVERS, build_solver, expand_grid
-from seqkern.solvers.specs import draw_spec, has_range
+from seqkern.solvers.solver_specs import draw_spec, has_range
 
 HOLDERS = [(name, key) for name, cls in SOLVERS.classes.items() for key in cls.nested_solvers()]
 

@@ -10,7 +10,7 @@ from conftest import ROOT
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, ParameterError
-from seqkern.solvers import specs as solver_specs
+from seqkern.solvers import solver_specs as solver_specs
 from seqkern.study import (
     InnerSettings,
     KernelChoice,

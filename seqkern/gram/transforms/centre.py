@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.gram.transforms.base import GramTransform
+from seqkern.gram.transforms.gram_transform import GramTransform
 
 
 class CentreGram(GramTransform):

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from seqkern.core.errors import GramError, ParameterError, SequenceError
 from seqkern.core.parameters import choice, flag
 from seqkern.core.types import Arrays, Header
-from seqkern.gram.transforms.base import GramTransform
+from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.gram.transforms.products import multiply
 from seqkern.kernels.additive import over_root
 from seqkern.kernels.alignment.pairwise import kernel_of_vectors
@@ -17,7 +17,7 @@ from seqkern.kernels.vectors.rbf import VECTOR_GAMMA, VECTOR_KERNEL
 from seqkern.sequences.tables import FeatureTable
 
 if TYPE_CHECKING:
-    from seqkern.kernels.base import Kernel
+    from seqkern.kernels.kernel import Kernel
     from seqkern.kernels.prepared import Prepared
 
 

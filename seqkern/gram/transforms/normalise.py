@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import GramError
 from seqkern.core.parameters import choice
-from seqkern.gram.transforms.base import GramTransform
+from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels import _blocks
 from seqkern.kernels.additive import over_root
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from seqkern.core.parameters import choice
-from seqkern.gram.transforms.base import GramTransform
+from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.gram.transforms.products import multiply, square_of_rows
 
 

@@ -7,7 +7,7 @@ from seqkern.core.registry import Registry
 
 TRANSFORMS = Registry(
     "transform",
-    "seqkern.gram.transforms.base:GramTransform",
+    "seqkern.gram.transforms.gram_transform:GramTransform",
     {
         "centre": "seqkern.gram.transforms.centre:CentreGram",
         "empirical_map": "seqkern.gram.transforms.empirical_map:EmpiricalMapGram",

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from seqkern.core.errors import SequenceError
 from seqkern.kernels._records import Records
 from seqkern.kernels.alignment import _smith_waterman
-from seqkern.kernels.alignment.base import check_cells
+from seqkern.kernels.alignment.alignment_kernel import check_cells
 from seqkern.kernels.alignment.integers import LARGEST_TOTAL, IntegerScores
 from seqkern.kernels.products import _product
 from seqkern.sequences.alphabets import MASK

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, flag, real, text
 from seqkern.core.threads import GIVEN_THREADS
-from seqkern.kernels.alignment.base import AlignmentKernel
+from seqkern.kernels.alignment.alignment_kernel import AlignmentKernel
 from seqkern.kernels.alignment.local_factors import Factors
 from seqkern.kernels.alignment.local_sums import LocalSums, product, shares
 from seqkern.kernels.planner import Cost, Workload

@@ -12,11 +12,11 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, component
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.additive import attributions, fold, kmer_weights
-from seqkern.kernels.base import Kernel
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
+from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.occurrences import KmerWeights
 from seqkern.kernels.prepared import Plan
-from seqkern.kernels.specs import build_kernel
 from seqkern.kernels.stored_form import StoredForm
 from seqkern.kernels.vectors.linear import PRODUCT_SECONDS, LinearKernel
 from seqkern.kernels.vectors.rbf import VECTOR_GAMMA, VECTOR_KERNEL, RBFKernel

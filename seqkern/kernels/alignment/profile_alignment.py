@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import changed, choice, real
-from seqkern.kernels.alignment.base import check_gaps
+from seqkern.kernels.alignment.alignment_kernel import check_gaps
 from seqkern.kernels.alignment.profile_product import LARGEST, ProfileColumns, Sums, product, shares, working_bytes
-from seqkern.kernels.base import SequenceKernel
+from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.profile_tracks import ProfileTracks

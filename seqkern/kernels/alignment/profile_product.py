@@ -17,7 +17,7 @@ import numpy.typing as npt
 from seqkern.core.errors import SequenceError
 from seqkern.core.threads import GIVEN_THREADS, available_threads
 from seqkern.kernels.alignment import _profile_alignment
-from seqkern.kernels.alignment.base import check_cells
+from seqkern.kernels.alignment.alignment_kernel import check_cells
 from seqkern.kernels.products import _product
 from seqkern.profiles.profile import check_tracks
 from seqkern.sequences.sequence_set import SequenceSet

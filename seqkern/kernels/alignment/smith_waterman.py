@@ -8,7 +8,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, real, text
 from seqkern.core.threads import GIVEN_THREADS, available_threads
-from seqkern.kernels.alignment.base import AlignmentKernel
+from seqkern.kernels.alignment.alignment_kernel import AlignmentKernel
 from seqkern.kernels.alignment.best_scores import AlignedSequences, product, shares
 from seqkern.kernels.alignment.integers import LARGEST, IntegerScores
 from seqkern.kernels.planner import Cost, Workload

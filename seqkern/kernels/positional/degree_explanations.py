@@ -17,7 +17,7 @@ from seqkern.kernels.positional.degree_payload import DegreePayload, make_sum
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
-    from seqkern.kernels.base import SequenceKernel as _Base
+    from seqkern.kernels.kernel import SequenceKernel as _Base
 else:
     _Base = object
 

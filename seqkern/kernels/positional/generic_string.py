@@ -10,7 +10,7 @@ import numpy.typing as npt
 from seqkern.core.parameters import changed, integer, real, text
 from seqkern.core.threads import GIVEN_THREADS, available_threads
 from seqkern.kernels.alignment.scoring import score_table
-from seqkern.kernels.base import SequenceKernel
+from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.positional import _generic_string
 from seqkern.kernels.prepared import Plan

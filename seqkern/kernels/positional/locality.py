@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, integer, numbers, real
-from seqkern.kernels.base import SequenceKernel
+from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.positional import _locality
 from seqkern.kernels.prepared import Plan

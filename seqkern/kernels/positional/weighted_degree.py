@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, integer, numbers
-from seqkern.kernels.base import SequenceKernel
 from seqkern.kernels.implicit import Implicit
+from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.positional.degree_explanations import DegreeExplanations
 from seqkern.kernels.positional.degree_implicit import implicit_bytes_of, implicit_of

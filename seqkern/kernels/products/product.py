@@ -24,8 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
-from seqkern.kernels.base import SequenceKernel
 from seqkern.kernels.blocks import LEAST_BLOCK_ROWS
+from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.prepared import Prepared
 from seqkern.kernels.products import _product
 from seqkern.sequences.sequence_set import SequenceSet

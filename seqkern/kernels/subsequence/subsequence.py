@@ -13,7 +13,7 @@ from seqkern.core.errors import NoKmersError, ParameterError
 from seqkern.core.parameters import changed, choice, flag, integer, real, text
 from seqkern.core.threads import GIVEN_THREADS
 from seqkern.kernels.additive import spread_evenly
-from seqkern.kernels.base import SequenceKernel
+from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.kmer.kmers import check_lengths
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.prepared import Plan

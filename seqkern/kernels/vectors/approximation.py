@@ -16,10 +16,10 @@ import numpy.typing as npt
 from seqkern.core.parameters import changed
 from seqkern.core.threads import in_threads, one_thread
 from seqkern.kernels.additive import attributions, spread_evenly
-from seqkern.kernels.base import Kernel
 from seqkern.kernels.composite import CompositeKernel, as_parts
 from seqkern.kernels.explicit import normalised_vectors
 from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.vectors.linear import PRODUCT_SECONDS, LinearKernel, PreparedVectors
 from seqkern.sequences.sequence_set import SequenceSet

@@ -13,9 +13,9 @@ from seqkern.core.parameters import choice, component, integer, real
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels import _blocks
 from seqkern.kernels.algebra import SumKernel
-from seqkern.kernels.base import Kernel
 from seqkern.kernels.composite import CompositeKernel, as_parts
-from seqkern.kernels.specs import build_kernel, kernel_text
+from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel_specs import build_kernel, kernel_text
 from seqkern.kernels.stored_form import StoredForm
 from seqkern.kernels.vectors.combination_weights import RULES, SCALES, Learned, learn_weights
 from seqkern.sequences.tables import Data

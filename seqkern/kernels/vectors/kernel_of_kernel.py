@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from seqkern.core.parameters import component
 from seqkern.kernels.additive import kmer_weights, matrix, row_attributions, spread_evenly
-from seqkern.kernels.base import Kernel
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
 from seqkern.kernels.contract import LAST_PARAMETERS
+from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.occurrences import KmerWeights
 from seqkern.kernels.vectors.linear import LinearKernel
 from seqkern.sequences.tables import Data

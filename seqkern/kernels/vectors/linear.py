@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.parameters import changed
-from seqkern.kernels.base import Kernel
 from seqkern.kernels.implicit import SparseImplicit
+from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.vector_form import DenseTable, VectorForm
 from seqkern.kernels.vectors import _vector
 from seqkern.sequences.tables import FeatureTable

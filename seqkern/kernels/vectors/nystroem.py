@@ -12,10 +12,10 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import choice, component, integer, real
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Arrays, Header
-from seqkern.kernels.base import Kernel
 from seqkern.kernels.feature_blocks import filled
+from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.prepared import Prepared
-from seqkern.kernels.specs import build_kernel
 from seqkern.kernels.vector_form import VectorForm
 from seqkern.kernels.vectors.approximation import CHUNK_ROWS, ApproximateKernel, Values
 from seqkern.kernels.vectors.comparison import LandmarkComparison, exact

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.parameters import changed
-from seqkern.kernels.base import Kernel
+from seqkern.kernels.kernel import Kernel
 from seqkern.sequences.tables import SimilarityTable
 
 

@@ -9,9 +9,9 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, component, flag, integer
 from seqkern.core.threads import one_thread
-from seqkern.kernels.base import Kernel
 from seqkern.kernels.feature_blocks import filled
-from seqkern.kernels.specs import build_kernel
+from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.vector_form import VectorForm
 from seqkern.kernels.vectors.approximation import CHUNK_ROWS, ApproximateKernel
 from seqkern.kernels.vectors.linear import PreparedVectors

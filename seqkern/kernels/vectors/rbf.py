@@ -10,9 +10,9 @@ from seqkern.core.errors import LabelError
 from seqkern.core.parameters import changed, choice, fixed, real
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.additive import over_root
-from seqkern.kernels.base import Kernel
 from seqkern.kernels.blocks import row_blocks
-from seqkern.kernels.specs import build_kernel
+from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.vector_form import VectorForm
 from seqkern.kernels.vectors import _vector
 from seqkern.kernels.vectors.kernel_of_kernel import KernelOfKernel

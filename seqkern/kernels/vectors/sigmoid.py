@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import fixed, real
-from seqkern.kernels.base import Kernel
-from seqkern.kernels.specs import build_kernel
+from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.vectors import _vector
 from seqkern.kernels.vectors.kernel_of_kernel import KernelOfKernel
 

@@ -23,7 +23,7 @@ from seqkern.core.types import Arrays, Header, PathLike
 from seqkern.sequences.alphabets import DNA, RNA, Alphabet
 
 if TYPE_CHECKING:
-    from seqkern.kernels.base import SequenceKernel as _Base
+    from seqkern.kernels.kernel import SequenceKernel as _Base
 else:
     _Base = object
 

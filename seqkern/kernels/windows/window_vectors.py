@@ -15,9 +15,9 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, integer, numbers, real
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.additive import attributions, fold
-from seqkern.kernels.base import Kernel, SequenceKernel
 from seqkern.kernels.composite import PreparedParts
 from seqkern.kernels.contract import LAST_PARAMETERS
+from seqkern.kernels.kernel import Kernel, SequenceKernel
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.vector_form import VectorForm
 from seqkern.kernels.vectors.linear import FUNCTION_SECONDS, PRODUCT_SECONDS, LinearKernel, PreparedVectors

@@ -5,8 +5,8 @@ from seqkern.core.markup import Markup, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
 from seqkern.report.dataset_results import DatasetResults
+from seqkern.report.sentences import STAGES
 from seqkern.report.view import View, method_name, paragraph
-from seqkern.report.words import STAGES
 
 
 def cost_section(view: View) -> Markup:

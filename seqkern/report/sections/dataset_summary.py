@@ -7,8 +7,8 @@ from seqkern.datasets.data_entry import PublicSource
 from seqkern.figures.numbers import number, plural
 from seqkern.profiles.sources import describe
 from seqkern.report.dataset_results import DatasetResults
+from seqkern.report.sentences import FOLDS, spec_text
 from seqkern.report.view import View, paragraph
-from seqkern.report.words import FOLDS, spec_text
 
 
 def dataset_summary_section(view: View) -> Markup:

@@ -6,8 +6,8 @@ from seqkern.core.markup import Markup, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
 from seqkern.report.dataset_results import DatasetResults, Method
+from seqkern.report.sentences import text_for_kind
 from seqkern.report.view import View, method_names, paragraph
-from seqkern.report.words import text_for_kind
 from seqkern.study.kernel_entries import AnyKernel, KernelEntry
 
 REPAIRS = {

@@ -8,9 +8,9 @@ from seqkern.figures.numbers import number, plural
 from seqkern.report.compared import LEVEL
 from seqkern.report.dataset_results import Method
 from seqkern.report.sections.scores import STAR, marked
+from seqkern.report.sentences import footnote, metric
 from seqkern.report.tables import SHOWN_DIGITS, unit_scores
 from seqkern.report.view import View, method_name, paragraph
-from seqkern.report.words import footnote, metric
 
 MOST_LINES = 16
 

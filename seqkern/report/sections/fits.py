@@ -9,8 +9,8 @@ from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
 from seqkern.report.files import rows_by
+from seqkern.report.sentences import enumerate_names
 from seqkern.report.view import View, method_name, paragraph
-from seqkern.report.words import enumerate_names
 
 if TYPE_CHECKING:
     import pandas as pd

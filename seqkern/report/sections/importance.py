@@ -8,8 +8,8 @@ from seqkern.explain.positions import load_positions
 from seqkern.explain.positions_page import positions_content
 from seqkern.figures.numbers import number
 from seqkern.report.files import read_json
+from seqkern.report.sentences import metric
 from seqkern.report.view import View, method_name, paragraph
-from seqkern.report.words import metric
 from seqkern.study.dataset_entries import Importance
 
 

@@ -8,8 +8,8 @@ from seqkern.evaluation.intervals import FORMULAS
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
 from seqkern.report.compared import ComparedChains, SingleTaskTests
+from seqkern.report.sentences import enumerate_names, footnote, metric
 from seqkern.report.view import View, method_name
-from seqkern.report.words import enumerate_names, footnote, metric
 
 BY_CHAIN = "chains"
 WAYS = {

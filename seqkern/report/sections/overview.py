@@ -15,9 +15,9 @@ from seqkern.report.dataset_results import Method
 from seqkern.report.sections.families import drawn
 from seqkern.report.sections.scores import MISSING, STAR, marked
 from seqkern.report.sections.verdicts import verdicts
+from seqkern.report.sentences import footnote, metric
 from seqkern.report.tables import SHOWN_DIGITS, Score
 from seqkern.report.view import View, method_name, paragraph
-from seqkern.report.words import footnote, metric
 
 LEAST = 3
 

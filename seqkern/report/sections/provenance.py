@@ -9,8 +9,8 @@ from seqkern import __version__
 from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.kernels.kernel_table import KERNELS
+from seqkern.report.sentences import class_sentence, metric, spec_text
 from seqkern.report.view import View, paragraph
-from seqkern.report.words import class_sentence, metric, spec_text
 from seqkern.solvers.solver_table import SOLVERS
 from seqkern.study.study import Study
 

@@ -12,8 +12,8 @@ from seqkern.figures.critical_difference import rank_figure
 from seqkern.figures.names import mark, short
 from seqkern.figures.numbers import number, plural
 from seqkern.report.compared import LEVEL, Compared
+from seqkern.report.sentences import footnote, metric
 from seqkern.report.view import method_name, paragraph
-from seqkern.report.words import footnote, metric
 
 MOST_DRAWN = 40
 

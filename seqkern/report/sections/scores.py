@@ -7,9 +7,9 @@ from seqkern.figures.html_table import Column, table, turned
 from seqkern.figures.numbers import number, spread
 from seqkern.report.dataset_results import Method
 from seqkern.report.sections.search_settings import threshold_sentence
+from seqkern.report.sentences import metric
 from seqkern.report.tables import SHOWN_DIGITS, Ranking, unit_scores
 from seqkern.report.view import View, method_name, paragraph
-from seqkern.report.words import metric
 
 MOST_ROWS = 12
 UNMARKED = ("sov94",)

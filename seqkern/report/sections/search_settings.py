@@ -9,8 +9,8 @@ from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
 from seqkern.report.dataset_results import DatasetResults
 from seqkern.report.files import numbers, rows_by
+from seqkern.report.sentences import enumerate_names, metric
 from seqkern.report.view import View, method_name, paragraph
-from seqkern.report.words import enumerate_names, metric
 
 if TYPE_CHECKING:
     import pandas as pd

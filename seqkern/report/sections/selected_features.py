@@ -10,8 +10,8 @@ from seqkern.figures.numbers import number, plural
 from seqkern.report.dataset_results import KEYS
 from seqkern.report.files import rows_by
 from seqkern.report.sections.coefficients import coefficient_parts
+from seqkern.report.sentences import metric
 from seqkern.report.view import View, method_name, paragraph
-from seqkern.report.words import metric
 
 if TYPE_CHECKING:
     import pandas as pd

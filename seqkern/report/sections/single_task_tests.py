@@ -10,9 +10,9 @@ from seqkern.figures.numbers import number, plural
 from seqkern.report.compared import LEVEL, Compared, SingleTaskTests, is_significant, lead
 from seqkern.report.pair_tables import pair_tables
 from seqkern.report.sections.rank_diagram import shown_p
+from seqkern.report.sentences import footnote, metric
 from seqkern.report.verdict_words import contrary, verdict
 from seqkern.report.view import paragraph
-from seqkern.report.words import footnote, metric
 
 TESTS = {
     "delong": "DeLong's test",

@@ -10,8 +10,8 @@ from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
 from seqkern.report.files import numbers, rows_by, rows_by_value
+from seqkern.report.sentences import LEAKS, SAMPLE_WORDS, enumerate_names
 from seqkern.report.view import View, paragraph
-from seqkern.report.words import LEAKS, SAMPLE_WORDS, enumerate_names
 from seqkern.study.settings import LeakageSettings
 
 MOST_ROWS = 12

@@ -13,9 +13,9 @@ from seqkern.report.pair_tables import pair_tables
 from seqkern.report.sections.intervals import intervals_table
 from seqkern.report.sections.rank_diagram import rank_parts
 from seqkern.report.sections.single_task_tests import caveat, exponent, several_metrics, single_task_parts
+from seqkern.report.sentences import footnote, metric
 from seqkern.report.verdict_words import contrary, verdict
 from seqkern.report.view import View, method_name, paragraph
-from seqkern.report.words import footnote, metric
 
 CHAINS = (
     "Each chain counts once, by the share of its residues that are right: residues of one chain are not independent of "

@@ -12,7 +12,7 @@ from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.estimator import clone
 from seqkern.solvers.multiclass.meta_solver import MetaSolver
-from seqkern.solvers.specs import solver_from_state
+from seqkern.solvers.solver_specs import solver_from_state
 from seqkern.solvers.svm.svm import CSVC
 from seqkern.solvers.thresholds import Threshold
 

@@ -14,7 +14,7 @@ from seqkern.solvers.contract import Solver
 from seqkern.solvers.estimator import clone
 from seqkern.solvers.feature_rows import take_rows
 from seqkern.solvers.multiclass.meta_solver import MetaSolver
-from seqkern.solvers.specs import solver_from_state
+from seqkern.solvers.solver_specs import solver_from_state
 
 Task: TypeAlias = tuple[npt.NDArray[np.int64], Callable[[npt.NDArray[np.int64]], npt.NDArray[Any]]]
 """Places of the classes that a binary classifier learns, and the function from places of classes to its labels."""

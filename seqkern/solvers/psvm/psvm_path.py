@@ -23,7 +23,7 @@ from seqkern.solvers.psvm.potential.dual import Dual
 from seqkern.solvers.psvm.potential.minimiser import minimise
 from seqkern.solvers.psvm.potential.storage import columns_of
 from seqkern.solvers.psvm.psvm import PotentialSVM
-from seqkern.solvers.specs import solver_from_state
+from seqkern.solvers.solver_specs import solver_from_state
 
 DIGITS = 12
 """Errors are means: those that are equal but for rounding are equal."""

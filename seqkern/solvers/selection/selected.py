@@ -21,10 +21,10 @@ from seqkern.solvers.selection.selected_choice import (
     learn,
     products,
 )
-from seqkern.solvers.selection.selectors.base import Selector
 from seqkern.solvers.selection.selectors.given import GivenSelector
 from seqkern.solvers.selection.selectors.scaling import ExpressionScaler, check_scaler, scaler_from_state
-from seqkern.solvers.specs import build_solver, make_solver, solver_from_state
+from seqkern.solvers.selection.selectors.selector import Selector
+from seqkern.solvers.solver_specs import build_solver, make_solver, solver_from_state
 
 
 class SelectedClassifier(ClassSolver):

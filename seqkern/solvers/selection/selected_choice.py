@@ -14,9 +14,9 @@ from seqkern.core.errors import ParameterError
 from seqkern.folds.splitters import deal
 from seqkern.kernels.vectors import _vector
 from seqkern.solvers.base import Solver
-from seqkern.solvers.selection.selectors.base import Selector
 from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
-from seqkern.solvers.specs import make_solver
+from seqkern.solvers.selection.selectors.selector import Selector
+from seqkern.solvers.solver_specs import make_solver
 
 Split: TypeAlias = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 

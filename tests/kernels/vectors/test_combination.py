@@ -16,7 +16,7 @@ from seqkern.folds import make_folds
 from seqkern.gram import compute_gram
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import CombinationKernel, SpectrumKernel, build_kernel, parse_spec
-from seqkern.kernels.specs import kernel_text
+from seqkern.kernels.kernel_specs import kernel_text
 from seqkern.kernels.vectors import combination
 from seqkern.models.loading import load_model
 from seqkern.models.sources import FittedKernel, ImplicitSource, StoredGram

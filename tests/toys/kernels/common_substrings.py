@@ -6,7 +6,7 @@ import numpy as np
 
 from seqkern.core.parameters import changed, real
 from seqkern.kernels import _common_substrings
-from seqkern.kernels.base import SequenceKernel
+from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.prepared import Plan
 
 

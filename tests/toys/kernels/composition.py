@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqkern.kernels.base import Kernel
+from seqkern.kernels.kernel import Kernel
 from seqkern.sequences.alphabets import MASK
 
 

@@ -1,7 +1,7 @@
 """Selectors of features: scikit-learn transformers that rate the columns of a feature matrix by the labels.
 
-`base.py` holds the contract, `specs.py` the way from a config to a selector, `scaling.py` the preprocessing of
-expression values, `selector_table.py` the names of the classes: `SELECTORS`.
+`selector.py` holds the contract, `selector_specs.py` makes a selector of a configuration, `scaling.py` prepares
+expression values, `selector_table.py` has the names of the classes: `SELECTORS`.
 """
 
 import lazy_loader

@@ -11,8 +11,8 @@ from .psvm import PSVMFeatureSelector as PSVMFeatureSelector
 from .r2w2 import R2W2Selector as R2W2Selector
 from .relief import ReliefSelector as ReliefSelector
 from .scaling import ExpressionScaler as ExpressionScaler
+from .selector_specs import build_scaler as build_scaler
+from .selector_specs import build_selector as build_selector
 from .selector_table import SELECTORS as SELECTORS
-from .specs import build_scaler as build_scaler
-from .specs import build_selector as build_selector
 from .wrappers import BackwardSelector as BackwardSelector
 from .wrappers import ForwardSelector as ForwardSelector

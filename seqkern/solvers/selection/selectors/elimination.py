@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import real
-from seqkern.solvers.selection.selectors.base import Selector
 from seqkern.solvers.selection.selectors.filters import second_classes
 from seqkern.solvers.selection.selectors.linear_svm import linear_weights, standardised
+from seqkern.solvers.selection.selectors.selector import Selector
 from seqkern.solvers.selection.selectors.wrappers import going
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy.stats import rankdata
 
 from seqkern.core.parameters import flag, integer
-from seqkern.solvers.selection.selectors.base import Selector
+from seqkern.solvers.selection.selectors.selector import Selector
 
 
 class PearsonSelector(Selector):

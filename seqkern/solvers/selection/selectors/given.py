@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import anything
-from seqkern.solvers.selection.selectors.base import Selector
+from seqkern.solvers.selection.selectors.selector import Selector
 
 
 class GivenSelector(Selector):

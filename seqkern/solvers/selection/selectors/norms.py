@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from seqkern.core.parameters import integer, real
 from seqkern.solvers.baselines.one_norm import solve_one_norm
-from seqkern.solvers.selection.selectors.base import Selector
 from seqkern.solvers.selection.selectors.filters import largest_against_rest, second_classes
 from seqkern.solvers.selection.selectors.linear_svm import linear_weights, standardised
+from seqkern.solvers.selection.selectors.selector import Selector
 
 
 class OneNormSelector(Selector):

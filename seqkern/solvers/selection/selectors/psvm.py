@@ -7,10 +7,10 @@ import numpy.typing as npt
 
 from seqkern.core.parameters import changed, choice, component, integer, real
 from seqkern.solvers.psvm.potential.columns import DenseColumns
-from seqkern.solvers.selection.selectors.base import Selector
 from seqkern.solvers.selection.selectors.homotopy import epsilon_path
 from seqkern.solvers.selection.selectors.ranking import MOST, Ranking, by_size, epsilon_grid, rank_on_grid
 from seqkern.solvers.selection.selectors.scaling import ExpressionScaler, check_scaler
+from seqkern.solvers.selection.selectors.selector import Selector
 
 
 class PSVMFeatureSelector(Selector):

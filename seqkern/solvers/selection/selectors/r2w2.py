@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import integer, real
-from seqkern.solvers.selection.selectors.base import Selector
 from seqkern.solvers.selection.selectors.filters import second_classes
 from seqkern.solvers.selection.selectors.linear_svm import dual_weights, enclosing_ball, standardised
+from seqkern.solvers.selection.selectors.selector import Selector
 
 
 class R2W2Selector(Selector):

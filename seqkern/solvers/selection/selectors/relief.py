@@ -8,8 +8,8 @@ import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
 from seqkern.core.parameters import integer
-from seqkern.solvers.selection.selectors.base import Selector
 from seqkern.solvers.selection.selectors.filters import constant_columns
+from seqkern.solvers.selection.selectors.selector import Selector
 
 
 class ReliefSelector(Selector):

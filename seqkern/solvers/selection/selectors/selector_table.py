@@ -7,7 +7,7 @@ from seqkern.core.registry import Registry
 
 SELECTORS = Registry(
     "selector",
-    "seqkern.solvers.selection.selectors.base:Selector",
+    "seqkern.solvers.selection.selectors.selector:Selector",
     {
         "backward": "seqkern.solvers.selection.selectors.wrappers:BackwardSelector",
         "fisher": "seqkern.solvers.selection.selectors.filters:FisherSelector",

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import changed, real
-from seqkern.solvers.selection.selectors.base import Selector
 from seqkern.solvers.selection.selectors.linear_svm import standardised
+from seqkern.solvers.selection.selectors.selector import Selector
 
 
 class LeastSquaresSearch(Selector):

@@ -10,8 +10,8 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.kinds import Kind, add_kind
 from seqkern.core.specs import build_named, parse_spec
 from seqkern.core.types import Arrays, Header
-from seqkern.core.words import parse_value
-from seqkern.kernels.base import Kernel
+from seqkern.core.values import parse_value
+from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_table import KERNELS
 
 __all__ = ["build_kernel", "check_kind", "kernel_from_state", "kernel_text", "parse_spec", "parse_value"]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.kinds import Kind, add_kind
 from seqkern.core.specs import build_spec
-from seqkern.layers.base import Layer
+from seqkern.layers.layer import Layer
 from seqkern.layers.layer_table import LAYERS
 
 

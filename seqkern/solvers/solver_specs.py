@@ -218,7 +218,7 @@ def spec_text(spec: dict[str, Any]) -> str:
 
     Examples
     --------
-    >>> from seqkern.solvers.specs import spec_text
+    >>> from seqkern.solvers.solver_specs import spec_text
     >>> spec_text({"solver": "one_against_rest", "binary": {"solver": "csvc", "C": 10}})
     'one_against_rest:binary=(csvc:C=10)'
     """
@@ -246,7 +246,7 @@ def value_text(value: Any) -> Any:
 
     Examples
     --------
-    >>> from seqkern.solvers.specs import value_text
+    >>> from seqkern.solvers.solver_specs import value_text
     >>> value_text({"solver": "csvc", "C": 10}), value_text([0.1, None]), value_text(3)
     ('csvc:C=10', '[0.1,none]', 3)
     """

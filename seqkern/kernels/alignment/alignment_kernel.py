@@ -10,7 +10,7 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.alignment.scoring import ScoreMatrix, is_file, load_matrix, score_table
-from seqkern.kernels.base import SequenceKernel
+from seqkern.kernels.kernel import SequenceKernel
 from seqkern.sequences.alphabets import Alphabet
 
 

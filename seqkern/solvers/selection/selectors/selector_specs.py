@@ -11,8 +11,8 @@ from seqkern.solvers.selection.selectors.selector_table import SELECTORS
 
 if TYPE_CHECKING:
     # they bring scikit-learn
-    from seqkern.solvers.selection.selectors.base import Selector
     from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
+    from seqkern.solvers.selection.selectors.selector import Selector
 
 
 def build_selector(spec: Any) -> "Selector":
@@ -36,7 +36,7 @@ def build_selector(spec: Any) -> "Selector":
 
     Examples
     --------
-    >>> from seqkern.solvers.selection.selectors.specs import build_selector
+    >>> from seqkern.solvers.selection.selectors.selector_specs import build_selector
     >>> build_selector("golub:n_features=20")
     GolubSelector(n_features=20)
     >>> build_selector({"selector": "psvm", "ranking": "leave_one_out"}).n_features
@@ -75,7 +75,7 @@ def build_scaler(spec: Any) -> "ExpressionScaler | None":
 
     Examples
     --------
-    >>> from seqkern.solvers.selection.selectors.specs import build_scaler
+    >>> from seqkern.solvers.selection.selectors.selector_specs import build_scaler
     >>> build_scaler({"normalize": "log", "floor": 20})
     ExpressionScaler(normalize='log', floor=20)
     >>> build_scaler("quantile").normalize

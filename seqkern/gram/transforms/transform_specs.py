@@ -8,7 +8,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.kinds import Kind, add_kind
 from seqkern.core.specs import build_spec, parse_spec
 from seqkern.core.types import Arrays, Header
-from seqkern.gram.transforms.base import GramTransform
+from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.gram.transforms.transform_table import TRANSFORMS
 
 REPAIRS = ("none", "clip", "flip", "shift", "empirical_map")
