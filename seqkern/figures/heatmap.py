@@ -30,7 +30,18 @@ class Importance(Protocol):
         """By number of residues: the importance of each k-mer at each position."""
 
     def words(self, order: int) -> list[str]:
-        """Return the k-mers of `order` residues."""
+        """Return the k-mers of a length.
+
+        Parameters
+        ----------
+        order : int
+            Their residues.
+
+        Returns
+        -------
+        list of str
+            In the order of the columns of `matrices`.
+        """
 
     def position_weights(self) -> npt.NDArray[np.float64]:
         """Return the importance of each position."""

@@ -12,7 +12,17 @@ class NamesColumns(Protocol):
     """What knows the names of the columns of a matrix."""
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names."""
+        """Return the names.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str
+        """
 
 
 class _Named(TransformerMixin, BaseEstimator):

@@ -59,12 +59,40 @@ class Decides(Protocol):
     def values(
         self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], names: npt.NDArray[np.object_]
     ) -> npt.NDArray[np.float64]:
-        """Return the decisions about windows without masked letters."""
+        """Return the decisions about windows without masked letters.
+
+        Parameters
+        ----------
+        codes : ndarray of uint8
+            The letters of one or several records.
+        starts : ndarray of int64, shape (n,)
+            Where the windows begin.
+        names : ndarray of str, shape (n,)
+            The record of each, for messages.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
 
     def by_model(
         self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], names: npt.NDArray[np.object_]
     ) -> npt.NDArray[np.float64]:
-        """Return the decisions about any windows."""
+        """Return the decisions about any windows.
+
+        Parameters
+        ----------
+        codes : ndarray of uint8
+            The letters of one or several records.
+        starts : ndarray of int64, shape (n,)
+            Where the windows begin.
+        names : ndarray of str, shape (n,)
+            The record of each, for messages.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ class Scoring:
     ) -> None: ...
 
 def own_scores(
-    records: Records | None,
+    every: Records | None,
     own: npt.NDArray[np.int64] | None,
     fair: npt.NDArray[np.uint8] | None,
     open: int,

@@ -62,7 +62,7 @@ cdef class Scoring:
         self.f.open, self.f.extend, self.f.largest = open, extend, largest
 
 
-def own_scores(Records records, const int64_t[::1] own, const uint8_t[::1] fair, int open, double[::1] out):
+def own_scores(Records every, const int64_t[::1] own, const uint8_t[::1] fair, int open, double[::1] out):
     """Set out[k] to the score of the k-th record with itself, or NaN if that takes an alignment.
 
     With 2·s(a, b) ≤ o(a) + o(b), o(a) = max(0, s(a, a)), for any two letters, either letter of a pair is charged
@@ -72,7 +72,7 @@ def own_scores(Records records, const int64_t[::1] own, const uint8_t[::1] fair,
 
     Parameters
     ----------
-    records : Records
+    every : Records
     own : int64 (letters,)
         s(a, a).
     fair : uint8 (letters,)
@@ -85,8 +85,8 @@ def own_scores(Records records, const int64_t[::1] own, const uint8_t[::1] fair,
     cdef int64_t value, part, best, most, lost
     cdef bint known
     with nogil:
-        for k in range(records.r.n):
-            x, n = record_codes(&records.r, k), record_length(&records.r, k)
+        for k in range(every.r.n):
+            x, n = record_codes(&every.r, k), record_length(&every.r, k)
             known, part, best, most = True, 0, 0, 0
             for i in range(n):
                 value = own[x[i]]

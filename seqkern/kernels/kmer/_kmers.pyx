@@ -17,7 +17,7 @@ def count_windows(
     bint stretches,
     int64_t[::1] number,
 ):
-    """Write to number[i] how many windows of k letters below `size` record i has; or how many `stretches` of windows."""
+    """Write to number[i] how many windows of k letters below `size` record i has; or how many `stretches` of them."""
     cdef Py_ssize_t i, p
     cdef int64_t run, found
     with nogil:

@@ -26,9 +26,29 @@ class WeighsDegrees(Protocol):
         """Return the weight of each length."""
 
     def start_weights(self, length: int) -> npt.NDArray[np.float64]:
-        """Return the weight of each position of a window."""
+        """Return the weight of each position of a window.
+
+        Parameters
+        ----------
+        length : int
+            Residues of a window.
+
+        Returns
+        -------
+        ndarray of float64, shape (length,)
+        """
 
     def shifts(self, length: int) -> npt.NDArray[np.int64]:
-        """Return the largest shift at each position of a window."""
+        """Return the largest shift at each position of a window.
+
+        Parameters
+        ----------
+        length : int
+            Residues of a window.
+
+        Returns
+        -------
+        ndarray of int64, shape (length,)
+        """
 
     def _prepare(self, X: SequenceSet, like: Any) -> Any: ...
