@@ -1,6 +1,6 @@
 """The checks of what a solver is given: matrices, labels, costs."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +11,30 @@ from seqkern.core.sparse_types import is_sparse
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.implicit import Implicit
 
-if TYPE_CHECKING:
-    from seqkern.solvers.contract import Solver
+
+class TakesMatrices(Protocol):
+    """What is read of a `Solver` to check what it is given."""
+
+    n_features_in_: int
+
+    @property
+    def name(self) -> str | None:
+        """What messages call it."""
+
+    @property
+    def input(self) -> str:
+        """What `fit` takes."""
+
+    @property
+    def accepts_blocks(self) -> bool:
+        """Whether it takes features in blocks."""
+
+    @property
+    def accepts_sparse(self) -> bool:
+        """Whether it takes sparse features."""
+
+    def accepts_unread(self, K: Any) -> bool:
+        """Return whether it takes `K` as it is."""
 
 
 class ConstantColumnWarning(UserWarning):
@@ -31,7 +53,7 @@ class ConstantColumnWarning(UserWarning):
     """
 
 
-def checked_matrix(solver: "Solver", K: Any, reset: bool) -> Any:
+def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
     """Return `K` as a finite float64 matrix of the fitted width, not copied if it is one.
 
     Parameters
@@ -81,7 +103,7 @@ def checked_matrix(solver: "Solver", K: Any, reset: bool) -> Any:
     return matrix
 
 
-def _is_ready(solver: "Solver", K: Any, reset: bool) -> bool:
+def _is_ready(solver: TakesMatrices, K: Any, reset: bool) -> bool:
     """Tell whether `K` is a float64 matrix of a good size, so that there is nothing to convert or to complain of."""
     if type(K) not in (np.ndarray, np.memmap) or K.dtype != np.float64 or K.ndim != 2:
         return False
@@ -100,7 +122,7 @@ def _check_finite(matrix: Any) -> None:
         )
 
 
-def _checked_implicit(solver: "Solver", K: Implicit, reset: bool) -> Implicit:
+def _checked_implicit(solver: TakesMatrices, K: Implicit, reset: bool) -> Implicit:
     """Return the Implicit `K`; GramError if the solver takes none, or there is nothing to learn from."""
     if solver.input != "implicit":
         raise GramError(
@@ -114,7 +136,7 @@ def _checked_implicit(solver: "Solver", K: Implicit, reset: bool) -> Implicit:
     return K
 
 
-def _checked_unread(solver: "Solver", K: Any, reset: bool) -> Any:
+def _checked_unread(solver: TakesMatrices, K: Any, reset: bool) -> Any:
     """Return `K`, whose shape alone is checked."""
     if reset:
         if K.shape[0] < 2 or K.shape[1] < 1:
@@ -125,7 +147,7 @@ def _checked_unread(solver: "Solver", K: Any, reset: bool) -> Any:
     return K
 
 
-def checked_labels(solver: "Solver", y: npt.ArrayLike | None, n: int) -> npt.NDArray[Any]:
+def checked_labels(solver: TakesMatrices, y: npt.ArrayLike | None, n: int) -> npt.NDArray[Any]:
     """Return `y` as an array of n labels.
 
     Parameters

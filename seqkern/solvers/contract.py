@@ -13,7 +13,7 @@ Prediction needs the columns `support_` of a kernel matrix between new and train
 A restricted solver is the same solver with those columns renumbered, so that a model keeps few sequences.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -23,7 +23,6 @@ from seqkern.core.convergence import warn_unconverged
 from seqkern.core.declarations import Parameter
 from seqkern.core.declared_components import Component
 from seqkern.core.errors import GramError, LabelError
-from seqkern.core.types import Arrays, Header
 from seqkern.solvers.checking import checked_labels, checked_matrix, count_rows
 from seqkern.solvers.estimator import Estimator, check_is_fitted, clone
 from seqkern.solvers.stored import Stored
@@ -149,22 +148,6 @@ class Solver(Stored, Estimator):
         bool
         """
         return False
-
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays) of what `_fit` learned besides support, classes and report."""
-        raise NotImplementedError
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned.
-
-        Parameters
-        ----------
-        header : mapping
-            Its JSON dict.
-        arrays : mapping of str to ndarray
-            Its arrays; others may be among them.
-        """
-        raise NotImplementedError
 
     def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
         """Return the decision as a linear function of a kernel row, or None if it is not one.

@@ -11,15 +11,14 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from seqkern.core.errors import GramError, LabelError
-from seqkern.solvers.estimator import Estimator
 
 
-def convert_matrix(solver: Estimator, K: Any, reset: bool, sparse: bool) -> Any:
+def convert_matrix(solver: Any, K: Any, reset: bool, sparse: bool) -> Any:
     """Return `K` as a float64 matrix, sparse or not, whose elements are yet to be checked; GramError if it is not one.
 
     Parameters
     ----------
-    solver : Estimator
+    solver : Solver
         Named in messages.
     K : array_like or sparse matrix
         What a user gave: lists, a table, other numbers.
@@ -47,12 +46,12 @@ def convert_matrix(solver: Estimator, K: Any, reset: bool, sparse: bool) -> Any:
         raise GramError(str(error)) from error
 
 
-def check_width(solver: Estimator, K: Any, reset: bool) -> None:
+def check_width(solver: Any, K: Any, reset: bool) -> None:
     """Keep the number of columns, and their names where `K` has some; GramError if a fitted solver had others.
 
     Parameters
     ----------
-    solver : Estimator
+    solver : Solver
         What keeps them.
     K : array_like or sparse matrix
         As the user gave it: a table has names.

@@ -1,7 +1,7 @@
 """The state of a fitted solver: to a model file and back, and to matrices with other columns."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -9,11 +9,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError
 from seqkern.core.specs import plain
 from seqkern.core.types import Arrays, Header
-from seqkern.solvers.estimator import Estimator, check_is_fitted
-from seqkern.solvers.solver_specs import solver_from_state
-
-if TYPE_CHECKING:
-    from seqkern.solvers.contract import Solver
+from seqkern.solvers.estimator import Estimator, check_is_fitted, clone
 
 
 class Stored(Estimator):
@@ -44,10 +40,26 @@ class Stored(Estimator):
 
     name: ClassVar[str | None]
 
+    def fitted_state(self) -> tuple[Header, Arrays]:
+        """Return (JSON dict, dict of arrays) of what `_fit` learned besides support, classes and report."""
+        raise NotImplementedError
+
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Set what `fitted_state` returned.
+
+        Parameters
+        ----------
+        header : mapping
+            Its JSON dict.
+        arrays : mapping of str to ndarray
+            Its arrays; others may be among them.
+        """
+        raise NotImplementedError
+
     def state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays) from which `solver_from_state` makes this solver again."""
         check_is_fitted(self)
-        header, arrays = cast("Solver", self).fitted_state()
+        header, arrays = self.fitted_state()
         header = {
             "spec": self.spec(),
             "columns": self.n_features_in_,
@@ -70,7 +82,7 @@ class Stored(Estimator):
         self.n_features_in_: int = header["columns"]
         self.report_: dict[str, Any] = header["report"]
         self.support_: npt.NDArray[np.int64] = arrays["support"]
-        cast("Solver", self).restore_fitted(header["learned"], arrays)
+        self.restore_fitted(header["learned"], arrays)
 
     def restrict(self, rows: npt.ArrayLike) -> Self:
         """Return an equivalent fitted solver for kernel matrices with fewer columns.
@@ -116,8 +128,9 @@ class Stored(Estimator):
         Solver
         """
         header, arrays = self.state()
-        other = solver_from_state({**header, "columns": columns}, {**arrays, "support": support})
-        return cast("Self", other)
+        other = clone(self)
+        other.restore({**header, "columns": columns}, {**arrays, "support": support})
+        return other
 
     def spec(self) -> dict[str, Any]:
         """Return the solver as a config would write it: ``{"solver": name, parameter: value, …}``."""
