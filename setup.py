@@ -17,7 +17,7 @@ FLOATS = ["-ffp-contract=off", "-fno-math-errno"]
 
 def extensions():
     """Return one Extension for each compiled twin."""
-    flags = [*FLOATS, *(["-O1", "-g", "-Wall", "-Wextra"] if DEBUG else ["-O3"])]
+    flags = [*FLOATS, *(["-O1", "-g", "-Wall", "-Wextra"] if DEBUG else ["-O3", "-g0"])]
     for source in sorted(Path("seqkern").rglob("_*.pyx")):
         folders = [folder for folder in source.parents if "seqkern" in folder.parts]
         headers = sorted(path for folder in folders for path in folder.glob("_*") if path.suffix in (".h", ".pxd"))

@@ -20,6 +20,8 @@ from seqkern import __version__
 from seqkern.core.errors import SeqkernError
 
 VERBS = {
+    "demo": "run the demo in a new folder: from generated sequences to a report",
+    "init": "put the workflow and a configuration into a new folder",
     "simulate": "make demo data: splice sites, protein superfamilies, states of residues",
     "datasets": "encode a study's data set once, or list the public ones",
     "folds": "write the splits of a data set, and check them for leaks",

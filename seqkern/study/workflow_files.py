@@ -1,0 +1,78 @@
+"""The workflow in a folder of its own: Snakemake's rules, the profile, and a configuration."""
+
+from pathlib import Path
+
+from seqkern.core.archive import atomic_write
+from seqkern.core.errors import FileError
+from seqkern.core.resource_files import PACKAGE
+from seqkern.core.types import PathLike
+
+# by their places beside a configuration: in a checkout, and in the installed package
+PLACES = {"workflow": "workflow", "config": "studies", "profiles/default": "workflow_profile"}
+SUFFIXES = {"", ".smk", ".yaml"}
+STARTER = """# Two FASTA files, one question. Paths are relative to the folder where snakemake is started.
+study: {name}
+description: ""
+datasets:
+  sequences:
+    fasta: {{positive: positive.fa, negative: negative.fa}}
+    folds: {{method: stratified, k: 5}}
+kernels:
+  spectrum3: {{kernel: spectrum, k: 3}}
+  mismatch51: {{kernel: mismatch, k: 5, m: 1}}
+solvers:
+  csvc: {{solver: csvc, C: [0.1, 1, 10], class_weight: balanced}}
+"""
+
+
+def write_workflow(folder: PathLike, *, config: str | None = None) -> Path:
+    """Copy the workflow into an empty folder, so that ``snakemake`` runs a study there.
+
+    Parameters
+    ----------
+    folder : str or Path
+        It is made where there is none.
+    config : str, optional
+        What ``config/config.yaml`` is to hold; by default the configuration of the demo.
+
+    Returns
+    -------
+    Path
+        Of the configuration.
+
+    Raises
+    ------
+    FileError
+        If the folder is not empty, or cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = write_workflow(f"{folder}/mystudy")
+    ...     print(path.relative_to(folder), (path.parents[1] / "workflow" / "Snakefile").is_file())
+    mystudy/config/config.yaml True
+    """
+    home = Path(folder)
+    if home.exists() and (not home.is_dir() or any(home.iterdir())):
+        raise FileError("is not an empty folder", file=home, remedy="name a new one")
+    texts = {f"{place}/{name}": path.read_text(encoding="utf-8") for place in PLACES for name, path in _files(place)}
+    if config is not None:
+        texts["config/config.yaml"] = config
+    for name, text in texts.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        with atomic_write(home / name, "w") as file:
+            file.write(text)
+    return home / "config" / "config.yaml"
+
+
+def _files(place: str) -> list[tuple[str, Path]]:
+    """Return the files of a folder of the workflow, by their names in it; of configurations the demo's alone."""
+    installed, checkout = PACKAGE / PLACES[place], PACKAGE.parent / place
+    home = installed if installed.is_dir() else checkout
+    if not home.is_dir():
+        raise FileError("is missing", file=home, remedy="install seqkern again")
+    if place == "config":
+        return [("config.yaml", home / "config.yaml")]
+    found = sorted(path for path in home.rglob("*") if path.is_file() and path.suffix in SUFFIXES)
+    return [(path.relative_to(home).as_posix(), path) for path in found]

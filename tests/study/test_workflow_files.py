@@ -1,0 +1,54 @@
+"""The workflow in a folder of its own: what `seqkern init` and `seqkern demo` write, and that Snakemake runs it."""
+
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+
+from seqkern.cli.main import main
+from seqkern.core.errors import FileError
+from seqkern.study import Study
+from seqkern.study.workflow_files import write_workflow
+
+
+def written(folder):
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_everything_of_the_workflow_is_copied(tmp_path):
+    path = write_workflow(tmp_path / "new")
+    workflow = {f"workflow/{name}" for name in written(ROOT / "workflow")}
+    assert written(tmp_path / "new") == workflow | {"config/config.yaml", "profiles/default/config.yaml"}
+    for name in written(tmp_path / "new"):
+        assert (tmp_path / "new" / name).read_bytes() == (ROOT / name).read_bytes()
+    assert Study.load(path).name == "demo"
+
+
+@pytest.mark.parametrize("name", ["file", "folder"])
+def test_only_an_empty_folder_is_written_to(tmp_path, name):
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").write_text("mine")
+    with pytest.raises(FileError, match="not an empty folder"):
+        write_workflow(tmp_path / name)
+    assert written(tmp_path) == {"file", "folder/file"}
+
+
+def test_init_leaves_a_study_to_fill_in(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["init", "my study"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "my study/config/config.yaml: name your FASTA files here",
+        "then run: cd 'my study' && snakemake --cores all",
+    ]
+    study = Study.load(tmp_path / "my study" / "config" / "config.yaml")
+    assert study.name == "my_study"
+    assert main(["init", "my study"]) == 1
+    assert "is not an empty folder" in capsys.readouterr().err
+
+
+def test_snakemake_finds_the_demo_there(tmp_path):
+    assert main(["init", "--demo", str(tmp_path / "demo")]) == 0
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--dry-run", "--quiet", "all"]
+    subprocess.run(command, cwd=tmp_path / "demo", check=True, capture_output=True)
