@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 
@@ -38,4 +39,6 @@ def run(args: argparse.Namespace) -> int:
 
     write_workflow(args.folder)
     command = [sys.executable, "-m", "snakemake", "--cores", args.cores, "--quiet", "rules"]
-    return subprocess.run(command, cwd=args.folder, check=False).returncode
+    # the rules call seqkern, which stands beside this Python
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
+    return subprocess.run(command, cwd=args.folder, env={**os.environ, "PATH": path}, check=False).returncode
