@@ -170,7 +170,7 @@ def checked_labels(solver: TakesMatrices, y: npt.ArrayLike | None, n: int) -> np
     """
     if y is None:
         raise LabelError(f"{type(solver).__name__} requires y to be passed, but the target y is None")
-    if type(y) is np.ndarray and y.ndim == 1:
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biufU":
         labels: npt.NDArray[Any] = y
     else:
         from seqkern.solvers.conversion import convert_labels  # scikit-learn costs a second of start-up

@@ -15,9 +15,13 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 
+MANY = 0.4
+"""Classes for each sample from which on scikit-learn is asked whether they are classes."""
+
+
 def _are_classes(y: npt.NDArray[Any]) -> bool:
     """Tell whether labels are classes for certain: texts, whole numbers, or reals that are whole."""
-    return y.dtype.kind in "biuUS" or (y.dtype.kind == "f" and bool(np.all(y == np.floor(y))))
+    return y.dtype.kind in "biuU" or (y.dtype.kind == "f" and bool(np.all(y == np.floor(y))))
 
 
 class ClassSolver(ClassifierProtocol, Solver):
@@ -56,7 +60,8 @@ class ClassSolver(ClassifierProtocol, Solver):
 
     def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Set `classes_` and return, for each label, its place among them."""
-        if not _are_classes(y):
+        # of many classes for few samples it warns that they may be numbers
+        if not _are_classes(y) or len(np.unique(y)) > MANY * len(y):
             from sklearn.utils.multiclass import check_classification_targets  # only here: it costs start-up
 
             try:
