@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from naive import encode, kmers, random_strings
+from test_additive import OF_SEQUENCES, wordless
 from test_kernel_contract import EXAMPLES, random_sequences
 
 from seqkern.core.errors import ModelError, ParameterError
@@ -33,13 +34,7 @@ from seqkern.sequences.tables import FeatureTable
 from seqkern.simulate import simulate
 
 NO_WORDS = {"string-3"}  # its words have any length
-NO_WORDS |= {key for key in EXAMPLES if key.startswith(("locality_improved-", "codon_improved-", "salzberg-"))}
-NO_WORDS |= {key for key in EXAMPLES if key.startswith(("fisher-", "profile-", "profile_alignment-"))}
-NO_WORDS |= {key for key in EXAMPLES if key.startswith("smith_waterman-")}
-NO_WORDS |= {key for key in EXAMPLES if key.startswith("local_alignment-")}
-NO_WORDS |= {key for key in EXAMPLES if key.startswith(("pssm_window-", "window-", "nystroem-", "random_fourier-"))}
-NO_WORDS |= {key for key in EXAMPLES if key.startswith(("generic_string-", "property-"))}
-OF_SEQUENCES = [key for key, kernel in EXAMPLES.items() if kernel.accepts == "sequences"]
+NO_WORDS |= {key for key, kernel in EXAMPLES.items() if wordless(kernel)}
 
 
 def record_sums(explanation):
