@@ -243,7 +243,10 @@ def _constructor(declared: dict[str, Parameter]) -> Callable[..., None]:
         given = dict(zip(positional, args, strict=False)) | kwargs
         complete = len(given) == len(args) + len(kwargs) and required <= given.keys() <= declared.keys()
         if not complete:
-            signature.bind(self, *args, **kwargs)  # raises, and says what is wrong
+            try:
+                signature.bind(self, *args, **kwargs)
+            except TypeError as error:
+                raise TypeError(f"{type(self).__name__}.__init__() {error}") from None
         for name, item in declared.items():
             setattr(self, name, given.get(name, item.default))
 
