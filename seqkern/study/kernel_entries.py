@@ -366,7 +366,7 @@ def read_kernel(given: str | Mapping[str, Any]) -> AnyKernel:
     if "choose" not in given:
         return KernelEntry.parse(given)
     found: dict[str, KernelEntry] = {}
-    for item in given["choose"] if isinstance(given["choose"], list) else [None]:
+    for item in given["choose"] if isinstance(given["choose"], list) and given["choose"] else [None]:
         name = item.get("name") if isinstance(item, dict) else None
         if not isinstance(item, dict) or not isinstance(name, str) or name in found:
             raise ConfigError(f"choose={given['choose']!r} is not possible", remedy="list kernels, each with its name")
