@@ -469,7 +469,12 @@ def test_stored_grams_of_kernels_to_choose_among(study, tmp_path, capsys):
         capsys.readouterr()
         assert main([*argv, "--gram", *wrong, "-o", str(tmp_path / "out")]) == 1
         assert words in capsys.readouterr().err
-    for kernels in ('{"choose": ["spectrum"]}', '{"choose": {"kernel": "spectrum"}}', '{"choose": [{"name": 1}]}'):
+    for kernels in (
+        '{"choose": []}',
+        '{"choose": ["spectrum"]}',
+        '{"choose": {"kernel": "spectrum"}}',
+        '{"choose": [{"name": 1}]}',
+    ):
         argv[argv.index("--kernel") + 1] = kernels
         assert main([*argv, "-o", str(tmp_path / "out")]) == 1
         assert "list kernels, each with its name" in capsys.readouterr().err
