@@ -43,6 +43,29 @@ def resource_path(name: str, folder: str = "resources") -> Path:
     raise FileError("no such resource file", file=CHECKOUT[folder] / name, remedy="install seqkern again")
 
 
+def resource_folder(name: str, checkout: Path) -> Path:
+    """Return a folder of files that come with the package, installed or in a source checkout.
+
+    Parameters
+    ----------
+    name : str
+        Of the folder in the installed package.
+    checkout : Path
+        Where it is in a checkout.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> resource_folder("resources", CHECKOUT["resources"]).name
+    'resources'
+    """
+    installed = PACKAGE / name
+    return installed if installed.is_dir() else checkout
+
+
 def resource_files(folder: str = "resources") -> list[Path]:
     """Return the places of all files of a folder, installed or in a source checkout, in the order of their names.
 
@@ -55,7 +78,7 @@ def resource_files(folder: str = "resources") -> list[Path]:
     -------
     list of Path
     """
-    home = PACKAGE / folder if (PACKAGE / folder).is_dir() else CHECKOUT[folder]
+    home = resource_folder(folder, CHECKOUT[folder])
     return sorted(path for path in home.glob("*") if path.suffix in SUFFIXES)
 
 

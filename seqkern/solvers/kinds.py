@@ -24,6 +24,16 @@ def _are_classes(y: npt.NDArray[Any]) -> bool:
     return y.dtype.kind in "biuU" or (y.dtype.kind == "f" and bool(np.all(y == np.floor(y))))
 
 
+def _check_classes(y: npt.NDArray[Any]) -> None:
+    """Raise LabelError for labels that scikit-learn takes for no classes."""
+    from sklearn.utils.multiclass import check_classification_targets  # only here: it costs start-up
+
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        raise LabelError(str(error)) from error
+
+
 class ClassSolver(ClassifierProtocol, Solver):
     """Base of solvers that learn classes.
 
@@ -60,15 +70,12 @@ class ClassSolver(ClassifierProtocol, Solver):
 
     def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Set `classes_` and return, for each label, its place among them."""
-        # of many classes for few samples it warns that they may be numbers
-        if not _are_classes(y) or len(np.unique(y)) > MANY * len(y):
-            from sklearn.utils.multiclass import check_classification_targets  # only here: it costs start-up
-
-            try:
-                check_classification_targets(y)
-            except ValueError as error:
-                raise LabelError(str(error)) from error
+        certain = _are_classes(y)
+        if not certain:
+            _check_classes(y)
         classes, codes = np.unique(y, return_inverse=True)
+        if certain and len(classes) > MANY * len(y):
+            _check_classes(y)  # warns that so many may be numbers
         self.classes_: npt.NDArray[Any] = classes
         if len(self.classes_) < 2:
             raise LabelError(

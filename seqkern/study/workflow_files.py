@@ -4,7 +4,7 @@ from pathlib import Path
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import FileError
-from seqkern.core.resource_files import PACKAGE
+from seqkern.core.resource_files import PACKAGE, resource_folder
 from seqkern.core.types import PathLike
 
 # by their places beside a configuration: in a checkout, and in the installed package
@@ -68,8 +68,7 @@ def write_workflow(folder: PathLike, *, config: str | None = None) -> Path:
 
 def _files(place: str) -> list[tuple[str, Path]]:
     """Return the files of a folder of the workflow, by their names in it; of configurations the demo's alone."""
-    installed, checkout = PACKAGE / PLACES[place], PACKAGE.parent / place
-    home = installed if installed.is_dir() else checkout
+    home = resource_folder(PLACES[place], PACKAGE.parent / place)
     if not home.is_dir():
         raise FileError("is missing", file=home, remedy="install seqkern again")
     if place == "config":
