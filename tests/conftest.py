@@ -8,7 +8,10 @@ from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# a busy machine is no failure
+# a process that a test starts in this folder imports the installed package, not the sources beside it
+os.environ["PYTHONSAFEPATH"] = "1"
+
+# no deadline: a busy machine is not a failure
 settings.register_profile("seqkern", deadline=None)
 settings.load_profile("seqkern")
 

@@ -3,7 +3,6 @@
 The modules are those of the tutorials in CONTRIBUTING.md.
 """
 
-import os
 import subprocess
 import sys
 from collections import Counter
@@ -51,10 +50,7 @@ def with_toy(compiled, package, line, code):
     place = f"seqkern.{package}.{place}"
     values = {"package": package, "registry": package.upper(), "name": name, "place": place}
     added = ADD.format(**values, toys=str(TOYS / package), compiled=str(compiled))
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", added + code], cwd=ROOT, env=environment, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-c", added + code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -41,7 +41,6 @@ def command(folder, *options):
     # the tools of this interpreter, on the installed package, from the folder of the study
     line = [
         sys.executable,
-        "-P",
         "-m",
         "snakemake",
         "--snakefile",

@@ -55,7 +55,7 @@ def test_help_imports_nothing_heavy():
         "import sys; from seqkern.cli.main import main; main(['--help']); "
         "print([m for m in ('numpy', 'scipy', 'sklearn', 'pandas', 'Bio', 'matplotlib') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
 
 

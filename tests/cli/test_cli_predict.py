@@ -3,14 +3,12 @@
 import csv
 import gzip
 import io
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ROOT
 
 from seqkern.cli.main import main
 from seqkern.models.loading import load_model
@@ -273,19 +271,12 @@ def test_a_bad_record_late_leaves_no_file(tmp_path, model, new, capsys, monkeypa
     assert not list(tmp_path.glob("*p.tsv*"))
 
 
-def environment():
-    """The environment for a process that imports this seqkern."""
-    folder = str(ROOT)
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([folder, os.environ.get("PYTHONPATH", "")])}
-
-
 def test_a_reader_that_leaves_is_no_drama(tmp_path, model):
     many = write(tmp_path / "many.fa", *(f">r{i}\n{'ACGTTGCA' * 5}\n" for i in range(6_000)))
     process = subprocess.Popen(
         [sys.executable, "-m", "seqkern.cli.main", "predict", model, many],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=environment(),
     )
     assert process.stdout.readline() == b"id\tdecision\tpredicted\n"
     process.stdout.close()
@@ -306,7 +297,7 @@ def test_memory_does_not_grow_with_the_number_of_records(tmp_path, model):
     for n in (2_000, 60_000):  # about 3 and 90 chunks; 60,000 predictions are some 20 MB as Python objects
         many = write(tmp_path / "many.fa", *(f">r{i}\n{'ACGTTGCA' * 10}\n" for i in range(n)))
         argv = [sys.executable, "-c", script, "predict", model, many, "-o", str(tmp_path / "p.tsv")]
-        peaks.append(int(subprocess.run(argv, capture_output=True, env=environment(), check=True).stderr))
+        peaks.append(int(subprocess.run(argv, capture_output=True, check=True).stderr))
         assert (tmp_path / "p.tsv").read_bytes().count(b"\n") == n + 1
     assert peaks[1] < peaks[0] + 8_000  # kB
 

@@ -293,7 +293,6 @@ tiles.TileGrid._group = kill_later
 def start(path, patch=""):
     folders = [
         str(Path(__file__).parent),
-        str(ROOT),
         str(ROOT / "tests"),
         os.environ.get("PYTHONPATH", ""),
     ]
@@ -515,7 +514,6 @@ def test_full_disk_is_one_line_and_leaves_nothing_half_written(tmp_path, size):
     )
     folders = [
         str(Path(__file__).parent),
-        str(ROOT),
         str(ROOT / "tests"),
         os.environ.get("PYTHONPATH", ""),
     ]

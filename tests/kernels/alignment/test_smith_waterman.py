@@ -4,7 +4,6 @@ from functools import cache
 from itertools import product
 
 import numpy as np
-import parasail
 import pytest
 from Bio.Align import PairwiseAligner, substitution_matrices
 from naive import encode, random_strings
@@ -21,6 +20,8 @@ from seqkern.kernels.alignment.scoring import score_table
 from seqkern.kernels.products import _product
 from seqkern.sequences.alphabets import PROTEIN, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet
+
+parasail = pytest.importorskip("parasail")
 
 LEVELS = range(_product.level() + 1)
 ALGORITHMS = ("auto", "int8", "int16", "int32")
