@@ -20,15 +20,14 @@ DEMO = ROOT / "config" / "config.yaml"
 
 
 def load_study():
-    """Return the Study: of what was given with --configfile, or else the demo; --config changes keys."""
-    files = workflow.configfiles
+    """Return the Study of --configfile or of a module's config, or else the demo; --config changes keys."""
+    files, given = workflow.configfiles, config
     try:
-        given = config
-        if not files:
-            given = read_config(DEMO)
+        if not files and "datasets" not in config:
+            files, given = DEMO, read_config(DEMO)
             update_config(given, config)
-        study = Study.parse(given, file=files or DEMO)
-        study.check_files(file=files or DEMO)
+        study = Study.parse(given, file=files)
+        study.check_files(file=files)
         return study
     except SeqkernError as error:
         sys.exit(f"seqkern: {error}")  # of an exception Snakemake would print the lines of this file too
