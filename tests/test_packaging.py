@@ -1,0 +1,55 @@
+"""What is said in several places about the package: its version, its dependencies, the commands of CI."""
+
+import re
+import tomllib
+
+import pytest
+import yaml
+from conftest import ROOT
+
+import seqkern
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+RECIPE = (ROOT / "recipe" / "meta.yaml").read_text(encoding="utf-8")
+# conda's names of packages that PyPI knows by another
+CONDA = {"matplotlib": "matplotlib-base", "snakemake": "snakemake-minimal"}
+
+
+def recipe_section(title):
+    """Return the packages listed under a title of the recipe."""
+    return re.findall(r"^ +- (.+)$", re.search(rf"^ +{title}:\n((?: +- .+\n)+)", RECIPE, re.MULTILINE)[1], re.MULTILINE)
+
+
+def test_the_conda_recipe_needs_what_the_package_needs():
+    wanted = []
+    for requirement in PROJECT["dependencies"]:
+        name, version = requirement.split(">=")
+        wanted.append(f"{CONDA.get(name, name)} >={version}")
+    assert recipe_section("run") == ["python", *wanted]
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
+    assert recipe_section("host")[2:] == [requirement.replace(">=", " >=") for requirement in build]
+
+
+def test_one_version():
+    assert f'version = "{seqkern.__version__}"' in RECIPE
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"] == seqkern.__version__
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(r"^## \[?([\d.]+)", changelog, re.MULTILINE)[1] == seqkern.__version__
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=lambda path: path.stem)
+def test_the_scripts_that_ci_runs_are_there(path):
+    steps = [step for job in yaml.safe_load(path.read_text())["jobs"].values() for step in job.get("steps", [])]
+    commands = " ".join(step["run"] for step in steps if "run" in step).split()
+    scripts = [word for word in commands if re.match(r"\.?[\w.]+/[\w./]+$", word)]
+    assert [name for name in scripts if not (ROOT / name).exists()] == []
+    for step in steps:  # a tag can be moved, a commit cannot
+        assert re.search(r"@[0-9a-f]{40}$", step.get("uses", f"@{'0' * 40}"))
+
+
+def test_every_python_of_the_matrix_is_declared():
+    tests = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text())
+    matrix = tests["jobs"]["test"]["strategy"]["matrix"]["python"]
+    declared = [re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", line) for line in PROJECT["classifiers"]]
+    assert matrix == [found[1] for found in declared if found]
+    assert PROJECT["requires-python"] == f">={matrix[0]}"
