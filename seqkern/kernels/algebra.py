@@ -29,13 +29,29 @@ FARTHEST = 10**12
 
 
 class SumKernel(PartParameters, CompositeKernel):
-    """Weighted sum of kernels: K(x, y) = Σ w_i K_i(x, y).
+    r"""Weighted sum of kernels.
+
+    It suits several views of the same samples whose weights are known. To learn the weights, use `combination`.
 
     Raises
     ------
     ParameterError
         If there is no part, the parts take different kinds of data, or a weight is negative: such a sum would
         not be positive semi-definite.
+
+    Notes
+    -----
+    With weights w_i ≥ 0, by default 1,
+
+    .. math:: K(x, y) = \sum_i w_i K_i(x, y)
+
+    Complexity: that of all parts.
+
+    Definiteness: positive semi-definite if all parts are.
+
+    References
+    ----------
+    Shawe-Taylor, Cristianini: Kernel Methods for Pattern Analysis. Cambridge University Press, 2004.
 
     Examples
     --------
@@ -46,7 +62,7 @@ class SumKernel(PartParameters, CompositeKernel):
     """
 
     name = "sum"
-    summary = "Adds the similarities that several kernels see."
+    summary = "Adds several kernels."
 
     parts: list[Kernel] = component("kernel", several=True, kw_only=False, doc="The kernels that are added.")
     weights: list[float] | None = numbers(
@@ -235,12 +251,26 @@ def _side_by_side(features: list[Any]) -> Any:
 
 
 class ProductKernel(PartParameters, CompositeKernel):
-    """Product of kernels, entry by entry: K(x, y) = Π K_i(x, y).
+    r"""Product of kernels, entry by entry.
+
+    It suits samples that are similar only if all views of them are.
 
     Raises
     ------
     ParameterError
         If there is no part, or the parts take different kinds of data.
+
+    Notes
+    -----
+    .. math:: K(x, y) = \prod_i K_i(x, y)
+
+    Complexity: that of all parts.
+
+    Definiteness: positive semi-definite if all parts are.
+
+    References
+    ----------
+    Shawe-Taylor, Cristianini: Kernel Methods for Pattern Analysis. Cambridge University Press, 2004.
 
     Examples
     --------
@@ -251,7 +281,7 @@ class ProductKernel(PartParameters, CompositeKernel):
     """
 
     name = "product"
-    summary = "Multiplies the similarities that several kernels see."
+    summary = "Multiplies several kernels."
     kmers_vary = True
 
     parts: list[Kernel] = component("kernel", several=True, kw_only=False, doc="The kernels that are multiplied.")
@@ -298,12 +328,28 @@ class ProductKernel(PartParameters, CompositeKernel):
 
 
 class PartKernel(CompositeKernel):
-    """A kernel on letters `start` to `stop` of each sequence, as in ``s[start:stop]``.
+    """Kernel of one part of each sequence: residues `start` to `stop`, as in ``s[start:stop]``.
+
+    It suits sequences cut around a site, whose two sides carry different signals.
 
     Raises
     ------
     ParameterError
         If an end is not an integer, or the base does not take sequences.
+
+    Notes
+    -----
+    With B the base kernel,
+
+    .. math:: K(x, y) = B(x[start:stop], y[start:stop])
+
+    Complexity: that of the base kernel on the part.
+
+    Definiteness: positive semi-definite if the base kernel is.
+
+    References
+    ----------
+    Shawe-Taylor, Cristianini: Kernel Methods for Pattern Analysis. Cambridge University Press, 2004.
 
     Examples
     --------
@@ -315,7 +361,7 @@ class PartKernel(CompositeKernel):
     """
 
     name = "part"
-    summary = "Looks at one part of each sequence only."
+    summary = "Compares one part of each sequence only."
 
     base: Kernel = component("kernel", kw_only=False, doc="A kernel on sequences.")
     start: int | None = integer(

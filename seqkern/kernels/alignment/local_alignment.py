@@ -30,28 +30,40 @@ ROW_BYTES, PROFILE_BYTES = 320, 64  # for a letter of the rows, and for one of t
 
 
 class LocalAlignmentKernel(AlignmentKernel):
-    """(1/β)·ln K(x, y), K = Σ_π exp(β·s(π)) over all local alignments π of x and y.
+    r"""Local alignment kernel: the sum over all local alignments.
 
-    An alignment's score s(π) is the sum of the scores of its pairs of letters less its gap costs; the empty alignment
-    counts too, with the score 0. With growing β this becomes the Smith-Waterman score, that of the best alignment;
-    here the others add to it.
+    It suits homologs, including remote ones. Unlike Smith-Waterman, all alignments contribute; with growing β the value
+    approaches the Smith-Waterman score. The empty alignment counts too, with score 0.
 
-    K itself is positive semi-definite if the matrix exp(β·s(a, b)) is, but of little use: K(x, x) exceeds K(x, y) by
-    many powers of ten. Its logarithm is not: an SVM wants it repaired, by an eigenvalue shift or the empirical kernel
-    map, as in the paper; a P-SVM takes it as it is. Often a matrix happens to have no negative eigenvalue: ``seqkern
-    gram --spectrum`` tells. Repaired models can be explained, but after the empirical kernel map only with
-    ``normalize=false`` there, or by the kernel `pairwise` instead.
+    The sum itself is positive semi-definite if the matrix exp(β·s(a, b)) is, but of little use: K(x, x) exceeds K(x, y)
+    by many orders of magnitude. Its logarithm is indefinite. For an SVM, repair it by an eigenvalue shift or the
+    empirical kernel map, as in the paper; a P-SVM takes it as it is. Repaired models can be explained, but after the
+    empirical kernel map only with ``normalize=false`` there; alternatively use the kernel `pairwise`.
 
-    With ``normalize=false`` logarithms are in the hundreds or thousands, and the C of an SVM counts in units of 1/K:
+    With ``normalize=false`` logarithms are in the hundreds or thousands, and the C of an SVM scales with 1/K:
     normalise, or choose C of about 1e-4 to 1e-2.
 
-    Masked letters (B, J, O, U, X, Z and * in proteins, with ``unknown="mask"``) are aligned too, with the scores of the
-    matrix's X (N for DNA), or else its smallest score; an alphabet of one's own scores each by the matrix.
+    Masked residues (B, J, O, U, X, Z and * in proteins, with ``unknown="mask"``) are aligned too, with the scores of
+    the matrix's X (N for DNA), or else its smallest score. A custom alphabet scores each of its letters by the matrix.
+
+    Notes
+    -----
+    With s(π) the score of a local alignment π of x and y, the substitution scores less the gap costs,
+
+    .. math:: K(x, y) = (1/β) \ln \sum_π \exp(β s(π))
+
+    With ``logarithm=false`` K is the sum itself.
+
+    Complexity: O(|x|·|y|) per pair, many pairs at once in vector lanes.
+
+    Definiteness: the logarithm is not positive semi-definite, though many Gram matrices happen to have no negative
+    eigenvalue: check with ``seqkern gram --spectrum``.
 
     References
     ----------
-    Vert, Saigo, Akutsu: Local alignment kernels for biological sequences. In Schölkopf, Tsuda, Vert: Kernel methods
-    in computational biology, MIT Press, 2004.
+    Vert, Saigo, Akutsu: Local alignment kernels for biological sequences. In: Kernel Methods in Computational Biology,
+    MIT Press, 2004.
+
     Saigo, Vert, Ueda, Akutsu: Protein homology detection using string alignment kernels. Bioinformatics 20, 2004.
 
     Examples
@@ -62,7 +74,7 @@ class LocalAlignmentKernel(AlignmentKernel):
     """
 
     name = "local_alignment"
-    summary = "Adds up how well two sequences match in all their local alignments, the better ones counting more."
+    summary = "Sums over all local alignments of two sequences; better alignments count more."
 
     beta: float = real(
         default=0.5, low=1e-6, high=1e6, kw_only=False, doc="The larger, the more the best alignments count."

@@ -28,11 +28,25 @@ _DATA: dict[str, Any] = {"sequences": SequenceSet, "features": FeatureTable, "si
 
 
 class PairwiseKernel(CompositeKernel):
-    """Kernel between vectors of scores against the training sequences (Liao & Noble, J Comput Biol 10, 2003).
+    r"""Pairwise kernel: sequences as vectors of scores against the training sequences.
 
-    `fit` keeps the training sequences as references r_1 … r_R. A sequence x is the vector φ(x) =
-    (K(x, r_1), …, K(x, r_R)), K the base kernel, which may be indefinite; the kernel is φ(x) · φ(y), or a
-    radial basis function of ‖φ(x) − φ(y)‖.
+    It makes any base kernel, even an indefinite one such as Smith-Waterman, usable in an SVM. It suits homologs. `fit`
+    keeps the training sequences as references r_1, …, r_R.
+
+    Notes
+    -----
+    With B the base kernel and φ(x) = (B(x, r_1), …, B(x, r_R)),
+
+    .. math:: K(x, y) = φ(x) · φ(y)  or  K(x, y) = \exp(−γ ‖φ(x) − φ(y)‖^2)
+
+    Complexity: R values of the base kernel per sequence, then O(R) per pair.
+
+    Definiteness: positive semi-definite.
+
+    References
+    ----------
+    Liao, Noble: Combining pairwise sequence similarity and support vector machines for detecting remote protein
+    evolutionary and structural relationships. Journal of Computational Biology 10, 2003.
 
     Examples
     --------

@@ -29,20 +29,31 @@ WIDTHS = {f"int{width}": width for width in LARGEST}
 
 
 class SmithWatermanKernel(AlignmentKernel):
-    """K(x, y) = the largest score of a local alignment of x and y, with affine costs of gaps.
+    r"""Smith-Waterman kernel: the score of the best local alignment.
 
-    An alignment pairs letters of a part of x with letters of a part of y, in order. Each pair scores as the
-    substitution matrix says, each gap of n letters costs gap_open + (n − 1)·gap_extend; gaps in x and y may follow
-    each other. K is at least 0, and exact; it is not positive semi-definite. Often a matrix happens to have no negative
-    eigenvalue: ``seqkern gram --spectrum`` tells.
+    It suits homologs that share a domain. The score is exact and at least 0. Gaps in x and in y may follow each other.
 
-    With ``normalize=false`` values are in the hundreds or thousands, and the C of an SVM counts in units of 1/K:
-    normalise, or choose C of about 1e-4 to 1e-2.
+    With ``normalize=false`` values are in the hundreds or thousands, and the C of an SVM scales with 1/K: normalise, or
+    choose C of about 1e-4 to 1e-2.
+
+    Notes
+    -----
+    With s the substitution matrix, and a cost of gap_open + (n − 1)·gap_extend for each gap of n residues, over all
+    local alignments π of x and y,
+
+    .. math:: K(x, y) = \max_π (\sum_{(i, j) ∈ π} s(x_i, y_j) − gaps(π))
+
+    Complexity: O(|x|·|y|) per pair, many pairs at once in vector lanes.
+
+    Definiteness: not positive semi-definite. Many Gram matrices happen to have no negative eigenvalue: check with
+    ``seqkern gram --spectrum``.
 
     References
     ----------
     Smith, Waterman: Identification of common molecular subsequences. Journal of Molecular Biology 147, 1981.
+
     Gotoh: An improved algorithm for matching biological sequences. Journal of Molecular Biology 162, 1982.
+
     Rognes: Faster Smith-Waterman database searches with inter-sequence SIMD parallelisation. BMC Bioinformatics 12,
     2011.
 
@@ -54,7 +65,7 @@ class SmithWatermanKernel(AlignmentKernel):
     """
 
     name = "smith_waterman"
-    summary = "Scores the best alignment of a part of one sequence with a part of the other."
+    summary = "Scores the best local alignment of two sequences."
 
     matrix: str | list[list[float]] = text(
         default="BLOSUM62",

@@ -37,24 +37,36 @@ CACHE = OneEntryCache()  # features of the support set
 
 
 class FisherKernel(FeatureKernel):
-    """K(x, y) = U_xᵀ I⁻¹ U_y, U_x = ∇_θ ln P(x | θ), for a model θ of the positive examples.
+    r"""Fisher kernel: how sequences would change a model of the positives.
 
-    The model is a profile hidden Markov model, or a Markov chain. Each of its probability distributions θ_s (the
-    letters of a match state, the steps out of a state, the letters after a context) is taken as normalised anew when
-    one θ_s(a) is changed, so that U_x(a, s) = E_s(a)/θ_s(a) − Σ_b E_s(b), E the counts that are expected given x.
-    Where θ_s(a) = 0, and for a sequence that a model cannot emit at all, U is 0.
-
-    The profile HMM is passed from begin to end, once, anywhere in x. Insert states, and the two that emit what is
-    before and after, have background frequencies that are no parameters; the latter emit one more letter with the
-    probability 350/351. A masked letter is emitted with probability 1 by any state, and counts nowhere.
+    It suits protein families and other classes that a profile HMM or a Markov chain describes.
 
     `fit` aligns the positives (FAMSA) and builds the HMM as hmmbuild does, or counts k-mers. The positives are the
-    examples of the greater of two labels; all, where there are no labels, or one that is positive. For several classes
-    there is a model of each, and their U are put side by side. One positive will do, for the priors; of none that has
-    letters, the profile HMM is one column with the background frequencies: of both a warning tells. Labels of negatives
-    alone are an error.
+    examples of the greater of two labels; all examples if there are no labels, or only positive ones. With several
+    classes there is one model for each, and their vectors U are concatenated. One positive suffices, because of the
+    priors; without any positive that has unmasked residues, the profile HMM is one column with the background
+    frequencies. Both cases give a warning. Negative labels alone are an error.
+
+    The profile HMM is passed from begin to end, once, anywhere in x. Insert states and the two flanking states emit
+    background frequencies, which are not parameters; a flanking state emits one more residue with probability 350/351.
+    A masked residue is emitted with probability 1 by any state, and is not counted.
 
     With the radial basis function of Jaakkola et al.: ``rbf:gamma=jaakkola,base=(fisher:normalize=false)``.
+
+    Notes
+    -----
+    With θ the parameters of the model and I the diagonal of the Fisher information,
+
+    .. math:: K(x, y) = U_x^T I^{−1} U_y,  U_x = ∇_θ \ln P(x | θ)
+
+    Each probability distribution θ_s (the residues of a match state, the transitions of a state, the residues after a
+    context) stays normalised when one θ_s(a) changes, so that U_x(a, s) = E_s(a)/θ_s(a) − Σ_b E_s(b), with E the
+    expected counts given x. Where θ_s(a) = 0, and for a sequence that a model cannot emit, U is 0.
+
+    Complexity: O(M·|x|) per sequence for a profile HMM of M columns (forward-backward), O(|x|) for a Markov chain; then
+    the number of parameters per pair.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
@@ -70,7 +82,7 @@ class FisherKernel(FeatureKernel):
     """
 
     name = "fisher"
-    summary = "Compares how two sequences would change a model of the positive examples, if it learned from them."
+    summary = "Compares how two sequences would change a model of the positive examples."
 
     model: str = choice(
         default="profile",

@@ -19,20 +19,36 @@ HALVING = 50  # residues over which the weight of an l-mer halves
 
 
 class GappedKmerKernel(SubsetFeatures, HammingKernel):
-    """K(x, y) = Σ_h c_h·N_h, N_h the number of pairs of l-mers of x and y at Hamming distance h.
+    r"""Gapped k-mer kernel: shared l-mers of which only k positions need to match.
 
-    With c_h = C(l − h, k), the features of an l-mer are its gapped k-mers, k of its residues with their positions: K is
-    their product. The estimators weigh the pairs so that K is, up to a factor, the product of the counts of the
-    *l-mers*, as estimated from the counts of gapped k-mers: robust where l-mers are too long to be found twice.
+    This is the family of gkm-SVM and LS-GKM, for any alphabet. It suits degenerate motifs, such as binding sites in
+    regulatory DNA.
 
-    With the normalised kernel as its base, ``RBFKernel(gamma=0.5, base=…)`` is exp(γ(K − 1)) for γ = 1, as LS-GKM has
-    it: ``{kernel: rbf, gamma: 0.5, base: {kernel: gapped_kmer, l: 11, k: 7, d: 3, estimator: truncated,
-    reverse_complement: true}}``.
+    With the normalised kernel as its base, ``RBFKernel(gamma=0.5, base=…)`` is exp(γ(K − 1)) for γ = 1, as in LS-GKM:
+    ``{kernel: rbf, gamma: 0.5, base: {kernel: gapped_kmer, l: 11, k: 7, d: 3, estimator: truncated, reverse_complement:
+    true}}``.
+
+    Notes
+    -----
+    With N_h(x, y) the number of pairs of l-mers of x and y at Hamming distance h,
+
+    .. math:: K(x, y) = \sum_{h=0}^{l} c_h N_h(x, y)
+
+    For ``estimator="count"``, c_h = C(l − h, k): the features are the gapped k-mers, and K is the dot product of their
+    counts. The other estimators choose c_h so that K is, up to a factor, the dot product of *l-mer* counts estimated
+    from gapped k-mer counts. These estimates are robust when l-mers are too long to occur twice.
+
+    Complexity: O(|x|·|y|) per pair by Hamming distances, many window pairs at once. For large alphabets, a sum of
+    spectrum kernels over at most C(l, k) subsets of positions for ``count``.
+
+    Definiteness: positive semi-definite, unless `d` cuts off distances with non-zero c_h.
 
     References
     ----------
     Ghandi, Lee, Mohammad-Noori, Beer: Enhanced regulatory sequence prediction using gapped k-mer features. PLoS
-    Computational Biology 10, 2014. Lee: LS-GKM: a new gkm-SVM for large-scale datasets. Bioinformatics 32, 2016.
+    Computational Biology 10, 2014.
+
+    Lee: LS-GKM: a new gkm-SVM for large-scale datasets. Bioinformatics 32, 2016.
 
     Examples
     --------
@@ -52,7 +68,7 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
     """
 
     name = "gapped_kmer"
-    summary = "Counts the words with gaps that two sequences share: k letters out of l in a row."
+    summary = "Counts the gapped k-mers that two sequences share: k residues out of l in a row."
     length_name = "l"
 
     l: int = integer(default=10, low=1, high=LARGEST_LENGTH, kw_only=False, doc="Length of the l-mers.")  # noqa: E741

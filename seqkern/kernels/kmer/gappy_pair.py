@@ -8,14 +8,29 @@ from seqkern.kernels.kmer.positions import FORMS
 
 
 class GappyPairKernel(PairKernel):
-    """K(x, y) = Σ_f Φ_f(x)·Φ_f(y), f the pairs of k-mers with 0 … m residues between them.
+    r"""Gappy pair kernel: shared pairs of k-mers at most m residues apart.
 
-    Φ_f(x) is the number of occurrences of the pair f in x. How many residues are between the two is part of the
-    feature; which they are is not, and they may be masked. Pairs are named as KeBABS names them: ``AB..CD``.
+    It suits motifs with a spacer, such as coiled coils. Each number of residues between the two k-mers gives a feature
+    of its own. The residues in between do not matter, and may be masked. Pairs are named as in KeBABS: ``AB..CD``. With
+    `annotation`, features include annotation letters; with `distance_weight`, positions count.
 
-    With `distance_weight` the positions count: K(x, y) = Σ_f Σ_p Σ_q E(|p − q|) over the positions p and q, from
-    the records' starts, at which f starts in x and in y. Weights are rounded to multiples of 2^-59, and their sums are
-    exact.
+    Notes
+    -----
+    With f the pairs of k-mers with 0 to m residues in between, and Φ_f(x) the number of occurrences of f in x,
+
+    .. math:: K(x, y) = \sum_f Φ_f(x) Φ_f(y)
+
+    With `distance_weight`, over the positions p and q, counted from the start of each record, at which f starts in x
+    and in y,
+
+    .. math:: K(x, y) = \sum_f \sum_p \sum_q E(|p − q|)
+
+    Weights E are rounded to multiples of 2^−59; their sums are exact.
+
+    Complexity: O((m + 1)·|x|) per sequence to list its pairs. A pair of sequences then takes O((m + 1)·b^(2k)) with
+    dense vectors over the b letters of the alphabet, or time proportional to the shared features with posting lists.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
@@ -42,7 +57,7 @@ class GappyPairKernel(PairKernel):
     """
 
     name = "gappy_pair"
-    summary = "Counts the pairs of short words, up to m letters apart, that two sequences share."
+    summary = "Counts the pairs of k-mers, up to m residues apart, that two sequences share."
 
     m: int = integer(default=1, low=0, kw_only=False, doc="Most residues between the two.")
     annotation: str | None = text(

@@ -35,7 +35,22 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 
 class MismatchKernel(HammingKernel):
-    """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of k-mers of x with at most m mismatches to u.
+    r"""Mismatch kernel: shared k-mers with up to m mismatches.
+
+    It suits diverged sequences, such as remote homologs, in which exact k-mers are rarely conserved.
+
+    Notes
+    -----
+    With Φ_u(x) the number of k-mers a of x that differ from u in at most m positions,
+
+    .. math:: K(x, y) = \sum_u Φ_u(x) Φ_u(y)
+
+    Complexity: a k-mer has N = Σ_{i≤m} C(k, i)·(b − 1)^i neighbours, b the size of the alphabet. A pair takes
+    O(|x|·|y|) by Hamming distances, O(b^k) with dense vectors, or time proportional to the shared neighbours with
+    posting lists (O(N·|x|) per sequence to build them). For large N, the walk through the trie of k-mers needs little
+    memory.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
@@ -54,7 +69,7 @@ class MismatchKernel(HammingKernel):
     """
 
     name = "mismatch"
-    summary = "Counts the k-letter words that two sequences share, allowing up to m letters to differ."
+    summary = "Counts the k-mers that two sequences share, allowing up to m mismatches."
 
     k: int | list[int] = integer(
         default=5,

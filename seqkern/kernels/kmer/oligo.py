@@ -25,10 +25,23 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 
 class OligoKernel(KmerKernel):
-    """K(x, y) = Σ_u Σ_p Σ_q exp(−(p − q)²/4σ²), over the positions p in x and q in y at which the k-mer u starts.
+    r"""Oligo kernel: shared k-mers, with tolerance for their positions.
 
-    Positions count from the start of a sequence. Small σ compares equal positions only, large σ is the spectrum
-    kernel. The weights of the distances are rounded to multiples of 2^-59, and their sums are exact.
+    It suits signals near a fixed site, such as translation starts, whose distance to the site varies. Positions are
+    counted from the start of a sequence. Small σ compares equal positions only; large σ approaches the spectrum kernel.
+
+    Notes
+    -----
+    Over the positions p in x and q in y at which the k-mer u starts,
+
+    .. math:: K(x, y) = \sum_u \sum_p \sum_q \exp(−(p − q)^2 / 4σ^2)
+
+    The weights of distances are rounded to multiples of 2^−59; their sums are exact.
+
+    Complexity: per pair, proportional to the pairs of occurrences of a common k-mer within reach of σ (at most |x|·|y|)
+    with posting lists, or O(|y|) once the k-mers of x are smoothed over all positions.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
@@ -45,7 +58,7 @@ class OligoKernel(KmerKernel):
     """
 
     name = "oligo"
-    summary = "Counts the short words that two sequences share, the less the farther apart their positions are."
+    summary = "Counts the k-mers that two sequences share; the farther apart their positions, the less they count."
     kmers_vary = True
 
     k: int | list[int] = integer(

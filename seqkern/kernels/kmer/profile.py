@@ -25,21 +25,35 @@ UNIT = 2.0**32  # costs are multiples of 1 / UNIT, so that their sums are exact
 
 
 class ProfileKernel(ProfileTracks, InexactKernel):
-    """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of places j of x with −Σ_i ln p_{j+i}(u_i) < σ.
+    r"""Profile kernel: the k-mers that the profiles of two sequences make likely.
 
-    p is the track ``profile``, a probability above 0 for each letter at each place: `seqkern.profiles` reads it from
-    files or builds it by search, and so does the kernel itself with ``search=training``. The k-mers u are all that
-    there are; x itself matters only by its masked residues: a place whose window of k residues covers one counts for
-    nothing. Costs −ln p are rounded to multiples of 2^-32; then everything is exact.
+    It suits remote homologs among proteins with PSSMs. The profile p is the track ``profile``, a positive probability
+    for each letter at each position. `seqkern.profiles` reads it from files or builds it by search; with
+    ``search=training`` the kernel searches itself. The sequence x matters only through its masked residues: a window of
+    k residues that covers one counts for nothing.
 
-    With σ = 7.5 and k = 5 a place counts for some 40 k-mers on real PSSMs of PSI-BLAST, with σ = 9 for 400; every
-    further 1.5 takes ten times the time and memory. Profiles built by search are HMMER's, and flatter (0.59 bits a
-    position): with σ = 8 a place counts for some 50 k-mers there, with 8.5 for 120.
+    With σ = 7.5 and k = 5 a position counts for about 40 k-mers on PSSMs of PSI-BLAST, with σ = 9 for 400; every
+    further 1.5 takes ten times the time and memory. Profiles built by search come from HMMER and are flatter (0.59 bits
+    per position): with σ = 8 a position counts for about 50 k-mers, with σ = 8.5 for 120.
+
+    Notes
+    -----
+    With Φ_u(x) the number of positions j of x at which −Σ_i ln p_{j+i}(u_i) < σ, over all possible k-mers u,
+
+    .. math:: K(x, y) = \sum_u Φ_u(x) Φ_u(y)
+
+    Costs −ln p are rounded to multiples of 2^−32; the sums are exact.
+
+    Complexity: with N k-mers per position, O(N·|x|) per sequence to list them. A pair then takes O(b^k) with dense
+    vectors over the b letters of the alphabet, time proportional to the shared k-mers with posting lists, or a walk
+    through the trie of k-mers, which stores no lists. Searches, where needed, come on top.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
-    Kuang, Ie, Wang, Wang, Siddiqi, Freund, Leslie: Profile-based string kernels for remote homology detection and
-    motif extraction. Journal of Bioinformatics and Computational Biology 3, 2005.
+    Kuang, Ie, Wang, Wang, Siddiqi, Freund, Leslie: Profile-based string kernels for remote homology detection and motif
+    extraction. Journal of Bioinformatics and Computational Biology 3, 2005.
 
     Examples
     --------
@@ -57,7 +71,7 @@ class ProfileKernel(ProfileTracks, InexactKernel):
     """
 
     name = "profile"
-    summary = "Counts the short words that the families of two sequences share, as their profiles tell."
+    summary = "Counts the k-mers that two sequences share according to their profiles."
     fewer_features = "choose a smaller sigma, or a smaller k"
 
     k: int = integer(default=5, low=1, high=LARGEST_K, kw_only=False, doc="Length of the k-mers.")

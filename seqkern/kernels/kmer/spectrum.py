@@ -19,11 +19,26 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 
 class SpectrumKernel(KmerKernel):
-    """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of occurrences of the k-mer u in x.
+    r"""Spectrum kernel: the k-mers that two sequences share.
+
+    It ignores where a k-mer occurs. It suits sequences of any length and alphabet whose classes differ in composition
+    or in short exact motifs.
+
+    Notes
+    -----
+    With Φ_u(x) the number of occurrences of the k-mer u in x,
+
+    .. math:: K(x, y) = \sum_u Φ_u(x) Φ_u(y)
+
+    Complexity: O(|x|) per sequence to count its k-mers. A pair then takes O(b^k) with dense vectors over the b letters
+    of the alphabet, or time proportional to the k-mers in common with posting lists.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
-    Leslie, Eskin, Noble: The spectrum kernel. Pacific Symposium on Biocomputing 7, 2002.
+    Leslie, Eskin, Noble: The spectrum kernel: a string kernel for SVM protein classification. Pacific Symposium on
+    Biocomputing 7, 2002.
 
     Examples
     --------
@@ -48,7 +63,7 @@ class SpectrumKernel(KmerKernel):
     """
 
     name = "spectrum"
-    summary = "Counts the k-letter words that two sequences share."
+    summary = "Counts the k-mers that two sequences share."
 
     k: int | list[int] = integer(
         default=3,

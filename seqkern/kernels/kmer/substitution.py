@@ -19,15 +19,26 @@ LARGEST_SIGMA = 1000
 
 
 class SubstitutionKernel(InexactKernel):
-    """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of k-mers a of x with −Σ_i ln P(a_i | u_i) < σ.
+    r"""Substitution kernel: shared k-mers, allowing likely substitutions of residues.
 
-    P(a | u) is the probability of the letter a where u was. The logarithms are rounded to multiples of 2^−32 and
-    added as integers, so that no order of summation decides whether a sum is below σ.
+    It suits diverged proteins: conservative substitutions cost less than others.
 
     Notes
     -----
-    Residue by residue, what a k-mer adds for u is shared equally by its residues that u has too, or by all where
-    there is none.
+    With P(a | u) the probability of residue a where u was, and Φ_u(x) the number of k-mers a of x with −Σ_i ln P(a_i |
+    u_i) < σ,
+
+    .. math:: K(x, y) = \sum_u Φ_u(x) Φ_u(y)
+
+    Logarithms are rounded to multiples of 2^−32 and added as integers, so that the order of summation never matters.
+
+    Complexity: with N features per k-mer, O(N·|x|) per sequence to list them. A pair then takes O(b^k) with dense
+    vectors over the b letters of the alphabet, time proportional to the shared features with posting lists, or a walk
+    through the trie of k-mers, which stores no lists.
+
+    Definiteness: positive semi-definite.
+
+    Explanations share what a k-mer adds for u equally among its residues that match u, or among all if none does.
 
     References
     ----------
@@ -44,7 +55,7 @@ class SubstitutionKernel(InexactKernel):
     """
 
     name = "substitution"
-    summary = "Counts the k-letter words that two sequences share, allowing letters that often replace each other."
+    summary = "Counts the k-mers that two sequences share, allowing likely substitutions of residues."
 
     k: int = integer(default=4, low=1, high=LARGEST_K, kw_only=False, doc="Length of the k-mers.")
     sigma: float = real(

@@ -34,30 +34,44 @@ NAMED = 3  # of them, in a message
 
 
 class MotifKernel(FeatureKernel):
-    """K(x, y) = Σ_m φ_m(x)·φ_m(y), φ_m(x) the number of places of x where the motif m matches.
+    r"""Motif kernel: occurrences of known motifs.
 
-    Each residue of x at which a match begins counts once, overlapping matches too, however many matches of different
-    lengths begin there. Motifs are patterns or weight matrices.
+    It suits sequences whose classes share motifs from a library, such as PROSITE or JASPAR. Motifs are patterns or
+    weight matrices.
 
-    **Patterns.** ``A`` is that letter, ``x`` any, ``[AC]`` one of these, ``{ED}`` none of these; ``x(4)``, ``[AC](3)``
-    and ``x(2,4)`` repeat what is before. ``<`` at the beginning and ``>`` at the end are the ends of the sequence,
-    ``[G>]`` at the end is a G or the end of the sequence; ``-`` and a last ``.`` may be left out. GCG writes ``(A,C)``,
+    **Patterns.** ``A`` is that residue, ``x`` any, ``[AC]`` one of these, ``{ED}`` none of these; ``x(4)``, ``[AC](3)``
+    and ``x(2,4)`` repeat the element before. ``<`` at the beginning and ``>`` at the end are the ends of the sequence,
+    ``[G>]`` at the end is a G or the end of the sequence; ``-`` and a final ``.`` are optional. GCG writes ``(A,C)``,
     ``~(E,D)``, ``x4``, ``x{2,4}``. The IUPAC codes of DNA and RNA (``TATAWAW``) and B, J, Z of proteins stand for their
-    letters; U and T are the same. Capitals do not matter, but for an alphabet of one's own with the letter X: there X
-    is that letter, and x any. A masked letter (B, X, Z, … in a protein, N in DNA, where sequences are read with
-    ``unknown: mask``) is matched by ``x``, and N of DNA, only: nobody knows whether it is in a class, or outside one
-    in ``{}``.
+    residues; U and T are the same. Case does not matter, except for a custom alphabet with the letter X: there X is
+    that letter, and x any. Only ``x``, and N of DNA, match a masked residue (B, X, Z, … in a protein, N in DNA, where
+    sequences are read with ``unknown: mask``), because it may or may not be in a class.
 
-    **Weight matrices.** The score of a window is Σ_j log2(p_j(a_j)/b(a_j)), each in whole hundredths of a bit, with the
-    probabilities p_j in column j, pseudocounts included, and the background b (a MEME file's, else uniform). The motif
-    matches where the score reaches its threshold; a window with a masked letter does not match.
+    **Weight matrices.** The score of a window is Σ_j log2(p_j(a_j)/b(a_j)), each term in whole hundredths of a bit,
+    with the probabilities p_j of column j, pseudocounts included, and the background b (from a MEME file, else
+    uniform). The motif matches where the score reaches its threshold; a window with a masked residue does not match.
+
+    Notes
+    -----
+    With φ_m(x) the number of positions of x at which motif m matches,
+
+    .. math:: K(x, y) = \sum_m φ_m(x) φ_m(y)
+
+    Each position at which a match begins counts once, overlapping matches included, however many matches of different
+    lengths begin there.
+
+    Complexity: O(W·|x|) per sequence to scan, W the pattern elements divided by 64, or the columns of all matrices. A
+    pair then takes O(number of motifs) with dense vectors, or time proportional to the shared motifs with posting
+    lists.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
-    Ben-Hur, Brutlag: Remote homology detection: a motif based approach. Bioinformatics 19 (suppl. 1), 2003.
+    Ben-Hur, Brutlag: Remote homology detection: a motif based approach. Bioinformatics 19 (Suppl. 1), 2003.
 
-    Navarro, Raffinot: Flexible pattern matching in strings, ch. 4. Cambridge University Press, 2002 (how patterns are
-    found).
+    Navarro, Raffinot: Flexible pattern matching in strings, ch. 4. Cambridge University Press, 2002 (the search
+    algorithm).
 
     Examples
     --------
@@ -74,7 +88,7 @@ class MotifKernel(FeatureKernel):
     """
 
     name = "motif"
-    summary = "Counts the known motifs that two sequences share, each a pattern of letters or a weight matrix."
+    summary = "Counts the known motifs that two sequences share; motifs are patterns or weight matrices."
     missing_file_remedy = "check the path, or put patterns in brackets"
     last_parameters = (
         *("normalize", "presence", "reverse_complement", "p_value", "score_share", "pseudocount"),

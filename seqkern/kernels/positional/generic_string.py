@@ -32,14 +32,27 @@ LEAST_BLOCK_ROWS = 32  # fewer share too little of what is made of a column
 
 
 class GenericStringKernel(ScaleParameter, SequenceKernel):
-    """K(x, y) = Σ_{l ≤ L} Σ_i Σ_j exp(−(i − j)²/2σ_p²)·exp(−‖ψ(x_i … x_{i+l−1}) − ψ(y_j … y_{j+l−1})‖²/2σ_c²).
+    r"""Generic string kernel: similar k-mers at similar positions.
 
-    ψ of a k-mer is the vectors ψ of its letters, one after the other. Small σ_p compares k-mers at equal positions
-    only, small σ_c equal k-mers only; between the limits, and for some L, are many kernels of k-mers. Sequences may
-    have different lengths. A k-mer with a masked letter is like no other.
+    It suits short peptides, such as ligands, whose residues have measurable similarities. Sequences may differ in
+    length. Small σ_p compares k-mers at equal positions only; small σ_c compares equal k-mers only. Many k-mer kernels
+    are limiting cases. A k-mer with a masked residue is similar to no other.
 
-    Sums are of positive numbers in double precision: K is wrong by less than 2^−52·(L + number of cells of a diagonal)
-    of itself, and has the same bits whichever of two sequences is first.
+    Notes
+    -----
+    With ψ of a k-mer the vectors ψ of its residues, concatenated,
+
+    .. math::
+
+        K(x, y) = \sum_{l=1}^{L} \sum_i \sum_j \exp(−(i − j)^2 / 2σ_p^2)
+        \exp(−‖ψ(x_i..x_{i+l−1}) − ψ(y_j..y_{j+l−1})‖^2 / 2σ_c^2)
+
+    Complexity: O(L·|x|·|y|) per pair; distances |i − j| whose weight is 0 are skipped.
+
+    Definiteness: positive semi-definite.
+
+    Sums are of positive numbers in double precision: the relative error of K is below 2^−52·(L + cells of a diagonal),
+    and K(x, y) has the bits of K(y, x).
 
     References
     ----------
@@ -57,9 +70,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
     """
 
     name = "generic_string"
-    summary = (
-        "Compares short words of two sequences by what their letters are like, the less the farther they are apart."
-    )
+    summary = "Compares k-mers by the properties of their residues; the farther apart, the less they count."
     scale_parameter = "descriptors"
     missing_file_remedy = "check the path, or choose a substitution matrix, properties or one_hot"
     least_block_rows = LEAST_BLOCK_ROWS

@@ -26,9 +26,19 @@ WEIGHT_NS = (0.2, 0.15, 0.11)  # a weight of a window, where they are summed one
 
 
 class LocalityImprovedKernel(SequenceKernel):
-    """K(x, y) = (Σ_p win_p(x, y))^d2, with win_p = (Σ_{j=−l..l} w_j [x_{p+j} = y_{p+j}])^d1, for one length L.
+    r"""Locality-improved kernel: matches near each other reinforce each other.
 
-    The sum is over the windows inside the sequences, l ≤ p < L − l. Masked letters match nothing.
+    It suits sequences of one length cut around a site, such as translation starts. Masked residues match nothing.
+
+    Notes
+    -----
+    Over the windows inside sequences of length L, l ≤ p < L − l,
+
+    .. math:: K(x, y) = (\sum_p win_p(x, y))^{d_2},  win_p = (\sum_{j=−l}^{l} w_j [x_{p+j} = y_{p+j}])^{d_1}
+
+    Complexity: O(l·L) per pair, many pairs at once.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
@@ -46,7 +56,7 @@ class LocalityImprovedKernel(SequenceKernel):
     """
 
     name = "locality_improved"
-    summary = "Compares two sequences position by position: matches close to each other count more than scattered ones."
+    summary = "Compares two sequences position by position; nearby matches reinforce each other."
     equal_lengths = True
     delta = 0.0
 
@@ -187,10 +197,20 @@ class LocalityImprovedKernel(SequenceKernel):
 
 
 class CodonImprovedKernel(LocalityImprovedKernel):
-    """The locality-improved kernel, where a letter also matches one a codon away.
+    """Codon-improved kernel: locality-improved, with matches one codon away.
 
-    [x_p = y_p] is replaced by [x_p = y_p] + δ·([x_p = y_{p+3}] + [x_{p+3} = y_p]). Letters outside the sequence match
-    nothing. Unless δ is 0 this kernel is in general not positive semi-definite.
+    It suits coding sequences of one length, in which codons may be inserted or deleted. Bases outside the sequence
+    match nothing.
+
+    Notes
+    -----
+    In the formula of the locality-improved kernel, a match at p becomes match_p:
+
+    .. math:: match_p = [x_p = y_p] + δ ([x_p = y_{p+3}] + [x_{p+3} = y_p])
+
+    Complexity: O(l·L) per pair of sequences of length L, many pairs at once.
+
+    Definiteness: positive semi-definite for δ = 0, otherwise indefinite in general.
 
     References
     ----------

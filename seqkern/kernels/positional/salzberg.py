@@ -24,12 +24,23 @@ LETTER_NS = 12.0  # a letter: its value found, and put where products read it
 
 
 class SalzbergKernel(FeatureKernel):
-    """K(x, y) = Σ_p s_p(x)·s_p(y), s_p(x) = ln P₁(x_p | x_{p−1}, p) − ln P₀(x_p | x_{p−1}, p), for one length.
+    r"""Salzberg kernel: log-odds between the classes at each position.
 
-    P₀ and P₁ are the conditional probabilities of a letter after another one at position p in the two classes, learned
-    from the training sequences: (n(a, b, p) + c)/(Σ_b n(a, b, p) + c·|A|), with n(a, b, p) the number of sequences of a
-    class with the letters a, b at p − 1, p; and the probabilities of the letters alone at the first position. Where x_p
-    or x_{p−1} is masked, s_p(x) is 0. With several classes, K is the sum of such kernels over all pairs of classes.
+    It suits labelled sequences of one length cut around a site. `fit` learns the probabilities P₀ and P₁ of a residue
+    given the one before it, at each position in each class: (n(a, b, p) + c)/(Σ_b n(a, b, p) + c·|A|), with n(a, b, p)
+    the number of sequences of the class with residues a, b at p − 1, p. At the first position the probabilities are
+    those of single residues. Where x_p or x_{p−1} is masked, s_p(x) is 0. With several classes, K is the sum of the
+    kernels of all pairs of classes.
+
+    Notes
+    -----
+    For sequences of one length,
+
+    .. math:: K(x, y) = \sum_p s_p(x) s_p(y),  s_p(x) = \ln P_1(x_p | x_{p−1}, p) − \ln P_0(x_p | x_{p−1}, p)
+
+    Complexity: O(L) per pair of sequences of length L, times the pairs of classes.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
@@ -48,7 +59,7 @@ class SalzbergKernel(FeatureKernel):
     """
 
     name = "salzberg"
-    summary = "Compares where, and how much, two sequences look like the one or the other class, letter by letter."
+    summary = "Compares two sequences by their log-odds between the classes at each position."
     data_dependent = True
     equal_lengths = True
 

@@ -23,12 +23,25 @@ EXACT = 2**52
 
 
 class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
-    """K(x, y) = Σ_{k=1..d} β_k Σ_i γ_i [x_i..x_{i+k−1} = y_i..y_{i+k−1}], for sequences of one length.
+    r"""Weighted degree kernel: k-mers that match at the same position.
+
+    It suits sequences of one length cut around a site, such as splice sites.
+
+    Notes
+    -----
+    With weights β_k of the lengths and γ_i of the positions,
+
+    .. math:: K(x, y) = \sum_{k=1}^{d} β_k \sum_i γ_i [x_i..x_{i+k−1} = y_i..y_{i+k−1}]
+
+    Complexity: O(d·L) per pair of sequences of length L. Matches are bits of machine words, 64 positions at a time, and
+    lengths beyond the longest match are skipped.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
     Rätsch, Sonnenburg: Accurate splice site prediction for Caenorhabditis elegans. In: Kernel Methods in Computational
-    Biology, MIT Press 2004.
+    Biology, MIT Press, 2004.
 
     Examples
     --------
@@ -40,9 +53,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
     """
 
     name = "weighted_degree"
-    summary = (
-        "Compares two sequences position by position: the longer the stretches on which they agree, the more alike."
-    )
+    summary = "Compares two sequences position by position; longer matching stretches count more."
     equal_lengths = True
     has_weights_at_positions = True
 
@@ -258,10 +269,23 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
 
 
 class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
-    """The weighted degree kernel, where k-mers also count at neighbouring positions.
+    r"""Weighted degree kernel with shifts: k-mers also match at nearby positions.
 
-    K(x, y) = Σ_k β_k Σ_i γ_i Σ_{s=0..S(i)} δ_s ([x_{i+s}.. = y_i..] + [x_i.. = y_{i+s}..]), over k-mers inside the
-    sequences; δ_s = 1/(2(s + 1)), so that a k-mer at one place in both counts once.
+    It suits sequences of one length cut around a site, in which signals move by a few residues.
+
+    Notes
+    -----
+    Over k-mers inside the sequences, with δ_s = 1/(2(s + 1)), so that a k-mer at the same position in both counts once,
+
+    .. math::
+
+        K(x, y) = \sum_{k=1}^{d} β_k \sum_i γ_i \sum_{s=0}^{S(i)} δ_s
+        ([x_{i+s}..x_{i+s+k−1} = y_i..y_{i+k−1}] + [x_i..x_{i+k−1} = y_{i+s}..y_{i+s+k−1}])
+
+    Complexity: O(S·d·L) per pair of sequences of length L, 64 positions at a time.
+
+    Definiteness: positive semi-definite with one shift and no position weights; otherwise it depends on the weights and
+    is checked.
 
     References
     ----------

@@ -36,16 +36,28 @@ UP_TO_COST = 1.5  # how many times more each costs where shorter subsequences co
 
 
 class StringKernel(SequenceKernel):
-    """K(x, y) = Σ_u φ_u(x)·φ_u(y), φ_u(x) = Σ decay^span over the occurrences of u in x as a subsequence.
+    r"""String kernel: shared subsequences, weighted by their span.
 
-    The residues of an occurrence need not be adjacent; its span is last − first + 1. u is any string of n
-    letters, of 1 to n (`up_to`), or of any length (n = None). With decay = 1 occurrences are counted: the
-    kernels of fixed-length and of all subsequences. A masked residue matches nothing, but counts in the span.
+    It suits sequences with gaps of any length between conserved residues. The residues of an occurrence need not be
+    adjacent; its span is last − first + 1. Subsequences have n residues, 1 to n (`up_to`), or any number (n = None).
+    With decay = 1 occurrences are counted: the kernels of fixed-length and of all subsequences. A masked residue
+    matches nothing, but counts in the span.
+
+    Notes
+    -----
+    With φ_u(x) the sum of λ^span over the occurrences of u in x as a subsequence, λ the parameter `decay`,
+
+    .. math:: K(x, y) = \sum_u φ_u(x) φ_u(y),  φ_u(x) = \sum_{u = x[i]} λ^{i_n − i_1 + 1}
+
+    Complexity: O(n·|x|·|y|) per pair, many pairs at once.
+
+    Definiteness: positive semi-definite if the weights of `matching` are; always without soft matching.
 
     References
     ----------
-    Lodhi, Saunders, Shawe-Taylor, Cristianini, Watkins: Text classification using string kernels. Journal of
-    Machine Learning Research 2, 2002.
+    Lodhi, Saunders, Shawe-Taylor, Cristianini, Watkins: Text classification using string kernels. Journal of Machine
+    Learning Research 2, 2002.
+
     Saunders, Tschach, Shawe-Taylor: Syllables and other string kernel extensions. ICML 2002 (soft matching).
 
     Examples
@@ -66,7 +78,7 @@ class StringKernel(SequenceKernel):
     """
 
     name = "string"
-    summary = "Counts the letters that two sequences share in the same order, the less the more they are apart."
+    summary = "Counts the subsequences that two sequences share; gaps reduce their weight."
 
     n: int | None = integer(default=4, low=1, optional=True, kw_only=False, doc="Length of u; None for any.")
     decay: float = real(

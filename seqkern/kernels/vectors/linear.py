@@ -63,12 +63,26 @@ class PreparedVectors:
 
 
 class LinearKernel(Kernel):
-    """Dot product of feature vectors: K(x, y) = x · y.
+    """Linear kernel: the dot product of feature vectors.
+
+    It suits tables of many informative features.
 
     Raises
     ------
     SequenceError
         If two tables have different columns.
+
+    Notes
+    -----
+    .. math:: K(x, y) = x · y
+
+    Complexity: O(d) per pair of vectors with d features.
+
+    Definiteness: positive semi-definite.
+
+    References
+    ----------
+    Schölkopf, Smola: Learning with Kernels. MIT Press, 2002.
 
     Examples
     --------
@@ -82,7 +96,7 @@ class LinearKernel(Kernel):
     """
 
     name = "linear"
-    summary = "The dot product of two vectors of numbers."
+    summary = "The dot product of two feature vectors."
     accepts = "features"
 
     normalize: bool = changed(default=False, doc="Whether to divide by ‖x‖ ‖y‖: the cosine.")

@@ -28,16 +28,27 @@ KMEANS_EPOCHS = 10
 
 
 class NystroemKernel(ApproximateKernel):
-    """Features φ of a kernel k by landmarks Z: φ(x) = k(x, Z)·U·Λ^(−1/2), where k(Z, Z) = U·Λ·Uᵀ.
+    """Nyström approximation: explicit features from a few landmarks.
 
-    φ(x)·φ(y) = k(x, Z)·k(Z, Z)⁺·k(Z, y) is the kernel, exact between landmarks. It is what k(Z, Z)^(−1/2) gives, turned
-    so that there is one feature for each eigenvalue that is kept. No step takes more than n·m kernel values for n
-    samples and m landmarks.
+    It makes any base kernel usable for large training sets. `fit` draws the landmarks Z from the training samples.
 
-    `fit` draws the landmarks from the training samples. If k is a function of dense vectors (window kernels, those of a
-    table of numbers, ``rbf`` and ``polynomial`` on them), its values are computed in single precision, with an error of
-    about 10⁻⁷·γ·(‖x‖ + ‖z‖)² of an RBF value, the mean of Z the origin; otherwise in double. φ is rounded to single
-    precision. Its bits depend on x alone, on one kind of processor.
+    Notes
+    -----
+    With k(Z, Z) = U·Λ·Uᵀ, eigenvalues up to `tolerance` times the largest left out,
+
+    .. math:: K(x, y) = φ(x) · φ(y),  φ(x) = k(x, Z) U Λ^{−1/2}
+
+    This is k(x, Z)·k(Z, Z)⁺·k(Z, y): exact between landmarks, and equal to the features of k(Z, Z)^(−1/2) up to a
+    rotation that leaves one feature for each eigenvalue kept.
+
+    Complexity: m values of the base kernel and O(m²) per sample for m landmarks, O(m³) once, then O(m) per pair.
+
+    Definiteness: positive semi-definite.
+
+    If k is a function of dense vectors (window kernels, kernels of a table of numbers, ``rbf`` and ``polynomial`` on
+    them), its values are computed in single precision, with an error of about 10⁻⁷·γ·(‖x‖ + ‖z‖)² of an RBF value, the
+    mean of Z taken as the origin; otherwise in double precision. φ is rounded to single precision. Its bits depend on x
+    alone, on one kind of processor.
 
     References
     ----------
@@ -57,7 +68,7 @@ class NystroemKernel(ApproximateKernel):
     """
 
     name = "nystroem"
-    summary = "Compares with some landmarks instead of with all training examples."
+    summary = "Compares with a few landmarks instead of with all training samples."
     data_dependent = True
     made_again = (*ApproximateKernel.made_again, "_columns")
 

@@ -14,7 +14,24 @@ from seqkern.kernels.vectors.kernel_of_kernel import KernelOfKernel
 
 
 class PolynomialKernel(KernelOfKernel):
-    """Polynomial of a kernel: (gamma · K(x, y) + coef0)^degree.
+    """Polynomial kernel of vectors, or of any base kernel.
+
+    It suits classes that depend on combinations of features.
+
+    Notes
+    -----
+    With B the base kernel, by default the dot product,
+
+    .. math:: K(x, y) = (γ B(x, y) + coef0)^{degree}
+
+    Complexity: that of the base kernel, plus O(1) per pair.
+
+    Definiteness: positive semi-definite if the base kernel is.
+
+    References
+    ----------
+    Boser, Guyon, Vapnik: A training algorithm for optimal margin classifiers. Fifth Annual Workshop on Computational
+    Learning Theory, 1992.
 
     Examples
     --------
@@ -28,7 +45,7 @@ class PolynomialKernel(KernelOfKernel):
     """
 
     name = "polynomial"
-    summary = "Looks at combinations of features, not only at single ones."
+    summary = "Compares combinations of features, not only single ones."
 
     degree: int = integer(default=2, low=1, doc="The power.")
     gamma: float = real(default=1.0, low=0, open_low=True, doc="Factor of K.")

@@ -41,17 +41,32 @@ class PreparedTable:
 
 
 class PrecomputedKernel(Kernel):
-    """Values of a square table: similarities as they are, dissimilarities D as −D²/2.
+    """Precomputed kernel: a table of similarities or dissimilarities.
 
-    −D²/2 is what makes distances a kernel: if D are the distances of points in a Euclidean space, −D²/2 with
-    its rows and columns centred (the transform ``centre``) is their Gram matrix (Torgerson, Psychometrika 17,
-    1952). It is not positive semi-definite before centring, nor after it if the space is not Euclidean; the
-    transform ``repair`` makes it so, and the P-SVM needs neither.
+    It suits similarities or distances computed elsewhere.
 
     Raises
     ------
     SequenceError
         If rows and columns come from two tables, or the table is not symmetric.
+
+    Notes
+    -----
+    Similarities S are used as they are, dissimilarities D as −D²/2:
+
+    .. math:: K(x, y) = S(x, y)  or  K(x, y) = −D(x, y)^2 / 2
+
+    If D are distances of points in a Euclidean space, −D²/2 with its rows and columns centred (the transform
+    ``centre``) is their Gram matrix.
+
+    Complexity: O(1) per pair.
+
+    Definiteness: depends on the table. −D²/2 is not positive semi-definite before centring, nor after it if the space
+    is not Euclidean; the transform ``repair`` makes it so. The P-SVM needs neither.
+
+    References
+    ----------
+    Torgerson: Multidimensional scaling: I. Theory and method. Psychometrika 17, 1952.
 
     Examples
     --------
@@ -64,7 +79,7 @@ class PrecomputedKernel(Kernel):
     """
 
     name = "precomputed"
-    summary = "The similarities that were given."
+    summary = "Similarities or distances from a table."
     accepts = "similarities"
     positive_semidefinite = False
 

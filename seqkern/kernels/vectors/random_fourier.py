@@ -19,10 +19,22 @@ from seqkern.sequences.tables import Data
 
 
 class RandomFourierKernel(ApproximateKernel):
-    """Features of a radial basis function of vectors: φ(x) = (cos(W·x), sin(W·x))·√(2/d), d the number of features.
+    r"""Random Fourier features: explicit features of an RBF kernel of vectors.
 
-    W has random rows, normally distributed with the variance 2γ, so that φ(x)·φ(y) is exp(−γ·‖x − y‖²) on average, with
-    a standard deviation of at most 1/√d. Nothing is learned from data. φ is computed in single precision.
+    It makes RBF kernels of dense vectors usable for large training sets. Nothing is learned from data. φ is computed in
+    single precision.
+
+    Notes
+    -----
+    With d features, and W with random rows, normally distributed with variance 2γ,
+
+    .. math:: K(x, y) = φ(x) · φ(y),  φ(x) = \sqrt{2/d} (\cos(W x), \sin(W x))
+
+    K(x, y) is exp(−γ·‖x − y‖²) in expectation, with a standard deviation of at most 1/√d.
+
+    Complexity: O(w·d) per sample for vectors of w numbers, then O(d) per pair.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
@@ -46,7 +58,7 @@ class RandomFourierKernel(ApproximateKernel):
     """
 
     name = "random_fourier"
-    summary = "Compares by random waves, which together fall off with the distance like a bell curve."
+    summary = "Approximates a radial basis function by random waves."
     made_again = (*ApproximateKernel.made_again, "_drawn")
 
     base: Kernel = component(

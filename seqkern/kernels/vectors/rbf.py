@@ -32,7 +32,28 @@ VECTOR_GAMMA: Any = real(
 
 
 class RBFKernel(KernelOfKernel):
-    """Radial basis function of a kernel's distances: exp(−gamma · ‖x − y‖²).
+    r"""Radial basis function kernel of vectors, or of any base kernel.
+
+    It suits classes without a linear border in the features.
+
+    Notes
+    -----
+    With ‖x − y‖² = B(x, x) + B(y, y) − 2 B(x, y) for the base kernel B, by default the dot product,
+
+    .. math:: K(x, y) = \exp(−γ ‖x − y‖^2)
+
+    Complexity: that of the base kernel, plus O(1) per pair. Learning γ takes the Gram matrix of the base kernel on the
+    training part, except ``gamma="scale"`` on vectors, which takes O(n·d) for n vectors with d features.
+
+    Definiteness: positive semi-definite if the base kernel is.
+
+    References
+    ----------
+    Schölkopf, Sung, Burges, Girosi, Niyogi, Poggio, Vapnik: Comparing support vector machines with Gaussian kernels to
+    radial basis function classifiers. IEEE Transactions on Signal Processing 45, 1997.
+
+    Jaakkola, Diekhans, Haussler: A discriminative framework for detecting remote protein homologies. Journal of
+    Computational Biology 7, 2000 (``gamma="jaakkola"``).
 
     Examples
     --------
@@ -48,7 +69,7 @@ class RBFKernel(KernelOfKernel):
     """
 
     name = "rbf"
-    summary = "Similar where the distance is small, falling off like a bell curve."
+    summary = "Similarity that decreases with the distance, like a bell curve."
 
     gamma: float | str = real(
         default=1.0,

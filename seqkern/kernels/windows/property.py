@@ -29,19 +29,34 @@ LAG_NS = 1e4  # a distance of a sequence, besides
 
 
 class PropertyKernel(ScaleParameter, WindowVectorKernel):
-    """Kernel between properties of sequences: K(x, y) = k(φ(x), φ(y)), k a kernel of vectors.
+    """Property kernel: physico-chemical properties of the residues.
 
-    A residue has a value on each scale; scales are standardised to mean 0 and variance 1 over the letters that they
-    list. A masked letter, or one that is not listed, has none.
+    It suits proteins whose classes differ in properties, such as hydrophobicity or charge, rather than in residues.
+    Scales are standardised to mean 0 and variance 1 over the letters that they list; a masked or unlisted residue has
+    no value.
 
     With the form ``"window"``, for windows of one length, φ(x) has for each position the values of its residue, and one
-    more number that is 1 where there is none: beyond the ends of the chain, and where a letter is masked; there the
+    more number that is 1 where there is none: beyond the ends of the chain, and where a residue is masked; there the
     others are 0.
 
-    With ``"covariance"``, for sequences of any length L, φ(x) has for each distance g from 1 to `lag` and each two
-    scales s and t the mean of (v_s(i) − mean v_s)·(v_t(i + g) − mean v_t) over the L − g places i where both residues
-    have values, 0 if there are none. With s = t it is the auto-covariance, else the cross-covariance, which is not
-    symmetric in s and t.
+    With ``"covariance"``, for sequences of any length L, φ(x) has for each distance g from 1 to `lag` and each pair of
+    scales s and t a covariance, 0 if no two residues g apart both have values. With s = t it is the auto-covariance,
+    otherwise the cross-covariance, which is not symmetric in s and t.
+
+    Notes
+    -----
+    With k the RBF, polynomial or linear kernel of vectors,
+
+    .. math:: K(x, y) = k(φ(x), φ(y))
+
+    Each covariance is the mean, over the L − g positions i where both residues have values v, of
+
+    .. math:: (v_s(i) − mean(v_s)) (v_t(i + g) − mean(v_t))
+
+    Complexity: with q scales, O(q·L) per pair of windows of length L. Covariances take O(lag·q²·L) per sequence, then
+    O(lag·q²) per pair.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
@@ -66,7 +81,7 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
     """
 
     name = "property"
-    summary = "Compares proteins by what their letters are like: how greasy, charged, large or polar, and where."
+    summary = "Compares proteins by the properties of their residues, such as charge and size."
 
     form: str = choice(default=WINDOW, choices=(WINDOW, COVARIANCE), kw_only=False, doc="What φ(x) holds, as above.")
     scales: str | list[str] = text(

@@ -18,15 +18,23 @@ SCALINGS = ("logistic", "raw", "both")
 
 
 class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
-    """Kernel between windows of PSSM rows: K(x, y) = k(φ(x), φ(y)), k a kernel of vectors.
+    """PSSM window kernel: the PSSM rows around a residue as a vector.
 
-    Sequences are windows of one length around a residue. The key ``residues`` of a data set cuts one around every
-    residue of its chains; the keys ``window`` and ``sites`` cut them around listed residues, where they do not run past
-    an end of the chain.
+    It suits the prediction of residue states, such as secondary structure, from profiles. Sequences are windows of one
+    length around a residue. The key ``residues`` of a data set cuts one around every residue of its chains; the keys
+    ``window`` and ``sites`` cut them around listed residues, where they fit inside the chain.
 
-    φ(x) has for each position the 20 scores s of the track ``pssm`` (as many as the alphabet has letters), scaled, and
-    one more number that is 1 where there is no residue: beyond the ends of the chain, and where a letter is masked;
-    there the others are 0.
+    Notes
+    -----
+    φ(x) has for each position the 20 scaled scores of the track ``pssm`` (one for each letter of the alphabet), and one
+    more number that is 1 where there is no residue: beyond the ends of the chain, and where a residue is masked; there
+    the others are 0. With k the RBF, polynomial or linear kernel of vectors,
+
+    .. math:: K(x, y) = k(φ(x), φ(y))
+
+    Complexity: O(b·L) per pair of windows of length L over an alphabet of b letters.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
@@ -50,7 +58,7 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
     """
 
     name = "pssm_window"
-    summary = "Compares, position by position, which letters the families of two proteins have around a residue."
+    summary = "Compares the PSSM rows around a central residue, position by position."
     profile_tracks = ("pssm",)
 
     scaling: str = choice(

@@ -16,13 +16,24 @@ ONE_HOT = "one_hot"
 
 
 class WindowKernel(WindowVectorKernel):
-    """Kernel between windows of residues: K(x, y) = k(φ(x), φ(y)), k a kernel of vectors.
+    """Window kernel: the neighbours of a residue as a vector.
 
-    Sequences are windows of one length, such as those around every residue of a data set with the key ``residues``.
+    It suits the prediction of residue states, such as secondary structure. Sequences are windows of one length, such as
+    those around every residue of a data set with the key ``residues``.
+
+    Notes
+    -----
     φ(x) has for each position one number for each letter of the alphabet, and one more that is 1 where there is no
-    residue: beyond the ends of the chain, and where a letter is masked; there the others are 0.
+    residue: beyond the ends of the chain, and where a residue is masked; there the others are 0. With k the RBF,
+    polynomial or linear kernel of vectors,
+
+    .. math:: K(x, y) = k(φ(x), φ(y))
 
     With one-hot letters and flat weights ‖φ(x) − φ(y)‖² is twice the number of positions where two windows differ.
+
+    Complexity: O(b·L) per pair of windows of length L over an alphabet of b letters.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
@@ -46,7 +57,7 @@ class WindowKernel(WindowVectorKernel):
     """
 
     name = "window"
-    summary = "Compares, position by position, the letters around a residue."
+    summary = "Compares the residues around a central residue, position by position."
 
     encoding: str = text(
         default=ONE_HOT,
