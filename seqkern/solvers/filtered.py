@@ -21,7 +21,7 @@ WORDS = ("negatives", "positives")
 
 
 class FilteredSVC(BinarySolver):
-    """A binary solver that learns only the training rows that a one-class SVM of their class finds inside.
+    """Binary solver trained on the rows that a one-class SVM of their class accepts.
 
     Attributes
     ----------
@@ -32,11 +32,22 @@ class FilteredSVC(BinarySolver):
 
     Notes
     -----
-    Of each class a `OneClassSVM` learns the rows of that class; those whose α is at its bound 1 and whose decision is
-    below zero, fewer than ν l, are left out. The filter belongs to the fit: in cross-validation it sees the training
-    part alone, and no row to be predicted is ever left out. ``report_`` is that of the binary solver, with
-    ``n_left_out`` of (negatives, positives), which its ``remark`` tells, too; `converged` and `residual` are of all
-    SVMs. How many rows are left out is known only when the kernel is, so that `check_labels` supposes the most.
+    With g_c the decision of a `OneClassSVM` trained on the rows of class c, the binary solver learns all rows but those
+    with α_i at its bound 1 and
+
+    .. math:: g_{y_i}(x_i) < 0
+
+    fewer than ν n_c rows of class c. The filter is part of the fit: in cross-validation it sees the training part only,
+    and no row to be predicted is left out. `report_` is that of the binary solver, plus ``n_left_out`` (negatives,
+    positives), also in its ``remark``; ``converged`` and ``residual`` cover all SVMs. The number of rows left out is
+    known only once the kernel is, so `check_labels` assumes the worst case.
+
+    Complexity: one or two one-class SVMs, and the binary solver.
+
+    References
+    ----------
+    Schölkopf, Platt, Shawe-Taylor, Smola, Williamson: Estimating the support of a high-dimensional distribution. Neural
+    Computation 13, 2001 (the one-class SVM).
 
     Examples
     --------
@@ -53,7 +64,7 @@ class FilteredSVC(BinarySolver):
     """
 
     name = "filtered"
-    summary = "One-class machines leave out training rows unlike their class; a binary solver learns the rest."
+    summary = "One-class SVMs remove training rows unlike their class; a binary solver learns the rest."
     needs_semidefinite = True
 
     binary: Solver = component("solver", kw_only=False, doc="It takes a Gram matrix.")

@@ -284,8 +284,8 @@ class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
 
     Complexity: O(S·d·L) per pair of sequences of length L, 64 positions at a time.
 
-    Definiteness: positive semi-definite with one shift and no position weights; otherwise it depends on the weights and
-    is checked.
+    Definiteness: positive semi-definite with one shift and no position weights; otherwise it depends on shifts and
+    weights.
 
     References
     ----------

@@ -26,12 +26,10 @@ from seqkern.solvers.shared import random_seed
 
 
 class BestBasis(AnyClassSolver):
-    """Least squares with a constant on a subset of the features, chosen for each class.
+    r"""Least squares on the best subset of the features, chosen for each class.
 
-    The target of a class is 1 for its rows and −1 for the others; for two classes that of the second. Of each subset S
-    of the features Σ_i (y_i − w·x_iS − b)² has its least value RSS; chosen is the S with the least criterion:
-    n ln(RSS/n) + 2p (``aic``), n ln(RSS/n) + p ln n (``bic``), RSS/σ² − n + 2p (``cp``; σ² from all features), p the
-    number of features and the constant, or the mean squared error of inner cross-validation (``cv``).
+    The target of a class is 1 for its rows and −1 for the others; for two classes that of the second. It suits tables
+    of a few features.
 
     Attributes
     ----------
@@ -48,11 +46,30 @@ class BestBasis(AnyClassSolver):
 
     Notes
     -----
-    Hocking, Biometrics 32:1-49, 1976; Furnival & Wilson, Technometrics 16:499-511, 1974. All is computed from sums of
-    squares and products, one pass over the features for all subsets. The intervals allow for targets of two values, and
-    for rows of one group that are alike (Liang & Zeger, Biometrika 73:13-22, 1986; t with groups − 1 degrees of
-    freedom). Those in the chosen basis are conditional on the choice: as the same rows made it, they are too narrow
-    (Berk, Brown, Buja, Zhang & Zhao, Ann. Stat. 41:802-837, 2013). Those in the full basis are valid, and wider.
+    For each subset S of the features,
+
+    .. math:: RSS(S) = \min_{w, b} \sum_i (y_i − w·x_{iS} − b)^2
+
+    The S with the smallest criterion is chosen: n ln(RSS/n) + 2p (``aic``), n ln(RSS/n) + p ln n (``bic``), RSS/σ² − n
+    + 2p (``cp``; σ² from all features), with p the number of features and the constant; or the mean squared error of
+    inner cross-validation (``cv``).
+
+    Intervals allow for targets with two values, and for correlated rows within a group (cluster-robust; t with groups −
+    1 degrees of freedom). Those in the chosen basis are conditional on the choice, and too narrow because the same rows
+    made it. Those in the full basis are valid, and wider.
+
+    Complexity: one pass over n rows, O(n·d²) for d features; then a few operations for each of the 2^d subsets with
+    ``brute_force``.
+
+    References
+    ----------
+    Hocking: The analysis and selection of variables in linear regression. Biometrics 32, 1976.
+
+    Furnival, Wilson: Regressions by leaps and bounds. Technometrics 16, 1974.
+
+    Liang, Zeger: Longitudinal data analysis using generalized linear models. Biometrika 73, 1986.
+
+    Berk, Brown, Buja, Zhang, Zhao: Valid post-selection inference. Annals of Statistics 41, 2013.
 
     Examples
     --------
@@ -69,9 +86,7 @@ class BestBasis(AnyClassSolver):
     """
 
     name = "best_basis"
-    summary = (
-        "Least squares on the subset of features that is best by a criterion, with intervals for the coefficients."
-    )
+    summary = "Least squares on the best subset of the features, with confidence intervals."
     input = "features"
     accepts_blocks = True
     accepts_groups = True

@@ -20,14 +20,7 @@ LETTERS_OF = "choose the kernel window with vector_kernel=linear and encoding=on
 
 
 class GOR(AnyClassSolver):
-    """Information values of the residues in a window (Garnier, Osguthorpe and Robson).
-
-    Each position m of the window holds a residue a_m. For a class S against all others, n−S, the information of a
-    residue is I(S; a_m) = ln P(a_m | S) − ln P(a_m | n−S), and that of a pair I(S; a_m, a_k) likewise. With the log
-    odds of the class, L(S) = ln P(S) − ln P(n−S), and w residues in the window, the decision is
-
-    GOR I: L(S) + Σ_m I(S; a_m), the log odds of S if the residues were independent in each class;
-    GOR IV: L(S) + (2/w) Σ_{m<k} I(S; a_m, a_k) − ((w − 2)/w) Σ_m I(S; a_m), which counts their pairs.
+    r"""GOR method: information of the residues in a window on the state of its centre.
 
     Attributes
     ----------
@@ -42,10 +35,28 @@ class GOR(AnyClassSolver):
 
     Notes
     -----
-    Garnier, Osguthorpe & Robson, J. Mol. Biol. 120:97-120, 1978; Garnier, Gibrat & Robson, Methods Enzymol.
-    266:540-553, 1996. The decision constants of the former, chosen to predict each class as often as it occurs, are
-    the log odds L(S) here. Time grows with n w (with pairs n w²/2); memory beyond a block of features: 4 w bytes for
-    each row.
+    Each position m of the window holds a residue a_m. For a class S against all others, n−S, the information of a
+    residue is I(S; a_m) = ln P(a_m | S) − ln P(a_m | n−S), and that of a pair I(S; a_m, a_k) likewise. With the log
+    odds of the class, L(S) = ln P(S) − ln P(n−S), and w residues in the window, the decision of GOR I is
+
+    .. math:: L(S) + \sum_m I(S; a_m)
+
+    the log odds of S if residues were independent in each class. GOR IV counts pairs:
+
+    .. math:: L(S) + (2/w) \sum_{m<k} I(S; a_m, a_k) − ((w − 2)/w) \sum_m I(S; a_m)
+
+    The decision constants of the original, chosen so that each class is predicted as often as it occurs, are the log
+    odds L(S) here.
+
+    Complexity: O(n·w) for n rows, O(n·w²/2) with pairs; 4 w bytes for each row, besides a block of features.
+
+    References
+    ----------
+    Garnier, Osguthorpe, Robson: Analysis of the accuracy and implications of simple methods for predicting the
+    secondary structure of globular proteins. Journal of Molecular Biology 120, 1978.
+
+    Garnier, Gibrat, Robson: GOR method for predicting protein secondary structure from amino acid sequence. Methods in
+    Enzymology 266, 1996.
 
     Examples
     --------
@@ -61,7 +72,7 @@ class GOR(AnyClassSolver):
     """
 
     name = "gor"
-    summary = "GOR: adds up what each letter in a window, or each pair of them, tells about the class of its centre."
+    summary = "GOR: the information of each residue in a window, or each pair, on the class of its centre."
     input = "features"
     accepts_blocks = True
     selects = False

@@ -19,10 +19,7 @@ FLAT = 1e-10
 
 
 class LinearDiscriminant(AnyClassSolver):
-    """Linear discriminant analysis: each class is a Gaussian, all have one covariance.
-
-    With class means μ_k, shares π_k of the training rows and the covariance within classes Σ = Σ_k π_k Σ_k, the
-    decision of class k is δ_k(x) = xᵀΣ⁻¹μ_k − ½ μ_kᵀΣ⁻¹μ_k + ln π_k; that of two classes is δ_1 − δ_0, the log odds.
+    r"""Linear discriminant analysis: Gaussian classes with a common covariance.
 
     Attributes
     ----------
@@ -36,9 +33,25 @@ class LinearDiscriminant(AnyClassSolver):
 
     Notes
     -----
-    Fisher, Ann. Eugenics 7:179-188, 1936; Rao 1948; Ledoit & Wolf, J. Multivar. Anal. 88:365-411, 2004. The decisions
-    are those of scikit-learn's LinearDiscriminantAnalysis (solver="lsqr"), which needs all features at once; here sums
-    over blocks of them are enough. Memory: c + 1 matrices of d × d. Time: n d² + d³ multiplications.
+    With class means μ_k, shares π_k of the training rows and the covariance within classes Σ = Σ_k π_k Σ_k, the
+    decision for class k is
+
+    .. math:: δ_k(x) = x^T Σ^{−1} μ_k − ½ μ_k^T Σ^{−1} μ_k + \ln π_k
+
+    for two classes δ_1 − δ_0, the log odds. Decisions equal those of scikit-learn's LinearDiscriminantAnalysis
+    (solver="lsqr"), which needs all features at once; here sums over blocks suffice.
+
+    Complexity: n d² + d³ multiplications for n rows with d features; c + 1 matrices of d × d for c classes.
+
+    References
+    ----------
+    Fisher: The use of multiple measurements in taxonomic problems. Annals of Eugenics 7, 1936.
+
+    Rao: The utilization of multiple measurements in problems of biological classification. Journal of the Royal
+    Statistical Society B 10, 1948.
+
+    Ledoit, Wolf: A well-conditioned estimator for large-dimensional covariance matrices. Journal of Multivariate
+    Analysis 88, 2004.
 
     Examples
     --------
@@ -53,7 +66,7 @@ class LinearDiscriminant(AnyClassSolver):
     """
 
     name = "linear_discriminant"
-    summary = "Fisher's linear discriminant: the direction in which class means are far apart and each class is narrow."
+    summary = "Fisher's linear discriminant: a direction with distant class means and narrow classes."
     input = "features"
     accepts_blocks = True
     selects = False

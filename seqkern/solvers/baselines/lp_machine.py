@@ -15,10 +15,10 @@ from seqkern.solvers.shared import cost, random_seed
 
 
 class LPMachine(BinarySolver):
-    """Linear SVM with the 1-norm of its weights, a linear program (scipy's HiGHS).
+    r"""Linear SVM with the 1-norm of the weights, a linear program.
 
-    It minimises ‖w‖₁ + C Σ_i ξ_i subject to y_i (w·x_i + b) ≥ 1 − ξ_i, ξ_i ≥ 0. Most weights are zero: at most as many
-    are not as there are training rows.
+    Few weights are non-zero: at most as many as there are training rows. Several classes: use `one_against_rest` or
+    `pairwise_voting`.
 
     Attributes
     ----------
@@ -32,9 +32,22 @@ class LPMachine(BinarySolver):
 
     Notes
     -----
-    Bennett & Mangasarian, Optim. Methods Softw. 1:23-34, 1992; Bradley & Mangasarian, ICML 1998. The features are taken
-    as they are: one of a larger scale is cheaper. The rows are sorted by content first, so that of several optima the
-    same is found in any order of them. Several classes: by `one_against_rest` or `pairwise_voting`.
+    With scipy's HiGHS, it solves
+
+    .. math:: \min_{w, b, ξ} ‖w‖_1 + C \sum_i ξ_i  over  y_i (w·x_i + b) ≥ 1 − ξ_i,  ξ_i ≥ 0
+
+    Features are not scaled: one with a larger scale costs less. Rows are sorted by content first, so that the order of
+    the rows never decides among several optima.
+
+    Complexity: a linear program with n + 2d + 2 variables and n constraints, for n rows with d features; time grows at
+    least with n².
+
+    References
+    ----------
+    Bennett, Mangasarian: Robust linear programming discrimination of two linearly inseparable sets. Optimization
+    Methods and Software 1, 1992.
+
+    Bradley, Mangasarian: Feature selection via concave minimization and support vector machines. ICML 1998.
 
     Examples
     --------
@@ -48,7 +61,7 @@ class LPMachine(BinarySolver):
     """
 
     name = "lp_machine"
-    summary = "Linear-programming machine: a soft margin with few features, by the sum of the absolute weights."
+    summary = "Linear-programming SVM: a soft margin with few features, by the sum of the absolute weights."
     input = "features"
     accepts_blocks = True
 

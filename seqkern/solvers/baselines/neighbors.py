@@ -72,10 +72,7 @@ class Neighbors(Solver):
 
 
 class KernelNeighbors(Neighbors, ClassSolver):
-    """Classification by the k nearest neighbours in feature space, for two classes or more.
-
-    The squared distance is K(x, x) − 2 K(x, z) + K(z, z). Of it, only the part without K(x, x) is needed to rank the
-    training rows z, so that the kernel values of x with them, and their own diagonal, are enough.
+    """Classification by the k nearest neighbours in feature space.
 
     Attributes
     ----------
@@ -88,10 +85,21 @@ class KernelNeighbors(Neighbors, ClassSolver):
 
     Notes
     -----
-    Cover & Hart 1967; from kernel values, Yu, Ji & Zhang 2002. Any matrix will do: with an indefinite K squared
-    distances may be negative, and rank as they are. Rows that are as near as the k-th neighbour share the votes that
-    are left, so that nothing depends on the order of the training rows. All training rows are needed to predict.
-    Memory: 256 rows at a time, no copy of K.
+    Neighbours are ranked by the squared distance in feature space,
+
+    .. math:: d^2(x, z) = K(x, x) − 2 K(x, z) + K(z, z)
+
+    of which K(x, x) is not needed. Any matrix works: with an indefinite K squared distances may be negative, and rank
+    as they are. Rows as near as the k-th neighbour share the remaining votes, so that the order of the training rows
+    never matters. Prediction needs all training rows.
+
+    Complexity: O(n) per row for n training rows; 256 rows at a time, without a copy of K.
+
+    References
+    ----------
+    Cover, Hart: Nearest neighbor pattern classification. IEEE Transactions on Information Theory 13, 1967.
+
+    Yu, Ji, Zhang: Kernel nearest-neighbor algorithm. Neural Processing Letters 15, 2002.
 
     Examples
     --------
@@ -180,9 +188,9 @@ class KernelNeighbors(Neighbors, ClassSolver):
 
 
 class KernelNeighborsRegressor(Neighbors, RealSolver):
-    """Regression by the k nearest neighbours in feature space: the mean of their values.
+    r"""Regression by the k nearest neighbours in feature space: the mean of their values.
 
-    Distances, ties, parameters and notes are those of `KernelNeighbors`.
+    Distances, ties and parameters are those of `KernelNeighbors`.
 
     Attributes
     ----------
@@ -190,6 +198,20 @@ class KernelNeighborsRegressor(Neighbors, RealSolver):
         K(z, z) and y of the training rows.
     report_ : dict
         ``objective`` is the mean squared error for training rows, each predicted from the others (leave-one-out).
+
+    Notes
+    -----
+    With N_k(x) the k nearest training rows, it predicts
+
+    .. math:: (1/k) \sum_{z ∈ N_k(x)} y_z
+
+    Complexity: O(n) per row for n training rows.
+
+    References
+    ----------
+    Cover, Hart: Nearest neighbor pattern classification. IEEE Transactions on Information Theory 13, 1967.
+
+    Yu, Ji, Zhang: Kernel nearest-neighbor algorithm. Neural Processing Letters 15, 2002.
 
     Examples
     --------
@@ -204,7 +226,7 @@ class KernelNeighborsRegressor(Neighbors, RealSolver):
     """
 
     name = "kernel_neighbors_regressor"
-    summary = "Nearest neighbours for real labels: the mean over the k most similar training records."
+    summary = "Nearest neighbours for regression: the mean over the k most similar training records."
 
     def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
         """Remember the training rows, and predict each from the others."""

@@ -22,12 +22,10 @@ LEAST = 1e-4
 
 
 class Network(AnyClassSolver):
-    """Network with one hidden layer of logistic units and one output for each class (scikit-learn's MLPClassifier).
+    r"""Neural network with one hidden layer and one output for each class.
 
-    With the hidden activations h = σ(V x + v) and the outputs z = W h + w, it descends by Adam on the mean of
-    −ln P(y | x), P = softmax(z), plus (α / 2m) (‖V‖² + ‖W‖²), m the rows of a batch. After each pass over the training
-    rows the same mean is computed for a part of the training groups that is not learned from; when it has not fallen
-    for `patience` passes, the weights of the best pass are kept.
+    Training (scikit-learn's MLPClassifier, Adam) stops when the loss on a held-out part of the training groups has not
+    fallen for `patience` passes; the weights of the best pass are kept.
 
     Attributes
     ----------
@@ -40,11 +38,22 @@ class Network(AnyClassSolver):
 
     Notes
     -----
-    Qian & Sejnowski, J. Mol. Biol. 202:865-884, 1988: windows of 13 residues, one-hot, 40 hidden units; the number
-    hardly matters. They chose the pass by the test set; here it is chosen by a part of the training set. Where that has
-    relatives of what is learned from, the fit goes on for too long: keep relatives together in one group. The rows
-    are sorted by content before they are shuffled, and BLAS has one thread, so that the fit depends neither on the
-    order of the training rows nor on threads. Memory: the features as one matrix in their own precision.
+    With the hidden units h = σ(V x + v), the outputs z = W h + w and P = softmax(z), it minimises
+
+    .. math:: −mean_i \ln P(y_i | x_i) + (α / 2m) (‖V‖^2 + ‖W‖^2)
+
+    with m the rows of a batch. Qian & Sejnowski used one-hot windows of 13 residues and 40 hidden units; the number of
+    units hardly matters. They chose the pass on the test set; here a part of the training set decides. If that part has
+    relatives among the rows learned from, training continues for too long: keep relatives in one group. Rows are sorted
+    by content before they are shuffled, and BLAS has one thread, so that the fit depends neither on the order of the
+    rows nor on threads.
+
+    Complexity: O(n·d·hidden) per pass for n rows with d features; memory for all features as one matrix.
+
+    References
+    ----------
+    Qian, Sejnowski: Predicting the secondary structure of globular proteins using neural network models. Journal of
+    Molecular Biology 202, 1988.
 
     Examples
     --------
@@ -59,7 +68,7 @@ class Network(AnyClassSolver):
     """
 
     name = "network"
-    summary = "Neural network with one hidden layer, stopped when it no longer improves on training groups left out."
+    summary = "Neural network with one hidden layer, trained until held-out groups no longer improve."
     input = "features"
     accepts_blocks = True
     selects = False

@@ -18,7 +18,7 @@ from seqkern.solvers.thresholds import Threshold
 
 
 class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
-    """A binary solver, and the threshold at which errors on the training part cost least.
+    r"""Binary solver with the threshold at which training errors cost least.
 
     Attributes
     ----------
@@ -30,11 +30,21 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
 
     Notes
     -----
-    It minimises false_positive · FP + false_negative · FN over the solver's decisions about its own training rows.
-    These are better than those about new rows, the more so the more flexible the solver: with one that learns its
-    training part by heart any threshold is as good. ``--threshold cost=a:b`` looks at held-out rows instead. Several
-    classes are learned by `OneAgainstRest` around it, each with a threshold of its own. ``report_`` is that of the
-    binary solver, with ``threshold`` and ``cost``, the mean over training rows.
+    With a and b the costs of a false positive and a false negative, and FP and FN the errors at the threshold t of the
+    binary solver's decision on its own training rows, it solves
+
+    .. math:: \min_t a FP(t) + b FN(t)
+
+    Decisions on training rows are better than on new rows, the more so the more flexible the solver: for one that fits
+    its training part perfectly, any threshold is as good. ``--threshold cost=a:b`` uses held-out rows instead. For
+    several classes, wrap it in `OneAgainstRest`: each class then has its own threshold. `report_` is that of the binary
+    solver, plus ``threshold`` and ``cost``, the mean over training rows.
+
+    Complexity: that of the binary solver, plus O(n log n) for n training rows.
+
+    References
+    ----------
+    Elkan: The foundations of cost-sensitive learning. IJCAI 2001.
 
     Examples
     --------
@@ -50,7 +60,7 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
     """
 
     name = "weighted_threshold"
-    summary = "Moves a machine's threshold to where false positives and false negatives cost least in training."
+    summary = "Moves a solver's threshold to where false positives and false negatives cost least in training."
 
     binary: Solver = component("solver", kw_only=False, doc="The binary solver; it learns all training rows.")
     false_positive: float = real(default=1.0, low=0, open_low=True, doc="What a false positive costs.")

@@ -23,10 +23,10 @@ FLAT = 1e-10
 
 
 class WhitenedNeighbors(AnyClassSolver):
-    """The k nearest training rows vote, features whitened before (scikit-learn's KNeighborsClassifier).
+    r"""Vote of the k nearest training rows in whitened features.
 
     The features are projected on the principal components of all training rows and divided by the standard deviation
-    along each, so that scales and correlations of the features do not count.
+    along each, so that their scales and correlations do not matter. The search is scikit-learn's KNeighborsClassifier.
 
     Attributes
     ----------
@@ -43,9 +43,18 @@ class WhitenedNeighbors(AnyClassSolver):
 
     Notes
     -----
-    Cover & Hart 1967. The decision is the share of votes of each class; for two classes that of the second less that of
-    the first. The rows are sorted by content first: of equally distant ones others may vote than in another order, but
-    not in another order of the training rows.
+    With N_k(x) the k nearest training rows by Euclidean distance after whitening, the decision for class c is
+
+    .. math:: (1/k) \sum_{z ∈ N_k(x)} [y_z = c]
+
+    for two classes the difference, second less first. Rows are sorted by content first, so that ties do not depend on
+    the order of the training rows.
+
+    Complexity: O(n·d² + d³) to whiten n rows with d features; then at most O(m·d) per row for m kept rows.
+
+    References
+    ----------
+    Cover, Hart: Nearest neighbor pattern classification. IEEE Transactions on Information Theory 13, 1967.
 
     Examples
     --------
@@ -59,7 +68,7 @@ class WhitenedNeighbors(AnyClassSolver):
     """
 
     name = "whitened_neighbors"
-    summary = "Nearest neighbours: the majority among the k most similar training records, features whitened before."
+    summary = "Nearest neighbours among whitened features: the majority of the k most similar records."
     input = "features"
     accepts_blocks = True
     selects = False

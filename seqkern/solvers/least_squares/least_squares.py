@@ -27,14 +27,7 @@ ENOUGH = 1e-4
 
 
 class LSSVC(SearchesCost, KernelExpansion, BinarySolver):
-    """Least-squares support vector classifier, in the equality or the inequality form.
-
-    Equality form (Suykens & Vandewalle 1999): minimise ½‖w‖² + C Σ ξ_i² subject to y_i f(x_i) = 1 − ξ_i, where
-    f(x) = w·φ(x) + b. With β = (α_i y_i) the solution is that of one linear system,
-    (K + I/(2C)) β + b 1 = y, Σ β_i = 0; every training row has its coefficient.
-
-    Inequality form (Mangasarian & Musicant 2001): minimise ½(‖w‖² + b²) + C Σ ξ_i² subject to y_i f(x_i) ≥ 1 − ξ_i.
-    Its dual is ½ αᵀQα − Σα over α ≥ 0 with Q = Y(K + 11ᵀ)Y + I/(2C), b = Σ α_i y_i; rows beyond the margin have α = 0.
+    r"""Least-squares SVM classifier, in the equality or the inequality form.
 
     Attributes
     ----------
@@ -51,10 +44,30 @@ class LSSVC(SearchesCost, KernelExpansion, BinarySolver):
 
     Notes
     -----
-    A singular K does no harm: I/(2C) is added. With an indefinite K the equality form gives the one stationary point
-    (no minimum if K + I/(2C) is indefinite), unless that system is singular, which is an error; the inequality form
-    is an error if Q is not positive definite. Memory: one copy of K, in the inequality form two. Time: n³/6
-    multiplications; the inequality form solves several systems of the size of its support besides.
+    With f(x) = w·φ(x) + b, the equality form solves
+
+    .. math:: \min_{w, b, ξ} ½ ‖w‖^2 + C \sum_i ξ_i^2  over  y_i f(x_i) = 1 − ξ_i
+
+    by one linear system for β_i = α_i y_i: (K + I/(2C)) β + b 1 = y, Σ β_i = 0. Every training row has a coefficient.
+    The inequality form solves
+
+    .. math:: \min_{w, b, ξ} ½ (‖w‖^2 + b^2) + C \sum_i ξ_i^2  over  y_i f(x_i) ≥ 1 − ξ_i
+
+    Its dual is ½ αᵀQα − Σα over α ≥ 0, with Q = Y(K + 11ᵀ)Y + I/(2C) and b = Σ α_i y_i; rows beyond the margin have α =
+    0.
+
+    A singular K is no problem, because I/(2C) is added. With an indefinite K the equality form gives the only
+    stationary point (not a minimum if K + I/(2C) is indefinite), unless the system is singular, which is an error; the
+    inequality form is an error if Q is not positive definite.
+
+    Complexity: n³/6 multiplications for n training rows and one copy of K; the inequality form takes two copies, and
+    solves several further systems of the size of its support.
+
+    References
+    ----------
+    Suykens, Vandewalle: Least squares support vector machine classifiers. Neural Processing Letters 9, 1999.
+
+    Mangasarian, Musicant: Lagrangian support vector machines. Journal of Machine Learning Research 1, 2001.
 
     Examples
     --------
@@ -71,7 +84,7 @@ class LSSVC(SearchesCost, KernelExpansion, BinarySolver):
     """
 
     name = "lssvc"
-    summary = "Least-squares support vector machine: like an SVM, but errors cost their square."
+    summary = "Least-squares support vector machine: like an SVM, but with squared errors."
 
     C: float = cost(
         "Cost of a squared error. The γ of Suykens & Vandewalle and the ν of Mangasarian & Musicant are 2C."
@@ -115,10 +128,7 @@ class LSSVC(SearchesCost, KernelExpansion, BinarySolver):
 
 
 class LSSVR(SearchesCost, KernelExpansion, RealSolver):
-    """Least-squares support vector regression: ridge regression with a free bias.
-
-    Minimises ½‖w‖² + C Σ ξ_i² subject to f(x_i) = y_i − ξ_i, f(x) = w·φ(x) + b: the linear system
-    (K + I/(2C)) β + b 1 = y, Σ β_i = 0 (Saunders, Gammerman & Vovk 1998; Suykens et al. 2002).
+    r"""Least-squares support vector regression: kernel ridge regression with a free bias.
 
     Attributes
     ----------
@@ -128,6 +138,23 @@ class LSSVR(SearchesCost, KernelExpansion, RealSolver):
         b.
     report_ : dict
         As that of `LSSVC` in the equality form, whose notes hold too.
+
+    Notes
+    -----
+    With f(x) = w·φ(x) + b, it solves
+
+    .. math:: \min_{w, b, ξ} ½ ‖w‖^2 + C \sum_i ξ_i^2  over  f(x_i) = y_i − ξ_i
+
+    by one linear system: (K + I/(2C)) β + b 1 = y, Σ β_i = 0.
+
+    Complexity: n³/6 multiplications for n training rows, and one copy of K.
+
+    References
+    ----------
+    Saunders, Gammerman, Vovk: Ridge regression learning algorithm in dual variables. ICML 1998.
+
+    Suykens, Van Gestel, De Brabanter, De Moor, Vandewalle: Least Squares Support Vector Machines. World Scientific,
+    2002.
 
     Examples
     --------
@@ -142,7 +169,7 @@ class LSSVR(SearchesCost, KernelExpansion, RealSolver):
     """
 
     name = "lssvr"
-    summary = "Least-squares support vector regression: ridge regression on a kernel, errors cost their square."
+    summary = "Least-squares support vector regression: kernel ridge regression with a bias."
 
     C: float = cost("Cost of a squared error.")
 

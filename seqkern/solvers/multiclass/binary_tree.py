@@ -16,7 +16,7 @@ from seqkern.solvers.multiclass.binary_ensemble import BinaryEnsemble, Task, aga
 
 
 class BinaryTree(BinaryEnsemble):
-    """One classifier fewer than classes: each tells one class from all that come after it.
+    r"""One classifier fewer than classes: each separates a class from all later ones.
 
     Attributes
     ----------
@@ -27,10 +27,20 @@ class BinaryTree(BinaryEnsemble):
 
     Notes
     -----
-    The tree decoders of protein secondary structure of Hua & Sun 2001: SVM_TREE1 is ``[H, E, C]``, SVM_TREE2
-    ``[E, C, H]``, SVM_TREE3 ``[C, H, E]`` (the order of the last two changes nothing). A class's value is the least
-    decision on the way to it, those for the other branch with the sign changed: the class with the largest is where the
-    decisions lead.
+    With f_k the decision of class k against the later ones, in the order of the classes, class k has the value
+
+    .. math:: \min(−f_1(x), …, −f_{k−1}(x), f_k(x))
+
+    without f_k for the last class; the largest value is predicted. These are the tree decoders of protein secondary
+    structure of Hua & Sun: SVM_TREE1 is ``[H, E, C]``, SVM_TREE2 ``[E, C, H]``, SVM_TREE3 ``[C, H, E]`` (swapping the
+    last two changes nothing).
+
+    Complexity: c − 1 binary fits for c classes, on fewer and fewer rows.
+
+    References
+    ----------
+    Hua, Sun: A novel method of protein secondary structure prediction with high segment overlap measure: support vector
+    machine approach. Journal of Molecular Biology 308, 2001.
 
     Examples
     --------
@@ -48,7 +58,7 @@ class BinaryTree(BinaryEnsemble):
     """
 
     name = "binary_tree"
-    summary = "One class is told from the rest, then a second one from what is left, and so on."
+    summary = "Separates one class from the rest, then a second one from what is left, and so on."
 
     binary: Solver = component(
         "solver",

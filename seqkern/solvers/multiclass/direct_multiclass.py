@@ -18,10 +18,7 @@ ROUNDS = 5
 
 
 class DirectMulticlass(SearchesCost, ClassSolver):
-    """Direct multi-class SVM: one function for each class, all learned at once; the largest is predicted.
-
-    min ½ Σ_m ‖w_m‖² + C Σ_i Σ_{m ≠ y_i} ξ_im  over  f_{y_i}(x_i) ≥ f_m(x_i) + 2 − ξ_im, ξ ≥ 0,
-    f_m(x) = w_m·φ(x) + b_m.
+    r"""Direct multi-class SVM: one function for each class, all learned at once.
 
     Attributes
     ----------
@@ -32,15 +29,28 @@ class DirectMulticlass(SearchesCost, ClassSolver):
 
     Notes
     -----
-    Weston & Watkins 1998, as the lecture has it, but for the bias: theirs costs nothing, and the dual has an equation
-    for each class, Σ_i β_mi = 0. Here b_m² is paid for like ‖w_m‖², so that the equations are gone and the variables of
-    one row can move alone; the weights and the biases of all classes sum to zero by themselves. The dual,
-    max 2 Σα − ½ Σ_m β_mᵀ(K + σ)β_m over 0 ≤ α_im ≤ C, with β_mi = −α_im and for the row's own class Σ_m α_im, is
-    climbed by the blocks of those rows whose best variables gain most. Two classes give the C-SVM with the same C (and
-    such a bias).
+    With f_m(x) = w_m·φ(x) + b_m, it solves
 
-    ``report_`` has ``residual``, the largest violation, ``objective``, that of the dual (negative), and the duality
-    ``gap`` as a share of the primal objective. K must be positive semi-definite for the gap to be a bound.
+    .. math::
+
+        \min ½ \sum_m ‖w_m‖^2 + C \sum_i \sum_{m ≠ y_i} ξ_{im}
+        over  f_{y_i}(x_i) ≥ f_m(x_i) + 2 − ξ_{im},  ξ_{im} ≥ 0
+
+    and predicts the class with the largest f_m. Unlike in Weston & Watkins, b_m² is penalised like ‖w_m‖², which
+    removes the equality constraints Σ_i β_mi = 0 from the dual, so that the variables of one row can move alone.
+    Weights and biases of all classes sum to zero. The dual, max 2 Σα − ½ Σ_m β_mᵀ(K + σ)β_m over 0 ≤ α_im ≤ C, with
+    β_mi = −α_im, and Σ_m α_im for the row's own class, is solved by block ascent on the rows that gain most. With two
+    classes it is the C-SVM with the same C (and a penalised bias).
+
+    `report_` has ``residual``, the largest violation; ``objective``, that of the dual (negative); and the duality
+    ``gap`` as a share of the primal objective. The gap is a bound only if K is positive semi-definite.
+
+    Complexity: O(n·c) per move of one row, for n rows and c classes, and the whole Gram matrix in memory.
+
+    References
+    ----------
+    Weston, Watkins: Multi-class support vector machines. Technical report CSD-TR-98-04, Royal Holloway, University of
+    London, 1998.
 
     Examples
     --------
@@ -57,7 +67,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
     """
 
     name = "direct_multiclass"
-    summary = "One support vector machine for all classes at once: each row's own class must win by a margin."
+    summary = "One support vector machine for all classes at once: the true class must win by a margin."
     needs_semidefinite = True
     targets = ("multiclass",)
 

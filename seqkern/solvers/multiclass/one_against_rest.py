@@ -14,7 +14,7 @@ from seqkern.solvers.multiclass.binary_ensemble import BinaryEnsemble, Task, aga
 
 
 class OneAgainstRest(BinaryEnsemble):
-    """One classifier for each class against all others; the class with the largest decision is predicted.
+    r"""One classifier for each class against all others; the largest decision is predicted.
 
     Attributes
     ----------
@@ -23,9 +23,20 @@ class OneAgainstRest(BinaryEnsemble):
 
     Notes
     -----
-    Vapnik 1998; Rifkin & Klautau 2004. All classifiers learn from one matrix, which none of them copies. The decisions
-    are compared as they are: they are of one scale where the margins are. A binary solver with weights of classes
-    knows these as 1 and −1.
+    With f_c the decision of class c against the rest, it predicts
+
+    .. math:: \arg\max_c f_c(x)
+
+    All classifiers learn from one matrix without copying it. Decisions are compared as they are: they have one scale if
+    the margins do. In a binary solver with class weights, the classes are 1 and −1.
+
+    Complexity: c binary fits on all rows for c classes.
+
+    References
+    ----------
+    Vapnik: Statistical Learning Theory. Wiley, 1998.
+
+    Rifkin, Klautau: In defense of one-vs-all classification. Journal of Machine Learning Research 5, 2004.
 
     Examples
     --------
@@ -42,7 +53,7 @@ class OneAgainstRest(BinaryEnsemble):
     """
 
     name = "one_against_rest"
-    summary = "One machine for each class against all others; the largest decision wins."
+    summary = "One classifier for each class against all others; the largest decision wins."
 
     binary: Solver = component(
         "solver",

@@ -67,7 +67,7 @@ class PairwiseEnsemble(BinaryEnsemble):
 
 
 class PairwiseVoting(PairwiseEnsemble):
-    """One classifier for each pair of classes; the class that wins most of its pairs is predicted.
+    r"""One classifier for each pair of classes; the class that wins most pairs is predicted.
 
     Attributes
     ----------
@@ -76,9 +76,21 @@ class PairwiseVoting(PairwiseEnsemble):
 
     Notes
     -----
-    Knerr, Personnaz & Dreyfus 1990; Kreßel 1999. Ties between classes with equally many votes are broken by
-    the sum of their decisions against all others, and after that by the order of the classes. `predict`
-    evaluates no pair of classes that can no longer win, and none once only one class can.
+    With f_ab the decision of the classifier of classes a and b, above zero for b and f_ba = −f_ab, it predicts
+
+    .. math:: \arg\max_c \sum_{a ≠ c} [f_{ac}(x) > 0]
+
+    Ties are broken by the sum of the decisions of a class against all others, then by the order of the classes.
+    `predict` evaluates no pair of classes that can no longer win, and stops when only one can.
+
+    Complexity: c(c − 1)/2 binary fits for c classes, each on the rows of two classes.
+
+    References
+    ----------
+    Knerr, Personnaz, Dreyfus: Single-layer learning revisited: a stepwise procedure for building and training a neural
+    network. In: Neurocomputing, Springer, 1990.
+
+    Kreßel: Pairwise classification and support vector machines. In: Advances in Kernel Methods, MIT Press, 1999.
 
     Examples
     --------
@@ -95,7 +107,7 @@ class PairwiseVoting(PairwiseEnsemble):
     """
 
     name = "pairwise_voting"
-    summary = "One machine for each pair of classes; the class that wins most of its pairs is predicted."
+    summary = "One classifier for each pair of classes; the class that wins most pairs is predicted."
 
     def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
         """Return one value for each class; the class with the largest is predicted.
@@ -245,7 +257,7 @@ class Game:
 
 
 class DecisionDAG(PairwiseEnsemble):
-    """One classifier for each pair of classes, evaluated along a decision graph: each decision rules one class out.
+    r"""One classifier for each pair of classes, evaluated along a decision graph.
 
     Attributes
     ----------
@@ -254,9 +266,18 @@ class DecisionDAG(PairwiseEnsemble):
 
     Notes
     -----
-    Platt, Cristianini & Shawe-Taylor 2000. The classes are a list, of which the first and the last are told apart; the
-    loser leaves the list, until one is left: c − 1 decisions for each row. What is predicted depends on the order of
-    the classes.
+    The classes form a list. The classifier of its first and last class removes the loser until one class is left. With
+    f_ab above zero for b, and a and b the first and last of the list S,
+
+    .. math:: S ← S − [a] if f_{ab}(x) > 0, else S ← S − [b]
+
+    The prediction depends on the order of the classes.
+
+    Complexity: c(c − 1)/2 binary fits for c classes; c − 1 decisions per row.
+
+    References
+    ----------
+    Platt, Cristianini, Shawe-Taylor: Large margin DAGs for multiclass classification. NIPS 12, 2000.
 
     Examples
     --------
@@ -273,7 +294,7 @@ class DecisionDAG(PairwiseEnsemble):
     """
 
     name = "decision_dag"
-    summary = "One machine for each pair of classes; each decision rules one class out, until one is left."
+    summary = "One classifier for each pair of classes; each decision rules one class out, until one is left."
 
     def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
         """Return one value for each class; the class with the largest is predicted.

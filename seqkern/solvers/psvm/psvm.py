@@ -150,11 +150,11 @@ class PotentialSVM(Solver):
 
 
 class PSVC(PotentialSVM, BinarySolver):
-    """P-SVM classifier: the potential support vector machine, learning the classes as −1 and 1.
+    r"""P-SVM classifier: the potential support vector machine, with the classes as −1 and 1.
 
-    f(x) = Σ_j α_j k̃(x, z_j) + b, where k̃ has each column of K standardised (mean 0, variance 1 with divisor
-    l) on the training rows, b is the mean of y, and α minimises ½ αᵀK̃ᵀK̃α − yᵀK̃α + ε‖α‖₁ over −C ≤ α_j ≤ C.
-    K need be neither positive definite nor symmetric.
+    K may be any matrix, neither positive definite nor symmetric. It may also be a `scipy.sparse.linalg.LinearOperator`
+    with `matvec` and `rmatvec`, if it is too large to store: potential/columns_operator.py describes the requirements
+    and builds one from the feature vectors of a kernel.
 
     Attributes
     ----------
@@ -171,11 +171,19 @@ class PSVC(PotentialSVM, BinarySolver):
 
     Notes
     -----
-    K may also be a `scipy.sparse.linalg.LinearOperator` with `matvec` and `rmatvec`, when it is too large to store:
-    potential/columns_operator.py says what it must give, and makes one of the feature vectors of a kernel.
+    f(x) = Σ_j α_j k̃(x, z_j) + b, where k̃ has each column of K standardised (mean 0, variance 1 with divisor l) on the
+    l training rows, b is the mean of y, and α solves
 
-    Hochreiter & Obermayer, Neural Computation 18, 2006. With infinite C this is the lasso. A constant column
-    gets α = 0 and a warning. potential/minimiser.py describes the algorithm.
+    .. math:: \min_α ½ α^T K̃^T K̃ α − y^T K̃ α + ε ‖α‖_1  over  −C ≤ α_j ≤ C
+
+    With infinite C this is the lasso. A constant column gets α = 0 and a warning.
+
+    Complexity: one look at all columns takes O(l·N) for N columns; only the working set's part of K̃ᵀK̃ is stored.
+    potential/minimiser.py describes the algorithm.
+
+    References
+    ----------
+    Hochreiter, Obermayer: Support vector machines for dyadic data. Neural Computation 18, 2006.
 
     Examples
     --------
@@ -199,9 +207,21 @@ class PSVC(PotentialSVM, BinarySolver):
 
 
 class PSVR(PotentialSVM, RealSolver):
-    """P-SVM regression: the potential support vector machine for real y.
+    r"""P-SVM regression: the potential support vector machine for real y.
 
-    Parameters, attributes and notes are those of `PSVC`.
+    Parameters and attributes are those of `PSVC`.
+
+    Notes
+    -----
+    With K̃ as in `PSVC`, it solves
+
+    .. math:: \min_α ½ α^T K̃^T K̃ α − y^T K̃ α + ε ‖α‖_1  over  −C ≤ α_j ≤ C
+
+    Complexity: one look at all columns takes O(l·N) for l rows and N columns.
+
+    References
+    ----------
+    Hochreiter, Obermayer: Support vector machines for dyadic data. Neural Computation 18, 2006.
 
     Examples
     --------
@@ -216,4 +236,4 @@ class PSVR(PotentialSVM, RealSolver):
     """
 
     name = "psvr"
-    summary = "Potential support vector machine for real labels: selects few support features; epsilon sets how few."
+    summary = "Potential support vector machine for regression: selects few support features."

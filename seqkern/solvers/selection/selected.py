@@ -28,13 +28,11 @@ from seqkern.solvers.solver_specs import build_solver, make_solver, solver_from_
 
 
 class SelectedClassifier(ClassSolver):
-    """Scale the features, select some, and learn from these; how many, and which predictor, by cross-validation.
+    """Scale the features, select some, and learn from these.
 
-    Where `n_features` or `predictor` leaves a choice, the error of each pair is estimated on the training rows alone:
-    in each part of an inner cross-validation the scaler, the selector and the predictor learn anew from the other
-    rows, and new values are clipped to their range. The error of F features is the mean of those of F − a, F and
-    F + a, so that no lucky F is chosen. Of equal errors that of the fewest features wins, then that of the least
-    complex predictor, then the first. At the end all three learn from all training rows.
+    If `n_features` or `predictor` leaves a choice, cross-validation on the training rows decides: in each inner fold,
+    scaler, selector and predictor learn from the other rows, and new values are clipped to their range. In the end all
+    three learn from all training rows.
 
     Attributes
     ----------
@@ -52,11 +50,24 @@ class SelectedClassifier(ClassSolver):
 
     Notes
     -----
-    The ranking protocol of Hochreiter & Obermayer (in Schölkopf, Tsuda & Vert, eds., Kernel Methods in Computational
-    Biology, 2004) is this with ``PSVMFeatureSelector(ranking="leave_one_out")``, ``folds="leave_one_out"``, a scaler
-    with normalisation and present call, and ν-SVM of several ν: the inner parts rank by ``selector.inner()``, the whole
-    by all parts together. With other folds, or without present call, it is a shorter one. `support_` is the selected
-    features; all features with quantile normalisation, which looks at whole rows.
+    With err(F) the inner error of F features, it minimises
+
+    .. math:: (err(F − a) + err(F) + err(F + a)) / 3
+
+    over F and the predictor, so that no lucky F is chosen. Ties go to the fewest features, then to the least complex
+    predictor, then to the first.
+
+    The ranking protocol of Hochreiter & Obermayer is this solver with ``PSVMFeatureSelector(ranking="leave_one_out")``,
+    ``folds="leave_one_out"``, a scaler with normalisation and present call, and a ν-SVM with several ν: inner parts
+    rank by ``selector.inner()``, the whole by all parts together. Other folds, or no present call, give a shorter
+    protocol. `support_` holds the selected features; with quantile normalisation, which uses whole rows, all features.
+
+    Complexity: for each inner fold one selection, and one fit for each F and predictor.
+
+    References
+    ----------
+    Hochreiter, Obermayer: Gene selection for microarray data. In: Kernel Methods in Computational Biology, MIT Press,
+    2004.
 
     Examples
     --------
@@ -73,7 +84,7 @@ class SelectedClassifier(ClassSolver):
     """
 
     name = "selected"
-    summary = "Selects features (genes) that tell the classes apart, and learns from these alone."
+    summary = "Selects features (genes) that separate the classes, and learns from these alone."
     input = "features"
     targets = ("binary", "multiclass")
     accepts_groups = True

@@ -19,10 +19,11 @@ from seqkern.solvers.svm.dual_coordinate import Descent
 
 
 class LinearSVC(SearchesCost, BinarySolver):
-    """Support vector machine with soft margin that needs no Gram matrix: the optimum is that of `CSVC`.
+    r"""Support vector machine without a Gram matrix; same optimum as `CSVC`.
 
-    It minimises ½ ‖w‖² + Σ C_i max(0, 1 − y_i (w·φ_i + b)) by dual coordinate descent. Time and memory grow with the
-    number of samples, not with its square.
+    `fit` takes an `Implicit`, or a matrix of features X, dense or sparse, with K = X Xᵀ. After an `Implicit`,
+    `decision_function` takes an `Implicit` with the same tables, or kernel rows like `CSVC`; after a matrix, features.
+    The weights are not kept: a model holds the support vectors.
 
     Attributes
     ----------
@@ -38,12 +39,18 @@ class LinearSVC(SearchesCost, BinarySolver):
 
     Notes
     -----
-    `fit` takes an `Implicit`, or a matrix of features X, dense or sparse, with K = X Xᵀ. After the former
-    `decision_function` takes an `Implicit` with the same tables, or kernel rows like that of `CSVC`; after the latter,
-    features. The weights are not kept: a model holds the support vectors.
+    By dual coordinate descent (see `dual_coordinate`), it solves
 
-    Hsieh, Chang, Lin, Keerthi & Sundararajan, ICML 2008; `dual_coordinate` describes the algorithm. LIBLINEAR solves
-    nearly the same problem, but it penalises the bias and hands out no α: a yardstick, and not a part of this.
+    .. math:: \min_{w, b} ½ ‖w‖^2 + \sum_i C_i \max(0, 1 − y_i (w·φ_i + b))
+
+    LIBLINEAR solves nearly the same problem, but penalises the bias and does not return α.
+
+    Complexity: one pass takes time proportional to the non-zero features of all n samples, so that time and memory grow
+    linearly with n; the number of passes depends on C and `tol`.
+
+    References
+    ----------
+    Hsieh, Chang, Lin, Keerthi, Sundararajan: A dual coordinate descent method for large-scale linear SVM. ICML 2008.
 
     Examples
     --------
@@ -68,7 +75,7 @@ class LinearSVC(SearchesCost, BinarySolver):
     """
 
     name = "linear_svc"
-    summary = "Support vector machine without a Gram matrix, for many sequences: the same machine as csvc."
+    summary = "Support vector machine without a Gram matrix, for many sequences: same solution as csvc."
     input: ClassVar[str] = "implicit"
 
     C: float = cost("Cost of a margin error.")

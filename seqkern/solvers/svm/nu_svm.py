@@ -23,9 +23,7 @@ ROUNDING = 1e-12  # α is LIBSVM's solution divided by ρ and multiplied again
 
 
 class NuSVC(LibsvmMachine, BinarySolver):
-    """ν-SVM: the support vector machine whose ν bounds the share of margin errors.
-
-    min ½‖w‖² − νρ + (1/l) Σξ  over  y f(x) ≥ ρ − ξ, ξ ≥ 0, ρ ≥ 0; decisions are in units of ρ.
+    r"""ν-SVM: support vector machine in which ν bounds the share of margin errors.
 
     Attributes
     ----------
@@ -35,13 +33,25 @@ class NuSVC(LibsvmMachine, BinarySolver):
 
     Notes
     -----
-    Schölkopf, Smola, Williamson & Bartlett 2000; Crisp & Burges 2000. It is the C-SVM whose C is 1/ρ, which ``report_``
-    has as ``C``. ``residual`` is LIBSVM's stopping quantity computed from the solution in double precision, in the
-    units of `tol`; ``objective`` the dual ½ αᵀQα; ``gap`` the duality gap as a share of αᵀQα. Where the gap is large
-    LIBSVM runs again with a smaller tolerance.
+    With f(x) = w·φ(x) + b, it solves
 
-    With a ν so small that the reduced convex hulls of the classes overlap the margin is zero and the decision means
-    nothing: the fit ends with a warning that says so, not converged.
+    .. math:: \min_{w, b, ξ, ρ} ½ ‖w‖^2 − ν ρ + (1/n) \sum_i ξ_i  over  y_i f(x_i) ≥ ρ − ξ_i,  ξ_i ≥ 0,  ρ ≥ 0
+
+    Decisions are in units of ρ: the solution is that of the C-SVM with C = 1/ρ, which `report_` holds as ``C``.
+    ``residual`` is LIBSVM's stopping quantity recomputed in double precision, in the units of `tol`; ``objective`` is
+    the dual ½ αᵀQα; ``gap`` is the duality gap as a share of αᵀQα. If the gap is large, LIBSVM runs again with a
+    smaller tolerance.
+
+    If ν is so small that the reduced convex hulls of the classes overlap, the margin is zero and the decision is
+    meaningless: the fit ends unconverged, with a warning.
+
+    Complexity: O(n²) to O(n³) for n training rows; prediction takes O(s) per row for s support vectors.
+
+    References
+    ----------
+    Schölkopf, Smola, Williamson, Bartlett: New support vector algorithms. Neural Computation 12, 2000.
+
+    Crisp, Burges: A geometric interpretation of ν-SVM classifiers. NIPS 12, 2000.
 
     Examples
     --------

@@ -26,9 +26,10 @@ AT_ORIGIN = (
 
 
 class OneClassSVM(LibsvmMachine, BinarySolver):
-    """One-class SVM: where the members of one class lie; a decision below zero is outside.
+    r"""One-class SVM: the region of one class; a decision below zero is outside.
 
-    min ½‖w‖² − ρ + (1/(ν l)) Σξ  over  w·φ(x) ≥ ρ − ξ, ξ ≥ 0; the decision is ν l (w·φ(x) − ρ).
+    Without labels it learns all rows. With two classes it learns the members of ``classes_[1]``, the positives, and
+    ignores the others.
 
     Attributes
     ----------
@@ -41,10 +42,19 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
 
     Notes
     -----
-    Schölkopf, Platt, Shawe-Taylor, Smola & Williamson 2001. Without labels it learns all rows. Of two classes it learns
-    the members of ``classes_[1]``, the positives, alone; the others are never looked at. ``report_`` has ``residual``,
-    LIBSVM's stopping quantity computed from the solution in double precision, in the units of `tol`, ``objective``, the
-    dual ½ αᵀKα, and the duality ``gap`` as a share of it.
+    It solves
+
+    .. math:: \min_{w, ξ, ρ} ½ ‖w‖^2 − ρ + (1/(ν n)) \sum_i ξ_i  over  w·φ(x_i) ≥ ρ − ξ_i,  ξ_i ≥ 0
+
+    The decision is ν n (w·φ(x) − ρ). `report_` has ``residual``, LIBSVM's stopping quantity recomputed in double
+    precision, in the units of `tol`; ``objective``, the dual ½ αᵀKα; and the duality ``gap`` as a share of it.
+
+    Complexity: O(n²) to O(n³) for n training rows; prediction takes O(s) per row for s support vectors.
+
+    References
+    ----------
+    Schölkopf, Platt, Shawe-Taylor, Smola, Williamson: Estimating the support of a high-dimensional distribution. Neural
+    Computation 13, 2001.
 
     Examples
     --------
@@ -60,7 +70,7 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
     """
 
     name = "one_class_svm"
-    summary = "One-class support vector machine: learns the positives alone, and where they end."
+    summary = "One-class support vector machine: learns the region of the positives alone."
     targets: ClassVar[tuple[str, ...]] = ("binary", "none")
 
     nu: float = real(
