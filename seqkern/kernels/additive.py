@@ -187,7 +187,7 @@ def spread_evenly(X: SequenceSet, values: npt.NDArray[np.float64]) -> npt.NDArra
     """
     bare = np.flatnonzero((X.lengths == 0) & (values != 0))
     if len(bare):
-        raise SequenceError("has no letters to share its value among", record=X.ids[bare[0]], remedy="leave it out")
+        raise SequenceError("has no residues to share its value", record=X.ids[bare[0]], remedy="remove the record")
     return np.repeat(values / np.maximum(X.lengths, 1), X.lengths)
 
 

@@ -64,17 +64,17 @@ class SumKernel(PartParameters, CompositeKernel):
     name = "sum"
     summary = "Adds several kernels."
 
-    parts: list[Kernel] = component("kernel", several=True, kw_only=False, doc="The kernels that are added.")
+    parts: list[Kernel] = component("kernel", several=True, kw_only=False, doc="The kernels to add.")
     weights: list[float] | None = numbers(
         default=None,
         low=0,
         each="weight",
-        remedy="give a list: [0.5, 0.5]",
-        doc="w_i, one for each part; by default all 1.",
+        remedy="give a list, such as [0.5, 0.5]",
+        doc="w_i, one for each part; 1 by default.",
     )
     normalize: bool = changed(
         default=False,
-        doc="Whether to divide the sum by sqrt(K(x, x) K(y, y)); each part has its own `normalize` besides.",
+        doc="Divide the sum by sqrt(K(x, x)·K(y, y)), in addition to the `normalize` of each part.",
     )
 
     @classmethod
@@ -284,10 +284,10 @@ class ProductKernel(PartParameters, CompositeKernel):
     summary = "Multiplies several kernels."
     kmers_vary = True
 
-    parts: list[Kernel] = component("kernel", several=True, kw_only=False, doc="The kernels that are multiplied.")
+    parts: list[Kernel] = component("kernel", several=True, kw_only=False, doc="The kernels to multiply.")
     normalize: bool = changed(
         default=False,
-        doc="Whether to divide the product by sqrt(K(x, x) K(y, y)); each part has its own `normalize` besides.",
+        doc="Divide the product by sqrt(K(x, x)·K(y, y)), in addition to the `normalize` of each part.",
     )
 
     @classmethod
@@ -370,7 +370,7 @@ class PartKernel(CompositeKernel):
         optional=True,
         kw_only=False,
         each="part's start",
-        doc="The first letter; negative numbers count from the end, and None is an open end.",
+        doc="First residue, counted from 0; negative numbers count from the end; None: from the start.",
     )
     stop: int | None = integer(
         low=-FARTHEST,
@@ -378,7 +378,7 @@ class PartKernel(CompositeKernel):
         optional=True,
         kw_only=False,
         each="part's stop",
-        doc="The letter after the last one, likewise.",
+        doc="Residue after the last one, counted likewise; None: to the end.",
     )
     normalize: bool = fixed(False)
     zero_diagonal: Literal["error", "zero"] = fixed("error")
@@ -395,8 +395,8 @@ class PartKernel(CompositeKernel):
         super()._check_parameters()
         if self.base.accepts != "sequences":
             raise ParameterError(
-                f"kernel {self.base.name!r} takes no sequences",
-                remedy="only sequences have parts: leave part out",
+                f"kernel {self.base.name!r} does not take sequences",
+                remedy="remove part: it applies to sequences only",
             )
 
     def _seen(self, X: Any) -> Any:

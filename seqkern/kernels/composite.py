@@ -133,7 +133,7 @@ class CompositeKernel(Kernel):
         if len(kinds) > 1:
             raise ParameterError(
                 f"the parts of kernel {self.name!r} take different data: {', '.join(sorted(kinds))}",
-                remedy="combine kernels of one kind of data",
+                remedy="combine kernels that take the same kind of data",
             )
         for part in self._given():
             part.check_parameters()
@@ -270,7 +270,7 @@ def as_parts(owner: str | None, parts: Any) -> list[Kernel]:
     good = isinstance(parts, (list, tuple)) and len(parts) > 0
     if not good or not all(isinstance(part, Kernel) for part in parts):
         raise ParameterError(
-            f"kernel {owner!r} is made of kernels, got {parts!r}",
+            f"kernel {owner!r} needs kernels as parts, got {parts!r}",
             remedy="give kernels, such as (spectrum:k=3)",
         )
     return list(parts)

@@ -80,10 +80,10 @@ class KernelContract(Parameters):
     normalize: bool = flag(default=False, doc="Divide by sqrt(K(x, x)·K(y, y)).")
     zero_diagonal: Literal["error", "zero"] = choice(
         default="error",
-        doc="What to do, when normalising, about a record whose K(x, x) is not positive: refuse it, or give it a row "
-        "of zeros.",
+        doc="When normalising, what to do with a record whose K(x, x) is not positive: raise an "
+        "error, or return zeros.",
     )
-    n_threads: int | None = integer(default=None, low=1, execution=True, doc="By default all cores.")
+    n_threads: int | None = integer(default=None, low=1, execution=True, doc="By default, all cores.")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Read `algorithms` from the declaration of the parameter ``algorithm``."""
@@ -224,7 +224,8 @@ class KernelContract(Parameters):
         compared position by position, those where the two agree.
         """
         raise ParameterError(
-            f"kernel {self.name!r} cannot be taken apart letter by letter", remedy="choose a kernel of words"
+            f"kernel {self.name!r} cannot be explained residue by residue",
+            remedy="choose a kernel based on k-mers, such as spectrum",
         )
 
     def _implicit(self, X: Any) -> "Implicit":
@@ -259,7 +260,9 @@ class KernelContract(Parameters):
         or its sequence, the weight is a mean, and `kmers_vary` is True. A plain pair (list of str, float64 array) will
         do where the k-mers are letters next to each other. NoKmersError if there are no k-mers.
         """
-        raise NoKmersError(f"kernel {self.name!r} has no words", remedy="choose a kernel of words")
+        raise NoKmersError(
+            f"kernel {self.name!r} has no k-mers", remedy="choose a kernel based on k-mers, such as spectrum"
+        )
 
     def min_length(self) -> int:
         """Return how many letters a sequence needs to have anything that is compared."""

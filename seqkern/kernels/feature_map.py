@@ -113,8 +113,8 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         vectors = feature_vectors(self.kernel_, self._example.read(X))
         if vectors.shape[1] != self._n_features_out:
             raise SequenceError(
-                f"the samples have {vectors.shape[1]} features, the training samples {self._n_features_out}",
-                remedy="give samples of the length, or with the columns, of the training samples",
+                f"the samples have {vectors.shape[1]} features, the training samples have {self._n_features_out}",
+                remedy="give samples with the length, or the columns, of the training samples",
             )
         if self.sparse_output is None or issparse(vectors) == self.sparse_output:
             return vectors
@@ -155,7 +155,7 @@ def _dense(vectors: csr_array) -> np.ndarray:
     need, free = 8 * vectors.shape[0] * vectors.shape[1], available_memory()
     if need > free:
         raise ParameterError(
-            f"the features take {format_bytes(need)} of memory, there are {format_bytes(free)}",
-            remedy="leave sparse_output=False out, or choose a kernel with fewer features",
+            f"the features take {format_bytes(need)} of memory, {format_bytes(free)} are free",
+            remedy="remove sparse_output=False, or choose a kernel with fewer features",
         )
     return vectors.toarray()

@@ -145,7 +145,7 @@ class SparseImplicit(Implicit):
         self, start: npt.NDArray[np.int64], feature: npt.NDArray[np.int32], value: npt.NDArray[Any], n_features: int
     ) -> None:
         if n_features > MOST_FEATURES:
-            raise SequenceError(f"{n_features} features are too many", remedy="choose shorter words")
+            raise SequenceError(f"{n_features} features are too many", remedy="choose shorter k-mers")
         whole = value.dtype == np.int32
         rows = _implicit.SparseRows(start, feature, value if whole else None, None if whole else value)
         squares = np.empty(len(start) - 1)

@@ -194,7 +194,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
         if like is not None and theirs != alphabet:
             raise SequenceError(
                 f"rows have the alphabet {alphabet.name}, columns {theirs.name}",
-                remedy="read both with one alphabet",
+                remedy="read both with the same alphabet",
             )
         payload = self._prepare(X, None if like is None else like.payload)
         raw = payload.diagonal()
@@ -211,8 +211,8 @@ class Kernel(Operators, GramTransformer, KernelContract):
         counts = dict(counts)
         if isinstance(X, SequenceSet):
             least = self.min_length()
-            letters = "letter" if least == 1 else "letters"
-            _count(counts, f"sequences with fewer than {least} {letters}", X.lengths < least)
+            residues = "residue" if least == 1 else "residues"
+            _count(counts, f"sequences with fewer than {least} {residues}", X.lengths < least)
         if not self.normalize:
             return counts
         zero = np.flatnonzero(~(raw > 0))
@@ -220,7 +220,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
             raise ZeroDiagonalError(
                 "its kernel with itself is zero, so it cannot be normalised",
                 record=X.ids[zero[0]],
-                remedy="leave it out, or choose zero_diagonal=zero or normalize=false",
+                remedy="remove the record, or choose zero_diagonal=zero or normalize=false",
             )
         # A negative K(x, x), of an indefinite kernel, cannot be normalised either.
         _count(counts, "zero diagonals", ~(raw > 0))
@@ -383,7 +383,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
         if self.data_dependent and not self.fitted:
             raise ParameterError(
                 f"kernel {self.name!r} learns from data and is not fitted",
-                remedy="call fit with the training part",
+                remedy="call fit on the training part first",
             )
 
     def coerce(self, X: Any) -> Any:
@@ -419,10 +419,10 @@ class Kernel(Operators, GramTransformer, KernelContract):
             odd = np.flatnonzero(X.lengths != X.lengths[0])
             if len(odd):
                 raise SequenceError(
-                    f"has {X.lengths[odd[0]]} letters, the first sequence {X.lengths[0]}, and kernel "
+                    f"has {X.lengths[odd[0]]} residues, the first sequence has {X.lengths[0]}, and kernel "
                     f"{self.name!r} compares position by position",
                     record=X.ids[odd[0]],
-                    remedy="cut all sequences to one length",
+                    remedy="trim all sequences to one length",
                 )
         return X
 
@@ -479,7 +479,7 @@ class SequenceKernel(Kernel):
 
     normalize: bool = changed(default=True)
     alphabet: str | Alphabet | None = alphabet_name(
-        default=None, doc="The alphabet that sequences must have, and that strings are encoded with."
+        default=None, doc="Alphabet of the sequences; strings are encoded with it. By default it is detected."
     )
 
     if TYPE_CHECKING:

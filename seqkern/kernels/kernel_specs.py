@@ -48,7 +48,7 @@ def build_kernel(spec: Any) -> Kernel:
     if isinstance(spec, str):
         spec = parse_spec(spec)
     if not isinstance(spec, Mapping) or not isinstance(spec.get("kernel"), str):
-        raise ParameterError(f"{spec!r} is no kernel", remedy="write one as {kernel: spectrum, k: 3} or spectrum:k=3")
+        raise ParameterError(f"{spec!r} is not a kernel", remedy="write it as {kernel: spectrum, k: 3} or spectrum:k=3")
     params = {key: value for key, value in spec.items() if key not in ("kernel", "part")}
     kernel = build_named("kernel", spec["kernel"], params)
     if spec.get("part") is not None:
@@ -87,7 +87,7 @@ def check_kind(kernel: Kernel, kind: str, file: Any = None) -> None:
         raise ParameterError(
             f"kernel {kernel.name!r} takes {kernel.accepts}, the data are {kind}",
             file=file,
-            remedy="choose another; seqkern kernels lists what each takes",
+            remedy="choose another kernel; seqkern kernels lists the input of each",
         )
 
 

@@ -60,7 +60,7 @@ class Operators:
         if not 0 <= number < math.inf:
             raise ParameterError(
                 f"{number!r} times a kernel is not possible",
-                remedy="give a finite number ≥ 0, so that it stays a kernel",
+                remedy="give a finite number ≥ 0, so that the result is a kernel",
             )
         return weighted_sum([(number * weight, part) for weight, part in _terms(self)])
 
@@ -68,9 +68,7 @@ class Operators:
         if not _is_number(exponent):
             return NotImplemented
         if not isinstance(exponent, Integral) or exponent < 1:
-            raise ParameterError(
-                f"a kernel to the power of {exponent!r} is not possible", remedy="give an integer from 1"
-            )
+            raise ParameterError(f"a kernel to the power of {exponent!r} is not possible", remedy="give an integer ≥ 1")
         # K(x, y)ⁿ, multiplied from left to right, from one block of K.
         return self if exponent == 1 else KERNELS.build("polynomial", degree=int(exponent), coef0=0, base=self)
 

@@ -89,6 +89,6 @@ class Plan:
         if not self.seconds <= YEAR:
             raise ParameterError(
                 f"this would take about {self.seconds / YEAR:.2g} years of one processor core",
-                remedy="choose parameters with less to compare, or fewer sequences",
+                remedy="choose parameters that need less work, or fewer sequences",
             )
         return self

@@ -38,13 +38,13 @@ class ProfileTracks(_Base):
 
     search: Literal["training"] | None = choice(
         default=None,
-        doc="Where profiles come from: tracks of the sequences; or `fit` keeps the training sequences, and every "
-        "sequence is searched against them (`seqkern.profiles.search`), which takes about a tenth of a CPU second for "
-        "each.",
+        doc="Source of the profiles: tracks of the sequences; or a search of every sequence against "
+        "the training sequences that `fit` keeps (`seqkern.profiles.search`), about a tenth of a "
+        "CPU second each.",
     )
-    iterations: int = integer(default=3, low=1, doc="Searches of one sequence at most.")
+    iterations: int = integer(default=3, low=1, doc="Largest number of search iterations per sequence.")
     inclusion: float = real(
-        default=0.001, low=0, open_low=True, doc="E-value up to which what is found counts as a relative."
+        default=0.001, low=0, open_low=True, doc="Largest E-value at which a hit counts as a homolog."
     )
 
     @property

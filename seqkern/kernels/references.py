@@ -63,13 +63,13 @@ class References:
             X = as_sequences(X, None if isinstance(X, SequenceSet) else alphabet)
         except LetterError as error:
             raise LetterError(
-                f"{error.problem}, that of the training sequences",
+                f"{error.problem} of the training sequences",
                 record=error.record,
-                remedy="name the alphabet of all sequences in the kernel, as in alphabet='protein', or fix the letter",
+                remedy="set the alphabet of the kernel, such as alphabet='protein', or correct the letter",
             ) from error
         if X.alphabet != alphabet:
             raise SequenceError(
-                f"the sequences have the alphabet {X.alphabet.name}, the training sequences {alphabet.name}",
-                remedy="read both with one alphabet",
+                f"the sequences have the alphabet {X.alphabet.name}, the training sequences have {alphabet.name}",
+                remedy="read both with the same alphabet",
             )
         return X

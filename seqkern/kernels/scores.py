@@ -112,8 +112,8 @@ def implied_background(
     except np.linalg.LinAlgError:
         pass
     raise ParameterError(
-        f"the scores of {name if isinstance(name, str) else 'matrix'} imply no frequencies of letters",
-        remedy="choose a matrix of logarithms of odds, such as BLOSUM62, or matrix=uniform",
+        f"the scores of {name if isinstance(name, str) else 'matrix'} imply no letter frequencies",
+        remedy="choose a log-odds matrix such as BLOSUM62, or matrix=uniform",
     )
 
 
@@ -164,7 +164,7 @@ def check_sort(alphabet: Alphabet, letters: str, name: str, file: str | None = N
     """
     if of_bases(alphabet.letters) and not of_bases(letters):
         raise ParameterError(
-            f"{name} is a matrix for proteins, the alphabet is {alphabet.name}".lstrip(),
+            f"{name} is a protein matrix, the alphabet is {alphabet.name}".lstrip(),
             file=file,
             remedy="choose a matrix for DNA, such as NUC.4.4",
         )
@@ -198,7 +198,7 @@ def matrix_scores(alphabet: Alphabet, name: str) -> npt.NDArray[np.float64]:
     if table.ndim != 2 or missing:
         raise ParameterError(
             f"the matrix {name} has no scores for the alphabet {alphabet.name}",
-            remedy="choose another, give the scores, or matrix=uniform",
+            remedy="choose another matrix, give scores, or choose matrix=uniform",
         )
     check_sort(alphabet, table.alphabet, f"matrix {name}")
     return np.array([[table[a, b] for b in letters] for a in letters], dtype=np.float64)
@@ -229,8 +229,8 @@ def as_scores(alphabet: Alphabet, rows: npt.ArrayLike) -> npt.NDArray[np.float64
         scores = np.empty(0)
     if scores.shape != (alphabet.size, alphabet.size):
         raise ParameterError(
-            f"matrix has not {alphabet.size} rows of {alphabet.size} scores",
-            remedy=f"give one for each pair of the letters {alphabet.letters}",
+            f"matrix does not have {alphabet.size} rows of {alphabet.size} scores",
+            remedy=f"give one number for each pair of the letters {alphabet.letters}",
         )
     if not np.isfinite(scores).all() or (scores != scores.T).any():
         raise ParameterError("matrix is not symmetric, or not finite", remedy="give the same score for ab and ba")

@@ -203,7 +203,7 @@ class GramTransformer:
             # Loaded only where it raises: costs start-up.
             from sklearn.exceptions import NotFittedError
 
-            raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit with the training samples")
+            raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit on the training samples first")
         return self._references
 
     def _contained(self, K: np.ndarray) -> Any:

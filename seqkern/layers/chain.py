@@ -304,7 +304,7 @@ def _fit_known(
     """Return a copy of a layer, fitted on the rows that have scores."""
     known = np.flatnonzero(~np.isnan(scores).any(axis=1))
     if not len(known):
-        raise FoldError("no residue has a score to fit layers to", remedy="give more chains")
+        raise FoldError("no residue has a score, so layers cannot be fitted", remedy="give more chains")
     try:
         return copy.deepcopy(layer).fit(scores[known], chains.take(known), y[known], names)
     except LabelError as error:

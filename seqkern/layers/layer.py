@@ -186,7 +186,8 @@ class Layer(Parameters):
         right = right and all(size in (None, own) for size, own in zip(shape, array.shape, strict=True))
         if not right or not np.isfinite(array).all():
             raise ModelError(
-                f"not the state of layer {self.name!r}: its {name} are damaged", remedy="train the model again"
+                f"not the state of layer {self.name!r}: its {name} are damaged",
+                remedy="the model file is corrupted; train the model again",
             )
         return array
 

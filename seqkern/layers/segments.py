@@ -188,7 +188,8 @@ class SegmentLayer(Layer):
         model = SegmentModel(**parts)
         if model.shortest.dtype != np.int64 or not np.all((model.shortest >= 1) & (model.shortest <= LONGEST)):
             raise ModelError(
-                "not the state of layer 'segments': its lengths are damaged", remedy="train the model again"
+                "not the state of layer 'segments': its lengths are damaged",
+                remedy="the model file is corrupted; train the model again",
             )
         self.model_ = model
 

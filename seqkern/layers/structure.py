@@ -142,7 +142,10 @@ class StructureLayer(Layer):
         solver: Any = solver_from_state(header["solver"], unnest("solver", arrays))
         self.solver_ = solver
         if solver.n_features_in_ != width or len(solver.classes_) != k:
-            raise ModelError("not the state of layer 'structure': its parts do not fit", remedy="train the model again")
+            raise ModelError(
+                "not the state of layer 'structure': its parts do not fit",
+                remedy="the model file is corrupted; train the model again",
+            )
 
 
 def _spread(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

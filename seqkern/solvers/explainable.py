@@ -60,6 +60,6 @@ def no_two_class_solver(solver: "Solver") -> ParameterError:
     ParameterError
     """
     return ParameterError(
-        f"the solver {solver.name!r} has no machine for two classes that could be explained",
+        f"the solver {solver.name!r} has no binary classifier that could be explained",
         remedy="train a binary solver, such as csvc, which learns several classes by pairs",
     )

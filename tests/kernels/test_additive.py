@@ -122,7 +122,7 @@ def test_a_sequence_that_is_one_word_has_its_weight(case):
     if kernel.name in NOT_ALONE:
         pytest.skip(NOT_ALONE[kernel.name])
     if wordless(kernel):
-        pytest.skip("has no words")
+        pytest.skip("has no k-mers")
     if kernel.kmers_vary:
         pytest.skip("weights are means")
     if isinstance(getattr(kernel, "k", None), list):

@@ -165,7 +165,7 @@ def test_blocks_are_computed_in_several_threads(monkeypatch):
         (lambda: SumKernel([SpectrumKernel()], weights=[float("nan")]), "weight=nan"),
         (lambda: SumKernel([SpectrumKernel()], weights=[1, 1]), "2 weights for 1 parts"),
         (lambda: SumKernel([SpectrumKernel(k=0)]), "k=0"),
-        (lambda: PartKernel(LinearKernel(), 0, 1), "takes no sequences"),
+        (lambda: PartKernel(LinearKernel(), 0, 1), "does not take sequences"),
         (lambda: PartKernel(SpectrumKernel(), 0.5, 1), "part's start=0.5"),
         (lambda: RBFKernel(base="spectrum"), "is made of kernels"),
     ],

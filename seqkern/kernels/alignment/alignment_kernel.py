@@ -34,7 +34,7 @@ def check_gaps(gap_open: float, gap_extend: float) -> None:
     if gap_extend > gap_open:
         raise ParameterError(
             f"gap_extend={gap_extend} is more than gap_open={gap_open}",
-            remedy="gap_open is the cost of a gap's first letter, gap_extend that of each further one",
+            remedy="gap_open is the cost of the first residue of a gap, gap_extend that of each further one",
         )
 
 
@@ -56,7 +56,8 @@ def check_cells(row_lengths: npt.NDArray[np.int64], col_lengths: npt.NDArray[np.
     rows, cols = (int(lengths.max(initial=0)) for lengths in (row_lengths, col_lengths))
     if rows * cols > most:
         raise SequenceError(
-            f"sequences of {rows} and {cols} letters are too long to be taken apart", remedy="cut them into parts"
+            f"sequences of {rows} and {cols} residues are too long to be explained",
+            remedy="cut the sequences into shorter parts",
         )
 
 
@@ -68,7 +69,7 @@ class AlignmentKernel(SequenceKernel):
     """
 
     positive_semidefinite = False
-    missing_file_remedy = "check the path, or choose a matrix of Biopython, such as BLOSUM62"
+    missing_file_remedy = "check the path, or choose a matrix of Biopython such as BLOSUM62"
     _loaded = cast("tuple[str, ScoreMatrix] | None", None)
 
     if TYPE_CHECKING:  # what the kernels declare

@@ -52,9 +52,9 @@ class AlignedSequences:
         too_long = np.flatnonzero(X.lengths > LARGEST_TOTAL // max(1, scores.largest))
         if len(too_long):
             raise SequenceError(
-                f"has {X.lengths[too_long[0]]} letters: scores might exceed 2^30 units of {scores.unit}",
+                f"has {X.lengths[too_long[0]]} residues: scores might exceed 2^30 units of {scores.unit}",
                 record=X.ids[too_long[0]],
-                remedy="give scores of fewer digits, or cut it into parts",
+                remedy="give scores with fewer digits, or cut the sequence into parts",
             )
         self.squares = self._own_scores()
 

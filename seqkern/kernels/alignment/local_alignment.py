@@ -77,32 +77,35 @@ class LocalAlignmentKernel(AlignmentKernel):
     summary = "Sums over all local alignments of two sequences; better alignments count more."
 
     beta: float = real(
-        default=0.5, low=1e-6, high=1e6, kw_only=False, doc="The larger, the more the best alignments count."
+        default=0.5, low=1e-6, high=1e6, kw_only=False, doc="β: larger values favour the best alignments."
     )
     matrix: str | list[list[float]] = text(
         default="BLOSUM62",
         rows=True,
         kw_only=False,
-        doc="The name of a substitution matrix of Biopython, a file in the format of NCBI, or scores in the order of "
-        "the alphabet's letters.",
+        doc="Substitution matrix: a name known to Biopython, a file in NCBI format, or scores in the "
+        "order of the alphabet.",
     )
     gap_open: float = real(
-        default=11, low=0, kw_only=False, doc="A gap of n letters costs gap_open + (n − 1)·gap_extend."
+        default=11,
+        low=0,
+        kw_only=False,
+        doc="Cost of opening a gap: a gap of n residues costs gap_open + (n − 1)·gap_extend.",
     )
-    gap_extend: float = real(default=1, low=0, kw_only=False, doc="The same of a gap's further letters.")
-    logarithm: bool = flag(default=True, doc="Whether to return (1/β)·ln K, or K.")
+    gap_extend: float = real(default=1, low=0, kw_only=False, doc="Cost of each further residue of a gap.")
+    logarithm: bool = flag(default=True, doc="Return the logarithm (1/β)·ln Σ, or the sum itself.")
     precision: Literal["single", "double"] = choice(
         default="single",
-        doc="Of the sums. In single precision ln K is wrong by less than 2^−22·(|x| + |y| + 40), in practice by a "
-        "hundredth of it; in double precision by less than 2^−51·(|x| + |y| + 40). Double precision is taken "
-        "anyway for pairs of which both sequences have more than 1,024 letters, and where β·s exceeds about 8 or "
-        "β·gap_open 50.",
+        doc="Precision of the sums. The error of ln K is below 2^−22·(|x| + |y| + 40) in single "
+        "precision, typically a hundredth of that, and below 2^−51·(|x| + |y| + 40) in double "
+        "precision. Double precision is used anyway if both sequences have more than 1,024 "
+        "residues, or if β·s exceeds about 8 or β·gap_open 50.",
     )
-    normalize: bool = changed(default=False, doc="Divide by sqrt(K(x, x)·K(y, y)), or the same of their logarithms.")
+    normalize: bool = changed(default=False, doc="Divide by sqrt(K(x, x)·K(y, y)), with K the logarithms or the sums.")
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence whose value with itself is 0 or less, as that of one "
-        "without letters is: refuse it, or give it a row of zeros.",
+        doc="When normalising, what to do with a sequence whose value with itself is 0 or less, as "
+        "that of one without letters is: raise an error, or return zeros.",
     )
 
     @classmethod
@@ -201,7 +204,7 @@ class LocalAlignmentKernel(AlignmentKernel):
         longest = max(int(X.lengths.max(initial=0)), work.longest)
         own = Cost(each * cells * 1e-9, longest * (ROW_BYTES + PROFILE_BYTES * (X.alphabet.size + 1)))
         total = own + work.output(self.n_threads)
-        return Plan(method, total.seconds, total.bytes, f"{cells:.3g} pairs of letters, {each:.2g} ns each")
+        return Plan(method, total.seconds, total.bytes, f"{cells:.3g} pairs of residues, {each:.2g} ns each")
 
 
 def _exponential(logarithms: npt.NDArray[np.float64], rows: LocalSums) -> npt.NDArray[np.float64]:
@@ -209,7 +212,7 @@ def _exponential(logarithms: npt.NDArray[np.float64], rows: LocalSums) -> npt.ND
     over = np.flatnonzero((logarithms > LARGEST_LOGARITHM).any(axis=1))
     if len(over):
         raise SequenceError(
-            "its kernel exceeds what a number can hold",
+            "its kernel value overflows",
             record=rows.ids[rows.first + over[0]],
             remedy="choose logarithm=true, normalize=true or a smaller beta",
         )

@@ -61,11 +61,13 @@ class PairwiseKernel(CompositeKernel):
     data_dependent = True
     positive_semidefinite = True
 
-    base: Kernel | None = component("kernel", default=None, kw_only=False, doc="K; by default Smith-Waterman.")
+    base: Kernel | None = component(
+        "kernel", default=None, kw_only=False, doc="Base kernel; by default Smith-Waterman."
+    )
     vector_kernel: Literal["linear", "rbf"] = VECTOR_KERNEL
     gamma: float | str = VECTOR_GAMMA
     normalize: bool = changed(
-        default=True, doc="Whether to scale the vectors to unit length, before the radial basis function too."
+        default=True, doc="Scale the vectors to unit length, also before the radial basis function."
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error", doc="What to do, when normalising, about a sequence that no reference resembles."
@@ -162,8 +164,8 @@ class PairwiseKernel(CompositeKernel):
         """Return what each reference's score counts, float64 (R,): φ(x) · Σ_j c_j φ(z_j) is a sum of scores."""
         if self.vector_kernel != "linear":
             raise ParameterError(
-                f"kernel 'pairwise' with vector_kernel={self.vector_kernel} cannot be taken apart letter by letter",
-                remedy="choose vector_kernel=linear, or a kernel of words",
+                f"kernel 'pairwise' with vector_kernel={self.vector_kernel} cannot be explained residue by residue",
+                remedy="choose vector_kernel=linear, or a kernel based on k-mers such as spectrum",
             )
         return coefficients @ self._vectors(support).values
 

@@ -78,32 +78,33 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
     profile_tracks = ("profile", "pssm")
     positive_semidefinite = False
 
-    method: str = choice(default="smith_waterman", choices=METHODS, doc="Whether the best alignment counts, or all.")
+    method: str = choice(default="smith_waterman", choices=METHODS, doc="Use the best alignment, or all alignments.")
     beta: float = real(
         default=0.25,
         low=0,
         open_low=True,
-        doc="β, of the local alignment kernel only. β times a column score is to be 35 at most. That score is a sum "
-        "of two: 0.25 here is the 0.5 that is usual for substitution scores.",
+        doc="β, for ``local_alignment`` only. β times a column score must not exceed 35. A column "
+        "score is a sum of two: 0.25 here corresponds to the usual 0.5 for substitution scores.",
     )
     gap_open: float = real(
         default=3.0,
         low=0,
-        doc="A gap of n letters costs gap_open + (n − 1)·gap_extend. Column scores of profiles are smaller than "
-        "substitution scores, and so are these: by default of the size that Rangwala and Karypis chose.",
+        doc="Cost of opening a gap: a gap of n residues costs gap_open + (n − 1)·gap_extend. Profile "
+        "column scores are smaller than substitution scores; the default costs are of the size "
+        "that Rangwala and Karypis chose.",
     )
-    gap_extend: float = real(default=0.75, low=0, doc="The same of a gap's further letters.")
+    gap_extend: float = real(default=0.75, low=0, doc="Cost of each further residue of a gap.")
     shift: float = real(
         default=0.0,
         low=-LARGEST,
         high=LARGEST,
-        doc="Added to each column score: the zero-shift of Rangwala and Karypis, who chose up to 1.5.",
+        doc="Added to each column score: the zero-shift of Rangwala and Karypis, who chose values up to 1.5.",
     )
     normalize: bool = changed(default=False)
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence without any alignment with itself: refuse it, or give it "
-        "a row of zeros.",
+        doc="When normalising, what to do with a sequence without any alignment with itself: raise an "
+        "error, or return zeros.",
     )
 
     @classmethod

@@ -194,7 +194,7 @@ class ProfileColumns:
             pssm = self.pssm[start:stop]
             if np.abs(pssm).max(initial=0) > LARGEST:
                 raise SequenceError(
-                    f"the track 'pssm' has scores beyond {LARGEST:g}", record=record, remedy="make its profile again"
+                    f"the track 'pssm' has scores beyond {LARGEST:g}", record=record, remedy="rebuild its profile"
                 )
             largest, least = (2 * float(end(initial=0)) + sums.shift for end in (pssm.max, pssm.min))
             most = MOST_DIGITS / max(largest, 1e-9)

@@ -75,7 +75,7 @@ class ScoreMatrix:
         if missing:
             raise self._error(
                 f"has no scores for the letter {missing[0]} of the alphabet {alphabet.name}",
-                "choose another matrix, or add the letter to a file of your own",
+                "choose another matrix, or add the letter to a matrix file of your own",
             )
         masked = self.letters.find("N" if self.of_bases else "X")
         table = np.full((alphabet.size + 1, alphabet.size + 1), min(0.0, self.scores.min()))
@@ -172,7 +172,9 @@ def _of_biopython(name: str) -> ScoreMatrix:
 
     table = substitution_matrices.load(name)
     if not isinstance(table.alphabet, str):
-        raise ParameterError(f"matrix {name} is for codons, not letters", remedy="choose another, such as BLOSUM62")
+        raise ParameterError(
+            f"matrix {name} is for codons, not single residues", remedy="choose another matrix, such as BLOSUM62"
+        )
     scores = np.array(table, dtype=np.float64)
     scores.flags.writeable = False
     return ScoreMatrix(name, table.alphabet, scores)
@@ -221,10 +223,10 @@ def _parse(cells: list[tuple[int, list[str]]], name: str) -> tuple[str, npt.NDAr
 
     columns = [cell.upper() for cell in cells[0][1]] if cells else []
     if not columns or any(len(letter) != 1 for letter in columns):
-        raise bad("does not begin with a line of letters", "give a matrix as those of BLAST are written")
+        raise bad("does not begin with a line of letters", "give a matrix in the format of NCBI BLAST")
     letters, scores = "".join(columns), {}
     if len(set(letters)) < len(letters):
-        raise bad("has two columns for one letter", "leave one out")
+        raise bad("has two columns for one letter", "remove one")
     for number, (letter, *row) in cells[1:]:
         letter = letter.upper()
         if letter not in columns or letter in scores:

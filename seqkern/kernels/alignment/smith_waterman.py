@@ -71,27 +71,27 @@ class SmithWatermanKernel(AlignmentKernel):
         default="BLOSUM62",
         rows=True,
         kw_only=False,
-        doc='The name of a substitution matrix of Biopython (``"BLOSUM62"``; ``"NUC.4.4"`` for DNA and RNA), the path '
-        "of a file in the format of NCBI's, or scores in the order of the alphabet's letters, symmetric. Scores "
-        "and costs are decimal numbers of at most six places. Masked letters score as the matrix's X (in a matrix "
-        "for DNA, N), or else as the smallest score in it. So do B, J, O, U, X, Z and ``*`` in proteins, if they "
-        "are masked; to give them scores of their own, read the sequences with the alphabet "
-        "``ARNDCQEGHILKMFPSTWYVBZX*``.",
+        doc='Substitution matrix: a name known to Biopython (``"BLOSUM62"``; ``"NUC.4.4"`` for DNA '
+        "and RNA), a file in NCBI format, or symmetric scores in the order of the alphabet. "
+        "Scores and costs are decimal numbers with at most six places. Masked residues score as "
+        "the matrix's X (N in a DNA matrix), or else as its smallest score. This includes B, J, "
+        "O, U, X, Z and ``*`` in proteins if they are masked; to use their own scores, read the "
+        "sequences with the alphabet ``ARNDCQEGHILKMFPSTWYVBZX*``.",
     )
     gap_open: float = real(
-        default=11, low=0, kw_only=False, doc="The cost of a gap's first letter, at least that of a further one."
+        default=11, low=0, kw_only=False, doc="Cost of the first residue of a gap, at least `gap_extend`."
     )
-    gap_extend: float = real(default=1, low=0, kw_only=False, doc="The cost of each further one.")
+    gap_extend: float = real(default=1, low=0, kw_only=False, doc="Cost of each further residue of a gap.")
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence that scores nothing with itself: refuse it, or give it a "
-        "row of zeros.",
+        doc="When normalising, what to do with a sequence that scores nothing with itself: raise an "
+        "error, or return zeros.",
     )
     algorithm: str = choice(
         default="auto",
         choices=("auto", "int8", "int16", "int32"),
         execution=True,
-        doc="The numbers to begin with; what they cannot hold is computed again in wider ones.",
+        doc="Integer type to start with; scores that overflow are recomputed in a wider type. Results are identical.",
     )
 
     @classmethod
@@ -165,4 +165,4 @@ class SmithWatermanKernel(AlignmentKernel):
         vectors = (columns * len(scores.table) + 2 * max(longest)) * threads
         own = Cost(each * cells * 1e-9, VECTOR_BYTES[level] * vectors + sum(len(Z.codes) for Z in both))
         total = own + work.output(self.n_threads)
-        return Plan(f"int{width}", total.seconds, total.bytes, f"{cells:.3g} pairs of letters, {each:.2g} ns each")
+        return Plan(f"int{width}", total.seconds, total.bytes, f"{cells:.3g} pairs of residues, {each:.2g} ns each")

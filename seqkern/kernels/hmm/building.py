@@ -35,7 +35,7 @@ def check_alphabet(alphabet: Alphabet) -> None:
     """
     if alphabet not in ALPHABETS.values():
         raise SequenceError(
-            f"there are profile HMMs of dna, rna and protein, and the sequences have the alphabet {alphabet.name}",
+            f"profile HMMs need dna, rna or protein, and the sequences have the alphabet {alphabet.name}",
             remedy="choose model=markov",
         )
 
@@ -111,7 +111,9 @@ def build_profile(X: SequenceSet) -> ProfileHMM:
     aligned = align(strings, X.alphabet)
     model = _build(aligned, X.alphabet, symfrac=0.5) or _build(aligned, X.alphabet, symfrac=0.0)
     if model is None:
-        raise ParameterError("no profile HMM can be built of the positive sequences", remedy="give an HMM by hmm=FILE")
+        raise ParameterError(
+            "no profile HMM can be built from the positive sequences", remedy="give an HMM with hmm=FILE"
+        )
     return from_hmmer(model, frequencies)
 
 

@@ -87,29 +87,29 @@ class FisherKernel(FeatureKernel):
     model: str = choice(
         default="profile",
         choices=MODELS,
-        doc="Profile HMMs are for dna, rna and protein; the Markov chain is for any alphabet.",
+        doc="Model of the positives. Profile HMMs need dna, rna or protein; a Markov chain takes any alphabet.",
     )
     hmm: str | None = text(
         default=None,
         path=True,
-        remedy="give the path of a HMMER3 file, as text",
-        doc="A HMMER3 file (text, compressed or not; or ``public:NAME``), instead of building a profile HMM; then "
-        "nothing is learned. The U of several models are put side by side.",
+        remedy="give the path of a HMMER3 text file",
+        doc="HMMER3 file (text, compressed or not; or ``public:NAME``) to use instead of building a "
+        "profile HMM; then nothing is learned. The U of several models are concatenated.",
     )
     transitions: bool = flag(
-        default=False, doc="Whether the steps of the profile HMM are parameters too, not its emissions only."
+        default=False, doc="Use the transition probabilities of the profile HMM as parameters, not only its emissions."
     )
     information: Literal["diagonal", "identity"] = choice(
         default="diagonal",
-        doc="I: the diagonal of the Fisher information that the model itself expects, n_s·(1 − θ_s(a))/θ_s(a) with "
-        "n_s visits of state s in one passage; or 1.",
+        doc="I: the diagonal of the Fisher information expected by the model, n_s·(1 − θ_s(a))/θ_s(a) "
+        "with n_s visits of state s per passage (``diagonal``); or 1.",
     )
-    order: int = integer(default=2, low=0, doc="Letters of a context of the Markov chain.")
-    pseudocount: float = real(default=1.0, low=0, open_low=True, doc="For each word of the Markov chain.")
+    order: int = integer(default=2, low=0, doc="Order of the Markov chain: residues in a context.")
+    pseudocount: float = real(default=1.0, low=0, open_low=True, doc="Added to each k-mer count of the Markov chain.")
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence with U = 0, as if all is masked: refuse it, or give it a "
-        "row of zeros.",
+        doc="When normalising, what to do with a sequence with U = 0, as if all is masked: raise an "
+        "error, or return zeros.",
     )
 
     @classmethod
@@ -134,7 +134,9 @@ class FisherKernel(FeatureKernel):
     def _check_parameters(self) -> None:
         if self.model == "markov" and (self.hmm is not None or self.transitions):
             given = "transitions" if self.hmm is None else "hmm"
-            raise ParameterError(f"a Markov chain has no {given}", remedy=f"leave {given} out, or give model=profile")
+            raise ParameterError(
+                f"{given} does not apply to a Markov chain", remedy=f"remove {given}, or choose model=profile"
+            )
 
     # ---- the models -----------------------------------------------------------------------------
 
@@ -149,9 +151,14 @@ class FisherKernel(FeatureKernel):
         """Return the model of some sequences; warn where they say little or nothing about it."""
         with_letters = sum(bool(set(text) - {"*"}) for text in X.strings())
         if with_letters == 0:
-            warnings.warn(f"{len(X)} positives, 0 with letters: the model is the background alone", stacklevel=2)
+            warnings.warn(
+                f"{len(X)} positives, 0 with unmasked residues: the model is the background alone", stacklevel=2
+            )
         elif with_letters == 1 and self.model == "profile":
-            warnings.warn(f"{len(X)} positives, 1 with letters: the profile HMM is mostly its priors", stacklevel=2)
+            warnings.warn(
+                f"{len(X)} positives, 1 with unmasked residues: the profile HMM mostly reflects its priors",
+                stacklevel=2,
+            )
         return build_profile(X) if self.model == "profile" else MarkovChain.learn(X, self.order, self.pseudocount)
 
     def _check_alphabet(self, alphabet: Alphabet) -> None:
@@ -160,8 +167,8 @@ class FisherKernel(FeatureKernel):
             check_alphabet(alphabet)
         elif alphabet.size ** (self.order + 1) > MOST_WORDS:
             raise ParameterError(
-                f"order={self.order} is too much: there would be {alphabet.size ** (self.order + 1)} probabilities",
-                remedy=f"choose one with at most {MOST_WORDS}",
+                f"order={self.order} is too large: it needs {alphabet.size ** (self.order + 1)} probabilities",
+                remedy=f"choose an order with at most {MOST_WORDS}",
             )
 
     def _models(self) -> tuple[Any, Alphabet]:
@@ -234,7 +241,7 @@ class FisherKernel(FeatureKernel):
         models, alphabet = self._models()
         if X.alphabet != alphabet:
             raise SequenceError(
-                f"the sequences have the alphabet {X.alphabet.name}, the model {alphabet.name}",
+                f"the sequences have the alphabet {X.alphabet.name}, the model has {alphabet.name}",
                 file=self.hmm,
                 remedy="read them with that alphabet, or choose another model",
             )
@@ -324,11 +331,11 @@ def _examples(X: SequenceSet, y: npt.ArrayLike | None) -> list[SequenceSet]:
         raise LabelError(f"{len(y)} labels for {len(X)} sequences", remedy="give one for each sequence")
     classes = np.unique(y)
     if len(classes) > 2 and np.issubdtype(y.dtype, np.floating):
-        raise LabelError("kernel 'fisher' learns from classes, and the labels are numbers", remedy="give classes")
+        raise LabelError("kernel 'fisher' needs class labels, and the labels are numbers", remedy="give classes")
     if len(classes) == 0 or (len(classes) == 1 and classes.dtype.kind in "biuf" and classes[0] <= 0):
         raise LabelError(
-            f"kernel 'fisher' learns from positives, and there is none among {len(y)} labels",
-            remedy="choose a training part with positives, or give no labels if all are",
+            f"kernel 'fisher' learns from positives, and there are none among {len(y)} labels",
+            remedy="choose a training part with positives, or give no labels if all samples are positive",
         )
     chosen = classes if len(classes) > 2 else classes[-1:]
     return [X.take(np.flatnonzero(y == one)) for one in chosen]

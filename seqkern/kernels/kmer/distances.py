@@ -113,7 +113,9 @@ class SubsetDistances:
         # A sum over subsets is largest for all pairs of the windows of one record, and multiplied by C(j, g) at most.
         largest = max(self._bound(j, self) * 2**j for j in self.members)
         if largest * len(self.members) >= INT64_LIMIT:
-            raise SequenceError("the sequences are too long for exact sums", remedy="cut them into parts")
+            raise SequenceError(
+                "the sequences are too long for exact sums", remedy="cut the sequences into shorter parts"
+            )
         self.squares = self._weighted(
             {
                 j: sum(factor * block.squares for factor, block in members) // self.divisors[j]

@@ -72,41 +72,43 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
     length_name = "l"
 
     l: int = integer(default=10, low=1, high=LARGEST_LENGTH, kw_only=False, doc="Length of the l-mers.")  # noqa: E741
-    k: int = integer(default=6, low=1, high="l", kw_only=False, doc="Residues of a gapped k-mer.")
+    k: int = integer(default=6, low=1, high="l", kw_only=False, doc="Fixed positions of a gapped k-mer.")
     d: int | None = integer(
         default=None,
         low=0,
         high="l",
-        doc="The largest distance that counts; by default all do. A smaller one can make the kernel indefinite.",
+        doc="Largest Hamming distance that counts; by default all. A limit can make the kernel indefinite.",
     )
     estimator: Literal["count", "full", "truncated"] = choice(
         default="count",
-        doc="What a pair of l-mers at distance h adds: the gapped k-mers that they share; the estimated counts' "
-        "weights; or those made sparse and positive, the default of LS-GKM.",
+        doc="c_h, what a pair of l-mers at distance h adds: the number of gapped k-mers they share; "
+        "the weights of estimated l-mer counts; or these weights truncated to positive values, "
+        "the default of LS-GKM.",
     )
     center_weighted: bool = flag(
         default=False,
-        doc="The l-mer that starts at residue i (from 0) of n possible ones has the weight min(50, ⌊50·2^(−|i − "
-        "⌊n/2⌋| / 50) + 1⌋): sites are expected at the centre.",
+        doc="Weight l-mers by position, for sites expected at the centre: l-mer i (from 0) of n has "
+        "weight min(50, ⌊50·2^(−|i − ⌊n/2⌋| / 50) + 1⌋).",
     )
     weights: None = fixed(None)
     presence: bool = fixed(False)
     reverse_complement: bool = changed(
         default=False,
-        doc="A pair of l-mers counts with the distance of the one to the other, and to its reverse complement. DNA "
-        "and RNA only.",
+        doc="Count each pair of l-mers twice: with the distance to the second l-mer and to its "
+        "reverse complement. DNA and RNA only.",
     )
     short: Literal["error", "zero"] = changed(
-        default="error", doc="What to do about sequences shorter than `l`: refuse them, or let them have no l-mers."
+        default="error",
+        doc="What to do with sequences shorter than `l`: raise an error, or treat them as having no l-mers.",
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence without any l-mer: refuse it, or give it a row of zeros.",
+        doc="When normalising, what to do with a sequence without any l-mer: raise an error, or return zeros.",
     )
     algorithm: str = changed(
         default="auto",
-        doc="How to compute; see `seqkern.kernels.kmer.hamming.hamming_kernel`. The numbers are the same. "
-        "``diagonals`` is not for `center_weighted`.",
+        doc="Algorithm (see `seqkern.kernels.kmer.hamming.hamming_kernel`); results are identical. "
+        "``diagonals`` does not support `center_weighted`.",
     )
 
     @classmethod
@@ -145,7 +147,7 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
     def _feature_values(self) -> dict[int, float]:
         if self.estimator != "count" or not self.positive_semidefinite:
             raise ParameterError(
-                f"the kernel of estimator={self.estimator}, d={self.d} is no product of gapped k-mers' counts",
+                f"the kernel of estimator={self.estimator}, d={self.d} is not a product of gapped k-mer counts",
                 remedy="choose estimator=count without d",
             )
         return {self.k: 1.0}

@@ -48,16 +48,17 @@ class GappyKernel(InexactKernel):
     summary = "Counts the k-mers that two sequences share, allowing gaps inside windows of g residues."
     length_name = "g"
 
-    g: int = integer(default=6, low=1, high=LARGEST_K, kw_only=False, doc="Residues of a window.")
+    g: int = integer(default=6, low=1, high=LARGEST_K, kw_only=False, doc="Residues in a window.")
     k: int = integer(
-        default=4, low=1, high="g", kw_only=False, doc="Residues of a feature. With g = k this is the spectrum kernel."
+        default=4, low=1, high="g", kw_only=False, doc="Residues in a feature. With k = g this is the spectrum kernel."
     )
     short: Literal["error", "zero"] = changed(
-        default="error", doc="What to do about sequences shorter than g: refuse them, or let them have no windows."
+        default="error",
+        doc="What to do with sequences shorter than g: raise an error, or treat them as having no windows.",
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence without any window: refuse it, or give it a row of zeros.",
+        doc="When normalising, what to do with a sequence without any window: raise an error, or return zeros.",
     )
 
     @classmethod

@@ -97,20 +97,20 @@ class InexactKernel(KmerKernel):
         The remedy where a window has too many.
     """
 
-    fewer_features = "choose parameters that let fewer letters differ"
+    fewer_features = "choose parameters that allow fewer differences"
 
     weights: None = fixed(None)
     reverse_complement: bool = changed(
         default=False,
-        doc="A feature counts on both strands: with Ψ(x) = Φ(x) + Φ(reverse complement of x), K = ½·Ψ(x)·Ψ(y). DNA "
-        "and RNA only.",
+        doc="Count each feature on both strands: K = ½·Ψ(x)·Ψ(y) with Ψ(x) = Φ(x) + Φ(reverse "
+        "complement of x). DNA and RNA only.",
     )
     algorithm: str = choice(
         default="auto",
         choices=("auto", "dense", "neighbours", "trie"),
         execution=True,
-        doc="How to compute: vectors over all features, posting lists of those that occur, or a walk through the tree "
-        "of all features that lists none. The numbers are the same.",
+        doc="Algorithm: dense vectors over all features, posting lists of those that occur, or a walk "
+        "through the trie of all features. Results are identical.",
     )
 
     def _rule(self, alphabet: Alphabet) -> Rule:
@@ -145,7 +145,7 @@ class InexactKernel(KmerKernel):
         sampled = InexactWorkload.sampled(work, self._rule_of(some), self._windows(some))
         if sampled.features > MOST_FEATURES:
             raise ParameterError(
-                f"a word of kernel {self.name!r} would count for about {sampled.features:.2g} features",
+                f"a k-mer of kernel {self.name!r} would count for about {sampled.features:.2g} features",
                 remedy=self.fewer_features,
             )
         return sampled

@@ -41,29 +41,30 @@ class KmerKernel(FeatureKernel):
 
         @property
         def k(self) -> Any:
-            """Length of the k-mers, or several."""
+            """Length of the k-mers, or a list of lengths."""
 
         @property
         def algorithm(self) -> Any:
-            """How to compute."""
+            """Algorithm; results are identical."""
 
     weights: list[float] | None = numbers(
         default=None,
         low=0,
-        remedy="give a list, one for each k",
-        doc="Weight of the kernel of each k; by default 1 each.",
+        remedy="give one weight for each k",
+        doc="Weight of the kernel of each k; 1 by default.",
     )
-    presence: bool = flag(default=False, doc="Features are 1 where they are not 0.")
+    presence: bool = flag(default=False, doc="Set non-zero features to 1 (presence instead of counts).")
     reverse_complement: bool = flag(
-        default=False, doc="A k-mer and its reverse complement are one feature. DNA and RNA only."
+        default=False, doc="Treat a k-mer and its reverse complement as one feature. DNA and RNA only."
     )
     short: Literal["error", "zero"] = choice(
         default="error",
-        doc="What to do about sequences shorter than the (largest) k: refuse them, or let them have no k-mers.",
+        doc="What to do with sequences shorter than the (largest) k: raise an error, or treat them as "
+        "having no k-mers.",
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence without any k-mer: refuse it, or give it a row of zeros.",
+        doc="When normalising, what to do with a sequence without any k-mer: raise an error, or return zeros.",
     )
 
     def _costs(self, work: Any, size: int, k: int) -> dict[str, Cost]:
@@ -98,7 +99,9 @@ class KmerKernel(FeatureKernel):
         if not ks or len(set(ks)) != len(ks):
             raise ParameterError(f"k={self.k!r} is not possible", remedy="give distinct integers")
         if len(weights) != len(ks):
-            raise ParameterError(f"{len(weights)} weights for {len(ks)} k", remedy="give one for each k")
+            raise ParameterError(
+                f"weights has {len(weights)} numbers, k has {len(ks)}", remedy="give one weight for each k"
+            )
 
     def _workload(self, X: SequenceSet, Y: SequenceSet | None = None) -> Workload:
         """Return the Workload of `X` (against `Y`)."""
@@ -114,7 +117,7 @@ class KmerKernel(FeatureKernel):
         wanted = cheapest(costs) if self.algorithm == "auto" else self.algorithm
         if wanted not in costs:
             raise ParameterError(
-                f"kernel {self.name!r} with {self.length_name}={k} is out of reach of algorithm={wanted}",
+                f"kernel {self.name!r} with {self.length_name}={k} is not feasible with algorithm={wanted}",
                 remedy=f"choose {' or '.join(f'algorithm={name}' for name in (*costs, 'auto'))}",
             )
         return wanted, costs
@@ -311,9 +314,9 @@ class KmerKernel(FeatureKernel):
         self._check_explicit()
         given = self.alphabet if alphabet is None else alphabet
         if given is None:
-            raise ParameterError("the names of features depend on the alphabet", remedy="give alphabet=…")
+            raise ParameterError("the feature names need an alphabet", remedy="give alphabet=…")
         known = as_alphabet(given)
         count = sum(self._space(known.size, k) for k in self._lengths())
         if count > MOST_NAMES:
-            raise ParameterError(f"{count} names of features are too many", remedy="choose a smaller k")
+            raise ParameterError(f"{count} feature names are too many", remedy="choose a smaller k")
         return [name for k in self._lengths() for name in self._names_of(known, k)]

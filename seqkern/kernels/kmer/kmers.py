@@ -91,9 +91,14 @@ class Occurrences:
             If there are too many, or a count could exceed 31 bits.
         """
         if self.codes.size > MOST_CODES:
-            raise SequenceError(f"{self.codes.size} k-mers are too many for one matrix", remedy="divide the sequences")
+            raise SequenceError(
+                f"{self.codes.size} k-mers are too many for one matrix",
+                remedy="compute the matrix for fewer sequences at a time",
+            )
         if weights is not None and len(self.codes) * int(_sums(weights, self.start).max(initial=0)) > MOST_CODES:
-            raise SequenceError("the windows weigh too much for exact sums", remedy="cut the sequences into parts")
+            raise SequenceError(
+                "the window weights are too large for exact sums", remedy="cut the sequences into shorter parts"
+            )
         # Codes that are not ranked are below 2^32, and so uint32.
         codes, n_features, vocabulary = cast(SmallCodes, self.codes), self.space, None
         if self.space > 2 * self.codes.size + SMALL_SPACE:
@@ -180,7 +185,7 @@ def check_lengths(X: SequenceSet, k: int, name: str = "k") -> None:
     """
     short = np.flatnonzero(X.lengths < k)
     if len(short):
-        remedy = f"leave it out, choose a smaller {name}, or short=zero"
+        remedy = f"remove the record, choose a smaller {name}, or short=zero"
         if len(short) == len(X) > 1:
             longest = f"all {len(X)} sequences are too short, the longest has {X.lengths.max()}"
             remedy = f"choose a smaller {name} ({longest}), or short=zero"
@@ -189,7 +194,7 @@ def check_lengths(X: SequenceSet, k: int, name: str = "k") -> None:
 
 
 def count_letters(number: int) -> str:
-    """Return the beginning of a message on a short record: ``"2 letters are"``, ``"1 letter is"``.
+    """Return the beginning of a message on a short record: ``"2 residues are"``, ``"1 residue is"``.
 
     Parameters
     ----------
@@ -200,7 +205,7 @@ def count_letters(number: int) -> str:
     -------
     str
     """
-    return f"{number} letter is" if number == 1 else f"{number} letters are"
+    return f"{number} residue is" if number == 1 else f"{number} residues are"
 
 
 def per_record(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

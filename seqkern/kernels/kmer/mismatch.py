@@ -77,19 +77,19 @@ class MismatchKernel(HammingKernel):
         high=LARGEST_K,
         several=True,
         kw_only=False,
-        doc="Length of the k-mers. For several, K is the weighted sum of their kernels.",
+        doc="Length of the k-mers. With a list, K is the weighted sum of the kernels of each k.",
     )
-    m: int = integer(default=1, low=0, kw_only=False, doc="Mismatches allowed, fewer than k.")
+    m: int = integer(default=1, low=0, kw_only=False, doc="Allowed mismatches, from 0 to k − 1.")
     reverse_complement: bool = changed(
         default=False,
-        doc="A pair of k-mers counts with the one's mismatches to the other and to its reverse complement: with Ψ(x) "
-        "= Φ(x) + Φ(reverse complement of x), K = ½·Ψ(x)·Ψ(y). DNA and RNA only.",
+        doc="Count mismatches of each pair of k-mers on both strands: K = ½·Ψ(x)·Ψ(y) with Ψ(x) = "
+        "Φ(x) + Φ(reverse complement of x). DNA and RNA only.",
     )
     algorithm: str = choice(
         default="auto",
         choices=("auto", "dense", "subsets", "neighbours", "diagonals", "pairs", "trie"),
         execution=True,
-        doc="How to compute. The numbers are the same. Only ``dense``, ``neighbours`` and ``trie`` are for `presence`.",
+        doc="Algorithm; results are identical. `presence` needs ``dense``, ``neighbours`` or ``trie``.",
     )
 
     @classmethod
@@ -109,7 +109,7 @@ class MismatchKernel(HammingKernel):
         check_integer("m", self.m, 0, min(self._lengths()) - 1)
         if self.presence and self.algorithm in HammingKernel.algorithms:
             raise ParameterError(
-                f"{self.algorithm} cannot tell presence",
+                f"{self.algorithm} does not support presence",
                 remedy="choose algorithm=dense, algorithm=neighbours or algorithm=trie",
             )
 
@@ -204,7 +204,7 @@ class MismatchKernel(HammingKernel):
         if found.codes.size * neighbours > MOST_CODES:
             raise SequenceError(
                 f"{found.codes.size} k-mers with {neighbours} neighbours each are too many",
-                remedy="choose a smaller m, or divide the sequences",
+                remedy="choose a smaller m, or fewer sequences",
             )
         codes = np.empty((found.codes.shape[1], neighbours), dtype=found.codes.dtype)
         _kmers.list_neighbours(found.codes[0], k, self.m, X.alphabet.size, codes)

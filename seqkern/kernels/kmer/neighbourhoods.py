@@ -199,7 +199,10 @@ class Windows:
         found = find_kmers(X, length, strands=strands)
         codes = found.codes[0]
         if len(codes) > MOST_CODES:
-            raise SequenceError(f"{len(codes)} words are too many for one matrix", remedy="divide the sequences")
+            raise SequenceError(
+                f"{len(codes)} k-mers are too many for one matrix",
+                remedy="compute the matrix for fewer sequences at a time",
+            )
         labels: npt.NDArray[Any]
         distinct: npt.NDArray[Any]
         if found.space > 2 * len(codes) + SMALL_SPACE:
@@ -233,7 +236,10 @@ class Windows:
         """
         places = find_windows(X, k).astype(np.int32)
         if len(places) > MOST_CODES:
-            raise SequenceError(f"{len(places)} windows are too many for one matrix", remedy="divide the sequences")
+            raise SequenceError(
+                f"{len(places)} windows are too many for one matrix",
+                remedy="compute the matrix for fewer sequences at a time",
+            )
         start = np.searchsorted(places, np.concatenate(([0], np.cumsum(X.lengths))))
         return cls(places.view(np.uint8).reshape(-1, PLACE_BYTES), np.arange(len(places), dtype=np.int32), start)
 
@@ -293,8 +299,8 @@ class Lists:
             guessed = int(numbers.sum())
         if guessed > MOST_CODES:
             raise SequenceError(
-                f"{len(residues)} words with {guessed / len(residues):.2g} features each are too many to be listed",
-                remedy="choose algorithm=trie, parameters that let a word have fewer features, or divide the sequences",
+                f"{len(residues)} k-mers with {guessed / len(residues):.2g} features each are too many to list",
+                remedy="choose algorithm=trie, parameters that give each k-mer fewer features, or fewer sequences",
             )
         total = int(numbers.sum())
         codes = np.empty(total, dtype=np.uint64)

@@ -67,17 +67,19 @@ class OligoKernel(KmerKernel):
         high=LARGEST_K,
         several=True,
         kw_only=False,
-        doc="Length of the k-mers. For several, K is the weighted sum of their kernels.",
+        doc="Length of the k-mers. With a list, K is the weighted sum of the kernels of each k.",
     )
-    sigma: float = real(default=5.0, low=0, open_low=True, kw_only=False, doc="σ, in residues.")
+    sigma: float = real(
+        default=5.0, low=0, open_low=True, kw_only=False, doc="σ, the tolerance of positions in residues."
+    )
     presence: bool = fixed(False)
     reverse_complement: bool = fixed(False)
     algorithm: str = choice(
         default="auto",
         choices=("auto", "dense", "index"),
         execution=True,
-        doc="How to compute: by one sequence's k-mers smoothed over all positions, or posting lists. The numbers are "
-        "the same.",
+        doc="Algorithm: the k-mers of one sequence smoothed over all positions, or posting lists. "
+        "Results are identical.",
     )
 
     @classmethod
@@ -87,7 +89,8 @@ class OligoKernel(KmerKernel):
 
     def _check_explicit(self) -> None:
         raise ParameterError(
-            f"kernel {self.name!r} has no explicit features", remedy="choose kernel spectrum, or the kernel matrix"
+            f"kernel {self.name!r} has no explicit features",
+            remedy="choose kernel spectrum, or a solver that takes a Gram matrix",
         )
 
     def _costs(self, work: Workload, size: int, k: int) -> dict[str, Cost]:
@@ -126,5 +129,8 @@ class OligoKernel(KmerKernel):
 def _occurrences(X: SequenceSet, k: int) -> tuple[Occurrences, npt.NDArray[np.int32]]:
     """Return the Occurrences of the k-mers, and where in its record each starts."""
     if X.lengths.sum() > MOST_CODES:
-        raise SequenceError(f"{X.lengths.sum()} letters are too many for one matrix", remedy="divide the sequences")
+        raise SequenceError(
+            f"{X.lengths.sum()} residues are too many for one matrix",
+            remedy="compute the matrix for fewer sequences at a time",
+        )
     return find_kmers(X, k), window_positions(X, k)

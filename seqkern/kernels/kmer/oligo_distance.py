@@ -46,10 +46,10 @@ class OligoDistanceKernel(PairKernel):
         default=50,
         low=0,
         kw_only=False,
-        doc="D, the largest distance between two starts. The paper takes all that occur: the longest sequence's "
-        "length.",
+        doc="D, the largest distance between the starts of two k-mers. The paper uses all distances "
+        "that occur, up to the length of the longest sequence.",
     )
-    presence: bool = changed(default=False, doc="Φ_f(x) is 1 where f occurs, instead of a count.")
+    presence: bool = changed(default=False, doc="Φ_f(x) is 1 if f occurs, instead of a count.")
 
     @classmethod
     def examples(cls) -> list["OligoDistanceKernel"]:

@@ -192,7 +192,7 @@ class PositionBlock:
         if pairs.max(initial=0) >= _positions.LIMIT:
             raise SequenceError(
                 f"a sequence has {pairs.max()} pairs of occurrences of one feature, too many for exact sums",
-                remedy="cut it into parts, or choose a smaller sigma",
+                remedy="cut it into shorter parts, or choose a smaller sigma",
             )
         if like is None:
             self.vocabulary = vocabulary

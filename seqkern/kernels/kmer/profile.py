@@ -81,25 +81,26 @@ class ProfileKernel(ProfileTracks, InexactKernel):
         high=1e6,
         open_low=True,
         kw_only=False,
-        doc="σ: a k-mer counts whose −Σ ln p is less.",
+        doc="σ: k-mers with −Σ ln p below it count.",
     )
     search: Literal["training"] | None = changed(
         default=None,
-        doc="Where profiles come from: tracks of the sequences; or `fit` keeps the training sequences, and every "
-        "sequence is searched against them (`seqkern.profiles.search`), so that no profile knows of a sequence "
-        "outside the training part. That takes about a tenth of a CPU second for each sequence and some thousand "
-        "training sequences, once for each training part; profiles are kept in the cache.",
+        doc="Source of the profiles: tracks of the sequences; or a search of every sequence against "
+        "the training sequences that `fit` keeps (`seqkern.profiles.search`), so that no profile "
+        "depends on a sequence outside the training part. A search against a few thousand "
+        "training sequences takes about a tenth of a CPU second per sequence, once for each "
+        "training part; profiles are cached.",
     )
     reverse_complement: bool = fixed(False)
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence none of whose places counts for any k-mer: refuse it, or "
-        "give it a row of zeros.",
+        doc="When normalising, what to do with a sequence none of whose places counts for any k-mer: "
+        "raise an error, or return zeros.",
     )
     algorithm: str = changed(
         default="auto",
-        doc="How to compute: vectors over all k-mers, posting lists, or walks through the tree of all k-mers that "
-        "list nothing. The numbers are the same.",
+        doc="Algorithm: dense vectors over all k-mers, posting lists, or a walk through the trie of "
+        "all k-mers. Results are identical.",
     )
 
     @classmethod
@@ -149,5 +150,6 @@ class ProfileKernel(ProfileTracks, InexactKernel):
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> tuple[list[str], npt.NDArray[np.float64]]:
         raise NoKmersError(
-            f"kernel {self.name!r} counts words that the sequences need not hold", remedy="choose a kernel of words"
+            f"kernel {self.name!r} counts k-mers that the sequences need not contain",
+            remedy="choose a kernel based on k-mers, such as spectrum",
         )

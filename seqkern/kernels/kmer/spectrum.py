@@ -71,16 +71,17 @@ class SpectrumKernel(KmerKernel):
         high=LARGEST_K,
         several=True,
         kw_only=False,
-        doc="Length of the k-mers. For several, K is the weighted sum of their kernels: with k = 1, …, d the mixed "
-        "spectrum kernel of degree d.",
+        doc="Length of the k-mers. With a list, K is the weighted sum of the kernels of each k; k = "
+        "1, …, d gives the mixed spectrum kernel of degree d.",
     )
-    presence: bool = changed(default=False, doc="Φ_u(x) is 1 where u occurs, instead of a count.")
+    presence: bool = changed(default=False, doc="Φ_u(x) is 1 if u occurs, instead of a count.")
     algorithm: str = choice(
         default="auto",
         choices=("auto", "dense", "index", "wide"),
         execution=True,
-        doc="How to compute: a product of dense vectors over all k-mers; posting lists of k-mers packed into 64 bits; "
-        "or of k-mers as text, for those that do not fit into 64 bits. The numbers are the same.",
+        doc="Algorithm: products of dense vectors over all k-mers; posting lists of k-mers packed "
+        "into 64 bits; or posting lists of k-mers as text, for those that need more bits. Results "
+        "are identical.",
     )
 
     @classmethod

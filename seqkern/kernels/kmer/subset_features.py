@@ -93,7 +93,7 @@ class SubsetFeatures(Base):
         if count >= CODE_LIMIT or entries * ENTRY_BYTES > available_memory():
             raise ParameterError(
                 f"{count:.3g} features need about {format_bytes(entries * ENTRY_BYTES)} of memory",
-                remedy="choose shorter words, or use the kernel without explicit features",
+                remedy="choose shorter k-mers, or use the kernel without explicit features",
             )
 
     def _count_features(self, size: int, values: dict[int, float]) -> int:
@@ -121,12 +121,12 @@ class SubsetFeatures(Base):
         self.check_parameters()
         given = self.alphabet if alphabet is None else alphabet
         if given is None:
-            raise ParameterError("the names of features depend on the alphabet", remedy="give alphabet=…")
+            raise ParameterError("the feature names need an alphabet", remedy="give alphabet=…")
         letters, values = as_alphabet(given).letters, self._feature_values()
         (k,) = self._lengths()
         count = self._count_features(len(letters), values)
         if count > MOST_NAMES:
-            raise ParameterError(f"{count:.3g} names of features are too many", remedy="choose shorter words")
+            raise ParameterError(f"{count:.3g} feature names are too many", remedy="choose shorter k-mers")
         return [
             _with_gaps(chosen, positions, k)
             for j in values

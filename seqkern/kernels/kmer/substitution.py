@@ -64,26 +64,25 @@ class SubstitutionKernel(InexactKernel):
         high=LARGEST_SIGMA,
         open_low=True,
         kw_only=False,
-        doc="A k-mer counts for u if its −ln P, given u, is less. Not more than e^σ k-mers count for one u.",
+        doc="σ: a k-mer counts for u if its −ln P given u is below it. At most e^σ k-mers count for one u.",
     )
     matrix: str | list[list[float]] | None = text(
         default=None,
         rows=True,
-        doc='Where P comes from: the name of a substitution matrix in Biopython; ``"uniform"``; or scores, one row '
-        "for each letter in the order of the alphabet. Of scores it is the target frequencies that they imply. By "
-        'default BLOSUM62 for proteins, else ``"uniform"``.',
+        doc='Source of P: a substitution matrix of Biopython by name; ``"uniform"``; or scores, one '
+        "row for each letter in the order of the alphabet, from whose implied target frequencies "
+        'P follows. By default BLOSUM62 for proteins, else ``"uniform"``.',
     )
     kept: float = real(
         default=0.9,
         low=0,
         high=1,
         open_low=True,
-        doc='With ``matrix="uniform"``, the probability that a letter is kept; all others are equally likely.',
+        doc='With ``matrix="uniform"``, the probability that a residue is kept; all others are equally likely.',
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence that counts for no feature: refuse it, or give it a row "
-        "of zeros.",
+        doc="When normalising, what to do with a sequence that counts for no feature: raise an error, or return zeros.",
     )
 
     @classmethod
@@ -101,11 +100,13 @@ class SubstitutionKernel(InexactKernel):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.kept == 1:
-            raise ParameterError("kept=1 is not possible", remedy="give a number < 1; or choose kernel spectrum")
+            raise ParameterError("kept=1 is not possible", remedy="give a number below 1, or choose kernel spectrum")
         if isinstance(self.matrix, str):
             check_choice("matrix", self.matrix, ("uniform", *matrix_names()))
         elif self.matrix is not None and np.ndim(self.matrix) != 2:
-            raise ParameterError(f"matrix={self.matrix!r} is not possible", remedy="give a name, or rows of scores")
+            raise ParameterError(
+                f"matrix={self.matrix!r} is not possible", remedy="give the name of a matrix, or rows of scores"
+            )
 
     def probabilities(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
         """Return the probability P[a, u] of letter a where u was.

@@ -49,13 +49,13 @@ class WildcardKernel(SubsetFeatures, HammingKernel):
 
     k: int = integer(default=5, low=1, high=LARGEST_LENGTH, kw_only=False, doc="Length of the k-mers.")
     m: int = integer(default=1, low=0, high="k", kw_only=False, doc="Wildcards allowed.")
-    decay: float = real(default=0.5, low=0, high=1, doc="λ, what each wildcard costs.")
+    decay: float = real(default=0.5, low=0, high=1, doc="λ, the factor for each wildcard.")
     weights: None = fixed(None)
     presence: bool = fixed(False)
     reverse_complement: bool = changed(
         default=False,
-        doc="A pair of k-mers counts with the matches of the one with the other, and with its reverse complement. DNA "
-        "and RNA only.",
+        doc="Count each pair of k-mers twice: with the matches to the second k-mer and to its reverse "
+        "complement. DNA and RNA only.",
     )
 
     @classmethod

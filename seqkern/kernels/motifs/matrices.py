@@ -85,12 +85,15 @@ class Matrix:
         counts = np.array(counts, dtype=np.float64)
         share = np.full(len(letters), 1 / len(letters)) if background is None else np.asarray(background, dtype=float)
         if share.shape != (len(letters),) or not np.all((share > 0) & (share <= 1)):
-            raise ParameterError("the background letter frequencies are none", remedy="give each letter more than 0")
+            raise ParameterError(
+                "the background letter frequencies are not all above 0",
+                remedy="give a frequency above 0 for each letter",
+            )
         good = counts.ndim == 2 and 0 < len(counts) <= MOST_COLUMNS and counts.shape[1] == len(letters)
         if not good:
             raise ParameterError(
                 f"motif {name!r} has no matrix of 1 to {MOST_COLUMNS} columns of {len(letters)} letters",
-                remedy="correct it or take it out",
+                remedy="correct or remove it",
             )
         totals = counts.sum(axis=1)
         if not np.isfinite(counts).all() or counts.min() < 0 or totals.min() <= 0 or totals.max() > MOST_COUNTS:
@@ -98,8 +101,8 @@ class Matrix:
                 np.argmin(np.isfinite(totals) & (counts.min(axis=1) >= 0) & (totals > 0) & (totals <= MOST_COUNTS))
             )
             raise ParameterError(
-                f"motif {name!r}: column {column + 1} holds no counts",
-                remedy="give numbers from 0 on, not all of them 0",
+                f"motif {name!r}: column {column + 1} contains no counts",
+                remedy="give non-negative numbers, not all 0",
             )
         return cls(name, counts, letters, share / share.sum())
 
@@ -141,8 +144,8 @@ class Matrix:
             letters = letters.replace("U", "T") if alphabet == DNA else letters.replace("T", "U")
         if sorted(letters) != sorted(alphabet.letters):
             raise ParameterError(
-                f"motif {self.name!r} is of the letters {self.letters}, the sequences of the alphabet {alphabet.name}",
-                remedy="give motifs and sequences of one alphabet",
+                f"motif {self.name!r} has the letters {self.letters}, the sequences have the alphabet {alphabet.name}",
+                remedy="give motifs and sequences over the same alphabet",
             )
         order = [letters.index(letter) for letter in alphabet.letters]
         totals = self.counts.sum(axis=1, keepdims=True)

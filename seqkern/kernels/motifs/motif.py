@@ -99,54 +99,54 @@ class MotifKernel(FeatureKernel):
         several=True,
         kw_only=False,
         remedy="give a list of patterns, the path of a file, or public:prosite1995",
-        doc="Patterns, named by their text. Or the path of a file: ``prosite.dat`` (today's, whose profiles and rules "
-        "are skipped, or in the form of GCG), a list (one pattern in a line, before it a name if there is one, "
-        "``#`` begins a comment), weight matrices of JASPAR, MEME (minimal motif format) or TRANSFAC. Which, its "
-        "content tells. Or ``public:prosite1995``, the 1,149 patterns of PROSITE in December 1995 as GCG had "
-        "them, frequent ones included (``[G>]`` has become ``(G)>`` there, and is read so). On the command line "
-        "patterns without brackets, parentheses and commas can be listed as they are, "
-        '``motif:motifs=[TATAWAW,G-x-{A}]``; any, as JSON, in quotes for the shell: ``{"kernel": "motif", '
+        doc="Patterns, named by their text; or the path of a file: ``prosite.dat`` (current, whose "
+        "profiles and rules are skipped, or in GCG format), a list (one pattern per line, "
+        "optionally preceded by a name; ``#`` starts a comment), or weight matrices from JASPAR, "
+        "MEME (minimal motif format) or TRANSFAC. The format is detected. Or "
+        "``public:prosite1995``: the 1,149 patterns of PROSITE in December 1995 in GCG format, "
+        "frequent ones included (where ``[G>]`` became ``(G)>``, and is read as such). On the "
+        "command line, patterns without brackets, parentheses and commas can be listed directly, "
+        '``motif:motifs=[TATAWAW,G-x-{A}]``; others need quoted JSON: ``{"kernel": "motif", '
         '"motifs": ["[AC]-x-V-x(4)-{ED}"]}``.',
     )
-    presence: bool = flag(default=False, doc="φ_m(x) is 1 where m occurs, instead of a count.")
+    presence: bool = flag(default=False, doc="φ_m(x) is 1 if m occurs, instead of a count.")
     reverse_complement: bool = flag(
         default=False,
-        doc="φ_m(x) is the sum over x and its reverse complement; but a motif of one length that is its own reverse "
-        "complement counts on one strand. DNA and RNA only.",
+        doc="Add the occurrences on the reverse complement. A motif of fixed length that is its own "
+        "reverse complement counts on one strand only. DNA and RNA only.",
     )
     p_value: float | None = real(
         default=None,
         low=0,
         high=1,
         open_low=True,
-        doc="Of matrices: a window matches if a random one, of letters as in the background, scores as high or higher "
-        "with at most this probability, from the exact distribution of scores. By default 0.0001, without "
-        "`score_share`. A motif whose best score is more probable than that matches nothing.",
+        doc="For matrices: a window matches if a random window of background residues scores as high "
+        "or higher with at most this probability, computed from the exact distribution of scores. "
+        "Default: 0.0001, unless `score_share` is given. A motif whose best score is more "
+        "probable never matches.",
     )
     score_share: float | None = real(
         default=None,
         low=0,
         high=1,
-        doc="Instead: a window matches if its score is at least this share, 0 to 1, of the way from the least "
-        "possible one to the largest.",
+        doc="Alternative to `p_value`: a window matches if its score reaches this share (0 to 1) of "
+        "the range from the smallest to the largest possible score.",
     )
     pseudocount: float = real(
         default=1.0,
         low=0,
         open_low=True,
-        doc="c in p_j(a) = (n_j(a) + c·b(a))/(n_j + c), n_j(a) the counts of column j, and n_j their sum.",
+        doc="c in p_j(a) = (n_j(a) + c·b(a))/(n_j + c), with the counts n_j(a) of column j and their sum n_j.",
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence in which no motif occurs: refuse it, or give it a row of "
-        "zeros.",
+        doc="When normalising, what to do with a sequence in which no motif occurs: raise an error, or return zeros.",
     )
     algorithm: str = choice(
         default="auto",
         choices=("auto", "dense", "index"),
         execution=True,
-        doc="How to compute the products: of dense vectors over all motifs, or by posting lists. The numbers are the "
-        "same.",
+        doc="Algorithm for the products: dense vectors over all motifs, or posting lists. Results are identical.",
     )
 
     @classmethod
@@ -168,7 +168,7 @@ class MotifKernel(FeatureKernel):
 
     def _check_parameters(self) -> None:
         if self.score_share is not None and self.p_value is not None:
-            raise ParameterError("p_value and score_share both decide about matches", remedy="give one of them")
+            raise ParameterError("p_value and score_share exclude each other", remedy="give only one of them")
         if not isinstance(self.motifs, str):
             self._set()
 

@@ -176,5 +176,5 @@ def check_memory(count: int, size: int) -> None:
     if size > MEMORY_SHARE * available_memory():
         raise ParameterError(
             f"{count} motifs take about {format_bytes(size)} of memory",
-            remedy="give fewer or shorter ones, or free some memory",
+            remedy="give fewer or shorter motifs, or free some memory",
         )

@@ -59,7 +59,7 @@ def _prosite_entry(entry: dict[str, list[str]], number: int) -> tuple[str, str] 
         return None, None
     name = name or f"line {number}"
     if "PA" not in entry:
-        raise ParameterError(f"line {number}: entry {name!r} has no PA line", remedy="correct it or take it out")
+        raise ParameterError(f"line {number}: entry {name!r} has no PA line", remedy="correct or remove it")
     return name, "".join(entry["PA"])
 
 
@@ -94,7 +94,9 @@ def read_gcg(lines: Sequence[str]) -> Iterator[PatternEntry]:
         elif line.strip():
             words = line.split()
             if len(words) < 3:
-                raise ParameterError(f"line {number}: {line!r} is no pattern", remedy="give name, offset and pattern")
+                raise ParameterError(
+                    f"line {number}: {line!r} is not a pattern", remedy="give name, offset and pattern"
+                )
             yield number, words[0].lstrip(";"), words[2]
 
 
@@ -135,8 +137,8 @@ def read_list(lines: Sequence[str]) -> Iterator[PatternEntry]:
         bracketed = any(mark in name for mark in "[{") and _can_be_read(name)
         if name.endswith("-") or text.startswith("-") or bracketed or _elements(name) > 1:
             raise ParameterError(
-                f"line {number}: {name!r} before {text!r} looks like a part of the pattern, not like its name",
-                remedy="write a - between any two elements, or no spaces, or change the name",
+                f"line {number}: {name!r} before {text!r} looks like part of the pattern, not like a name",
+                remedy="write - between all elements, remove the spaces, or change the name",
             )
         yield number, name, text
 

@@ -150,13 +150,13 @@ def _accepted(letters: str | None, excluded: bool, alphabet: Alphabet) -> npt.ND
             if one not in alphabet.letters:
                 raise ParameterError(
                     f"the letter {letter!r} is not in the alphabet {alphabet.name}",
-                    remedy="give motifs and sequences of one alphabet",
+                    remedy="give motifs and sequences over the same alphabet",
                 )
             out[alphabet.letters.index(one)] = True
     if excluded:
         out[:-1] = ~out[:-1]
     if not out.any():
-        raise ParameterError(f"no letter is left by {{{letters}}}", remedy="exclude fewer")
+        raise ParameterError(f"{{{letters}}} excludes every letter", remedy="exclude fewer letters")
     return out
 
 
@@ -177,7 +177,7 @@ def parse_pattern(text: str, name: str | None = None) -> Pattern:
     Raises
     ------
     ParameterError
-        If it cannot be read, with the place; if it also matches no letters at all; if it is too long.
+        If it cannot be read, with the place; if it also matches the empty sequences at all; if it is too long.
 
     Examples
     --------
@@ -218,11 +218,11 @@ def parse_pattern(text: str, name: str | None = None) -> Pattern:
     pattern = Pattern(name, text, tuple(elements), at_start, at_end, or_end)
     if pattern.min_length < 1:
         raise ParameterError(
-            f"motif {name!r}: {text!r} also matches no letter", remedy="give it a letter that it needs"
+            f"motif {name!r}: {text!r} also matches the empty sequence", remedy="add a required letter"
         )
     if pattern.longest > MOST_PLACES:
         raise ParameterError(
-            f"motif {name!r}: {text!r} can be longer than {MOST_PLACES} letters", remedy="choose shorter gaps"
+            f"motif {name!r}: {text!r} can match more than {MOST_PLACES} residues", remedy="choose shorter gaps"
         )
     return pattern
 

@@ -135,7 +135,7 @@ class MotifSet:
         except ParameterError as error:
             raise ParameterError(error.problem, file=local, remedy=error.remedy) from error
         if not motifs:
-            raise ParameterError("holds no motif", file=local, remedy="check how the file was made")
+            raise ParameterError("contains no motif", file=local, remedy="check the format of the file")
         return cls.named(motifs, counts)
 
     def state(self) -> tuple[Header, Arrays]:

@@ -127,7 +127,7 @@ def choose_depth(needs: dict[int, int], windows: Windows) -> int:
     depth = min(needs, key=needs.__getitem__)
     if needs[depth] > MEMORY_SHARE * available_memory():
         raise ParameterError(
-            f"training on {windows.n} windows of {windows.length} letters without a Gram matrix needs "
+            f"training on {windows.n} windows of {windows.length} residues without a Gram matrix needs "
             f"{format_bytes(needs[depth])} of memory",
             remedy="choose a smaller degree or shift, fewer or shorter sequences, or a Gram matrix on disk",
         )
@@ -155,7 +155,7 @@ def least_bytes(needs: dict[int, int], windows: Windows) -> int:
     """
     if not needs:
         raise ParameterError(
-            f"{windows.n} windows of {windows.length} letters share too many k-mers to be numbered",
+            f"{windows.n} windows of {windows.length} residues share too many k-mers to be numbered",
             remedy="choose a smaller degree or shift, fewer or shorter sequences, or a Gram matrix on disk",
         )
     return min(needs.values())

@@ -75,29 +75,29 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
     missing_file_remedy = "check the path, or choose a substitution matrix, properties or one_hot"
     least_block_rows = LEAST_BLOCK_ROWS
 
-    length: int = integer(default=3, low=1, kw_only=False, doc="L, letters of the longest words.")
+    length: int = integer(default=3, low=1, kw_only=False, doc="L, the largest length of k-mers.")
     sigma_p: float | None = real(
         default=5.0,
         low=0,
         optional=True,
         kw_only=False,
-        doc="σ_p, in positions; 0: equal positions only; None: positions do not matter.",
+        doc="σ_p, in positions; 0: equal positions only; none: positions do not matter.",
     )
     sigma_c: float = real(
-        default=0.5, low=0, kw_only=False, doc="σ_c, in units of the vectors ψ; 0: letters with the same ψ only."
+        default=0.5, low=0, kw_only=False, doc="σ_c, in units of the vectors ψ; 0: residues with equal ψ only."
     )
     descriptors: str | None = text(
         default=None,
         remedy="give a substitution matrix, properties, one_hot or a file",
-        doc="Where ψ of a letter comes from. The name of a substitution matrix of Biopython: the letter's row, "
-        'divided by its length. ``"properties"``: standardised scales of amino acids, divided by the root of '
-        "their number; or the path of a file of scales of your own, the same way (see "
-        'resources/property_scales.tsv). ``"one_hot"``: 1 for the letter, else 0. By default BLOSUM50 for '
-        'proteins, as the authors have it, else ``"one_hot"``.',
+        doc="Source of ψ. The name of a substitution matrix of Biopython: the residue's row, scaled "
+        'to unit length. ``"properties"``: standardised scales of amino acids, divided by the '
+        "root of their number; the path of a file with your own scales works the same way (see "
+        'resources/property_scales.tsv). ``"one_hot"``: 1 for the residue, else 0. By default '
+        'BLOSUM50 for proteins, as in the paper, else ``"one_hot"``.',
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence without letters: refuse it, or give it a row of zeros.",
+        doc="When normalising, what to do with a sequence without letters: raise an error, or return zeros.",
     )
 
     @classmethod
@@ -237,7 +237,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         pair = PAIR_NS[mean > _generic_string.SHORT_LENGTH]
         own = Cost((each * cells + pair * work.pairs) * 1e-9, self._bytes(X.alphabet.size + 1, longest) + work.letters)
         total = own + work.output(self.n_threads)
-        reason = f"{cells:.3g} pairs of letters, {each:.2g} ns each; {work.pairs:.3g} pairs of sequences"
+        reason = f"{cells:.3g} pairs of residues, {each:.2g} ns each; {work.pairs:.3g} pairs of sequences"
         return Plan("diagonals", total.seconds, total.bytes, reason)
 
     def _bytes(self, letters: int, longest: int) -> int:

@@ -60,22 +60,31 @@ class LocalityImprovedKernel(SequenceKernel):
     equal_lengths = True
     delta = 0.0
 
-    l: int = integer(default=4, low=0, kw_only=False, doc="Letters on both sides of a window's middle.")  # noqa: E741
+    l: int = integer(default=4, low=0, kw_only=False, doc="Residues on either side of the centre of a window.")  # noqa: E741
     d1: int = integer(
         default=4,
         low=1,
         high=LARGEST_POWER,
         kw_only=False,
-        doc="How strongly matches within a window reinforce each other.",
+        doc="Exponent within a window: how strongly its matches reinforce each other.",
     )
-    d2: int = integer(default=1, low=1, high=LARGEST_POWER, kw_only=False, doc="The same for windows.")
+    d2: int = integer(
+        default=1,
+        low=1,
+        high=LARGEST_POWER,
+        kw_only=False,
+        doc="Exponent of the sum over windows: how strongly windows reinforce each other.",
+    )
     weights: list[float] | None = numbers(
-        default=None, low=0, length="window", doc="w_−l, …, w_l; by default 1 − |j|/(l + 1)."
+        default=None,
+        low=0,
+        length="window",
+        doc="w_−l, …, w_l, the weights within a window; by default 1 − |j|/(l + 1).",
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence that does not match itself, all masked: refuse it, or "
-        "give it a row of zeros.",
+        doc="When normalising, what to do with a sequence that does not match itself, all masked: "
+        "raise an error, or return zeros.",
     )
 
     @classmethod
@@ -102,7 +111,7 @@ class LocalityImprovedKernel(SequenceKernel):
 
     def _check_parameters(self) -> None:
         if self.weights is not None and not any(self.weights):
-            raise ParameterError("all weights are 0", remedy="give some that are not")
+            raise ParameterError("all weights are 0", remedy="give at least one weight above 0")
 
     def min_length(self) -> int:
         """Return the letters of one window."""
@@ -136,23 +145,23 @@ class LocalityImprovedKernel(SequenceKernel):
         if max(map(abs, sums)) * self.d2 > LARGEST_EXPONENT:
             raise ParameterError(
                 f"l={self.l}, d1={self.d1} and d2={self.d2} make numbers that are too large or too small",
-                remedy="choose smaller ones, or weights nearer to 1",
+                remedy="choose smaller values, or weights nearer to 1",
             )
 
     def _prepare(self, X: SequenceSet, like: "LocalityPayload | None") -> "LocalityPayload":
         length = int(X.lengths[0]) if len(X) else self.min_length() if like is None else like.length
         if length < self.min_length():
             raise SequenceError(
-                f"{length} letters are fewer than a window's {self.min_length()}",
+                f"{length} residues are fewer than the {self.min_length()} of a window",
                 record=X.ids[0],
                 remedy="choose a smaller l",
             )
         if like is not None and len(like.codes) and length != like.length:
             raise SequenceError(
-                f"has {length} letters, the columns {like.length}, and kernel {self.name!r} compares position by "
+                f"has {length} residues, the columns have {like.length}, and kernel {self.name!r} compares position by "
                 "position",
                 record=X.ids[0],
-                remedy="cut all sequences to one length",
+                remedy="trim all sequences to one length",
             )
         return LocalityPayload(X, length, self._rule(length))
 
@@ -232,7 +241,7 @@ class CodonImprovedKernel(LocalityImprovedKernel):
     name = "codon_improved"
     summary = "Compares two sequences position by position, and one codon to the left and right."
 
-    delta: float = real(default=0.5, low=0, kw_only=False, doc="δ, what a match a codon away counts.")
+    delta: float = real(default=0.5, low=0, kw_only=False, doc="δ, the weight of a match one codon away.")
 
     @classmethod
     def examples(cls) -> list["CodonImprovedKernel"]:

@@ -104,7 +104,7 @@ class PositionWeights:
         need = self.bytes_for(len(support), self.length, self.degree, self.alphabet.size, self.prefix, placements)
         if need > available_memory():
             raise ParameterError(
-                f"tables of {self.length} positions and k-mers of up to {self.degree} letters from {len(support)} "
+                f"tables of {self.length} positions and k-mers of up to {self.degree} residues from {len(support)} "
                 f"sequences take up to {format_bytes(need)} of memory",
                 remedy="choose a smaller degree, or shorter or fewer sequences",
             )
@@ -202,9 +202,9 @@ class PositionWeights:
         odd = np.flatnonzero(X.lengths != self.length)
         if len(odd) and len(self._coefficients):
             raise SequenceError(
-                f"has {X.lengths[odd[0]]} letters, the model {self.length}",
+                f"has {X.lengths[odd[0]]} residues, the model has {self.length}",
                 record=X.ids[odd[0]],
-                remedy="cut all sequences to the length of the training sequences",
+                remedy="trim all sequences to the length of the training sequences",
             )
         if self._tables is None:
             return np.zeros(len(X))
@@ -237,8 +237,8 @@ class PositionWeights:
         starts = np.ascontiguousarray(starts, dtype=np.int64)
         if len(starts) and (starts[0] < 0 or starts[-1] + self.length > len(codes) or np.any(np.diff(starts) < 0)):
             raise SequenceError(
-                f"windows of {self.length} letters run past an end of {len(codes)} letters, or are not in order",
-                remedy="leave out what lies outside, and sort the rest",
+                f"windows of {self.length} residues extend beyond {len(codes)} residues, or are not in order",
+                remedy="remove windows outside the sequence, and sort the rest",
             )
         out = np.zeros(len(starts))
         if self._tables is None:

@@ -63,11 +63,11 @@ class SalzbergKernel(FeatureKernel):
     data_dependent = True
     equal_lengths = True
 
-    pseudocount: float = real(default=1.0, low=0, open_low=True, doc="c, added to every count.")
+    pseudocount: float = real(default=1.0, low=0, open_low=True, doc="c, the pseudocount added to every count.")
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence with s_p(x) = 0 everywhere, as if all is masked: refuse "
-        "it, or give it a row of zeros.",
+        doc="When normalising, what to do with a sequence with s_p(x) = 0 everywhere, as if all is "
+        "masked: raise an error, or return zeros.",
     )
 
     @classmethod
@@ -86,8 +86,8 @@ class SalzbergKernel(FeatureKernel):
         """
         if y is None:
             raise LabelError(
-                f"kernel {self.name!r} learns from labels, and there are none",
-                remedy="use it to train or evaluate with labels of classes",
+                f"kernel {self.name!r} needs class labels, and none are given",
+                remedy="train or evaluate it with class labels",
             )
         y = np.asarray(y)
         if y.shape != (len(X),):
@@ -95,15 +95,15 @@ class SalzbergKernel(FeatureKernel):
         classes = np.unique(y)
         if len(classes) < 2:
             raise LabelError(
-                f"kernel {self.name!r} compares classes, and the training part has only one",
-                remedy="choose a training part with examples of each",
+                f"kernel {self.name!r} compares classes, but the training part has only one",
+                remedy="choose a training part with examples of each class",
             )
         if len(classes) > 2 and np.issubdtype(y.dtype, np.floating):
             raise LabelError(
-                f"kernel {self.name!r} compares classes, and the labels are numbers", remedy="give classes"
+                f"kernel {self.name!r} needs class labels, and the labels are numbers", remedy="give classes"
             )
         if not X.lengths[0]:
-            raise SequenceError("has no letters to learn from", record=X.ids[0], remedy="leave it out")
+            raise SequenceError("has no residues to learn from", record=X.ids[0], remedy="remove the record")
         size = X.alphabet.size
         logs = [_log_probabilities(X.take(np.flatnonzero(y == one)), size, self.pseudocount) for one in classes]
         self.ratios_ = np.array([second - first for first, second in combinations(logs, 2)])
@@ -160,10 +160,10 @@ class SalzbergKernel(FeatureKernel):
             )
         if len(X) and X.lengths[0] != length:
             raise SequenceError(
-                f"has {X.lengths[0]} letters, those of the training part {length}, and kernel {self.name!r} compares "
+                f"has {X.lengths[0]} residues, the training part has {length}, and kernel {self.name!r} compares "
                 "position by position",
                 record=X.ids[0],
-                remedy="cut all sequences to one length",
+                remedy="trim all sequences to one length",
             )
         ratios = np.zeros((pairs, length * size * size + 1))
         ratios[:, :-1] = self.ratios_.reshape(pairs, -1)

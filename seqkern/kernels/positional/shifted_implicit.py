@@ -124,7 +124,7 @@ def _check_length(windows: Windows) -> None:
     """Raise ParameterError for windows whose positions 16 bits do not tell apart."""
     if windows.length > LONGEST:
         raise ParameterError(
-            f"sequences of {windows.length} letters are too long to be trained on without a Gram matrix",
+            f"sequences of {windows.length} residues are too long for training without a Gram matrix",
             remedy=f"cut them to {LONGEST}, or train on a Gram matrix",
         )
 

@@ -64,12 +64,11 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
     position_weights: list[float] | None = numbers(
         default=None,
         low=0,
-        doc="γ_i, one for each position at which a k-mer can start, that is for each letter; by default 1 each.",
+        doc="γ_i, the weight of each position at which a k-mer can start, one for each residue; 1 by default.",
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence of masked letters only: refuse it, or give it a row of "
-        "zeros.",
+        doc="When normalising, what to do with a sequence of masked letters only: raise an error, or return zeros.",
     )
 
     @classmethod
@@ -149,21 +148,21 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         own = int(X.lengths[0])
         if length not in (None, own):
             raise SequenceError(
-                f"has {own} letters, the sequences that it is compared with {length}",
+                f"has {own} residues, the sequences it is compared with have {length}",
                 record=X.ids[0],
-                remedy="cut all sequences to one length",
+                remedy="trim all sequences to one length",
             )
         if own * self.degree * (self.degree + 1) >= EXACT:
             raise SequenceError(
-                f"has {own} letters, too many for exact sums with degree={self.degree}",
+                f"has {own} residues, too many for exact sums with degree={self.degree}",
                 record=X.ids[0],
-                remedy="cut all sequences, or choose a smaller degree",
+                remedy="trim all sequences, or choose a smaller degree",
             )
         for name, values in self._lists().items():
             if len(values) != own:
                 raise ParameterError(
-                    f"{name} has {len(values)} numbers, and the sequences have {own} letters",
-                    remedy="give one number for each letter",
+                    f"{name} has {len(values)} numbers, and the sequences have {own} residues",
+                    remedy="give one number for each position",
                 )
         return own
 
@@ -265,7 +264,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         lengths = {name: len(values) for name, values in self._lists().items()}
         if len(set(lengths.values())) > 1:
             listed = " and ".join(f"{name} {length} numbers" for name, length in lengths.items())
-            raise ParameterError(f"{listed} do not fit", remedy="give one number for each letter")
+            raise ParameterError(f"{listed} do not fit", remedy="give one number for each position")
 
 
 class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
@@ -313,11 +312,12 @@ class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
         high=LARGEST_SHIFT,
         several=True,
         kw_only=False,
-        doc="S, the largest shift; a list has one for each position (letter).",
+        doc="S, the largest shift, or a list with one shift for each position.",
     )
     position_weights: list[float] | None = changed(
         default=None,
-        doc="γ_i, one for each position (letter), of a pair of k-mers the one nearer to the start; by default 1 each.",
+        doc="γ_i, the weight of each position; a pair of k-mers has the weight of the one nearer to "
+        "the start; 1 by default.",
     )
 
     @classmethod

@@ -177,7 +177,9 @@ class TermBlocks:
         self.start, self.stop = 0, len(self.blocks[0].squares)
         for term in self.terms:
             if not term.real and _bound(term, term) >= INT64_LIMIT:
-                raise SequenceError("the sequences are too long for exact sums", remedy="cut them into parts")
+                raise SequenceError(
+                    "the sequences are too long for exact sums", remedy="cut the sequences into shorter parts"
+                )
 
     def __len__(self) -> int:
         return self.stop - self.start

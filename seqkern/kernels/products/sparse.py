@@ -95,7 +95,10 @@ class SparseBlock:
         ends = np.cumsum(lengths, out=self.bounds[1:]).reshape(shape)
         cursor = self.bounds[:-1].reshape(shape).copy()
         if self.bounds[-1] > MOST_POSTINGS:
-            raise SequenceError(f"{self.bounds[-1]} features are too many for one matrix", remedy="divide it")
+            raise SequenceError(
+                f"{self.bounds[-1]} features are too many for one matrix",
+                remedy="compute the matrix for fewer sequences at a time",
+            )
         self.postings = np.empty(self.bounds[-1], dtype=np.uint32)
         _product.make_postings(*rows, self.tile, ends, cursor, self.postings, self.enter, self.rest)
 

@@ -40,7 +40,7 @@ def letter_weights(matching: Matching | None, alphabet: Alphabet) -> npt.NDArray
     if isinstance(matching, str):
         if matching not in matrix_names():
             raise ParameterError(
-                f"matching={matching!r} is no substitution matrix of Biopython",
+                f"matching={matching!r} is not a substitution matrix of Biopython",
                 remedy=f"choose one of {', '.join(matrix_names())}, or give the weights",
             )
         # P(a | b)·P(b | a) is p(a)·p(b)·q(a, b)², p the background, which the division takes out again.
@@ -93,13 +93,13 @@ def _as_weights(rows: Sequence[Sequence[float]], alphabet: Alphabet) -> npt.NDAr
         weights = np.empty(0)
     if weights.shape != (size, size):
         raise ParameterError(
-            f"matching has not {size} rows of {size} weights",
-            remedy=f"give one for each pair of the letters {alphabet.letters}",
+            f"matching does not have {size} rows of {size} weights",
+            remedy=f"give one number for each pair of the letters {alphabet.letters}",
         )
     good = np.isfinite(weights).all() and (weights == weights.T).all()
     if not good or (weights < 0).any() or (weights > 1e6).any() or ((weights > 0) & (weights < 1e-6)).any():
         raise ParameterError(
             "the weights of matching are not possible",
-            remedy="give a symmetric table of numbers that are 0 or between 1e-6 and 1e6",
+            remedy="give a symmetric table of numbers that are 0 or from 1e-6 to 1e6",
         )
     return weights

@@ -81,7 +81,7 @@ def residue_shares(
     if not np.isfinite(shares).all():
         record = int(np.searchsorted(np.cumsum(X.lengths), np.flatnonzero(~np.isfinite(shares))[0], side="right"))
         raise SequenceError(
-            "what its letters contribute exceeds what a number can hold",
+            "the contributions of its residues overflow",
             record=X.ids[record],
             remedy="choose a smaller n or decay, or cut the sequence into parts",
         )

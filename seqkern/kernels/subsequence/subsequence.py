@@ -80,37 +80,40 @@ class StringKernel(SequenceKernel):
     name = "string"
     summary = "Counts the subsequences that two sequences share; gaps reduce their weight."
 
-    n: int | None = integer(default=4, low=1, optional=True, kw_only=False, doc="Length of u; None for any.")
-    decay: float = real(
-        default=0.5, low=SMALLEST_DECAY, high=1, kw_only=False, doc="Factor for each residue of the span."
+    n: int | None = integer(
+        default=4, low=1, optional=True, kw_only=False, doc="Residues of a subsequence; none: any number."
     )
-    up_to: bool = flag(default=False, doc="Count the subsequences of 1 to n residues; no length is weighted.")
+    decay: float = real(
+        default=0.5, low=SMALLEST_DECAY, high=1, kw_only=False, doc="λ, the factor for each residue of the span."
+    )
+    up_to: bool = flag(default=False, doc="Count subsequences of 1 to n residues, all lengths with the same weight.")
     empty: bool = flag(
-        default=False, doc="Count the empty subsequence, once in every sequence. Only where all lengths count."
+        default=False, doc="Count the empty subsequence, once in every sequence. Needs `up_to` or n = none."
     )
     matching: str | list[list[float]] | None = text(
         default=None,
         rows=True,
-        doc="Soft matching. Instead of equal letters only, any two letters a and b match with a weight w(a, b), and "
-        "the weights of the matches of an occurrence are multiplied. Give the weights, symmetric and not "
-        "negative, in the order of the alphabet's letters; or a substitution matrix of Biopython, such as "
-        '``"BLOSUM62"``: w(a, b) = q(a, b) / √(q(a, a)·q(b, b)), q the odds that its scores stand for, so that '
-        "w(a, a) = 1. K is positive semi-definite if w is; that of BLOSUM62 is.",
+        doc="Soft matching: any two residues a and b match with a weight w(a, b), and the weights of "
+        "an occurrence are multiplied. Give symmetric, non-negative weights in the order of the "
+        'alphabet, or a substitution matrix of Biopython such as ``"BLOSUM62"``: w(a, b) = q(a, '
+        "b) / √(q(a, a)·q(b, b)), with q the odds ratios of its scores, so that w(a, a) = 1. K is "
+        "positive semi-definite if w is; BLOSUM62 is.",
     )
     precision: Literal["double", "single"] = choice(
         default="double",
-        doc="Of the sums. In single precision K(x, y) is wrong by less than 2^−23·(|x| + |y| + 2n + 4) of itself, "
-        "and, beside √(K(x, x)·K(y, y)), what is below 1e-30 may be lost. Sequences whose sums might exceed "
-        "single precision, and everything if decay < 1/32, are computed in double precision.",
+        doc="Precision of the sums. In single precision the relative error of K(x, y) is below "
+        "2^−23·(|x| + |y| + 2n + 4), and values below 1e-30 of √(K(x, x)·K(y, y)) may be lost. "
+        "Sequences whose sums might exceed single precision, and everything if decay < 1/32, are "
+        "computed in double precision.",
     )
     short: Literal["error", "zero"] = choice(
         default="error",
-        doc="What to do about sequences shorter than a subsequence that counts: refuse them, or let them have none.",
+        doc="What to do with sequences shorter than the subsequences: raise an error, or treat them as having none.",
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence without any subsequence that counts: refuse it, or give "
-        "it a row of zeros.",
+        doc="When normalising, what to do with a sequence without any subsequence that counts: raise "
+        "an error, or return zeros.",
     )
 
     @classmethod
@@ -140,7 +143,8 @@ class StringKernel(SequenceKernel):
     def _check_parameters(self) -> None:
         if self.empty and not (self.up_to or self.n is None):
             raise ParameterError(
-                f"the empty subsequence has not n={self.n} letters", remedy="give up_to=true, n=none or empty=false"
+                f"the empty subsequence does not have n={self.n} residues",
+                remedy="give up_to=true, n=none or empty=false",
             )
 
     def min_length(self) -> int:
@@ -192,7 +196,7 @@ class StringKernel(SequenceKernel):
         longest = max(int(X.lengths.max(initial=0)), work.longest)
         own = Cost(each * cells * 1e-9, chains.working_bytes(longest))
         total = own + work.output(self.n_threads)
-        return Plan("lanes", total.seconds, total.bytes, f"{cells:.3g} pairs of letters, {each:.2g} ns each")
+        return Plan("lanes", total.seconds, total.bytes, f"{cells:.3g} pairs of residues, {each:.2g} ns each")
 
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
@@ -211,7 +215,7 @@ class StringKernel(SequenceKernel):
         With soft matching φ_u(z) is Σ decay^span·Π w over all subsequences of n residues.
         """
         if self.n is None:
-            raise NoKmersError("the words have no length", remedy="choose an n")
+            raise NoKmersError("subsequences of any length have no k-mers", remedy="choose an n")
         kmers, weights = [], []
         for length in range(1 if self.up_to else self.n, self.n + 1):
             found = sorted({kmer for Z in (X, support) for kmer in _kmers(Z, length)})

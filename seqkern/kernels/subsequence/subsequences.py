@@ -80,7 +80,7 @@ class Subsequences:
         needed = chains.working_bytes(self.longest)
         if needed > MOST_BYTES:
             raise SequenceError(
-                f"{chains.levels + 1} of {self.longest} letters would take {needed / 1e9:.0f} GB",
+                f"subsequences of {chains.levels + 1} of {self.longest} residues would take {needed / 1e9:.0f} GB",
                 record=X.ids[int(X.lengths.argmax())],
                 remedy="choose a smaller n, or cut the sequences into parts",
             )
@@ -163,7 +163,7 @@ class Subsequences:
                 self.powers[i] = digits // 2
             elif digits > 1023:
                 raise SequenceError(
-                    "its kernel with itself exceeds what a number can hold",
+                    "its kernel with itself overflows",
                     record=self.ids[i],
                     remedy="choose normalize=true, a smaller n or decay, or cut the sequence into parts",
                 )
@@ -250,7 +250,7 @@ def _correct(
             out[i, j] = math.ldexp(mantissa, int(power - row_powers[i] - col_powers[j]))
         except OverflowError:
             raise SequenceError(
-                f"its kernel with {cols.ids[cols.first + j]} exceeds what a number can hold",
+                f"its kernel with {cols.ids[cols.first + j]} overflows",
                 record=rows.ids[rows.first + i],
                 remedy="choose normalize=true, a smaller n or decay, or cut the sequences into parts",
             ) from None

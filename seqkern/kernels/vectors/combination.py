@@ -89,48 +89,50 @@ class CombinationKernel(SumKernel):
         "kernel",
         several=True,
         kw_only=False,
-        doc="Each has its own `normalize`: kernels of words are normalised, K(x, y) / √(K(x, x) K(y, y)), unless they "
-        "say ``normalize=false``.",
+        doc="The kernels to combine. Each has its own `normalize`: k-mer kernels are normalised, K(x, "
+        "y) / √(K(x, x)·K(y, y)), unless they set ``normalize=false``.",
     )
     weights: Any = choice(
         default="alignment",
         choices=RULES,
-        doc='``"alignment"``: by centred alignment with the kernel of the labels: yyᵀ of two classes and of real '
-        "labels, 1 for two samples of one of several classes and else 0 (Cortes, Mohri & Rostamizadeh, JMLR 13, "
-        '2012). ``"mkl"``: those with which a support vector machine on the sum costs least; of several classes '
-        "the sum over SVMs of each class against the rest. Real labels are refused, and so are parts that are "
-        'not positive semi-definite. ``"uniform"``: the mean.',
+        doc='Rule for the weights. ``"alignment"``: centred alignment with the kernel of the labels: '
+        "yyᵀ for two classes and for regression; for several classes 1 for two samples of one "
+        'class and else 0 (Cortes et al.). ``"mkl"``: the weights that minimise the objective of '
+        "an SVM on the sum; for several classes the summed objectives of each class against the "
+        "rest. It refuses regression labels and parts that are not positive semi-definite. "
+        '``"uniform"``: the mean.',
     )
     alignment: Literal["joint", "independent"] = choice(
         default="joint",
-        doc='``"joint"``: the weights whose sum aligns best (``alignf``); ``"independent"``: each kernel\'s own '
-        "alignment (``align``).",
+        doc='``"joint"``: weights whose sum aligns best (``alignf``); ``"independent"``: each '
+        "kernel's own alignment (``align``).",
     )
     p: float = real(
         default=1.0,
         low=1,
         high=MOST_SPREAD,
-        doc='Of ``"mkl"``: ‖w‖_p = 1 is held while learning. 1: SimpleMKL (Rakotomamonjy et al., JMLR 9, 2008), '
-        "sparse; > 1: ℓp-norm MKL (Kloft et al., JMLR 12, 2011), the more equal the larger p is.",
+        doc='For ``"mkl"``: the constraint ‖w‖_p = 1 during learning. p = 1: SimpleMKL (Rakotomamonjy '
+        "et al.), sparse; p > 1: ℓp-norm MKL (Kloft et al.), more equal weights for larger p.",
     )
     C: float = real(
         default=1.0,
         low=0,
         open_low=True,
-        doc='Of the SVMs of ``"mkl"``; the solver that the sum is given to has its own.',
+        doc='C of the SVMs of ``"mkl"``; the solver that uses the combination has its own.',
     )
     tol: float = real(
         default=1e-3,
         low=0,
         open_low=True,
-        doc='Of ``"mkl"``: stop when the duality gap is at most so much of the objective.',
+        doc='For ``"mkl"``: stop when the duality gap is at most this share of the objective.',
     )
-    max_iter: int = integer(default=200, low=1, doc='Of ``"mkl"``: try at most so many weights.')
+    max_iter: int = integer(default=200, low=1, doc='For ``"mkl"``: largest number of weight vectors tried.')
     scale: str | None = choice(
         default="variance",
         choices=SCALES,
-        doc='What makes the parts comparable. ``"variance"``: s_i is the trace of the centred Gram matrix over the '
-        "number of samples, their variance in feature space; a part without any gets no weight. None: s_i = 1.",
+        doc='Scaling that makes the parts comparable. ``"variance"``: s_i is the trace of the centred '
+        "Gram matrix divided by the number of samples, the variance in feature space; a part "
+        "without variance gets no weight. None: s_i = 1.",
     )
 
     @classmethod
@@ -149,7 +151,7 @@ class CombinationKernel(SumKernel):
         for part in self._given() if self.weights == "mkl" else ():
             if not part.positive_semidefinite:
                 raise ParameterError(
-                    f"kernel {part.name!r} is not positive semi-definite, and weights=mkl need that",
+                    f"kernel {part.name!r} is not positive semi-definite, as weights=mkl requires",
                     remedy=f"write it as (pairwise:base=({part.name})), or choose weights=alignment",
                 )
 
@@ -190,9 +192,9 @@ class CombinationKernel(SumKernel):
         need, free = 8 * n * n * (len(self.parts) + 3), available_memory()
         if need > free:
             raise GramError(
-                f"learning the weights of {len(self.parts)} kernels on {n} units takes {format_bytes(need)} of memory, "
-                f"there are {format_bytes(free)}",
-                remedy="give fewer units or kernels, or choose kernel sum, whose weights are given",
+                f"learning the weights of {len(self.parts)} kernels on {n} samples takes {format_bytes(need)} of "
+                f"memory, {format_bytes(free)} are free",
+                remedy="give fewer samples or kernels, or choose kernel sum, whose weights are fixed",
             )
 
     def learned(self) -> dict[str, float]:
@@ -324,7 +326,7 @@ class CombinationKernel(SumKernel):
                 raise GramError(
                     "its kernel with itself is zero, so it cannot be normalised",
                     record=int(np.flatnonzero(~(diagonal > 0))[0]) + 1,
-                    remedy="leave it out, or choose zero_diagonal=zero or normalize=false",
+                    remedy="remove the record, or choose zero_diagonal=zero or normalize=false",
                 )
         rows, columns = (np.where(diagonal > 0, diagonal, 0.0) for diagonal in (rows, columns))
         _blocks.normalise(out, rows, columns)

@@ -98,7 +98,7 @@ def learn_weights(
         weights, report = learn_mkl(chosen, scales[usable], signs, cost=cost, p=p, tol=tol, max_iter=max_iter)
         _tell_convergence(report)
     if not weights.any():
-        warnings.warn("no kernel is aligned with the labels: all have equal weights", stacklevel=2)
+        warnings.warn("no kernel is aligned with the labels; all get equal weights", stacklevel=2)
         weights = np.ones(len(chosen))
     every = np.zeros(len(grams))
     every[usable] = weights / weights.sum()
@@ -200,7 +200,7 @@ def class_signs(y: npt.ArrayLike | None, n: int) -> npt.NDArray[np.float64]:
     y, values, codes = _examined(y, n)
     if _are_real(y, values):
         raise LabelError(
-            "weights=mkl are learned for classes, and the labels are numbers", remedy="choose weights=alignment"
+            "weights=mkl needs class labels, and the labels are numbers", remedy="choose weights=alignment"
         )
     first = 1 if len(values) == 2 else 0
     return np.array([np.where(codes == c, 1.0, -1.0) for c in range(first, len(values))])
@@ -211,15 +211,17 @@ def _examined(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.integer[Any]]]:
     """Return (labels, their values, the place of each among them), checked."""
     if y is None:
-        raise LabelError("weights of kernels are learned from labels", remedy="give labels, or choose weights=uniform")
+        raise LabelError(
+            "kernel weights cannot be learned without labels", remedy="give labels, or choose weights=uniform"
+        )
     y = np.asarray(y)
     if y.shape != (n,):
-        raise LabelError(f"labels of shape {y.shape} for {n} units", remedy="give one for each unit")
+        raise LabelError(f"labels of shape {y.shape} for {n} samples", remedy="give one label for each sample")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise LabelError("a label is NaN or inf", remedy="leave units without a label out")
+        raise LabelError("a label is NaN or inf", remedy="remove samples without a label")
     values, codes = np.unique(y, return_inverse=True)
     if len(values) < 2:
-        raise LabelError("all labels of the training part are one", remedy="weights are learned from differences")
+        raise LabelError("all training labels are the same", remedy="give at least two classes or values")
     return y, values, codes
 
 

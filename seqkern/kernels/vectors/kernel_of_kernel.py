@@ -26,7 +26,7 @@ class KernelOfKernel(CompositeKernel):
     last_parameters = ("base", *LAST_PARAMETERS)
 
     base: Kernel | None = component(
-        "kernel", default=None, doc="K; by default the linear kernel, on a table of features."
+        "kernel", default=None, doc="Base kernel; by default the linear kernel, on a table of features."
     )
 
     def _given(self) -> list[Kernel]:

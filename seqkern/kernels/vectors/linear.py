@@ -99,7 +99,7 @@ class LinearKernel(Kernel):
     summary = "The dot product of two feature vectors."
     accepts = "features"
 
-    normalize: bool = changed(default=False, doc="Whether to divide by ‖x‖ ‖y‖: the cosine.")
+    normalize: bool = changed(default=False, doc="Divide by ‖x‖ ‖y‖: the cosine.")
 
     @classmethod
     def examples(cls) -> list["LinearKernel"]:
@@ -110,8 +110,8 @@ class LinearKernel(Kernel):
         if like is not None and like.columns != X.columns:
             odd = [name for name in X.columns if name not in like.columns] or ["their order"]
             raise SequenceError(
-                f"tables with {len(X.columns)} and {len(like.columns)} features, which differ in {odd[0]}",
-                remedy="give both the same columns in the same order",
+                f"tables with {len(X.columns)} and {len(like.columns)} features differ in {odd[0]}",
+                remedy="give both tables the same columns in the same order",
             )
         return PreparedVectors(X.values, np.ascontiguousarray(X.values.T), X.columns)
 

@@ -72,21 +72,23 @@ class NystroemKernel(ApproximateKernel):
     data_dependent = True
     made_again = (*ApproximateKernel.made_again, "_columns")
 
-    base: Kernel = component("kernel", kw_only=False, doc="k: any kernel of sequences or of numbers.")
-    n_components: int = integer(default=1000, low=1, doc="Landmarks; all samples, where there are fewer.")
+    base: Kernel = component(
+        "kernel", kw_only=False, doc="k, the kernel to approximate: any kernel of sequences or features."
+    )
+    n_components: int = integer(default=1000, low=1, doc="Number of landmarks; all samples if there are fewer.")
     landmarks: Literal["random", "kmeans"] = choice(
         default="random",
-        doc="Training samples drawn without replacement; or the centres of k-means clusters of the vectors of at most "
-        "20 times as many samples, for a kernel of vectors.",
+        doc="Training samples drawn without replacement; or, for a kernel of vectors, the centres of "
+        "k-means clusters of at most 20 times as many samples.",
     )
-    seed: int = integer(default=1, low=0, doc="Of the drawing.")
+    seed: int = integer(default=1, low=0, doc="Seed of the draw.")
     tolerance: float = real(
         default=1e-6,
         low=0,
         high=1,
         open_low=True,
         open_high=True,
-        doc="Eigenvalues of k(Z, Z) up to this part of the largest are left out.",
+        doc="Eigenvalues of k(Z, Z) up to this share of the largest are left out.",
     )
 
     @classmethod
@@ -103,10 +105,12 @@ class NystroemKernel(ApproximateKernel):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.accepts == "similarities":
-            raise ParameterError("similarities have no landmarks", remedy="choose a kernel of sequences or of features")
+            raise ParameterError(
+                "precomputed similarities have no landmarks", remedy="choose a kernel of sequences or features"
+            )
         if self.landmarks == "kmeans" and self._given()[0].vector_form() is None:
             raise ParameterError(
-                f"the units of kernel {self._given()[0].name!r} have no centres, as they are no dense vectors",
+                f"the samples of kernel {self._given()[0].name!r} are not dense vectors: no cluster centres",
                 remedy="choose landmarks=random, or a kernel such as window or pssm_window",
             )
 
@@ -115,7 +119,7 @@ class NystroemKernel(ApproximateKernel):
     def _fit(self, X: Data, y: npt.ArrayLike | None) -> None:
         super()._fit(X, y)
         if not len(X):
-            raise SequenceError("there are no units to draw landmarks from", remedy="give a training part")
+            raise SequenceError("there are no samples to draw landmarks from", remedy="give a training part")
         rng = np.random.default_rng(self.seed)
         count = min(self.n_components, len(X))
         form = self.bases[0].vector_form()
@@ -201,7 +205,7 @@ class NystroemKernel(ApproximateKernel):
             raise SequenceError(
                 f"has {table.width} numbers, the landmarks {self.landmarks_.shape[1]}",
                 record=X.ids[0],
-                remedy="cut all windows to one length",
+                remedy="trim all windows to one length",
             )
         return lambda rows: compare(filled(table.gather(rows), CHUNK_ROWS))
 

@@ -48,8 +48,8 @@ class PolynomialKernel(KernelOfKernel):
     summary = "Compares combinations of features, not only single ones."
 
     degree: int = integer(default=2, low=1, doc="The power.")
-    gamma: float = real(default=1.0, low=0, open_low=True, doc="Factor of K.")
-    coef0: float = real(default=1.0, low=0, doc="With 0 the polynomial is homogeneous.")
+    gamma: float = real(default=1.0, low=0, open_low=True, doc="γ, the factor of the base kernel.")
+    coef0: float = real(default=1.0, low=0, doc="Constant added before the power; 0 makes the polynomial homogeneous.")
 
     @classmethod
     def examples(cls) -> list[Kernel]:

@@ -83,7 +83,7 @@ class PrecomputedKernel(Kernel):
     accepts = "similarities"
     positive_semidefinite = False
 
-    normalize: bool = changed(default=False, doc="Whether to divide by sqrt(K(x, x) K(y, y)); for similarities only.")
+    normalize: bool = changed(default=False, doc="Divide by sqrt(K(x, x)·K(y, y)); for similarities only.")
 
     @classmethod
     def examples(cls) -> list["PrecomputedKernel"]:

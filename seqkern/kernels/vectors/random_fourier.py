@@ -64,18 +64,18 @@ class RandomFourierKernel(ApproximateKernel):
     base: Kernel = component(
         "kernel",
         kw_only=False,
-        doc="A radial basis function of dense vectors: a window kernel with ``vector_kernel=rbf``, or ``rbf`` on a "
-        "table of numbers, or on such a kernel of vectors.",
+        doc="RBF kernel of dense vectors: a window kernel with ``vector_kernel=rbf``, or ``rbf`` on a "
+        "table of numbers or on such a kernel of vectors.",
     )
-    n_components: int = integer(default=1000, low=2, doc="d, an even number.")
+    n_components: int = integer(default=1000, low=2, doc="d, the number of features, even.")
     orthogonal: bool = flag(
         default=True,
-        doc="Rows of W are orthogonal, as many at a time as there are coordinates, with independent lengths as "
-        "before; then the standard deviation is smaller.",
+        doc="Make the rows of W orthogonal, in blocks as large as the number of coordinates, with "
+        "independent lengths as before; this reduces the standard deviation.",
     )
     seed: int = integer(default=1, low=0, doc="Of W.")
-    normalize: bool = changed(default=False, doc="Divide φ by its length, which is 1 already, up to rounding.")
-    zero_diagonal: Literal["error", "zero"] = changed(default="error", doc="Of no consequence: no φ is 0.")
+    normalize: bool = changed(default=False, doc="Divide φ by its length, which is 1 up to rounding.")
+    zero_diagonal: Literal["error", "zero"] = changed(default="error", doc="Without effect: no φ is 0.")
 
     @classmethod
     def examples(cls) -> list["RandomFourierKernel"]:
@@ -90,14 +90,14 @@ class RandomFourierKernel(ApproximateKernel):
         super()._check_parameters()
         if self.n_components % 2:
             raise ParameterError(
-                f"n_components={self.n_components} is odd, and each wave has two components",
-                remedy=f"take {self.n_components + 1}",
+                f"n_components={self.n_components} is odd, but each wave has two components",
+                remedy=f"choose {self.n_components + 1}",
             )
         form = self._given()[0].vector_form()
         if form is None or form.kind != "rbf":
             raise ParameterError(
-                f"kernel {self._given()[0].name!r} is no radial basis function of dense vectors",
-                remedy="choose one such as window or rbf, or the approximation nystroem",
+                f"kernel {self._given()[0].name!r} is not a radial basis function of dense vectors",
+                remedy="choose a kernel such as window or rbf, or the approximation nystroem",
             )
 
     def _form(self) -> VectorForm:
@@ -111,7 +111,7 @@ class RandomFourierKernel(ApproximateKernel):
             raise SequenceError(
                 f"has {width} numbers, others {like.columns[0]}",
                 record=X.ids[0],
-                remedy="cut all windows to one length",
+                remedy="trim all windows to one length",
             )
         return PreparedVectors(prepared.values, prepared.transposed, (width,))
 

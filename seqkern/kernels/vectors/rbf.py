@@ -20,13 +20,13 @@ from seqkern.kernels.vectors.linear import LinearKernel
 from seqkern.sequences.tables import Data
 
 LEARNED = ("scale", "jaakkola")
-VECTOR_KERNEL: Any = choice(default="linear", doc="The kernel between the vectors.")
+VECTOR_KERNEL: Any = choice(default="linear", doc="The kernel of the vectors.")
 VECTOR_GAMMA: Any = real(
     default="scale",
     low=0,
     open_low=True,
     words=("scale",),
-    doc='Of ``"rbf"``; ``"scale"`` is 1 / the total variance of the training vectors.',
+    doc='γ of ``"rbf"``; ``"scale"`` is 1 / the total variance of the training vectors.',
 )
 """Parameters of what compares vectors by a kernel of their own."""
 
@@ -76,16 +76,17 @@ class RBFKernel(KernelOfKernel):
         low=0,
         open_low=True,
         words=LEARNED,
-        doc='``"scale"``: 1 / the total variance of the training part in the feature space of K, learned by `fit`. On '
-        'standardised features that is 1 / their number. ``"jaakkola"``: 1 / (2 σ²), σ the median over the '
-        "positive training examples of the distance to the nearest negative one (Jaakkola, Diekhans, Haussler, J "
-        "Comput Biol 7, 2000); of several classes, over all examples of the distance to the nearest of another "
-        "class.",
+        doc='γ. ``"scale"``: 1 / the total variance of the training part in the feature space of the '
+        "base kernel, learned by `fit`; on standardised features 1 / their number. "
+        '``"jaakkola"``: 1 / (2σ²), with σ the median, over the positive training examples, of '
+        "the distance to the nearest negative one; with several classes, over all examples, to "
+        "the nearest of another class.",
     )
     base: Kernel | None = changed(
         default=None,
-        doc="K, of which ‖x − y‖² = K(x, x) + K(y, y) − 2 K(x, y), at least 0; by default the linear kernel, on a "
-        "table of features. For K normalised, exp(c · (K − 1)) is ``gamma=c/2``.",
+        doc="Base kernel B, with ‖x − y‖² = B(x, x) + B(y, y) − 2 B(x, y), at least 0; by default the "
+        "linear kernel, on a table of features. For a normalised base, ``gamma=c/2`` gives "
+        "exp(c·(B − 1)).",
     )
     normalize: bool = fixed(False)
     zero_diagonal: Literal["error", "zero"] = fixed("error")
@@ -239,7 +240,7 @@ def nearest_other(kernel: Kernel, X: Data, y: npt.ArrayLike | None) -> float:
     y = None if y is None else np.asarray(y)
     if y is None or y.shape != (len(X),) or len(np.unique(y)) < 2:
         raise LabelError(
-            "gamma=jaakkola is learned from examples of two classes or more", remedy="give labels, or another gamma"
+            "gamma=jaakkola needs examples of at least two classes", remedy="give labels, or choose another gamma"
         )
     classes = np.unique(y)
     chosen = np.arange(len(X)) if len(classes) > 2 else np.flatnonzero(y == classes[-1])

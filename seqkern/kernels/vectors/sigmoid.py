@@ -44,8 +44,8 @@ class SigmoidKernel(KernelOfKernel):
     summary = "The similarity that a unit of a neural network computes."
     positive_semidefinite = False
 
-    gamma: float = real(default=1.0, low=0, open_low=True, doc="Factor of K.")
-    coef0: float = real(default=0.0, doc="What is added to it.")
+    gamma: float = real(default=1.0, low=0, open_low=True, doc="γ, the factor of the base kernel.")
+    coef0: float = real(default=0.0, doc="Constant added before tanh.")
     normalize: bool = fixed(False)
     zero_diagonal: Literal["error", "zero"] = fixed("error")
 

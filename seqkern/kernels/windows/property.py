@@ -83,18 +83,19 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
     name = "property"
     summary = "Compares proteins by the properties of their residues, such as charge and size."
 
-    form: str = choice(default=WINDOW, choices=(WINDOW, COVARIANCE), kw_only=False, doc="What φ(x) holds, as above.")
+    form: str = choice(default=WINDOW, choices=(WINDOW, COVARIANCE), kw_only=False, doc="Content of φ(x), as above.")
     scales: str | list[str] = text(
         default="all",
         several=True,
-        doc='``"all"``; some of ``hydrophobicity``, ``charge``, ``mass``, ``volume``, ``polarity`` and ``bulkiness``, '
-        "scales of the amino acids whose sources are in resources/README.md; or the path of a file like "
-        "resources/property_scales.tsv with scales of your own, for any letters.",
+        doc='``"all"``; a list of ``hydrophobicity``, ``charge``, ``mass``, ``volume``, ``polarity`` '
+        "and ``bulkiness``, scales of the amino acids with sources in resources/README.md; or the "
+        "path of a file like resources/property_scales.tsv with your own scales, for any "
+        "letters.",
     )
-    lag: int = integer(default=10, low=1, doc="The largest distance, of covariances only.")
-    cross: bool = flag(default=True, doc="Whether there are cross-covariances, besides auto-covariances.")
+    lag: int = integer(default=10, low=1, doc="Largest distance g, for covariances only.")
+    cross: bool = flag(default=True, doc="Include cross-covariances, besides auto-covariances.")
     position_weights: str | list[float] = changed(
-        default="flat", doc="Of the positions of a window, as for the kernel ``window``."
+        default="flat", doc="Weights of the positions of a window, as in the kernel ``window``."
     )
 
     @classmethod
@@ -128,7 +129,10 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
         if not self.files():
             self.property_scales()
         if self.form == COVARIANCE and not (isinstance(self.position_weights, str) and self.position_weights == "flat"):
-            raise ParameterError("covariances have no position_weights", remedy="leave them out, or choose form=window")
+            raise ParameterError(
+                "position_weights do not apply to form=covariance",
+                remedy="remove position_weights, or choose form=window",
+            )
 
     def coerce(self, X: Any) -> SequenceSet:
         """Return the sequences, checked.

@@ -104,18 +104,19 @@ class PropertyScales:
         """
         if self.file is None and alphabet in (DNA, RNA):
             raise ParameterError(
-                f"the scales are of amino acids, the alphabet is {alphabet.name}",
-                remedy="give the file of scales of your own, or proteins",
+                f"the scales are for amino acids, the alphabet is {alphabet.name}",
+                remedy="give a file with your own scales, or protein sequences",
             )
         if not set(alphabet.letters) & set(self.letters):
             raise ParameterError(
-                f"no letter of the alphabet {alphabet.name} is on the scales", remedy="give a file with its letters"
+                f"no letter of the alphabet {alphabet.name} has a value on the scales",
+                remedy="give a file with its letters",
             )
         spread = self.values.std(axis=0)
         if not (spread > 0).all():
             raise ParameterError(
                 f"all letters have the same value on the scale {self.names[int(np.argmin(spread > 0))]!r}",
-                remedy="leave the scale out",
+                remedy="remove the scale",
             )
         table = np.full((alphabet.size + 1, len(self.names)), np.nan)
         for code, letter in enumerate(alphabet.letters):
@@ -200,7 +201,7 @@ def _parse(path: PathLike) -> tuple[tuple[str, ...], str, npt.NDArray[np.float64
         letters += letter
         values.append(row)
     if len(letters) < 2:
-        raise bad("has values of fewer than two letters", "give one line for each letter")
+        raise bad("has values for fewer than two letters", "give one line for each letter")
     return names, letters, np.array(values)
 
 

@@ -64,16 +64,16 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
     scaling: str = choice(
         default="logistic",
         choices=SCALINGS,
-        doc="1 / (1 + exp(−s / scale)), between 0 and 1; s / scale; or 1 / (1 + exp(−s / scale)) and s / (3·scale) "
-        "side by side, which vary about as much.",
+        doc="``logistic``: 1 / (1 + exp(−s / scale)), between 0 and 1; ``raw``: s / scale; ``both``: "
+        "the logistic value and s / (3·scale), which have about the same variance.",
     )
     scale: float = real(
-        default=1.0, low=0, open_low=True, doc='What the scores are divided by. With ``"both"`` about 3 is good.'
+        default=1.0, low=0, open_low=True, doc='Divisor of the scores. For ``"both"``, about 3 works well.'
     )
     search: Literal["training"] | None = changed(
         default=None,
-        doc="Where PSSMs come from: tracks of the sequences, or a search of the training sequences: of windows, then, "
-        "which are too short to find much.",
+        doc="Source of the PSSMs: tracks of the sequences, or a search against the training "
+        "sequences, which finds little because windows are short.",
     )
 
     @classmethod

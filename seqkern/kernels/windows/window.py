@@ -61,10 +61,10 @@ class WindowKernel(WindowVectorKernel):
 
     encoding: str = text(
         default=ONE_HOT,
-        remedy="choose one_hot, or a substitution matrix, such as BLOSUM62",
-        doc='``"one_hot"``: 1 for the letter that is there, and 0 for the others. Or the name of a substitution '
-        'matrix, such as ``"BLOSUM62"``: the letter\'s row of scores, all divided by one number, so that a row has '
-        "the squared length 1 on average.",
+        remedy="choose one_hot, or a substitution matrix such as BLOSUM62",
+        doc='``"one_hot"``: 1 for the residue present, 0 for the others. Or the name of a '
+        'substitution matrix such as ``"BLOSUM62"``: the residue\'s row of scores, scaled so that '
+        "rows have squared length 1 on average.",
     )
     gamma: float | str = changed(default=0.1)
 
@@ -83,7 +83,7 @@ class WindowKernel(WindowVectorKernel):
         if self.encoding not in (ONE_HOT, *matrix_names()):
             raise ParameterError(
                 f"encoding={self.encoding!r} is not possible",
-                remedy="choose one_hot, or a substitution matrix, such as BLOSUM62",
+                remedy="choose one_hot, or a substitution matrix such as BLOSUM62",
             )
 
     @property

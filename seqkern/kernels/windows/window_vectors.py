@@ -62,7 +62,7 @@ def position_weights(weights: str | Sequence[float], length: int) -> npt.NDArray
         if len(weights) != length:
             raise ParameterError(
                 f"position_weights has {len(weights)} weights, a window {length} positions",
-                remedy="give one for each position, or the name of a shape",
+                remedy="give one weight for each position, or the name of a shape",
             )
         return np.array(weights, dtype=np.float64)
     half = max((length - 1) / 2, 0.5)
@@ -86,7 +86,7 @@ def check_position_weights(weights: str | list[float]) -> None:
         If all of a list are 0.
     """
     if not isinstance(weights, str) and not any(weights):
-        raise ParameterError("position_weights are all 0", remedy="give one position at least a weight")
+        raise ParameterError("all position_weights are 0", remedy="give at least one position a weight above 0")
 
 
 def window_table(
@@ -123,26 +123,28 @@ class WindowVectorKernel(SequenceKernel):
 
     vector_kernel: Literal["rbf", "polynomial", "linear"] = choice(
         default="rbf",
-        doc='k: exp(−γ·‖φ(x) − φ(y)‖²), (γ·φ(x)·φ(y) + coef0)^degree, or φ(x)·φ(y). Only ``"linear"`` has features.',
+        doc='k: exp(−γ·‖φ(x) − φ(y)‖²), (γ·φ(x)·φ(y) + coef0)^degree, or φ(x)·φ(y). Only ``"linear"`` '
+        "has explicit features.",
     )
     gamma: float | str = real(
         default=0.05,
         low=0,
         open_low=True,
         words=("scale",),
-        doc='γ; ``"scale"``, of ``"rbf"`` only, is 1 / the total variance of the training vectors.',
+        doc='γ; ``"scale"``, for ``"rbf"`` only, is 1 / the total variance of the training vectors.',
     )
-    degree: int = integer(default=2, low=1, doc='The power, of ``"polynomial"`` only.')
-    coef0: float = real(default=1.0, low=0, doc='Added before the power, of ``"polynomial"`` only.')
+    degree: int = integer(default=2, low=1, doc='Exponent, for ``"polynomial"`` only.')
+    coef0: float = real(default=1.0, low=0, doc='Constant added before the power, for ``"polynomial"`` only.')
     position_weights: str | list[float] = numbers(
         default="flat",
         low=0,
         words=SHAPES,
-        doc="Weight w of each position in products and squared distances, Σ_p w_p·φ_p(x)·φ_p(y): 1; largest in the "
-        "centre, in proportion to 1 − d / (h + 1) or exp(−(2·d / h)²) with the distance d to the centre and that "
-        "of the ends, h, 1 on average; or one's own.",
+        doc="Weight w_p of each position in products and squared distances, Σ_p w_p·φ_p(x)·φ_p(y). "
+        "``flat``: 1; ``triangle`` and ``gaussian``: proportional to 1 − d / (h + 1) and "
+        "exp(−(2·d / h)²), with d the distance to the centre and h that of the ends, 1 on "
+        "average; or a list of your own.",
     )
-    normalize: bool = changed(default=False, doc='Divide by sqrt(K(x, x)·K(y, y)); of ``"rbf"`` that changes nothing.')
+    normalize: bool = changed(default=False, doc='Divide by sqrt(K(x, x)·K(y, y)); without effect for ``"rbf"``.')
 
     @property
     def coding(self) -> Coding:
@@ -363,9 +365,9 @@ class WindowVectors(Kernel):
             wanted = like.values.shape[1]
             if len(table) and len(like) and wanted != table.width:
                 raise SequenceError(
-                    f"is a window of {len(table.factors)} letters, others have {wanted // table.values.shape[1]}",
+                    f"is a window of {len(table.factors)} residues, others have {wanted // table.values.shape[1]}",
                     record=X.ids[0],
-                    remedy="cut all windows to one length",
+                    remedy="trim all windows to one length",
                 )
             values: Any = table.gather() if len(table) else np.zeros((0, wanted))
         else:

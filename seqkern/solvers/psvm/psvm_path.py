@@ -312,7 +312,7 @@ def prepared(solver: PotentialSVM, K: Any, y: npt.ArrayLike) -> tuple[PotentialS
         As `solver.fit` does.
     """
     if not isinstance(solver, PotentialSVM):
-        raise ParameterError(f"{solver!r} is no P-SVM", remedy="give a PSVC or a PSVR")
+        raise ParameterError(f"{solver!r} is not a P-SVM", remedy="give a PSVC or a PSVR")
     solver = clone(solver)
     K, target = solver.checked_data(K, y)
     return (

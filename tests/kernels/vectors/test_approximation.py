@@ -234,8 +234,11 @@ def test_landmarks_are_kept_without_the_units_they_were_drawn_from():
         ("nystroem:base=(window),landmarks=grid", "landmarks"),
         ("nystroem:base=(window),tolerance=1", "tolerance"),
         ("nystroem:base=(window),seed=-1", "seed"),
-        ("nystroem:base=(spectrum:k=2),landmarks=kmeans", "no dense vectors; choose landmarks=random"),
-        ("nystroem:base=(precomputed)", "similarities have no landmarks"),
+        (
+            "nystroem:base=(spectrum:k=2),landmarks=kmeans",
+            "not dense vectors: no cluster centres; choose landmarks=random",
+        ),
+        ("nystroem:base=(precomputed)", "precomputed similarities have no landmarks"),
         ("random_fourier:base=(window),n_components=7", "take 8"),
         ("random_fourier:base=(window),seed=-1", "seed"),
         ("random_fourier:base=(window:vector_kernel=linear)", "no radial basis function"),

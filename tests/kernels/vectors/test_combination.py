@@ -95,7 +95,7 @@ def test_a_part_without_weight_is_not_computed(monkeypatch):
 def test_real_labels_and_several_classes():
     real = np.random.default_rng(0).standard_normal(40)
     assert build_kernel(ALIGNED).fit(X, real).weights_.sum() == pytest.approx(1)
-    with pytest.raises(LabelError, match="weights=mkl are learned for classes, and the labels are numbers"):
+    with pytest.raises(LabelError, match="weights=mkl needs class labels, and the labels are numbers"):
         build_kernel(f"{ALIGNED},weights=mkl").fit(X, real)
     for spec in (ALIGNED, f"{ALIGNED},weights=mkl"):
         by_code, by_name = (

@@ -176,7 +176,7 @@ def test_names_of_covariances():
 def test_short_sequences_are_counted():
     X = encode(CHAINS, PROTEIN)
     counts = PropertyKernel("covariance").prepare(X).counts
-    assert counts["sequences with fewer than 2 letters"] == 2
+    assert counts["sequences with fewer than 2 residues"] == 2
 
 
 # ---- explanations, parameters --------------------------------------------------------------------

@@ -89,13 +89,13 @@ class HammingBlock:
     ) -> None:
         if not 1 <= length <= LARGEST_LENGTH:
             raise ParameterError(
-                f"windows of {length} letters are not possible", remedy=f"choose 1 to {LARGEST_LENGTH} letters"
+                f"windows of {length} residues are not possible", remedy=f"choose 1 to {LARGEST_LENGTH} residues"
             )
         self.length, self.size = length, X.alphabet.size
         self.weights, self.real = as_weights(weights, length)
         self.algorithm: str = algorithm if like is None else like.algorithm
         if window_weights is not None and self.algorithm != "pairs":
-            raise ParameterError("windows with weights need pairs", remedy="choose algorithm=pairs")
+            raise ParameterError("weighted windows need algorithm=pairs", remedy="choose algorithm=pairs")
         self.complement = NO_COMPLEMENT if strands == "one" else X.alphabet.complement_codes
         self.codes = X.codes
         self._find_stretches(X)
@@ -104,7 +104,8 @@ class HammingBlock:
         if window_weights is not None:
             if len(window_weights) != self.windows.sum():
                 raise ParameterError(
-                    f"{len(window_weights)} weights for {self.windows.sum()} windows", remedy="give one for each"
+                    f"{len(window_weights)} weights for {self.windows.sum()} windows",
+                    remedy="give one weight for each window",
                 )
             self.window_weights = np.zeros(len(window_weights) + _hamming_pairs.MORE_WINDOWS, dtype=np.int64)
             self.window_weights[: len(window_weights)] = window_weights
@@ -161,7 +162,9 @@ class HammingBlock:
             most = float(np.diff(self.start).max(initial=0))
         pairs = (2.0 if len(self.complement) else 1.0) * float(most) ** 2
         if pairs >= LARGEST_COUNT:
-            raise SequenceError("the sequences are too long for exact counts", remedy="cut them into parts")
+            raise SequenceError(
+                "the sequences are too long for exact counts", remedy="cut the sequences into shorter parts"
+            )
         return pairs * max(abs(float(weight)) for weight in self.weights)
 
     def accumulate(
@@ -296,7 +299,7 @@ def as_weights(weights: Sequence[float], length: int) -> tuple[Weights, bool]:
         For another number of weights, or integers beyond 62 bits.
     """
     if len(weights) != length + 1:
-        raise ParameterError(f"{len(weights)} weights for {length} letters", remedy=f"give {length + 1}")
+        raise ParameterError(f"{len(weights)} weights for {length} residues", remedy=f"give {length + 1}")
     real = not all(float(weight).is_integer() for weight in weights)
     if real:
         return np.array([float(weight) for weight in weights]), True

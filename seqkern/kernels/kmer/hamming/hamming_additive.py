@@ -160,7 +160,7 @@ class HammingAdditive(Base):
         """Return each residue's share by comparing every window with every other."""
         if length > LARGEST_WINDOW:
             raise ParameterError(
-                f"windows of {length} letters cannot be taken apart", remedy=f"choose up to {LARGEST_WINDOW} letters"
+                f"windows of {length} residues cannot be explained", remedy=f"choose up to {LARGEST_WINDOW} residues"
             )
         others = OtherWindows(self, support, coefficients, length, int(X.lengths.max(initial=length)))
         values = np.array(self._pair_weights(X.alphabet.size, length)[::-1], dtype=np.float64)

@@ -45,13 +45,16 @@ class HammingKernel(HammingAdditive, KmerKernel):
         default="auto",
         choices=("auto", "subsets", "diagonals", "pairs"),
         execution=True,
-        doc="How to compute; see `seqkern.kernels.kmer.hamming.hamming_kernel`. The numbers are the same.",
+        doc="Algorithm (see `seqkern.kernels.kmer.hamming.hamming_kernel`); results are identical.",
     )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.weighs_windows and self.algorithm == "diagonals":
-            raise ParameterError("diagonals cannot weigh windows", remedy="choose algorithm=subsets or algorithm=pairs")
+            raise ParameterError(
+                "algorithm=diagonals does not support window weights",
+                remedy="choose algorithm=subsets or algorithm=pairs",
+            )
 
     def _strands(self) -> Literal["one", "both"]:
         """Return which strands' windows are looked at."""

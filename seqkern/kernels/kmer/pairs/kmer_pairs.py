@@ -213,7 +213,10 @@ class Pairs:
         """Return what `locate` does; without positions unless `located`."""
         most = self._most()
         if most > MOST_CODES:
-            raise SequenceError(f"{most} pairs of k-mers are too many for one matrix", remedy="divide the sequences")
+            raise SequenceError(
+                f"{most} pairs of k-mers are too many for one matrix",
+                remedy="compute the matrix for fewer sequences at a time",
+            )
         codes = np.empty(most, dtype=code_type(self.space))
         positions = np.empty(most, dtype=np.int32) if located else NO_POSITIONS
         start = np.empty(len(self) + 1, dtype=np.int64)
