@@ -134,8 +134,8 @@ class Layer(Parameters):
         scores, y = np.ascontiguousarray(scores, dtype=np.float64), np.asarray(y, dtype=np.int64)
         if scores.ndim != 2 or scores.shape[1] < 2 or not len(scores) == len(chains) == len(y):
             raise LabelError(
-                f"layer {self.name!r}: scores of {scores.shape}, {len(chains)} residues and {len(y)} labels do not fit",
-                remedy="give a row of scores, one column for each class, and a label for each residue",
+                f"layer {self.name!r}: scores of {scores.shape}, {len(chains)} residues and {len(y)} labels do not match",
+                remedy="give one row of scores and one label for each residue, and one column for each class",
             )
         names = tuple(map(str, range(scores.shape[1]) if classes is None else classes))
         if len(names) != scores.shape[1]:

@@ -50,7 +50,7 @@ class ProbabilityLayer(Layer):
     """
 
     name = "probabilities"
-    summary = "Scores become probabilities of the states, by logistic regression on held-out residues."
+    summary = "Turns scores into probabilities of the states, by logistic regression on held-out residues."
     calibrated = True
     needs_chains = False
 

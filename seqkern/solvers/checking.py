@@ -78,15 +78,15 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
         return _checked_implicit(solver, K, reset)
     if isinstance(K, FeatureBlocks) and not solver.accepts_blocks:
         raise GramError(
-            f"solver {solver.name!r} takes no features in blocks",
+            f"solver {solver.name!r} does not take features in blocks",
             remedy="give K.block(0, len(K)), or choose a solver that takes them: primal_svc",
         )
     if isinstance(K, FeatureBlocks) or solver.accepts_unread(K):
         return _checked_unread(solver, K, reset)
     if is_sparse(K) and not solver.accepts_sparse:
         raise GramError(
-            f"solver {solver.name!r} takes no sparse matrix",
-            remedy="give K.toarray(), or choose a solver that takes one: linear_svc",
+            f"solver {solver.name!r} does not take a sparse matrix",
+            remedy="give K.toarray(), or choose a solver that takes sparse matrices: linear_svc",
         )
     if _is_ready(solver, K, reset):
         matrix = np.asarray(K)  # a memory map as an array on the same memory
@@ -118,7 +118,7 @@ def _check_finite(matrix: Any) -> None:
     bad = _first_bad_row(matrix)
     if bad is not None:
         raise GramError(
-            f"row {bad} of the matrix contains NaN or inf", remedy="correct the matrix or leave the record out"
+            f"row {bad} of the matrix contains NaN or inf", remedy="correct the matrix, or remove the record"
         )
 
 
@@ -131,7 +131,7 @@ def _checked_implicit(solver: TakesMatrices, K: Implicit, reset: bool) -> Implic
         )
     if reset:
         if len(K) < 2:
-            raise GramError(f"{len(K)} records are too few to learn from", remedy="give two or more")
+            raise GramError(f"{len(K)} records are too few to learn from", remedy="give two records or more")
         solver.n_features_in_ = len(K)
     return K
 
@@ -143,7 +143,7 @@ def _checked_unread(solver: TakesMatrices, K: Any, reset: bool) -> Any:
             raise GramError(f"a matrix of {K.shape[0]} × {K.shape[1]} is too small to learn from")
         solver.n_features_in_ = K.shape[1]
     elif K.shape[1] != solver.n_features_in_:
-        raise GramError(f"the matrix has {K.shape[1]} columns, and the solver was fitted on {solver.n_features_in_}")
+        raise GramError(f"the matrix has {K.shape[1]} columns, but the solver was fitted with {solver.n_features_in_}")
     return K
 
 
@@ -179,7 +179,7 @@ def checked_labels(solver: TakesMatrices, y: npt.ArrayLike | None, n: int) -> np
     if len(labels) != n:
         raise LabelError(f"{len(labels)} labels for {n} rows", remedy="give one label for each row")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise LabelError("y contains NaN or inf", remedy="leave the records without a label out")
+        raise LabelError("y contains NaN or inf", remedy="remove the records without a label")
     return labels
 
 

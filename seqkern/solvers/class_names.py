@@ -67,6 +67,6 @@ def _code(name: str, key: Any, codes: Mapping[str, float]) -> float:
     except (TypeError, ValueError):
         pass
     raise ParameterError(
-        f"{name} names {key!r}, and there is no such class",
+        f"{name} names {key!r}, which is not a class",
         remedy=f"classes are: {', '.join(codes)}" + ("; or give balanced" if name == "class_weight" else ""),
     )

@@ -98,7 +98,7 @@ def factors_of_codes(
     named = classes.tolist()
     if not set(named) <= set(given) and not set(given) <= set(named):
         raise ParameterError(
-            f"class_weight={given!r} names other classes",
+            f"class_weight={given!r} names unknown classes",
             remedy=f"classes are: {', '.join(map(str, named))}; or give balanced",
         )
     return np.array([given.get(name, 1.0) for name in named], dtype=np.float64)

@@ -39,9 +39,9 @@ def check_solver(solver: "Solver") -> None:
         check_solver(solver.get_params(deep=False)["binary"])
         return
     if solver.input == "features" or not solver.has_linear():
-        by = "by features, not by" if solver.input == "features" else "by no weighted sums of"
+        by = "by features, not by" if solver.input == "features" else "not by weighted sums of"
         raise ParameterError(
-            f"solver {solver.name!r} decides {by} kernel values with training sequences, and cannot be "
+            f"solver {solver.name!r} decides {by} kernel values with training sequences, so it cannot be "
             "explained letter by letter",
             remedy="choose a solver that can, such as csvc or psvc with a Gram matrix",
         )

@@ -67,17 +67,16 @@ class FilteredSVC(BinarySolver):
     summary = "One-class SVMs remove training rows unlike their class; a binary solver learns the rest."
     needs_semidefinite = True
 
-    binary: Solver = component("solver", kw_only=False, doc="It takes a Gram matrix.")
+    binary: Solver = component("solver", kw_only=False, doc="The binary solver; it must take a Gram matrix.")
     nu: float = real(
         default=0.05, low=0, high=1, open_low=True, open_high=True, doc="ν: at most this share of a class is left out."
     )
     of: Literal["both", "positive"] = choice(
         default="both",
-        doc="Whether both classes are filtered, or the positives alone: those are often found by an experiment or a "
-        "search that errs, while nothing was said of the negatives.",
+        doc="Filter both classes, or only the positives: these often come from an error-prone experiment or search.",
     )
-    tol: float = tolerance(1e-3, "Of the one-class machines, as in `OneClassSVM`.")
-    max_iter: int = limit(10_000_000, "Of each of them.")
+    tol: float = tolerance(1e-3, "Tolerance of the one-class SVMs, as in `OneClassSVM`.")
+    max_iter: int = limit(10_000_000, "Maximum number of iterations of each one-class SVM.")
 
     def _check_parameters(self) -> None:
         if not isinstance(self.binary, Solver) or "binary" not in self.binary.targets or self.binary.input != "gram":
@@ -101,7 +100,7 @@ class FilteredSVC(BinarySolver):
                 raise ParameterError(
                     f"the filter, with nu={self.nu:g}, may leave as few as {least} of {len(own)} {word}, and then "
                     f"{error.problem}",
-                    remedy=f"lower the nu of the filter, or what solver {self.binary.name!r} was given",
+                    remedy=f"lower the nu of the filter, or the parameters of solver {self.binary.name!r} was given",
                 ) from error
 
     @classmethod
@@ -115,7 +114,7 @@ class FilteredSVC(BinarySolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(CSVC(tol=1e-6), tol=1e-6), cls(CSVC(tol=1e-6), nu=0.2, of="positive", tol=1e-6)]
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
@@ -177,4 +176,4 @@ def _told(left_out: Sequence[int], y: npt.NDArray[np.float64]) -> str:
     sizes = [int(np.sum(y == sign)) for sign in (-1.0, 1.0)]
     several = [f"{few} of {size} {word}" for few, size, word in zip(left_out, sizes, WORDS, strict=True)]
     much = any(2 * few > size for few, size in zip(left_out, sizes, strict=True))
-    return f"the filter left out {' and '.join(several)}" + (", more than half: give it a smaller nu" if much else "")
+    return f"the filter left out {' and '.join(several)}" + (", more than half; choose a smaller nu" if much else "")

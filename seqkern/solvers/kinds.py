@@ -80,7 +80,7 @@ class ClassSolver(ClassifierProtocol, Solver):
         if len(self.classes_) < 2:
             raise LabelError(
                 f"all {len(y)} training labels are of one class, {self.classes_[0]!s}",
-                remedy="a classifier needs members of two classes",
+                remedy="a classifier needs samples of two classes",
             )
         return codes
 

@@ -44,7 +44,7 @@ def check_symmetric(K: npt.NDArray[np.float64]) -> None:
             raise GramError(
                 f"the matrix is not symmetric: K[{start + i}, {start + j}] = {rows[i, j]:g}, "
                 f"K[{start + j}, {start + i}] = {K[start + j, start + i]:g}",
-                remedy="use (K + Kᵀ) / 2, or the solver psvc or psvr, which takes any matrix",
+                remedy="use (K + Kᵀ) / 2, or solver psvc or psvr, which takes any matrix",
             )
 
 

@@ -47,7 +47,9 @@ class Range:
 
     def __post_init__(self) -> None:
         if not self.low < self.high:
-            raise ParameterError(f"the range {self} is empty", remedy="write the smaller number first, as 0.01..100")
+            raise ParameterError(
+                f"the range {self} is empty", remedy="write the smaller number first, such as 0.01..100"
+            )
 
     def __str__(self) -> str:
         return f"{self.low}..{self.high}"

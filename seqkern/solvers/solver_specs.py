@@ -311,8 +311,8 @@ def make_solver(spec: "Spec | Solver", kind: str, classes: Sequence[str] = ()) -
         return SOLVERS.build("pairwise_voting", binary=solver)
     if set(solver.targets) == {"none"}:
         raise ParameterError(
-            f"solver {solver.name!r} learns without labels",
-            remedy="leave them out: seqkern train with one file and without --labels; or choose another solver",
+            f"solver {solver.name!r} is unsupervised",
+            remedy="run seqkern train with one file and without --labels, or choose another solver",
         )
     able = [name for name, cls in SOLVERS.classes.items() if kind in cls.targets]
     raise ParameterError(
@@ -347,8 +347,8 @@ def common_input(specs: Iterable["Spec | Solver"]) -> str:
     for solver in solvers:
         if solver.input != solvers[0].input:
             raise ParameterError(
-                f"solver {solvers[0].name!r} takes {TAKES[solvers[0].input]}, {solver.name!r} {TAKES[solver.input]}",
-                remedy="choose among solvers of one sort",
+                f"solver {solvers[0].name!r} takes {TAKES[solvers[0].input]}, {solver.name!r} takes {TAKES[solver.input]}",
+                remedy="choose solvers that take the same input",
             )
     return solvers[0].input
 
@@ -396,7 +396,7 @@ def _split_spec(spec: Any) -> tuple[str, dict[str, Any]]:
     """Return a spec's solver name and a dict of its parameters."""
     spec = parse_spec(spec, "solver") if isinstance(spec, str) else spec
     if not isinstance(spec, Mapping) or not isinstance(spec.get("solver"), str):
-        raise ParameterError(f"{spec!r} names no solver", remedy="write it like {solver: csvc, C: 1} or csvc:C=1")
+        raise ParameterError(f"{spec!r} does not name a solver", remedy="write it as {solver: csvc, C: 1} or csvc:C=1")
     name = spec["solver"]
     cls = SOLVERS.get(name)
     values = normal_values(cls, {key: value for key, value in spec.items() if key != "solver"}, grid=True)

@@ -108,7 +108,7 @@ class Stored(Estimator):
         support = places[self.support_]
         if np.any(support < 0):
             raise ParameterError(
-                f"row {self.support_[support < 0][0]} is left out, but prediction needs it",
+                f"row {self.support_[support < 0][0]} is missing, but prediction needs it",
                 remedy="keep every row of support_",
             )
         return Stored.renumber(self, support, len(rows))

@@ -94,14 +94,17 @@ class BestBasis(AnyClassSolver):
     search: str = choice(
         default="brute_force",
         choices=SEARCHES,
-        doc="Look at all subsets, of at most 20 features; or from none on take features in and out while that helps; "
-        "or also swap them, from none and from `restarts` random subsets on.",
+        doc="``brute_force``: all subsets, of at most 20 features; ``stepwise``: add and remove "
+        "features, starting from none, while that helps; ``local``: also swap features, starting "
+        "from none and from `restarts` random subsets.",
     )
-    criterion: str = choice(default="bic", choices=CRITERIA, doc="What makes one subset better than another, as above.")
-    folds: int = integer(default=5, low=2, doc="Of the cross-validation; groups stay together.")
-    restarts: int = integer(default=5, low=0, doc='From how many random subsets ``"local"`` begins, besides none.')
-    level: float = real(default=0.95, low=0, high=1, open_low=True, open_high=True, doc="Of the confidence intervals.")
-    seed: int = random_seed("Of the folds and the random subsets.")
+    criterion: str = choice(default="bic", choices=CRITERIA, doc="Criterion of a subset, see the notes.")
+    folds: int = integer(default=5, low=2, doc="Folds of the cross-validation; groups stay together.")
+    restarts: int = integer(default=5, low=0, doc='Number of random starts of ``"local"``, besides the empty subset.')
+    level: float = real(
+        default=0.95, low=0, high=1, open_low=True, open_high=True, doc="Confidence level of the intervals."
+    )
+    seed: int = random_seed("Seed of the folds and the random subsets.")
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError where there are too few records, or groups, for the folds."""
@@ -109,12 +112,13 @@ class BestBasis(AnyClassSolver):
         if self.criterion == "cv" and count < self.folds:
             what = "records" if groups is None else "groups"
             raise ParameterError(
-                f"folds={self.folds} is not possible with {count} {what}", remedy="give fewer, or another criterion"
+                f"folds={self.folds} is not possible with {count} {what}",
+                remedy="choose fewer folds, or another criterion",
             )
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(search="stepwise"), cls(criterion="cv", folds=3), cls(search="local", criterion="cp", restarts=1)]
 
     def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:

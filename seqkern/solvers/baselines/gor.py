@@ -81,20 +81,21 @@ class GOR(AnyClassSolver):
         default=21,
         low=1,
         high=10_000,
-        doc="How many neighbouring features are one position, as in the one-hot vectors of a window: 20 amino acids "
-        "and the terminus. The residue is the one feature above zero, the others are 0; a position without one, "
-        "beyond an end or unknown, holds a residue of its own, which comes first in the tables.",
+        doc="Number of features for each position, as in one-hot windows: 20 amino acids and the "
+        "terminus. The one feature above zero is the residue, the others are 0; a position "
+        "without one, beyond an end or unknown, counts as a residue of its own, first in the "
+        "tables.",
     )
-    pairs: bool = flag(default=False, doc="Whether pairs of positions count (GOR IV).")
+    pairs: bool = flag(default=False, doc="Count pairs of positions (GOR IV).")
     pseudocount: float = real(
         default=1.0,
         low=0,
-        doc="So many residues are added to those of a class at each position, shared among them as in all classes.",
+        doc="Pseudocount added to the residues of a class at each position, distributed as in all classes.",
     )
     pair_pseudocount: float = real(
         default=300.0,
         low=0,
-        doc="So many pairs are added to those of a class, shared among them as if residues were independent.",
+        doc="Pseudocount added to the pairs of a class, distributed as if residues were independent.",
     )
 
     def complexity(self) -> tuple[float, ...]:
@@ -103,7 +104,7 @@ class GOR(AnyClassSolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(letters=1), cls(letters=1, pairs=True, pair_pseudocount=1.0)]
 
     def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
@@ -111,7 +112,7 @@ class GOR(AnyClassSolver):
         if K.shape[1] % self.letters:
             raise ParameterError(
                 f"letters={self.letters} is not possible with {K.shape[1]} features",
-                remedy=f"give the number of features of one position; {LETTERS_OF}",
+                remedy=f"give the number of features of each position; {LETTERS_OF}",
             )
         self.support_ = np.arange(K.shape[1])
         codes, y = self._codes(K, self.support_), y.astype(np.int64)
@@ -142,7 +143,7 @@ class GOR(AnyClassSolver):
         if len(odd):
             row, place = odd[0]
             raise GramError(
-                f"row {start + row}: the features of position {place + 1} are no letter, of which one is above 0 and "
+                f"row {start + row}: the features of position {place + 1} are not one-hot: one must be above 0 and "
                 f"the other {self.letters - 1} are 0",
                 remedy=LETTERS_OF,
             )

@@ -76,9 +76,9 @@ class LinearDiscriminant(AnyClassSolver):
         low=0,
         high=1,
         words=("auto",),
-        doc='s in (1 − s) Σ_k + s (tr Σ_k / d) I, from 0 to 1; "auto" finds it in each class for its standardised '
-        "features by the formula of Ledoit & Wolf. Without it directions without variance within the classes are "
-        "left out.",
+        doc='s in (1 − s) Σ_k + s (tr Σ_k / d) I, from 0 to 1; "auto" estimates it for each class by '
+        "the formula of Ledoit & Wolf, on standardised features. Without it, directions without "
+        "variance within the classes are left out.",
     )
 
     @classmethod
@@ -92,7 +92,7 @@ class LinearDiscriminant(AnyClassSolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(), cls(shrinkage=0.3), cls(shrinkage="auto")]
 
     def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:

@@ -65,13 +65,14 @@ class LPMachine(BinarySolver):
     input = "features"
     accepts_blocks = True
 
-    C: float = cost("Cost of a margin error. The weights are all zero if it is small.")
+    C: float = cost("C, the cost of a margin error. If it is too small, all weights are zero.")
     max_units: int = integer(
         default=5000,
         low=2,
-        doc="Of more training rows than that so many are drawn: the program's time grows with their square or more.",
+        doc="Largest number of training rows; of more, this many are drawn, because time grows at "
+        "least with their square.",
     )
-    seed: int = random_seed("Of what is drawn.")
+    seed: int = random_seed("Seed of the draw.")
 
     @classmethod
     def default_grid(cls) -> dict[str, list[Any]]:
@@ -84,14 +85,14 @@ class LPMachine(BinarySolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(), cls(C=0.3, max_units=30)]
 
     def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
         """Solve the program of the rows that are drawn."""
         drawn = order_by_content(K, y, self.seed)[: self.max_units]
         if len(np.unique(y[drawn])) < 2:
-            raise ParameterError(f"max_units={self.max_units} leaves one class only", remedy="give a larger number")
+            raise ParameterError(f"max_units={self.max_units} leaves only one class", remedy="give a larger number")
         X = gathered(K, drawn).astype(np.float64, copy=False)
         found = solve_one_norm(X, y[drawn], float(self.C))
         self.support_ = np.flatnonzero(found.weights).astype(np.int64)

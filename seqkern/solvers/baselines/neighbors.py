@@ -15,10 +15,10 @@ from seqkern.solvers.linear_algebra import ROWS
 class Neighbors(Solver):
     """What the two solvers share: squared distances, and who is a neighbour."""
 
-    n_neighbors: int = integer(default=5, low=1, doc="k; less than the number of training rows.")
+    n_neighbors: int = integer(default=5, low=1, doc="k, less than the number of training rows.")
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
-        """Raise ParameterError where there are too few training records for so many neighbours."""
+        """Raise ParameterError if there are fewer training records than neighbours."""
         if len(y) <= self.n_neighbors:
             raise ParameterError(
                 f"n_neighbors={self.n_neighbors} is not possible with {len(y)} training records",
@@ -119,7 +119,7 @@ class KernelNeighbors(Neighbors, ClassSolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(), cls(n_neighbors=1), cls(n_neighbors=8)]
 
     def predict(self, K: Any) -> npt.NDArray[Any]:

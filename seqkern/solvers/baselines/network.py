@@ -75,21 +75,21 @@ class Network(AnyClassSolver):
     accepts_groups = True
 
     hidden: int = integer(default=10, low=1, doc="Hidden units.")
-    alpha: float = real(default=0.01, low=0, doc="Penalty of squared weights.")
-    learning_rate: float = real(default=1e-3, low=0, open_low=True, doc="First step of Adam.")
-    batch_size: int = integer(default=200, low=1, doc="Rows for each step.")
+    alpha: float = real(default=0.01, low=0, doc="α, the penalty on squared weights.")
+    learning_rate: float = real(default=1e-3, low=0, open_low=True, doc="Initial learning rate of Adam.")
+    batch_size: int = integer(default=200, low=1, doc="Rows per step.")
     validation: float = real(
         default=0.1,
         low=0,
         high=1,
         open_high=True,
-        doc="Share of the training groups (without groups, of the rows) to stop by. 0: all rows are learned from, and "
-        "those are what it stops by.",
+        doc="Share of the training groups (or rows) held out for early stopping. With 0, all rows are "
+        "learned from, and their loss decides.",
     )
-    patience: int = integer(default=5, low=1, doc="So many passes without a better one end the fit.")
-    max_epochs: int = integer(default=200, low=1, doc="At most so many passes.")
+    patience: int = integer(default=5, low=1, doc="Passes without improvement after which training stops.")
+    max_epochs: int = integer(default=200, low=1, doc="Maximum number of passes.")
     seed: int = random_seed(
-        "Of the first weights, of the order of the rows, and of the groups to stop by.", largest=2**32 - 1
+        "Seed of the initial weights, the order of the rows, and the held-out groups.", largest=2**32 - 1
     )
 
     @classmethod
@@ -103,7 +103,7 @@ class Network(AnyClassSolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(hidden=4, learning_rate=0.2, batch_size=10, validation=0.2, patience=3)]
 
     def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
@@ -132,7 +132,7 @@ class Network(AnyClassSolver):
                     self.weights_ = [weights.copy() for weights in network.coefs_]
                     self.biases_ = [biases.copy() for biases in network.intercepts_]
         stopped = epochs - best_epoch >= self.patience
-        remark = {} if stopped else {"remark": "raise max_epochs, or learning_rate"}
+        remark = {} if stopped else {"remark": "raise max_epochs or learning_rate"}
         report = {"converged": stopped, "iterations": epochs, "residual": 0.0, "objective": best}
         return {**report, "best_epoch": best_epoch, **remark}
 
@@ -155,7 +155,7 @@ class Network(AnyClassSolver):
             network.partial_fit(X, y, classes=np.arange(len(self.classes_)))
         except ValueError as error:  # weights that are not numbers any more
             raise ParameterError(
-                f"learning_rate={self.learning_rate} leads nowhere: {error}", remedy="choose a smaller one"
+                f"learning_rate={self.learning_rate} diverges: {error}", remedy="choose a smaller learning_rate"
             ) from error
 
     def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

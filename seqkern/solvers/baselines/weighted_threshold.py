@@ -62,9 +62,9 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
     name = "weighted_threshold"
     summary = "Moves a solver's threshold to where false positives and false negatives cost least in training."
 
-    binary: Solver = component("solver", kw_only=False, doc="The binary solver; it learns all training rows.")
-    false_positive: float = real(default=1.0, low=0, open_low=True, doc="What a false positive costs.")
-    false_negative: float = real(default=1.0, low=0, open_low=True, doc="What a false negative costs.")
+    binary: Solver = component("solver", kw_only=False, doc="The binary solver; it learns from all training rows.")
+    false_positive: float = real(default=1.0, low=0, open_low=True, doc="Cost of a false positive.")
+    false_negative: float = real(default=1.0, low=0, open_low=True, doc="Cost of a false negative.")
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError where the binary solver would."""
@@ -72,7 +72,7 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         from seqkern.solvers.svm.primal import PrimalSVC  # only here: of the contract suite alone
 
         return [cls(CSVC(tol=1e-6)), cls(PrimalSVC(tol=1e-9), false_negative=3.0)]

@@ -75,17 +75,17 @@ class WhitenedNeighbors(AnyClassSolver):
 
     n_neighbors: int = integer(default=15, low=1, doc="k, less than the number of training rows.")
     n_components: int | None = integer(
-        default=None, low=1, doc="So many components, those of the largest variance; by default all that vary."
+        default=None, low=1, doc="Number of principal components; by default all with variance."
     )
     max_units: int = integer(
         default=20_000,
         low=2,
-        doc="Of more training rows than that so many are drawn to be neighbours; the whitening learns from all.",
+        doc="Largest number of neighbours kept; of more training rows, this many are drawn. Whitening uses all rows.",
     )
-    seed: int = random_seed("Of what is drawn.")
+    seed: int = random_seed("Seed of the draw.")
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
-        """Raise ParameterError where there are too few training records for so many neighbours."""
+        """Raise ParameterError if there are fewer training records than neighbours."""
         count = min(len(y), self.max_units)
         if count <= self.n_neighbors:
             raise ParameterError(
@@ -104,7 +104,7 @@ class WhitenedNeighbors(AnyClassSolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(n_neighbors=3), cls(n_neighbors=1, n_components=2, max_units=30)]
 
     def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:

@@ -77,17 +77,20 @@ class KernelFisher(KernelExpansion, BinarySolver):
     summary = "Kernel Fisher discriminant: a direction with distant class means and narrow classes."
 
     epsilon: float = real(
-        default=0.01, low=0, open_low=True, doc="ε: the larger, the closer to the direction between the means."
+        default=0.01,
+        low=0,
+        open_low=True,
+        doc="ε: larger values give a direction closer to the line between the means.",
     )
-    form: Literal["quotient", "program"] = choice(default="quotient", doc="Which of the two, as above.")
+    form: Literal["quotient", "program"] = choice(default="quotient", doc="Quotient or program, see the notes.")
     penalty: Literal["coefficients", "function"] = choice(
-        default="coefficients", doc="P: ‖α‖², or αᵀKα, the squared length of w."
+        default="coefficients", doc="P: ‖α‖² (``coefficients``), or αᵀKα (``function``), the squared length of w."
     )
     epsilon_scale: Literal["mean", "absolute"] = choice(
         default="mean",
-        doc="Whether `epsilon` counts in units of the mean of the diagonal of the total scatter K C K (of C K C with "
-        '``penalty="function"``), C = I − 11ᵀ/l, so that one value suits kernels and training parts of any size; '
-        "or as it is.",
+        doc="Unit of `epsilon`: ``mean``, the mean diagonal of the total scatter K C K (of C K C with "
+        '``penalty="function"``), C = I − 11ᵀ/l, so that one value suits kernels and training '
+        "parts of any size; or ``absolute``.",
     )
 
     @classmethod
@@ -101,7 +104,7 @@ class KernelFisher(KernelExpansion, BinarySolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [
             cls(),
             cls(form="program"),
@@ -121,7 +124,7 @@ class KernelFisher(KernelExpansion, BinarySolver):
         if np.abs(between).max() <= 1e-12 * np.abs(means).max():
             raise GramError(
                 "the means of the two classes coincide in feature space",
-                remedy="choose another kernel: this one does not tell the classes apart",
+                remedy="choose another kernel; this one does not separate the classes",
             )
         epsilon, alpha = (self._of_coefficients if self.penalty == "coefficients" else self._of_function)(
             K, between, classes

@@ -75,7 +75,7 @@ class KernelPCA(TransformerMixin, Solver):
     targets: ClassVar[tuple[str, ...]] = ("none",)
 
     n_components: int | None = integer(
-        default=2, low=1, optional=True, doc="At most so many components, of largest variance first; None for all."
+        default=2, low=1, optional=True, doc="Maximum number of components, largest variance first; none: all."
     )
 
     def transform(self, K: Any) -> npt.NDArray[np.float64]:
@@ -128,7 +128,7 @@ class KernelPCA(TransformerMixin, Solver):
     def _check(self, count: int, trace: float) -> None:
         """Raise GramError if there is no variance, and warn if there are fewer components than wanted."""
         if count == 0 or trace <= 0:
-            none = "there is no direction of positive variance to project on"
+            none = "no direction has positive variance"
             less = f"the total variance in feature space is not positive: the centred matrix has the trace {trace:g}"
             raise GramError(
                 none if count == 0 else less,

@@ -87,20 +87,22 @@ class LSSVC(SearchesCost, KernelExpansion, BinarySolver):
     summary = "Least-squares support vector machine: like an SVM, but with squared errors."
 
     C: float = cost(
-        "Cost of a squared error. The γ of Suykens & Vandewalle and the ν of Mangasarian & Musicant are 2C."
+        "C, the cost of a squared error. The γ of Suykens & Vandewalle and the ν of Mangasarian & Musicant are 2C."
     )
-    form: Literal["equality", "inequality"] = choice(default="equality", doc="Which of the two, as above.")
+    form: Literal["equality", "inequality"] = choice(
+        default="equality", doc="Equality or inequality form, see the notes."
+    )
     class_weight: dict | str | None = class_weights("Factor of C for each class, as in `CSVC`.")
     tol: float = real(
         default=1e-6,
         low=0,
         open_low=True,
-        doc="The inequality form has converged when no condition of the optimum is violated by more, in units of the "
-        "margin: the largest |min(α_i Q_ii, (Qα)_i − 1)|; or when the duality gap is at most this share of the "
-        "primal objective. The equality form is solved in one go.",
+        doc="The inequality form has converged when the largest violation of the optimality "
+        "conditions, |min(α_i Q_ii, (Qα)_i − 1)|, in units of the margin, or the duality gap, as "
+        "a share of the primal objective, is at most this. The equality form is solved directly.",
     )
     max_iter: int = integer(
-        default=1000, low=1, doc="At most so many iterations of the inequality form, one solved system each."
+        default=1000, low=1, doc="Maximum number of iterations of the inequality form, one linear system each."
     )
 
     @property
@@ -110,7 +112,7 @@ class LSSVC(SearchesCost, KernelExpansion, BinarySolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(), cls(C=3.0, form="inequality"), cls(form="inequality", class_weight="balanced")]
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
@@ -171,7 +173,7 @@ class LSSVR(SearchesCost, KernelExpansion, RealSolver):
     name = "lssvr"
     summary = "Least-squares support vector regression: kernel ridge regression with a bias."
 
-    C: float = cost("Cost of a squared error.")
+    C: float = cost("C, the cost of a squared error.")
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Solve the system."""
@@ -241,7 +243,11 @@ def solve_system(
         left = y - product - errors - intercept
     residual = max(np.abs(left).max(), abs(beta.sum()))
     converged = bool(residual <= ENOUGH * max(1.0, np.abs(y).max()))
-    remark = {} if converged else {"remark": "K and 1/C differ by too many digits; lower C, or normalise the kernel"}
+    remark = (
+        {}
+        if converged
+        else {"remark": "K and 1/C differ by too many orders of magnitude; lower C, or normalise the kernel"}
+    )
     return (
         beta,
         intercept,

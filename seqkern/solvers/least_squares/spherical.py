@@ -72,8 +72,8 @@ class SphericalSVC(KernelExpansion, BinarySolver):
     summary = "Support vector machine on sphered data: its margin does not depend on the scale of the features."
     needs_semidefinite = True
 
-    C: float = cost("Cost of a margin error; infinite for a hard margin.", infinite=True)
-    ridge: float = real(default=0.1, low=0, open_low=True, doc="ρ: the smaller, the nearer to sphered data.")
+    C: float = cost("C, the cost of a margin error; infinite for a hard margin.", infinite=True)
+    ridge: float = real(default=0.1, low=0, open_low=True, doc="ρ: smaller values are closer to sphered data.")
     class_weight: dict | str | None = class_weights()
     tol: float = tolerance(1e-3, "As in `CSVC`.")
     max_iter: int = limit(10_000_000, "As in `CSVC`.")
@@ -89,7 +89,7 @@ class SphericalSVC(KernelExpansion, BinarySolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(tol=1e-6), cls(C=np.inf, ridge=10.0, tol=1e-6), cls(class_weight="balanced", tol=1e-6)]
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:

@@ -63,14 +63,14 @@ class BinaryTree(BinaryEnsemble):
     binary: Solver = component(
         "solver",
         kw_only=False,
-        doc="The binary solver; each step trains a clone on the rows of its class, as 1, and of those after it, as −1.",
+        doc="The binary solver; each step trains a clone on the rows of its class (1) and of later classes (−1).",
     )
     order: list[str] | None = labels(
         default=None,
         kw_only=False,
         list_parameter=True,
-        doc="The classes in the order in which they are decided; by default that of the labels. With helix, strand "
-        "and coil, ``[H, E, C]`` first tells helix from the rest, then strand from coil.",
+        doc="Order in which the classes are decided; by default that of the labels. For helix, strand "
+        "and coil, ``[H, E, C]`` first separates helix from the rest, then strand from coil.",
     )
 
     def _check_parameters(self) -> None:
@@ -94,7 +94,7 @@ class BinaryTree(BinaryEnsemble):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         from seqkern.solvers.svm.primal import PrimalSVC  # only here: of the contract suite alone
 
         return [cls(PrimalSVC(tol=1e-9))]
@@ -113,7 +113,7 @@ class BinaryTree(BinaryEnsemble):
         if sorted(map(str, meant)) != sorted(map(str, known)):
             raise ParameterError(
                 f"order={self.order!r} is not of these classes",
-                remedy=f"list each of them once: {', '.join(map(str, known))}",
+                remedy=f"list each class once: {', '.join(map(str, known))}",
             )
         return np.array([known.index(name) for name in meant])
 

@@ -71,21 +71,22 @@ class DirectMulticlass(SearchesCost, ClassSolver):
     needs_semidefinite = True
     targets = ("multiclass",)
 
-    C: float = cost("Cost of a margin error.")
+    C: float = cost("C, the cost of a margin error.")
     bias: float = real(
         default=1.0,
         low=0,
-        doc="How cheap a bias is: b_m is the weight of a constant feature whose square is `bias` times the mean of "
-        "K's diagonal. Zero: no bias. The larger, the less of it is paid for, and the slower the fit.",
+        doc="How little the bias is penalised: b_m is the weight of a constant feature whose square "
+        "is `bias` times the mean diagonal of K. 0: no bias. Larger values penalise it less, and "
+        "slow the fit down.",
     )
     tol: float = tolerance(
-        1e-3, "The fit has converged when no condition is violated by more than this; margins are 2."
+        1e-3, "The fit has converged when no optimality condition is violated by more than this; margins are 2."
     )
-    max_iter: int = limit(10_000_000, "At most so many moves of one row.")
+    max_iter: int = limit(10_000_000, "Maximum number of moves of one row.")
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(tol=1e-6), cls(C=20.0, bias=0.0, tol=1e-5)]
 
     def fit_after(

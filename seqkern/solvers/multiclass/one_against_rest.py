@@ -68,7 +68,7 @@ class OneAgainstRest(BinaryEnsemble):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         # only here: of the contract suite alone
         from seqkern.solvers.psvm.psvm import PSVC
         from seqkern.solvers.svm.svm import CSVC

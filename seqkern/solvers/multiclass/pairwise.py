@@ -25,12 +25,13 @@ class PairwiseEnsemble(BinaryEnsemble):
     binary: Solver = component(
         "solver",
         kw_only=False,
-        doc="The binary solver; each pair trains a clone on its own rows (and, for a Gram matrix, columns).",
+        doc="The binary solver; each pair trains a clone on the rows of its two classes (and, for a "
+        "Gram matrix, columns).",
     )
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         from seqkern.solvers.svm.svm import CSVC  # only here: of the contract suite alone
 
         return [cls(CSVC(tol=1e-6))]

@@ -18,31 +18,32 @@ class PotentialSVM(Solver):
     """What `PSVC` and `PSVR` share: parameters, the fit, the model."""
 
     C: float = cost(
-        "Bound on every |α_j|; infinite for none. A small one limits the influence of single columns.", infinite=True
+        "C, the bound on every |α_j|; infinite for none. A small bound limits the influence of single columns.",
+        infinite=True,
     )
-    epsilon: float = real(default=0.1, low=0, doc="ε: the larger, the fewer support columns.")
+    epsilon: float = real(default=0.1, low=0, doc="ε: larger values select fewer support columns.")
     epsilon_scale: Literal["max", "absolute"] = choice(
         default="max",
-        doc="Whether `epsilon` counts in units of ε_max = ‖K̃ᵀy‖_∞, from which on no column is selected (so that one "
-        "value suits training parts of any size), or as it is.",
+        doc="Unit of `epsilon`: ``max``, ε_max = ‖K̃ᵀy‖_∞, above which no column is selected, so that "
+        "one value suits training parts of any size; or ``absolute``.",
     )
     tol: float = tolerance(
         1e-6,
-        "The fit has converged when the largest violation of the optimality conditions, in units of ε_max, and the "
-        "duality gap, in units of ½‖y − b‖², are both at most this.",
+        "The fit has converged when the largest violation of the optimality conditions, in units "
+        "of ε_max, and the duality gap, in units of ½‖y − b‖², are both at most this.",
     )
-    max_iter: int = limit(1_000_000, "At most so many moves of one variable.")
+    max_iter: int = limit(1_000_000, "Maximum number of moves of one variable.")
     kernel: Literal["precomputed", "features"] = choice(
         default="precomputed",
-        doc="Whether K is a square Gram matrix, whose columns are the training rows, or any matrix, whose columns are "
-        "features or other objects. Features may also be a sparse matrix.",
+        doc="``precomputed``: K is a square Gram matrix whose columns are the training rows; "
+        "``features``: any matrix whose columns are features or other objects, possibly sparse.",
     )
     cache_size: float = real(
         default=256,
         low=1,
-        doc="For a K that is a memory map of more than so many MiB: at most so much of it is in memory at a time, and "
-        "the rest is read from its file whenever it is needed. Room for sixteen columns is the least. The matrix "
-        "Q of the working set, at most 128 MiB, comes on top.",
+        doc="Memory in MiB for a larger memory-mapped K; the rest is read from its file when needed. "
+        "It must hold at least sixteen columns. The matrix Q of the working set, at most 128 MiB, "
+        "comes on top.",
     )
 
     @property
@@ -70,7 +71,7 @@ class PotentialSVM(Solver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [
             cls(),
             cls(C=np.inf, epsilon=0.5, epsilon_scale="absolute"),

@@ -90,7 +90,10 @@ class SelectedClassifier(ClassSolver):
     accepts_groups = True
 
     selector: Selector = component(
-        "selector", kw_only=False, list_parameter=True, doc="Its own number of features is replaced."
+        "selector",
+        kw_only=False,
+        list_parameter=True,
+        doc="The feature selector; its own number of features is replaced.",
     )
     predictor: Solver | list[Solver] = component(
         "solver",
@@ -98,20 +101,24 @@ class SelectedClassifier(ClassSolver):
         expand=True,
         kw_only=False,
         list_parameter=True,
-        doc="Who learns from the selected features: on their Gram matrix, if it takes one. A binary one learns "
-        "several classes by pairwise voting. In a spec, a grid: ``{solver: nusvc, nu: [0.1, 0.3]}``.",
+        doc="The solver for the selected features; it gets their Gram matrix if it takes one. A "
+        "binary solver learns several classes by pairwise voting. In a spec, a grid: ``{solver: "
+        "nusvc, nu: [0.1, 0.3]}``.",
     )
     n_features: int | list[int] = integer(
-        default=20, low=1, several=True, list_parameter=True, doc="F, or several to choose from."
+        default=20, low=1, several=True, list_parameter=True, doc="F, or several values to choose from."
     )
-    scaler: ExpressionScaler | None = component("scaler", default=None, list_parameter=True, doc="Fitted in each part.")
-    around: int = integer(default=1, low=0, doc="a: how many features more, and fewer, count for an error.")
+    scaler: ExpressionScaler | None = component(
+        "scaler", default=None, list_parameter=True, doc="Scaler of the features, fitted in each part."
+    )
+    around: int = integer(default=1, low=0, doc="a: errors are averaged over F − a, F and F + a features.")
     folds: int | str = integer(
         default=LEAVE_ONE_OUT,
         low=2,
         words=(LEAVE_ONE_OUT,),
-        doc="The inner cross-validation: each row by itself, or so many stratified parts "
-        "(`selected_choice.inner_parts`). The groups that `fit` is given stay together, in leave-one-out too.",
+        doc="The inner cross-validation: leave-one-out, or this many stratified folds "
+        "(`selected_choice.inner_parts`). Groups given to `fit` stay together, in leave-one-out "
+        "too.",
     )
 
     def _check_parameters(self) -> None:
@@ -122,7 +129,7 @@ class SelectedClassifier(ClassSolver):
         self.selector.check_parameters()
         if not self._predictors() or not all(_can_predict(one) for one in self._predictors()):
             raise ParameterError(
-                f"predictor={self.predictor!r} is not possible", remedy="give a solver of classes, or a list of some"
+                f"predictor={self.predictor!r} is not possible", remedy="give a classifier, or a list of classifiers"
             )
         for predictor in self._predictors():
             predictor.check_parameters()
@@ -147,7 +154,7 @@ class SelectedClassifier(ClassSolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         # only here: of the contract suite alone
         from seqkern.solvers.psvm.psvm import PSVC
         from seqkern.solvers.selection.selectors.psvm import PSVMFeatureSelector
@@ -202,7 +209,8 @@ class SelectedClassifier(ClassSolver):
         selected = best_features(selector)
         if not len(selected):
             raise ParameterError(
-                f"selector {self.selector.name!r} chooses no feature", remedy="loosen its parameters, or the scaler's"
+                f"selector {self.selector.name!r} selects no feature",
+                remedy="relax its parameters, or those of the scaler",
             )
         self.scaler_ = None if self.scaler is None else clone(self.scaler).fit(K)
         every = self.scaler_ is not None and self.scaler_.needs_all_columns()

@@ -24,8 +24,9 @@ LARGEST = 1e100
 """Of larger coefficients the sums of squares may not be finite."""
 
 UNBOUNDED = (
-    "LIBSVM's coefficients grew beyond all bounds, as they do where the kernel matrix is not positive semi-definite; "
-    "repair it (clip, flip, shift), give a finite C, or choose solver psvc or psvr, which takes any matrix"
+    "LIBSVM's coefficients diverged, as they do if the kernel matrix is not positive "
+    "semi-definite; repair it (clip, flip, shift), give a finite C, or choose solver psvc or "
+    "psvr, which takes any matrix"
 )
 
 
@@ -43,8 +44,8 @@ class LibsvmMachine(KernelExpansion):
     needs_semidefinite = True
     last_parameters: ClassVar[tuple[str, ...]] = ("tol", "max_iter")
 
-    tol: float = tolerance(1e-3, "LIBSVM stops when the largest violation of the optimality conditions is below it.")
-    max_iter: int = limit(10_000_000, "At most so many iterations.")
+    tol: float = tolerance(1e-3, "LIBSVM stops when the largest violation of the optimality conditions is below this.")
+    max_iter: int = limit(10_000_000, "Maximum number of iterations.")
 
     def _run(
         self,

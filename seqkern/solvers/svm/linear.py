@@ -78,19 +78,17 @@ class LinearSVC(SearchesCost, BinarySolver):
     summary = "Support vector machine without a Gram matrix, for many sequences: same solution as csvc."
     input: ClassVar[str] = "implicit"
 
-    C: float = cost("Cost of a margin error.")
+    C: float = cost("C, the cost of a margin error.")
     class_weight: dict | str | None = class_weights()
     tol: float = tolerance(
-        1e-3, "The fit has converged when the duality gap is at most this share of the primal value."
+        1e-3, "The fit has converged when the duality gap is at most this share of the primal objective."
     )
-    max_epochs: int = integer(
-        default=1000, low=1, doc="At most so many passes; passes over few records count in proportion."
-    )
-    seed: int = random_seed("Of the order in which the records are looked at.")
+    max_epochs: int = integer(default=1000, low=1, doc="Maximum number of passes; partial passes count in proportion.")
+    seed: int = random_seed("Seed of the order of the records.")
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         exact: dict[str, Any] = {"tol": 1e-9, "max_epochs": 100_000}
         return [cls(**exact), cls(C=0.3, class_weight="balanced", **exact)]
 
@@ -142,8 +140,8 @@ class LinearSVC(SearchesCost, BinarySolver):
             vectors = getattr(self, "_vectors", None)
             if vectors is None or vectors.tables is not K.tables:
                 raise ParameterError(
-                    "these feature vectors have other tables than those that the solver was fitted on",
-                    remedy="take both from one Implicit, or give kernel rows",
+                    "these feature vectors have other tables than the training data",
+                    remedy="take both from the same Implicit, or give kernel rows",
                 )
             weights = vectors.zeros()
             vectors.add(weights, self.coefficients_)

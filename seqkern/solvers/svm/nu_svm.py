@@ -77,13 +77,13 @@ class NuSVC(LibsvmMachine, BinarySolver):
         low=0,
         high=1,
         open_low=True,
-        doc="ν: at most this share of the training rows are errors or inside the margin, at least this share are "
-        "support vectors. It can be at most 2·min(l₊, l₋)/l; a larger one is refused.",
+        doc="ν: at most this share of the training rows are margin errors, at least this share are "
+        "support vectors. The largest feasible value is 2·min(l₊, l₋)/l.",
     )
     tol: float = changed(
         default=1e-3,
-        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of the mean diagonal of "
-        "K, is below it.",
+        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of the "
+        "mean diagonal of K, is below this.",
     )
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
@@ -108,7 +108,7 @@ class NuSVC(LibsvmMachine, BinarySolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(nu=0.1, tol=1e-7), cls(tol=1e-7)]
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:

@@ -20,8 +20,8 @@ NO_LENGTH = 1e-3
 """A mean of support vectors that is shorter, in units of their typical length, is taken for zero."""
 
 AT_ORIGIN = (
-    "no plane was found that leaves the origin on one side of the rows, as of a centred matrix: the decision means "
-    "nothing; choose another kernel, such as rbf, or none of the transforms that centre"
+    "no plane separates the rows from the origin, as for a centred matrix, so the decision is "
+    "meaningless; choose another kernel such as rbf, or no centring transform"
 )
 
 
@@ -78,12 +78,12 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
         low=0,
         high=1,
         open_low=True,
-        doc="ν: at most this share of the rows that it learns lie outside, at least this share are support vectors.",
+        doc="ν: at most this share of the learned rows lie outside, at least this share are support vectors.",
     )
     tol: float = changed(
         default=1e-3,
-        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of the mean diagonal of "
-        "K, is below it.",
+        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of the "
+        "mean diagonal of K, is below this.",
     )
 
     @classmethod
@@ -97,7 +97,7 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(tol=1e-7), cls(nu=0.2, tol=1e-7)]
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64] | None) -> dict[str, Any]:

@@ -79,16 +79,17 @@ class PrimalSVC(SearchesCost, AnyClassSolver):
     accepts_blocks: ClassVar[bool] = True
     selects: ClassVar[bool] = False
 
-    C: float = cost("Cost of a squared error.")
+    C: float = cost("C, the cost of a squared error.")
     loss: Literal["squared_hinge", "squared"] = choice(
         default="squared_hinge",
-        doc="Whether records beyond their margin cost nothing, or their squared distance from it as well.",
+        doc="``squared_hinge``: records beyond their margin cost nothing; ``least_squares``: their "
+        "squared distance from it.",
     )
     class_weight: dict | str | None = class_weights()
     tol: float = tolerance(
-        1e-4, "The fit has converged when the duality gap is at most this share of the primal value."
+        1e-4, "The fit has converged when the duality gap is at most this share of the primal objective."
     )
-    max_iter: int = limit(100, "At most so many Newton steps.")
+    max_iter: int = limit(100, "Maximum number of Newton steps.")
 
     @property
     def iterative(self) -> bool:
@@ -97,7 +98,7 @@ class PrimalSVC(SearchesCost, AnyClassSolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(tol=1e-9), cls(C=0.3, loss="squared", tol=1e-9), cls(class_weight="balanced", tol=1e-9)]
 
     def fit_after(

@@ -63,13 +63,13 @@ class CSVC(SearchesCost, LibsvmMachine, BinarySolver):
     name = "csvc"
     summary = "Support vector machine: the widest margin between two classes, with a cost C for errors."
 
-    C: float = cost("Cost of a margin error; infinite for a hard margin.", infinite=True)
+    C: float = cost("C, the cost of a margin error; infinite for a hard margin.", infinite=True)
     class_weight: dict | str | None = class_weights()
-    max_iter: int = changed(default=10_000_000, doc="At most so many iterations; LIBSVM's own limit by default.")
+    max_iter: int = changed(default=10_000_000, doc="Maximum number of iterations; by default LIBSVM's own limit.")
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(tol=1e-6), cls(C=0.3, class_weight="balanced", tol=1e-6), cls(C=np.inf, tol=1e-6)]
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:

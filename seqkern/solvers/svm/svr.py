@@ -59,11 +59,11 @@ class SVR(LibsvmMachine, RealSolver):
     name = "svr"
     summary = "Support vector regression: a smooth function; errors up to epsilon cost nothing."
 
-    C: float = cost("Cost of an error beyond ε; infinite for none.", infinite=True)
-    epsilon: float = real(default=0.1, low=0, doc="ε, in units of y: errors up to it cost nothing.")
+    C: float = cost("C, the cost of an error beyond ε; infinite allows none.", infinite=True)
+    epsilon: float = real(default=0.1, low=0, doc="ε, in units of y: smaller errors cost nothing.")
     tol: float = changed(
         default=1e-3,
-        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of y, is below it.",
+        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of y, is below this.",
     )
 
     @classmethod
@@ -77,7 +77,7 @@ class SVR(LibsvmMachine, RealSolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(tol=1e-6), cls(C=10.0, epsilon=0.0, tol=1e-6)]
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
@@ -147,7 +147,7 @@ class NuSVR(LibsvmMachine, RealSolver):
     name = "nusvr"
     summary = "Support vector regression in which nu bounds the share of errors that count."
 
-    C: float = cost("Cost of an error beyond ε.")
+    C: float = cost("C, the cost of an error beyond ε.")
     nu: float = real(
         default=0.5,
         low=0,
@@ -158,7 +158,7 @@ class NuSVR(LibsvmMachine, RealSolver):
     )
     tol: float = changed(
         default=1e-3,
-        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of y, is below it.",
+        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of y, is below this.",
     )
 
     @classmethod
@@ -172,7 +172,7 @@ class NuSVR(LibsvmMachine, RealSolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(tol=1e-6), cls(C=10.0, nu=0.2, tol=1e-6)]
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:

@@ -179,7 +179,11 @@ def epsilon_path(
         if walk.run():
             break
     else:
-        warnings.warn(f"the path of ε stopped at {walk.epsilon}, where columns tie", ConvergenceWarning, stacklevel=2)
+        warnings.warn(
+            f"the path of ε stopped at {walk.epsilon}, because of ties between columns",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     return EpsilonPath(walk.top, walk.epsilon, walk.segments)
 
 

@@ -64,8 +64,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
     n_features: int | None = integer(
         default=None,
         low=1,
-        doc="How many features to choose: at most so many, for one that cannot be rated is never chosen. By default "
-        "all that can.",
+        doc="Number of features to choose; features that cannot be rated are never chosen. By default all others.",
     )
 
     # ---- what a selector writes --------------------------------------------------------------------------
@@ -190,7 +189,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
     def not_converged(self) -> str:
         """Return a sentence on the classifiers that did not converge."""
         machines = "1 machine" if self.not_converged_ == 1 else f"{self.not_converged_} machines"
-        return f"selector {self.name!r}: {machines} stopped before convergence, so that the ranking is less certain"
+        return f"selector {self.name!r}: {machines} did not converge, so the ranking is less reliable"
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         """Return which features are chosen, bool (d,)."""
@@ -227,7 +226,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         if not good.all():
             raise GramError(
                 f"row {int(np.argmin(good))} of the features contains NaN or inf",
-                remedy="correct the table or leave the record out",
+                remedy="correct the table, or remove the record",
             )
         try:
             validate_data(self, X, reset=True, skip_check_array=True)
@@ -247,7 +246,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
             if len(classes) < 2:
                 raise LabelError(
                     f"all {len(y)} training labels are of one class, {classes[0]!s}",
-                    remedy="a selector of features needs members of two classes",
+                    remedy="a feature selector needs samples of two classes",
                 )
         self.kind_ = kind
         if kind not in self.targets:

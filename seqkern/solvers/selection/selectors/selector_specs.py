@@ -47,8 +47,8 @@ def build_selector(spec: Any) -> "Selector":
     spec = parse_spec(spec, "selector") if isinstance(spec, str) else spec
     if not isinstance(spec, Mapping) or not isinstance(spec.get("selector"), str):
         raise ParameterError(
-            f"{spec!r} names no selector",
-            remedy="write it like {selector: golub, n_features: 20} or golub:n_features=20",
+            f"{spec!r} does not name a selector",
+            remedy="write it as {selector: golub, n_features: 20} or golub:n_features=20",
         )
     params = {key: value for key, value in spec.items() if key != "selector"}
     return build_named("selector", spec["selector"], params)
@@ -88,7 +88,7 @@ def build_scaler(spec: Any) -> "ExpressionScaler | None":
         return spec
     spec = {"normalize": spec} if isinstance(spec, str) else spec
     if not isinstance(spec, Mapping):
-        raise ParameterError(f"scaler={spec!r} is not possible", remedy="write it like {normalize: log, floor: 20}")
+        raise ParameterError(f"scaler={spec!r} is not possible", remedy="write it as {normalize: log, floor: 20}")
     for key in spec:
         if key not in ExpressionScaler.parameter_names():
             raise unknown_name("parameter of the scaler", key, ExpressionScaler.parameter_names())
