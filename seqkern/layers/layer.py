@@ -19,7 +19,7 @@ class Layer(Parameters):
     ----------
     name : str
         The name in configs.
-    plain : str
+    summary : str
         One sentence for readers of a report.
     calibrated : bool
         Whether what `transform` gives are natural logarithms of probabilities.
@@ -134,8 +134,8 @@ class Layer(Parameters):
         scores, y = np.ascontiguousarray(scores, dtype=np.float64), np.asarray(y, dtype=np.int64)
         if scores.ndim != 2 or scores.shape[1] < 2 or not len(scores) == len(chains) == len(y):
             raise LabelError(
-                f"layer {self.name!r}: scores of {scores.shape}, {len(chains)} residues and {len(y)} labels do not match",
-                remedy="give one row of scores and one label for each residue, and one column for each class",
+                f"layer {self.name!r}: scores of {scores.shape}, {len(chains)} residues, {len(y)} labels",
+                remedy="give a row of scores and a label for each residue, and a column for each class",
             )
         names = tuple(map(str, range(scores.shape[1]) if classes is None else classes))
         if len(names) != scores.shape[1]:

@@ -347,7 +347,8 @@ def common_input(specs: Iterable["Spec | Solver"]) -> str:
     for solver in solvers:
         if solver.input != solvers[0].input:
             raise ParameterError(
-                f"solver {solvers[0].name!r} takes {TAKES[solvers[0].input]}, {solver.name!r} takes {TAKES[solver.input]}",
+                f"solver {solvers[0].name!r} takes {TAKES[solvers[0].input]}, "
+                f"{solver.name!r} takes {TAKES[solver.input]}",
                 remedy="choose solvers that take the same input",
             )
     return solvers[0].input

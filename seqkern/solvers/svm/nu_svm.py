@@ -162,7 +162,7 @@ class NuSVC(LibsvmMachine, BinarySolver):
     def _remark(self) -> str:
         """Return why there is no solution, and what to do."""
         return (
-            f"with nu={self.nu:g} no margin was found, since the classes overlap too much for so few margin errors; "
+            f"with nu={self.nu:g} no margin was found: the classes overlap too much for so few margin errors; "
             "give a larger nu, or solver csvc"
         )
 

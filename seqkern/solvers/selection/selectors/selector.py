@@ -39,7 +39,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
     ----------
     name : str
         The name in configs; a class without one is not registered.
-    plain : str
+    summary : str
         One sentence for readers of a report who know no selectors.
     targets : tuple of {"binary", "multiclass", "real"}
         The kinds of label that it takes.
@@ -174,7 +174,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         self.check_parameters()
         X = self._checked(X)
         target = self._coded(checked_labels(self, y, len(X)))
-        # one thread makes the same sums on every machine, whatever its number of cores
+        # one thread gives the same sums on any computer
         with one_thread(), unconverged() as failed:
             scores = np.asarray(self._fit_scaled(X, target, scaler), dtype=np.float64)
         order = self._order(scores)
@@ -188,8 +188,8 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
 
     def not_converged(self) -> str:
         """Return a sentence on the classifiers that did not converge."""
-        machines = "1 machine" if self.not_converged_ == 1 else f"{self.not_converged_} machines"
-        return f"selector {self.name!r}: {machines} did not converge, so the ranking is less reliable"
+        count = "1 classifier" if self.not_converged_ == 1 else f"{self.not_converged_} classifiers"
+        return f"selector {self.name!r}: {count} did not converge, so the ranking is less reliable"
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         """Return which features are chosen, bool (d,)."""
