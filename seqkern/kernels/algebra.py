@@ -25,7 +25,7 @@ from seqkern.kernels.window_values import PartOfWindow, ScansWindows, SumOfValue
 from seqkern.sequences.sequence_set import SequenceSet
 
 FARTHEST = 10**12
-"""No sequence is that long; places up to it are far from the limits of int64."""
+"""Longer than any sequence, and far from the limits of int64."""
 
 
 class SumKernel(PartParameters, CompositeKernel):
@@ -137,7 +137,7 @@ class SumKernel(PartParameters, CompositeKernel):
         return all(part.has_weights_at_positions for part in self._given())
 
     def weights_at_positions(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> ScansWindows | None:
-        """Return the sum of what the parts give, each normalised as it is; None if one has none.
+        """Return the sum of what the parts give, each with its own normalisation; None if a part has none.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class SumKernel(PartParameters, CompositeKernel):
         return SumOfValues([WindowValues(part, support, weight * coefficients) for part, weight in parts])
 
     def constant_diagonal(self, length: int) -> bool:
-        """Tell whether each sequence matches itself as any other does, in every part.
+        """Return whether K(x, x) is the same for all sequences, in every part.
 
         Parameters
         ----------
@@ -198,7 +198,7 @@ class SumKernel(PartParameters, CompositeKernel):
         Parameters
         ----------
         records : SequenceSet or table
-            What the features are of.
+            The samples.
 
         Returns
         -------
@@ -244,7 +244,7 @@ class SumKernel(PartParameters, CompositeKernel):
 def _side_by_side(features: list[Any]) -> Any:
     """Return one matrix of several with the same rows: sparse if one of them is."""
     if any(map(is_sparse, features)):
-        from scipy.sparse import csr_array, hstack  # only here: loaded already, or not needed
+        from scipy.sparse import csr_array, hstack  # imported here: loaded already, or not needed
 
         return csr_array(hstack([csr_array(part) for part in features]))
     return np.hstack(features)
@@ -438,7 +438,7 @@ class PartKernel(CompositeKernel):
         X : SequenceSet, list of str, or table, n records
             The samples.
         counts : dict, optional
-            Gets what the kernel's policies touched, in words.
+            Receives the number of records that each policy affected, by description.
 
         Returns
         -------
@@ -454,7 +454,7 @@ class PartKernel(CompositeKernel):
         Parameters
         ----------
         records : SequenceSet
-            What the features are of.
+            The samples.
 
         Returns
         -------
@@ -498,7 +498,7 @@ class PartKernel(CompositeKernel):
         return self.base.has_weights_at_positions
 
     def weights_at_positions(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> ScansWindows | None:
-        """Return those of the base on its part of the windows; None if it has none.
+        """Return those of the base on the part of the windows; None if it has none.
 
         Parameters
         ----------
@@ -518,7 +518,7 @@ class PartKernel(CompositeKernel):
         return PartOfWindow(WindowValues(self.bases[0], self._seen(support), coefficients), first)
 
     def constant_diagonal(self, length: int) -> bool:
-        """Tell whether each part of that place matches itself as any other does.
+        """Return whether K(x, x) is the same for that part of all sequences.
 
         Parameters
         ----------

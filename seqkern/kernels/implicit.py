@@ -40,7 +40,7 @@ class Implicit:
     capsule, squares, n_weights, tables
         As given.
     counts : dict of str to int
-        What the kernel's policies touched, in words.
+        Number of records that each policy affected, by description.
     """
 
     def __init__(self, capsule: Any, squares: npt.NDArray[np.float64], n_weights: int, tables: object = None) -> None:
@@ -165,7 +165,7 @@ class SparseImplicit(Implicit):
         -------
         SparseImplicit
         """
-        # loaded only where used: costs start-up
+        # imported here: slows start-up
         from scipy.sparse import csr_array
 
         rows = csr_array(matrix, dtype=np.float64)

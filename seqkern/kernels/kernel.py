@@ -1,8 +1,8 @@
 """What every kernel does for those who call it; `contract` has what a family writes.
 
 A kernel family subclasses `Kernel`, or `SequenceKernel`, and writes three things: its parameters, ``_prepare`` and
-``_block``. Everything else is done here: coercion and checks of the input, normalisation, the diagonal,
-float32, threads, specs, state. Who calls whom::
+``_block``. Everything else is done here: coercion and checks of the input, normalisation, the diagonal, float32,
+threads, specs, state. Call structure::
 
     kernel(X, Y) ─▶ prepare(Y), prepare(X, like=…) ─▶ blocks.fill ─▶ block(rows, cols) ─▶ _block (compiled)
 
@@ -50,7 +50,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
 
     Examples
     --------
-    A kernel of one's own is its parameters, ``_prepare`` and ``_block``:
+    A kernel of your own is its parameters, ``_prepare`` and ``_block``:
 
     >>> import numpy as np
     >>> from seqkern.kernels import Kernel
@@ -204,9 +204,9 @@ class Kernel(Operators, GramTransformer, KernelContract):
         return Prepared(payload, np.where(raw > 0, raw, 0.0), np.where(raw > 0, 1.0, 0.0), alphabet, counts)
 
     def _count_policies(self, X: Any, raw: npt.NDArray[np.float64], counts: dict[str, int]) -> dict[str, int]:
-        """Return what the policies touch in `X`, a dict of counts, those of the parts included.
+        """Return what the policies affect in `X`, a dict of counts, parts included.
 
-        Raises SequenceError for a record whose K(x, x), in `raw`, does not let it be normalised, unless it may be zero.
+        Raises SequenceError for a record whose K(x, x), in `raw`, prevents normalisation, unless zero is allowed.
         """
         counts = dict(counts)
         if isinstance(X, SequenceSet):
@@ -268,7 +268,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
         )
 
     def _gives_features(self) -> bool:
-        """Tell whether the kernel has explicit features with its parameters."""
+        """Return whether the kernel has explicit features with its parameters."""
         try:
             self.check_features()
         except ParameterError:
@@ -306,7 +306,8 @@ class Kernel(Operators, GramTransformer, KernelContract):
         X : SequenceSet, list of str, or table, n records
             The samples.
         counts : dict, optional
-            Gets what the kernel's policies touched, in words, as far as it is known before the features.
+            Receives the number of records that each policy affected, by description, as far as known before the
+            features.
 
         Returns
         -------
@@ -324,7 +325,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
         vectors: Any = self.features(X)
         dtype = np.float32 if vectors.dtype == np.float32 else np.float64
         if is_sparse(vectors):
-            from scipy.sparse import csr_array  # only here: loaded already, or not needed
+            from scipy.sparse import csr_array  # imported here: loaded already, or not needed
 
             vectors = csr_array(vectors, dtype=dtype)
         else:
@@ -340,7 +341,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
 
     @classmethod
     def has_features(cls) -> bool:
-        """Tell whether kernels of this class have `features`, at least with some parameters."""
+        """Return whether kernels of this class have `features`, at least with some parameters."""
         return cls.features is not Kernel.features
 
     def check_features(self) -> None:
@@ -510,7 +511,7 @@ def _count(counts: dict[str, int], what: str, touched: npt.NDArray[np.bool_]) ->
 
 
 def _alphabet_name(alphabet: str | Alphabet) -> str:
-    """Return the one text for an alphabet: its name, or the letters of one's own."""
+    """Return the one text for an alphabet: its name, or the letters of your own."""
     known = as_alphabet(alphabet)
     return known.name if ALPHABETS.get(known.name) == known else known.letters
 

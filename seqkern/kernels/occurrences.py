@@ -81,7 +81,7 @@ class Labelled:
         Parameters
         ----------
         codes, start, other_codes, other_start : ndarray
-            As of `of`; codes only.
+            As in `of`; codes only.
         space : int
             All codes are below it.
 

@@ -11,7 +11,7 @@ class OneEntryCache:
     """The latest result that was made from a set of sequences.
 
     Sequences are explained one after the other, or piece by piece, against the same support set. The result is kept
-    as long as the set is, or until there is another.
+    until the set is deleted or another set is used.
     """
 
     def __init__(self) -> None:

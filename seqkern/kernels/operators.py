@@ -107,7 +107,7 @@ def _plain_number(number: Any) -> float:
 
 
 def _is_bare(kernel: Any, name: str) -> bool:
-    """Tell whether a kernel is of exactly the class `name`, and its parts and weights say all about it."""
+    """Return whether a kernel is of exactly the class `name`, and its parts and weights say all about it."""
     cls = KERNELS.get(name)
     if type(kernel) is not cls:
         return False

@@ -30,7 +30,7 @@ class Prepared:
     alphabet : Alphabet or None
         Of the sequences; None for other data.
     counts : dict of str to int
-        What the kernel's policies touched, in words; empty for a range of rows.
+        Number of records that each policy affected, by description; empty for a range of rows.
     """
 
     payload: Any

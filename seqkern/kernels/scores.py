@@ -92,7 +92,7 @@ def implied_background(
     ParameterError
         If there is none.
     """
-    # loaded only where used: costs start-up
+    # imported here: slows start-up
     from scipy.optimize import brentq
 
     def excess(scale: float) -> float:
@@ -120,14 +120,14 @@ def implied_background(
 @lru_cache(maxsize=1)
 def matrix_names() -> list[str]:
     """Return the names of Biopython's substitution matrices."""
-    # loaded only where used: costs start-up
+    # imported here: slows start-up
     from Bio.Align import substitution_matrices
 
     return substitution_matrices.load()
 
 
 def of_bases(letters: Iterable[str]) -> bool:
-    """Tell whether these letters, those of an alphabet or of a matrix, are those of DNA or RNA.
+    """Return whether these letters, those of an alphabet or of a matrix, are those of DNA or RNA.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def matrix_scores(alphabet: Alphabet, name: str) -> npt.NDArray[np.float64]:
     ParameterError
         If it has no scores for the alphabet, or is one for proteins and the alphabet DNA or RNA.
     """
-    # loaded only where used: costs start-up
+    # imported here: slows start-up
     from Bio.Align import substitution_matrices
 
     table = substitution_matrices.load(name)

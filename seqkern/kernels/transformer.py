@@ -200,7 +200,7 @@ class GramTransformer:
     def _known_references(self) -> References:
         """Return the training samples; NotFittedError if there are none."""
         if self._references is None:
-            # Loaded only where it raises: costs start-up.
+            # Imported here: slows start-up.
             from sklearn.exceptions import NotFittedError
 
             raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit on the training samples first")
@@ -208,7 +208,7 @@ class GramTransformer:
 
     def _contained(self, K: np.ndarray) -> Any:
         """Return a matrix in the container that `set_output`, or scikit-learn's configuration, asks for."""
-        # Loaded only in pipelines, which have loaded scikit-learn: costs start-up.
+        # Imported here: pipelines have loaded scikit-learn already.
         from seqkern.kernels.containers import contain
 
         return contain(K, self)
@@ -219,7 +219,7 @@ class GramTransformer:
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what is transformed: a list of texts, or a table of numbers."""
-        # Loaded by scikit-learn, which asks: costs start-up.
+        # Imported here: scikit-learn, the caller, has loaded it already.
         from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
         texts = self.accepts == "sequences"

@@ -151,7 +151,7 @@ class PartOfWindow:
         Parameters
         ----------
         codes, starts, n_threads
-            As of `WindowValues.scan`.
+            As in `WindowValues.scan`.
 
         Returns
         -------
@@ -180,7 +180,7 @@ class SumOfValues:
         Parameters
         ----------
         codes, starts, n_threads
-            As of `WindowValues.scan`.
+            As in `WindowValues.scan`.
 
         Returns
         -------

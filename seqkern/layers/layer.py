@@ -156,7 +156,7 @@ class Layer(Parameters):
         return self
 
     def learned(self) -> dict[str, Any]:
-        """Return what `fit` learned that people want to see, a dict of a name to a number."""
+        """Return what `fit` learned that is worth reporting, a dict of a name to a number."""
         return {}
 
     def predict(self, scores: npt.ArrayLike, chains: Residues) -> npt.NDArray[np.int64]:

@@ -94,7 +94,7 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
         if reset:
             solver.n_features_in_ = matrix.shape[1]
         return matrix
-    # imported here: scikit-learn costs a second of start-up, which decisions about a kernel's matrix need not pay
+    # imported here: scikit-learn takes a second, and decisions on a Gram matrix do not need it
     from seqkern.solvers.conversion import check_width, convert_matrix
 
     matrix = convert_matrix(solver, K, reset, solver.accepts_sparse)
@@ -104,7 +104,7 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
 
 
 def _is_ready(solver: TakesMatrices, K: Any, reset: bool) -> bool:
-    """Tell whether `K` is a float64 matrix of a good size, so that there is nothing to convert or to complain of."""
+    """Return whether `K` is a float64 matrix of a good size, so that there is nothing to convert or to complain of."""
     if type(K) not in (np.ndarray, np.memmap) or K.dtype != np.float64 or K.ndim != 2:
         return False
     if hasattr(solver, "feature_names_in_"):  # the columns had names, which scikit-learn compares
@@ -173,7 +173,7 @@ def checked_labels(solver: TakesMatrices, y: npt.ArrayLike | None, n: int) -> np
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biufU":
         labels: npt.NDArray[Any] = y
     else:
-        from seqkern.solvers.conversion import convert_labels  # scikit-learn costs a second of start-up
+        from seqkern.solvers.conversion import convert_labels  # scikit-learn takes a second to import
 
         labels = convert_labels(y)
     if len(labels) != n:

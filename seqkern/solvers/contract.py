@@ -3,8 +3,8 @@
 A solver subclasses `BinarySolver` or `RealSolver` (or `Solver`, for other targets) and writes its parameters,
 ``_check_parameters`` for what concerns several of them, ``_fit`` and ``_decide``, ``fitted_state`` and
 ``restore_fitted`` for the model file, and ``examples`` for tests/solvers/test_solver_contract.py. The report is made
-here, the input checked in `checking.py`, classes are coded in `kinds.py`; state and restriction are in `stored.py`. Who
-calls whom::
+here, the input checked in `checking.py`, classes are coded in `kinds.py`; state and restriction are in `stored.py`.
+Call structure::
 
     fit(K, y) ─▶ checks ─▶ _fit(K, target) ─▶ support_, report_
     decision_function(K) ─▶ checks ─▶ _decide(K, columns)
@@ -163,7 +163,9 @@ class Solver(Stored, Estimator):
 
     @classmethod
     def has_linear(cls) -> bool:
-        """Tell whether decisions of this class are linear functions of a kernel row, at least with some parameters."""
+        """Return whether decisions of this class are linear functions of a kernel row, at least with some
+        parameters.
+        """
         return cls.linear is not Solver.linear
 
     def selected_columns(self) -> npt.NDArray[np.int64]:
@@ -410,5 +412,5 @@ class Solver(Stored, Estimator):
 
 
 def _is_solver(item: Parameter) -> bool:
-    """Tell whether a parameter holds a solver."""
+    """Return whether a parameter holds a solver."""
     return isinstance(item, Component) and item.kind == "solver"

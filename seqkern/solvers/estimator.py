@@ -36,12 +36,12 @@ class Estimator(MetadataRouting, Parameters):
 
     def __sklearn_tags__(self) -> "Tags":
         """Return the tags of an estimator that is neither classifier nor regressor, for scikit-learn."""
-        from sklearn.utils import Tags, TargetTags  # only here: scikit-learn costs start-up
+        from sklearn.utils import Tags, TargetTags  # imported here: scikit-learn slows start-up
 
         return Tags(estimator_type=None, target_tags=TargetTags(required=False))
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Tell whether `fit` was called."""
+        """Return whether `fit` was called."""
         return any(name.endswith("_") and not name.startswith("__") for name in vars(self))
 
     if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Estimator(MetadataRouting, Parameters):
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
-        from sklearn.utils import estimator_html_repr  # only here: scikit-learn costs start-up
+        from sklearn.utils import estimator_html_repr  # imported here: scikit-learn slows start-up
 
         return estimator_html_repr(self)
 
@@ -72,7 +72,7 @@ class ClassifierProtocol(Estimator):
 
     def __sklearn_tags__(self) -> "Tags":
         """Return the tags of a classifier, for scikit-learn."""
-        from sklearn.utils import ClassifierTags  # only here: scikit-learn costs start-up
+        from sklearn.utils import ClassifierTags  # imported here: scikit-learn slows start-up
 
         tags = super().__sklearn_tags__()
         tags.estimator_type = "classifier"
@@ -111,7 +111,7 @@ class ClassifierProtocol(Estimator):
         float
             From 0 to 1.
         """
-        from sklearn.metrics import accuracy_score  # only here: scikit-learn costs start-up
+        from sklearn.metrics import accuracy_score  # imported here: scikit-learn slows start-up
 
         return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
 
@@ -132,7 +132,7 @@ class RegressorProtocol(Estimator):
 
     def __sklearn_tags__(self) -> "Tags":
         """Return the tags of a regressor, for scikit-learn."""
-        from sklearn.utils import RegressorTags  # only here: scikit-learn costs start-up
+        from sklearn.utils import RegressorTags  # imported here: scikit-learn slows start-up
 
         tags = super().__sklearn_tags__()
         tags.estimator_type = "regressor"
@@ -171,7 +171,7 @@ class RegressorProtocol(Estimator):
         float
             At most 1.
         """
-        from sklearn.metrics import r2_score  # only here: scikit-learn costs start-up
+        from sklearn.metrics import r2_score  # imported here: scikit-learn slows start-up
 
         return r2_score(y, self.predict(X), sample_weight=sample_weight)
 
@@ -212,7 +212,7 @@ def check_is_fitted(estimator: Estimator) -> None:
     sklearn.exceptions.NotFittedError
     """
     if not estimator.__sklearn_is_fitted__():
-        from sklearn.exceptions import NotFittedError  # only here: scikit-learn costs start-up
+        from sklearn.exceptions import NotFittedError  # imported here: scikit-learn slows start-up
 
         raise NotFittedError(
             f"This {type(estimator).__name__} instance is not fitted yet. "

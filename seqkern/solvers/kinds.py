@@ -20,13 +20,13 @@ MANY = 0.4
 
 
 def _are_classes(y: npt.NDArray[Any]) -> bool:
-    """Tell whether labels are classes for certain: texts, whole numbers, or reals that are whole."""
+    """Return whether labels are classes for certain: texts, whole numbers, or reals that are whole."""
     return y.dtype.kind in "biuU" or (y.dtype.kind == "f" and bool(np.all(y == np.floor(y))))
 
 
 def _check_classes(y: npt.NDArray[Any]) -> None:
     """Raise LabelError for labels that scikit-learn takes for no classes."""
-    from sklearn.utils.multiclass import check_classification_targets  # only here: it costs start-up
+    from sklearn.utils.multiclass import check_classification_targets  # imported here: it slows start-up
 
     try:
         check_classification_targets(y)
@@ -123,7 +123,7 @@ class BinarySolver(ClassSolver):
         """Return the labels as −1.0 and 1.0."""
         codes = super()._coded(y)
         if len(self.classes_) > 2:
-            from sklearn.utils.multiclass import type_of_target  # only here: needed by a message alone
+            from sklearn.utils.multiclass import type_of_target  # imported here: only a message needs it
 
             raise LabelError(
                 f"Only binary classification is supported. The type of the target is {type_of_target(y)}.",

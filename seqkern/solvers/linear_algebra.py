@@ -8,7 +8,7 @@ from scipy.linalg.lapack import dpotri, dsytrf, dsytrs
 from seqkern.core.errors import GramError
 
 ROWS = 256
-"""So many rows at a time, where a whole matrix would be a copy too many."""
+"""Rows processed at a time, to avoid a copy of the whole matrix."""
 
 
 def check_symmetric(K: npt.NDArray[np.float64]) -> None:

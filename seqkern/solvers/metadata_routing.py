@@ -23,7 +23,7 @@ class MetadataRouting:
 
     def get_metadata_routing(self) -> "MetadataRequest":
         """Return what is requested: nothing, but what `set_fit_request` and `set_score_request` said."""
-        # loaded only where used, by scikit-learn: costs start-up
+        # imported here: scikit-learn, the caller, has loaded it already
         from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 
         if hasattr(self, "_metadata_request"):
@@ -74,7 +74,7 @@ class MetadataRouting:
 
     def _request(self, method: str, name: str, wanted: Any) -> Self:
         """Keep one request under the name that `sklearn.base.clone` copies, and return self."""
-        from sklearn import get_config  # loaded only where used: costs start-up
+        from sklearn import get_config  # imported here: slows start-up
 
         if not get_config()["enable_metadata_routing"]:
             raise RuntimeError("metadata routing is off; call sklearn.set_config(enable_metadata_routing=True) before")

@@ -16,7 +16,7 @@ from seqkern.core.errors import ParameterError
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})")
 SIGNIFICANT = 6
-"""Drawn numbers are rounded to so many digits: no more is worth reading."""
+"""Drawn numbers are rounded to this many digits."""
 
 
 @dataclass(frozen=True)

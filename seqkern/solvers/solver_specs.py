@@ -180,7 +180,7 @@ def draw_spec(spec: Spec, rng: np.random.Generator, *, search: bool = False) -> 
 
 
 def has_range(spec: Spec) -> bool:
-    """Tell whether a spec holds a range of values, which only random search can use.
+    """Return whether a spec holds a range of values, which only random search can use.
 
     Parameters
     ----------
@@ -454,12 +454,12 @@ def _choices(name: str, key: str, value: Any, search: bool, ends: bool) -> list[
 
 
 def _is_one_value(name: str, key: str) -> bool:
-    """Tell whether the value of a parameter is not a grid, whatever it is."""
+    """Return whether the value of a parameter is not a grid, whatever it is."""
     return key in SOLVERS.get(name).list_parameters()
 
 
 def _is_grid_of_solvers(name: str, key: str, value: Any) -> bool:
-    """Tell whether a value of a parameter is a spec of a solver whose values are to be drawn, too."""
+    """Return whether a value of a parameter is a spec of a solver whose values are to be drawn, too."""
     return isinstance(value, dict) and "solver" in value and not _is_one_value(name, key)
 
 

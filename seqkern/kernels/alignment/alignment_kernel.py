@@ -1,4 +1,4 @@
-"""What the kernels of alignments have in common: a substitution matrix and affine gap costs."""
+"""Shared by the alignment kernels: a substitution matrix and affine gap costs."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -27,7 +27,7 @@ def check_gaps(gap_open: float, gap_extend: float) -> None:
     Raises
     ------
     ParameterError
-        If they are anything else.
+        If the costs are out of order, or negative.
     """
     check_real("gap_open", gap_open, 0)
     check_real("gap_extend", gap_extend, 0)
@@ -39,7 +39,7 @@ def check_gaps(gap_open: float, gap_extend: float) -> None:
 
 
 def check_cells(row_lengths: npt.NDArray[np.int64], col_lengths: npt.NDArray[np.int64], most: int) -> None:
-    """Check that sequences are short enough to be taken apart.
+    """Check that sequences are short enough to be explained.
 
     Parameters
     ----------
@@ -62,10 +62,10 @@ def check_cells(row_lengths: npt.NDArray[np.int64], col_lengths: npt.NDArray[np.
 
 
 class AlignmentKernel(SequenceKernel):
-    """Base of the kernels with the parameters `matrix`, `gap_open` and `gap_extend`; no kernel by itself.
+    """Base of the kernels with the parameters `matrix`, `gap_open` and `gap_extend`; not a kernel itself.
 
-    The name of a matrix of Biopython, a table of scores, or a file, which is read once: its scores are part of the
-    kernel's identity and of saved models.
+    The matrix is the name of a Biopython matrix, a table of scores, or a file. A file is read once; its scores are part
+    of the identity of the kernel and of saved models.
     """
 
     positive_semidefinite = False

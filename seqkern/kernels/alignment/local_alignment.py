@@ -1,6 +1,6 @@
 """The local alignment kernel: all local alignments of two sequences (Vert, Saigo, Akutsu 2004).
 
-The numbers are made by `seqkern.kernels.alignment.local_sums`, many pairs at once in vector lanes.
+`seqkern.kernels.alignment.local_sums` computes the values, many pairs at once in vector lanes.
 """
 
 from typing import Any, Literal
@@ -172,7 +172,9 @@ class LocalAlignmentKernel(AlignmentKernel):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share the value by how likely each letter is in a pair, if alignments are as likely as they weigh."""
+        """Share the value by the probability that each residue is aligned, with alignments weighted as in the
+        kernel.
+        """
         cols = self._prepare(support, None)
         rows = self._prepare(X, cols)
         if not self.logarithm:

@@ -1,4 +1,4 @@
-"""The pairwise kernel: a sequence is the vector of its scores against the training sequences."""
+"""The pairwise kernel: sequences as vectors of scores against the training sequences."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -81,7 +81,7 @@ class PairwiseKernel(CompositeKernel):
 
     def _given(self) -> list[Kernel]:
         if self.base is None:
-            # loaded only where used: costs start-up
+            # imported here: slows start-up
             from seqkern.kernels.alignment.smith_waterman import SmithWatermanKernel
 
             return [SmithWatermanKernel()]
@@ -92,7 +92,7 @@ class PairwiseKernel(CompositeKernel):
         self._between().check_parameters()
 
     def _between(self) -> Kernel:
-        """Return the kernel between vectors, unfitted, before the normalisation that every kernel has."""
+        """Return the kernel between vectors, unfitted and without normalisation."""
         normalize = self.normalize and self.vector_kernel != "linear"
         return kernel_of_vectors(self.vector_kernel, self.gamma, normalize, self.zero_diagonal)
 
@@ -161,7 +161,7 @@ class PairwiseKernel(CompositeKernel):
         return None if values is None else lambda rows: values(rows.parts[0])
 
     def _of_references(self, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return what each reference's score counts, float64 (R,): φ(x) · Σ_j c_j φ(z_j) is a sum of scores."""
+        """Return the weight of each reference's score in φ(x) · Σ_j c_j φ(z_j), float64 (R,)."""
         if self.vector_kernel != "linear":
             raise ParameterError(
                 f"kernel 'pairwise' with vector_kernel={self.vector_kernel} cannot be explained residue by residue",

@@ -1,6 +1,6 @@
 """The profile alignment kernel: alignments of profiles with profiles (Rangwala and Karypis 2005).
 
-The numbers are made by `seqkern.kernels.alignment.profile_product`, in vector lanes.
+`seqkern.kernels.alignment.profile_product` computes the values, in vector lanes.
 """
 
 from typing import Any, Literal
@@ -134,10 +134,10 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share the score of one best alignment: pairs for x's residues, gaps for those in or beside them.
+        """Share the score of one best alignment: pairs among the residues of x, gaps among the residues in or next to
+        them.
 
-        The value of the local alignment kernel is shared by how likely each letter is in a pair, if alignments are as
-        likely as they weigh.
+        The value of the local alignment kernel is shared by the probability that each residue is aligned.
         """
         sums = self._sums()
         rows, cols = (ProfileColumns.of(self.with_profiles(Z), sums) for Z in (X, support))

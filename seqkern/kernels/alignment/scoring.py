@@ -1,8 +1,7 @@
-"""Scores of aligned letters: substitution matrices of Biopython, from a file, or one's own.
+"""Substitution scores: matrices of Biopython, from a file, or custom.
 
-A `ScoreMatrix` holds scores and the letters that they are for, `score_table` the scores of an alphabet, by codes. The
-file format is that of the matrices of BLAST and EMBOSS: comments behind ``#``, a line of letters, and for each letter a
-line that begins with it.
+A `ScoreMatrix` holds scores and their letters; `score_table` returns the scores of an alphabet by code. The file format
+is that of BLAST and EMBOSS: comments after ``#``, a line of letters, and a line for each letter that begins with it.
 """
 
 import difflib
@@ -27,7 +26,7 @@ TWINS = {"U": "T", "T": "U"}
 
 @dataclass(frozen=True)
 class ScoreMatrix:
-    """Scores, and the letters that they are for.
+    """Scores and their letters.
 
     Attributes
     ----------
@@ -66,7 +65,7 @@ class ScoreMatrix:
         Raises
         ------
         ParameterError
-            If a letter has no scores, or the matrix is one for proteins and the alphabet DNA or RNA.
+            If a letter has no scores, or a protein matrix meets a DNA or RNA alphabet.
         """
         check_sort(alphabet, self.letters, "" if self.file else f"matrix {self.name}", self.file)
         bases = of_bases(alphabet.letters)
@@ -109,13 +108,13 @@ def score_table(matrix: "str | ScoreMatrix | npt.ArrayLike", alphabet: Alphabet)
     -------
     ndarray of float64, shape (size + 1, size + 1)
         Symmetric. The last row and column are the masked letter's: the scores of the matrix's X (of N in a matrix for
-        DNA), else the smallest score there is, or 0 if all are positive.
+        DNA), else the smallest score, or 0 if all are positive.
 
     Raises
     ------
     ParameterError
-        If there is no such matrix, it lacks a letter of the alphabet, it is not symmetric and finite, or it is one
-        for proteins and the alphabet DNA or RNA.
+        If the matrix does not exist, lacks a letter of the alphabet, is not symmetric and finite, or is a protein
+        matrix for a DNA or RNA alphabet.
     FileError
         If its file cannot be read.
     """
@@ -167,7 +166,7 @@ def load_matrix(name: str) -> ScoreMatrix:
 @lru_cache(maxsize=32)
 def _of_biopython(name: str) -> ScoreMatrix:
     """Return a matrix of Biopython."""
-    # loaded only where used: costs start-up
+    # imported here: slows start-up
     from Bio.Align import substitution_matrices
 
     table = substitution_matrices.load(name)
@@ -186,7 +185,7 @@ def read_matrix(path: PathLike) -> ScoreMatrix:
     Parameters
     ----------
     path : path-like
-        Or ``public:NAME``, for a file of the project's registry.
+        Or ``public:NAME``, for a file in the project's registry.
 
     Returns
     -------
@@ -195,9 +194,9 @@ def read_matrix(path: PathLike) -> ScoreMatrix:
     Raises
     ------
     FileError
-        If the file cannot be had or read, or is no such matrix.
+        If the file cannot be obtained or read, or is not a matrix.
     ParameterError
-        If there is neither a file nor a matrix of Biopython with this name, or no such public file.
+        If neither a file, a matrix of Biopython nor a public file has this name.
     """
     file = local_path(path)
     if not file.exists():

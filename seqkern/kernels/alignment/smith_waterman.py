@@ -134,7 +134,9 @@ class SmithWatermanKernel(AlignmentKernel):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share the score of one best alignment: pairs for x's residues, gaps for those in or beside them."""
+        """Share the score of one best alignment: pairs among the residues of x, gaps among the residues in or next to
+        them.
+        """
         return shares(self._prepare(X, None), self._prepare(support, None), coefficients)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:

@@ -1,4 +1,4 @@
-"""The Fisher kernel: how sequences would change a model of the positives (Jaakkola et al., J Comput Biol 7, 2000)."""
+"""The Fisher kernel: how sequences would change a model of the positives (Jaakkola et al. 2000)."""
 
 import warnings
 from dataclasses import asdict
@@ -148,7 +148,7 @@ class FisherKernel(FeatureKernel):
         self.alphabet_ = X.alphabet
 
     def _learn(self, X: SequenceSet) -> Any:
-        """Return the model of some sequences; warn where they say little or nothing about it."""
+        """Return the model of some sequences; warn if there are too few."""
         with_letters = sum(bool(set(text) - {"*"}) for text in X.strings())
         if with_letters == 0:
             warnings.warn(
@@ -162,7 +162,7 @@ class FisherKernel(FeatureKernel):
         return build_profile(X) if self.model == "profile" else MarkovChain.learn(X, self.order, self.pseudocount)
 
     def _check_alphabet(self, alphabet: Alphabet) -> None:
-        """Raise an error unless there can be a model of sequences of an alphabet."""
+        """Raise an error if there is no model for an alphabet."""
         if self.model == "profile":
             check_alphabet(alphabet)
         elif alphabet.size ** (self.order + 1) > MOST_WORDS:
@@ -172,7 +172,7 @@ class FisherKernel(FeatureKernel):
             )
 
     def _models(self) -> tuple[Any, Alphabet]:
-        """Return (models, their alphabet); a file is read when first needed, and again only if it is another one."""
+        """Return (models, their alphabet); a file is read when first needed, and again only if it changes."""
         if self.hmm is None:
             return self.models_, self.alphabet_
         read = getattr(self, "_read", None)
@@ -215,9 +215,9 @@ class FisherKernel(FeatureKernel):
     def features(self, X: Any) -> npt.NDArray[np.float64]:
         """Return I^(−1/2)·U_x of each record, float64 (n, parameters), one model after the other.
 
-        The matrix times its transpose is the kernel matrix, not normalised. Of a profile HMM there are the emissions,
-        column after column, letters in alphabetical order; then, with `transitions`, the steps MM, MI, MD, IM, II, DM,
-        DD out of the begin and each column but the last.
+        The matrix times its transpose is the kernel matrix, not normalised. A profile HMM has the emissions, column
+        after column, letters in alphabetical order; then, with `transitions`, the steps MM, MI, MD, IM, II, DM, DD out
+        of the begin and each column but the last.
 
         Parameters
         ----------
@@ -303,9 +303,9 @@ class FisherKernel(FeatureKernel):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share U_x(a, s)·w(a, s) by the probabilities of the letters of x to be in state s, or equally in a k-mer.
+        """Share U_x(a, s)·w(a, s) by the probabilities of the residues of x in state s, or equally in a k-mer.
 
-        What rests on steps is shared equally by all letters.
+        The contributions of transitions are shared equally by all residues.
         """
         features = CACHE.get(support, self.identity(), lambda: self.features(support))
         weights = np.zeros(features.shape[1])
@@ -323,7 +323,7 @@ class FisherKernel(FeatureKernel):
 
 
 def _examples(X: SequenceSet, y: npt.ArrayLike | None) -> list[SequenceSet]:
-    """Return the sets that models are made of, a list: the positives, or the examples of each of several classes."""
+    """Return the training sets of the models: the positives, or the examples of each class."""
     if y is None:
         return [X]
     y = np.asarray(y)

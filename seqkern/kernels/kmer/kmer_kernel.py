@@ -16,7 +16,7 @@ from seqkern.kernels.products.product import Block, FeatureKernel, Term, TermBlo
 from seqkern.sequences.alphabets import Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
-if TYPE_CHECKING:  # scipy costs start-up
+if TYPE_CHECKING:  # scipy slows start-up
     from scipy.sparse import csr_matrix
 MOST_NAMES = 1 << 24
 LARGEST_K = 10_000
@@ -186,7 +186,7 @@ class KmerKernel(FeatureKernel):
 
     @classmethod
     def has_implicit(cls) -> bool:
-        """Tell whether the family counts features."""
+        """Return whether the family counts features."""
         return cls._counts is not KmerKernel._counts
 
     def check_implicit(self) -> None:
@@ -196,7 +196,7 @@ class KmerKernel(FeatureKernel):
 
     @classmethod
     def has_features(cls) -> bool:
-        """Tell whether the family counts features, or has `features` of its own."""
+        """Return whether the family counts features, or has `features` of its own."""
         return cls.features is not KmerKernel.features or cls._counts is not KmerKernel._counts
 
     def check_features(self) -> None:
@@ -272,7 +272,7 @@ class KmerKernel(FeatureKernel):
         SequenceError
             As `prepare`.
         """
-        # loaded only where used: costs start-up
+        # imported here: slows start-up
         from scipy.sparse import csr_matrix, hstack
 
         self.check_parameters()

@@ -1,4 +1,4 @@
-"""Decisions of the mismatch kernel on features that are there or not, taken apart.
+"""Explained decisions of the mismatch kernel with `presence`.
 
 Φ_u(x) is 1 if a k-mer of x is within m mismatches of the k-mer u, on either strand with reverse complement. The weight
 of u is shared equally by the k-mers of x that bring it, and what a k-mer gets equally by its residues that agree with

@@ -13,7 +13,7 @@ from seqkern.kernels.kmer.kmers import CODE_LIMIT, find_kmers
 from seqkern.sequences.alphabets import Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
-if TYPE_CHECKING:  # a mixin of its subclasses; scipy costs start-up
+if TYPE_CHECKING:  # a mixin of its subclasses; scipy slows start-up
     from scipy.sparse import csr_matrix
 
     from seqkern.kernels.kmer.hamming.hamming_kernel import HammingKernel as Base
@@ -63,7 +63,7 @@ class SubsetFeatures(Base):
         SequenceError
             As `prepare`.
         """
-        # loaded only where used: costs start-up
+        # imported here: slows start-up
         from scipy.sparse import csr_matrix, hstack
 
         self.check_parameters()

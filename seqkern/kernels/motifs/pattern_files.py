@@ -151,7 +151,7 @@ def _elements(text: str) -> int:
 
 
 def _can_be_read(text: str) -> bool:
-    """Tell whether a text can be read as a pattern."""
+    """Return whether a text can be read as a pattern."""
     try:
         parse_pattern(text)
     except ParameterError:

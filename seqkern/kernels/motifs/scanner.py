@@ -83,7 +83,7 @@ class Scanner:
     one_strand : ndarray of bool, shape (motifs,)
         Motifs that occur on the other strand where they occur on the first.
     both_strands : bool
-        Whether to look at the reverse complements too.
+        Whether to search the reverse complements too.
     """
 
     def __init__(
@@ -193,7 +193,7 @@ class PatternScanner(Scanner):
     alphabet : Alphabet
         That of the sequences.
     both_strands : bool
-        Whether to look at the reverse complements too.
+        Whether to search the reverse complements too.
 
     Examples
     --------
@@ -268,11 +268,11 @@ class MatrixScanner(Scanner):
     alphabet : Alphabet
         That of the sequences.
     both_strands : bool
-        Whether to look at the reverse complements too.
+        Whether to search the reverse complements too.
     p_value, score_share : float or None
         One of them decides about the thresholds.
     pseudocount : float
-        As of `Matrix.scores`.
+        As in `Matrix.scores`.
 
     Attributes
     ----------

@@ -113,7 +113,7 @@ class MotifSet:
         Parameters
         ----------
         path : str
-            Or ``public:NAME``, for a file of the project's registry.
+            Or ``public:NAME``, for a file in the project's registry.
 
         Returns
         -------
@@ -122,7 +122,7 @@ class MotifSet:
         Raises
         ------
         FileError, ParameterError
-            If the file cannot be had or read, or holds no motif.
+            If the file cannot be obtained or read, or contains no motif.
         """
         local = local_path(path)
         with open_lines(local) as (read, _):

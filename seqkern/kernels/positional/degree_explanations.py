@@ -1,4 +1,4 @@
-"""Decisions of the weighted degree kernels, taken apart residue by residue and k-mer by k-mer."""
+"""Decisions of the weighted degree kernels, explained by residue and k-mer."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def implicit_of(kernel: WeighsDegrees, X: SequenceSet, depth: int | None = None)
     X : SequenceSet, n sequences of one length
         The training part.
     depth : int, optional
-        As of `DegreeImplicit`.
+        As in `DegreeImplicit`.
 
     Returns
     -------

@@ -91,7 +91,7 @@ class DegreePayload:
         cols : DegreePayload, m records
             The columns.
         out : ndarray of float64, shape (n, m)
-            Where to write.
+            Output array.
         row_diagonal, col_diagonal : ndarray of float64, shape (n,) and (m,), optional
             K(x, x).
         """

@@ -225,7 +225,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         return of_kernel(self, support, coefficients)
 
     def constant_diagonal(self, length: int) -> bool:
-        """Tell whether each sequence matches itself as any other does: where positions are compared with themselves.
+        """Return whether each sequence matches itself as any other does: where positions are compared with themselves.
 
         Parameters
         ----------

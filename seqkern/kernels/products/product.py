@@ -156,7 +156,7 @@ class TermBlocks:
     start, stop : int
         The range of rows.
     counts : dict of str to int
-        What the policies of the family touched, in words; only where it has such.
+        Number of records that each policy of the family affected, by description; only where it has such.
 
     Raises
     ------

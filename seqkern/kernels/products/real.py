@@ -100,7 +100,7 @@ class RealSparseBlock:
     real = True
 
     def __init__(self, values: Any) -> None:
-        from scipy.sparse import csr_array  # here: most kernels need no sparse matrix, and it costs start-up
+        from scipy.sparse import csr_array  # imported here: it slows start-up, and most kernels need no sparse matrix
 
         rows = csr_array(values, dtype=np.float64)
         rows.sum_duplicates()

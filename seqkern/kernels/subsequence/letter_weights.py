@@ -85,7 +85,7 @@ def definite(matching: Matching, alphabet: str | Alphabet | None = None) -> bool
 
 
 def _as_weights(rows: Sequence[Sequence[float]], alphabet: Alphabet) -> npt.NDArray[np.float64]:
-    """Return one's own weights, float64 (size, size), checked."""
+    """Return a custom one weights, float64 (size, size), checked."""
     size = alphabet.size
     try:
         weights = np.array(rows, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Decisions of the string kernel taken apart residue by residue."""
+"""Decisions of the string kernel, explained by residue."""
 
 import math
 

@@ -18,13 +18,13 @@ INNER_TOL = 0.1
 """LIBSVM's tolerance at first, as a share of the gap that is aimed at."""
 
 INNER_SHARE = 0.3
-"""An SVM may have so much of that gap itself: beyond it LIBSVM's tolerance is lowered."""
+"""Share of that gap allowed for an SVM itself: above it, LIBSVM's tolerance is lowered."""
 
 LEAST_TOL = 1e-8
 """Below it LIBSVM, whose kernel values are of single precision, gains nothing."""
 
 PATIENCE = 20
-"""Stop where so many tries brought the bounds no nearer to each other."""
+"""Stop when this many tries have not improved the bounds."""
 
 SMALLEST = 1e-9
 """A share below it is a rounding error of the projection, and is set to zero."""
@@ -97,9 +97,9 @@ def learn_mkl(
         gradients and gives equal kernels equal weights. > 1: ℓp-norm MKL, by the weights that are best for the
         SVMs, d_k ∝ ‖w_k‖^(2/(p+1)), in turn (Kloft, Brefeld, Sonnenburg & Zien, JMLR 12, 2011).
     tol : float
-        Stop when the gap is at most so much of the upper bound.
+        Stop when the gap is at most this share of the upper bound.
     max_iter : int
-        At most so many weights are tried; fewer where the SVMs cannot be solved exactly enough to come nearer.
+        Maximum number of weight vectors tried; fewer if the SVMs cannot be solved exactly enough to improve.
 
     Returns
     -------
@@ -156,7 +156,7 @@ class Machines:
     Parameters
     ----------
     grams, scales, signs, cost
-        As of `learn_mkl`.
+        As in `learn_mkl`.
     tol : float
         That of LIBSVM.
     """

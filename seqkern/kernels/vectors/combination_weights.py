@@ -226,5 +226,5 @@ def _examined(
 
 
 def _are_real(y: npt.NDArray[Any], values: npt.NDArray[Any]) -> bool:
-    """Tell whether labels are numbers, not classes."""
+    """Return whether labels are numbers, not classes."""
     return y.dtype.kind == "f" and len(values) > 2

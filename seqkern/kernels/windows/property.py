@@ -159,7 +159,7 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
 
     @property
     def coding(self) -> "PropertyCoding":
-        """What knows the numbers of a residue."""
+        """Encoding of a residue as numbers."""
         return PropertyCoding(self.property_scales())
 
     # ---- covariances, where windows have positions -----------------------------------------------
@@ -284,7 +284,7 @@ class Covariances(WindowVectors):
     Parameters
     ----------
     coding : PropertyCoding
-        What knows the values of a residue.
+        Encoding of a residue as values.
     lag : int
         The largest distance.
     cross : bool

@@ -1,6 +1,7 @@
-"""Scales of the physico-chemical properties of letters: those of the amino acids that come with seqkern, or one's own.
+"""Scales of the physico-chemical properties of letters: those of the amino acids that come with seqkern, or a custom
+one.
 
-`resources/property_scales.tsv` has six of the amino acids, and tells where each is from. A file of one's own looks the
+`resources/property_scales.tsv` has six of the amino acids, and tells where each is from. A file of your own looks the
 same: tab-separated, lines that begin with # are comments, the first column of the header may be called anything, each
 other one is the name of a scale, and each line has a letter and its value on each scale.
 """

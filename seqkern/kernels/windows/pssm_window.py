@@ -94,7 +94,7 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
 
     @property
     def coding(self) -> "ScoreCoding":
-        """What knows the numbers of a residue."""
+        """Encoding of a residue as numbers."""
         return ScoreCoding(self.scaling, self.scale)
 
     def _seen(self, X: SequenceSet) -> SequenceSet:
@@ -126,7 +126,7 @@ class ScoreCoding:
     Attributes
     ----------
     scaling : {"logistic", "raw", "both"}
-        As of `PSSMWindowKernel`.
+        As in `PSSMWindowKernel`.
     scale : float
         What the scores are divided by.
     """

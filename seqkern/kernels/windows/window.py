@@ -88,7 +88,7 @@ class WindowKernel(WindowVectorKernel):
 
     @property
     def coding(self) -> "MatrixCoding":
-        """What knows the numbers of a residue."""
+        """Encoding of a residue as numbers."""
         return MatrixCoding(self.encoding)
 
 
@@ -99,7 +99,7 @@ class MatrixCoding(LetterCoding):
     Attributes
     ----------
     encoding : str
-        As of `WindowKernel`.
+        As in `WindowKernel`.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 
 class Coding(Protocol):
-    """What knows the numbers of a residue, such as a `LetterCoding`."""
+    """Encoding of a residue as numbers, such as a `LetterCoding`."""
 
     def columns(self, alphabet: Alphabet) -> list[str]:
         """Return the names of the numbers.
@@ -88,7 +88,7 @@ class WindowTable:
         X : SequenceSet
             The windows.
         coding : Coding
-            What knows the numbers of a residue.
+            Encoding of a residue as numbers.
         weights : ndarray of float64, shape (length,)
             Of the positions of a window.
         dtype : {float64, float32}
@@ -134,7 +134,7 @@ class WindowTable:
 
 
 class LetterCoding:
-    """Base of what knows the numbers of a residue, by its letter alone: a subclass writes `lookup` and `columns`."""
+    """Base of encodings by letter: a subclass defines `lookup` and `columns`."""
 
     def lookup(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
         """Return the numbers of each letter.

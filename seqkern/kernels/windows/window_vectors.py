@@ -99,7 +99,7 @@ def window_table(
     X : SequenceSet
         The windows.
     coding : Coding
-        What knows the numbers of a residue.
+        Encoding of a residue as numbers.
     weights : str or list of float
         As `position_weights` takes them.
     dtype : {float64, float32}
@@ -148,7 +148,7 @@ class WindowVectorKernel(SequenceKernel):
 
     @property
     def coding(self) -> Coding:
-        """What knows the numbers of a residue, and their names."""
+        """Encoding of a residue as numbers, with their names."""
         raise NotImplementedError
 
     def _seen(self, X: SequenceSet) -> SequenceSet:
@@ -347,7 +347,7 @@ class WindowVectors(Kernel):
     Parameters
     ----------
     coding : Coding
-        What knows the numbers of a residue.
+        Encoding of a residue as numbers.
     position_weights : str or list of float
         As the function of that name takes them.
     """

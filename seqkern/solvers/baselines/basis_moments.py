@@ -10,7 +10,7 @@ FLAT = 1e-9
 """A feature of which the others of a basis leave at most this share of its variance depends on them."""
 
 STACK = 2**21
-"""So many numbers at a time, where many bases are looked at together."""
+"""Numbers processed at a time when many bases are evaluated together."""
 
 
 @dataclass(frozen=True)

@@ -165,9 +165,9 @@ def local(criterion: Criterion, restarts: int, seed: int) -> Found:
     criterion : Criterion
         Counts the bases that are looked at.
     restarts : int
-        How many searches begin with a random subset; one more begins with no feature.
+        Number of searches from a random subset; one more starts with no feature.
     seed : int
-        Of the random subsets.
+        Seed of the random subsets.
 
     Returns
     -------
@@ -227,7 +227,7 @@ def _best(criterion: Criterion, bases: npt.NDArray[np.int64]) -> Found:
 
 
 def _better(value: float, size: int, other: float, other_size: int) -> bool:
-    """Tell whether a criterion is better than another, or as good with fewer features."""
+    """Return whether a criterion is better than another, or as good with fewer features."""
     if np.isinf(value):
         return False
     margin = EQUAL * (1 + abs(value))

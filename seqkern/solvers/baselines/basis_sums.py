@@ -78,7 +78,7 @@ class TrainingSums:
         Parameters
         ----------
         sums : tuple
-            As of `sums`.
+            As in `sums`.
         place : int
             The target.
         held : int, optional
@@ -107,7 +107,7 @@ class TrainingSums:
         Parameters
         ----------
         sums : tuple
-            As of `sums`.
+            As in `sums`.
         bases : sequence of ndarray of int64
             The features for each target.
         codes : ndarray of int64, shape (n,), optional
@@ -120,7 +120,7 @@ class TrainingSums:
         ndarray of float64, shape (targets, d, 3)
             Coefficient and both ends of its interval; NaN for features outside the basis.
         """
-        from scipy.stats import t as student  # only here: scipy.stats costs start-up
+        from scipy.stats import t as student  # imported here: scipy.stats slows start-up
 
         out = np.full((len(bases), self.d, 3), np.nan)
         inverses = [self._inverse(sums, basis) for basis in bases]
@@ -181,7 +181,7 @@ class TrainingSums:
         Parameters
         ----------
         sums : tuple
-            As of `sums`.
+            As in `sums`.
         weights : ndarray of float64, shape (targets, d)
             0 for features outside the basis.
         bases : sequence of ndarray of int64

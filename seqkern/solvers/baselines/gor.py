@@ -13,7 +13,7 @@ from seqkern.solvers.base import AnyClassSolver
 from seqkern.solvers.feature_rows import blocks_of_columns
 
 if TYPE_CHECKING:
-    from sklearn.utils import Tags  # scikit-learn costs start-up
+    from sklearn.utils import Tags  # scikit-learn slows start-up
 
 LETTERS_OF = "choose the kernel window with vector_kernel=linear and encoding=one_hot"
 """The features that stand for residues."""

@@ -15,7 +15,7 @@ from seqkern.solvers.feature_rows import blocks_of_columns, fixed_product, gathe
 from seqkern.solvers.shared import random_seed
 
 if TYPE_CHECKING:
-    from sklearn.neural_network import MLPClassifier  # scikit-learn costs start-up
+    from sklearn.neural_network import MLPClassifier  # scikit-learn slows start-up
 
 LEAST = 1e-4
 """A pass is better than those before it when the mean of −ln P is lower by more than this."""
@@ -108,7 +108,7 @@ class Network(AnyClassSolver):
 
     def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Learn pass by pass, and keep the best."""
-        from sklearn.neural_network import MLPClassifier  # only here: scikit-learn costs start-up
+        from sklearn.neural_network import MLPClassifier  # imported here: scikit-learn slows start-up
 
         learned, held = self._divided(order_by_content(K, y, self.seed), groups)
         X, Z = gathered(K, learned), gathered(K, held)

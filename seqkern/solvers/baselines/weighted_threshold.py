@@ -73,7 +73,7 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
     @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
-        from seqkern.solvers.svm.primal import PrimalSVC  # only here: of the contract suite alone
+        from seqkern.solvers.svm.primal import PrimalSVC  # imported here: only the contract suite needs it
 
         return [cls(CSVC(tol=1e-6)), cls(PrimalSVC(tol=1e-9), false_negative=3.0)]
 

@@ -14,7 +14,7 @@ from seqkern.solvers.feature_rows import as_blocks, blocks_of_columns, fixed_pro
 from seqkern.solvers.shared import random_seed
 
 if TYPE_CHECKING:
-    from sklearn.neighbors import KNeighborsClassifier  # scikit-learn costs start-up
+    from sklearn.neighbors import KNeighborsClassifier  # scikit-learn slows start-up
 
     from seqkern.kernels.feature_blocks import FeatureBlocks
 
@@ -146,7 +146,7 @@ class WhitenedNeighbors(AnyClassSolver):
 
     def _made(self) -> "KNeighborsClassifier":
         """Return scikit-learn's search for neighbours among the training rows."""
-        from sklearn.neighbors import KNeighborsClassifier  # only here: scikit-learn costs start-up
+        from sklearn.neighbors import KNeighborsClassifier  # imported here: scikit-learn slows start-up
 
         return KNeighborsClassifier(self.n_neighbors).fit(self.points_, self.codes_)
 

@@ -23,10 +23,10 @@ from seqkern.core.errors import GramError
 from seqkern.solvers.linear_algebra import Definite, on_diagonal
 
 FIRST = 20
-"""At most so many steps of the iteration come first; it stops earlier if the rows within the margin stay the same."""
+"""Maximum number of initial iterations; they end earlier if the rows within the margin stay the same."""
 
 HALVINGS = 50
-"""So often the part of a step that holds its best point is halved."""
+"""Number of times the interval of the best step is halved."""
 
 
 Floats = npt.NDArray[np.float64]
@@ -101,7 +101,7 @@ def minimise(K: Floats, y: Floats, cost: Floats, *, tol: float, max_iter: int) -
     tol : float
         The largest violation of the optimality conditions, or the gap as a share of the primal objective.
     max_iter : int
-        At most so many solved systems.
+        Maximum number of linear systems.
 
     Returns
     -------

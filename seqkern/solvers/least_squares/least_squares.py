@@ -20,7 +20,7 @@ from seqkern.solvers.linear_algebra import Definite, Indefinite, check_symmetric
 from seqkern.solvers.shared import SearchesCost, class_weights, cost
 
 REFINEMENTS = 1
-"""So often what the factor leaves of the right side, by rounding, is solved for once more."""
+"""Number of refinement steps for the rounding errors of the factor."""
 
 ENOUGH = 1e-4
 """The system is solved when no equation is off by more, in units of the largest |y|, at least 1."""

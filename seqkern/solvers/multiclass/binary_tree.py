@@ -95,7 +95,7 @@ class BinaryTree(BinaryEnsemble):
     @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
-        from seqkern.solvers.svm.primal import PrimalSVC  # only here: of the contract suite alone
+        from seqkern.solvers.svm.primal import PrimalSVC  # imported here: only the contract suite needs it
 
         return [cls(PrimalSVC(tol=1e-9))]
 

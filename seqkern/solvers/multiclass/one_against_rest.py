@@ -69,7 +69,7 @@ class OneAgainstRest(BinaryEnsemble):
     @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
-        # only here: of the contract suite alone
+        # imported here: only the contract suite needs it
         from seqkern.solvers.psvm.psvm import PSVC
         from seqkern.solvers.svm.svm import CSVC
 

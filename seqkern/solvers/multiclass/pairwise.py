@@ -16,7 +16,7 @@ from seqkern.solvers.feature_rows import take_rows
 from seqkern.solvers.multiclass.binary_ensemble import BinaryEnsemble, Task, squashed
 
 CHUNK_ROWS = 4096
-"""So many rows are predicted at a time."""
+"""Rows predicted at a time."""
 
 
 class PairwiseEnsemble(BinaryEnsemble):
@@ -32,7 +32,7 @@ class PairwiseEnsemble(BinaryEnsemble):
     @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
-        from seqkern.solvers.svm.svm import CSVC  # only here: of the contract suite alone
+        from seqkern.solvers.svm.svm import CSVC  # imported here: only the contract suite needs it
 
         return [cls(CSVC(tol=1e-6))]
 

@@ -95,7 +95,7 @@ class PotentialSVM(Solver):
 
     def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Standardise the columns, minimise the dual, keep the columns with α ≠ 0."""
-        # only here: training needs scipy's sparse matrices and LAPACK, 0.2 s to import, and prediction does not
+        # imported here: it takes 0.2 s, and prediction does not need it
         from seqkern.solvers.psvm.potential.dual import Dual
         from seqkern.solvers.psvm.potential.minimiser import minimise
         from seqkern.solvers.psvm.potential.storage import columns_of

@@ -170,7 +170,7 @@ def psvm_path(
     epsilons : array_like of float, optional
         In units of `solver.epsilon_scale`; they are sorted from the largest to the smallest.
     n_epsilons : int
-        Without `epsilons`: so many, from ε_max, where nothing is selected, each the same share of the one before.
+        Number of values without `epsilons`: a geometric sequence from ε_max, where nothing is selected.
     smallest : float
         The last of them, in units of ε_max.
 

@@ -141,7 +141,7 @@ def libsvm_estimator(name: str, **params: Any) -> Any:
     -------
     sklearn.svm estimator
     """
-    from sklearn import svm  # only here: scikit-learn costs a second of start-up, and prediction needs none of it
+    from sklearn import svm  # imported here: scikit-learn takes a second, and prediction does not need it
 
     return getattr(svm, name)(**params)
 

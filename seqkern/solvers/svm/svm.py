@@ -77,7 +77,7 @@ class CSVC(SearchesCost, LibsvmMachine, BinarySolver):
         weights = class_factors(self.class_weight, self.classes_, y)
         estimator = libsvm_estimator("SVC", C=self.C, class_weight=dict(zip((-1.0, 1.0), weights, strict=True)))
         if np.isinf(self.C):
-            # imported here: what a hard margin needs costs start-up, and prediction needs none of it
+            # imported here: it slows start-up, and prediction does not need it
             from seqkern.solvers.svm.hulls import not_separable
 
             report = self._run_if_solvable(estimator, K, y, lambda: not_separable(K, y))

@@ -1,4 +1,4 @@
-"""Decisions of kernels on Hamming distances: folded into one table, and taken apart residue by residue.
+"""Decisions of kernels on Hamming distances: folded into one table, and explained by residue.
 
 Such a kernel is Σ_l weight_l · Σ_{a ∈ x, b ∈ z} u(a)·v(b)·c[h(a, b)] over windows a, b of l residues, h their Hamming
 distance; with reverse complement each pair adds c of the distance of a to the reverse complement of b. A decision

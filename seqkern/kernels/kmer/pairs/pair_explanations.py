@@ -1,4 +1,4 @@
-"""Decisions of kernels on pairs of k-mers, taken apart residue by residue and pair by pair."""
+"""Decisions of kernels on pairs of k-mers, explained by residue and pair."""
 
 from __future__ import annotations
 

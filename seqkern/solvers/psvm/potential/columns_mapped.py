@@ -19,7 +19,7 @@ class ColumnCache:
     Parameters
     ----------
     n_columns, n_rows : int
-        Room for so many columns of so many numbers.
+        Number of columns, and numbers per column, to hold.
 
     Examples
     --------

@@ -157,7 +157,7 @@ class WorkingSet:
         tolerance : float
             Absolute.
         max_moves : int
-            At most so many moves of one variable.
+            Maximum number of moves of one variable.
 
         Returns
         -------

@@ -167,7 +167,7 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
         return np.clip(values, self.low_, self.high_) if self.clip else values
 
     def needs_all_columns(self) -> bool:
-        """Tell whether a column's scaled values depend on the other columns."""
+        """Return whether a column's scaled values depend on the other columns."""
         return self.normalize == "quantile"
 
     def restrict(self, columns: npt.ArrayLike) -> "ExpressionScaler":

@@ -2,7 +2,7 @@
 
 A selector subclasses `Selector` and writes its parameters besides `n_features`, ``_check_parameters`` for what concerns
 several of them, ``_fit`` and ``examples`` for tests/solvers/selection/test_selector_contract.py. Checks of the input,
-the coding of labels, the ranking and what scikit-learn expects of a transformer are done here. Who calls whom::
+the coding of labels, the ranking and what scikit-learn expects of a transformer are done here. Call structure::
 
     fit(X, y) ─▶ checks ─▶ _fit(X, target) ─▶ scores_ ─▶ _order(scores) ─▶ ranking_
     get_support(), transform(X): the `n_features` best
@@ -154,7 +154,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         X : array_like of float64, shape (n, d)
             Columns are features.
         y : array_like, shape (n,)
-            As of `fit`.
+            As in `fit`.
         scaler : ExpressionScaler or None
             Left as it is: copies of it are fitted.
 

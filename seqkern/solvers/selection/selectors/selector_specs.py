@@ -10,7 +10,7 @@ from seqkern.core.specs import build_named, built_values, parse_spec
 from seqkern.solvers.selection.selectors.selector_table import SELECTORS
 
 if TYPE_CHECKING:
-    # they bring scikit-learn
+    # they import scikit-learn
     from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
     from seqkern.solvers.selection.selectors.selector import Selector
 
@@ -81,7 +81,7 @@ def build_scaler(spec: Any) -> "ExpressionScaler | None":
     >>> build_scaler("quantile").normalize
     'quantile'
     """
-    # imported only where there is one to build: it brings scikit-learn
+    # imported here: it imports scikit-learn
     from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
 
     if spec is None or isinstance(spec, ExpressionScaler):
