@@ -127,7 +127,7 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
 
     @property
     def positive_semidefinite(self) -> bool:  # type: ignore[override]  # an attribute of the class in other kernels
-        """Whether every Gram matrix is: all distances that have a weight count."""
+        """Whether every Gram matrix is: `d` cuts off no distance with a weight."""
         return self.d is None or self.d >= (self.l - self.k if self.estimator == "count" else self.l)
 
     @property
@@ -156,7 +156,7 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
 def center_weights(X: SequenceSet, l: int) -> npt.NDArray[np.int64]:  # noqa: E741
     """Return the weight of each l-mer by its distance from the centre of its record.
 
-    Windows with a masked residue have a place, though they are not there: the centre stays where it is.
+    Windows with a masked residue keep their place, so that the centre does not move.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ class GappyKernel(InexactKernel):
         ]
 
     def min_length(self) -> int:
-        """Return g: a shorter sequence lacks windows."""
+        """Return g, the minimum length of a sequence."""
         return self.g
 
     def _rule(self, alphabet: Alphabet) -> Rule:

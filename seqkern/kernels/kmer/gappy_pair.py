@@ -120,7 +120,7 @@ class GappyPairKernel(PairKernel):
         return range(k, k + self.m + 1)
 
     def min_length(self) -> int:
-        """Return twice the largest k: a shorter sequence lacks pairs that the kernel counts."""
+        """Return twice the largest k, the minimum length of a sequence."""
         return 2 * max(self._lengths())
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""What all kernels on k-mers share: one or several k, weights, policies, the choice of an algorithm, features."""
+"""Shared by all k-mer kernels: one or several k, weights, policies, choice of the algorithm, features."""
 
 from collections.abc import Iterator
 from itertools import product, repeat
@@ -26,14 +26,14 @@ KEPT_BYTES, RANKED_BYTES, CODE_BYTES, WEIGHT_BYTES = 8, 48, 8, 8
 
 
 class KmerKernel(FeatureKernel):
-    """Base of the kernels on k-mers, a weighted sum over k.
+    """Base of the k-mer kernels: a weighted sum over k.
 
-    A family has the parameters `k` and `algorithm` besides those here, and writes `_costs` and `_members`.
+    A family adds the parameters `k` and `algorithm`, and implements `_costs` and `_members`.
 
     Attributes
     ----------
     length_name : str
-        What messages call a k.
+        Name of k in messages.
     """
 
     length_name = "k"
@@ -68,21 +68,21 @@ class KmerKernel(FeatureKernel):
     )
 
     def _costs(self, work: Any, size: int, k: int) -> dict[str, Cost]:
-        """Return a dict from algorithm to Cost for one k over `size` letters; only of what is feasible.
+        """Return a dict from algorithm to Cost for one k over `size` letters; feasible ones only.
 
-        `work` is what `_workload` returned.
+        `work` comes from `_workload`.
         """
         raise NotImplementedError
 
     def _members(self, X: SequenceSet, k: int, algorithm: Any, others: Iterator[Any]) -> Iterator[tuple[int, Block]]:
-        """Yield (factor, block) for one k; `others` yields for each block the one to be made like, or None.
+        """Yield (factor, block) for one k; `others` yields the block to match for each, or None.
 
-        `algorithm` is what `_choices` has for this k.
+        `algorithm` is that of `_choices` for this k.
         """
         raise NotImplementedError
 
     def _out_of_reach(self, k: int) -> tuple[str, str]:
-        """Return the problem and the remedy, two str, for a k without any feasible algorithm."""
+        """Return problem and remedy (two str) for a k without a feasible algorithm."""
         name = self.length_name
         return f"kernel {self.name!r} with {name}={k} has features beyond 62 bits", f"choose a smaller {name}"
 
@@ -140,7 +140,7 @@ class KmerKernel(FeatureKernel):
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         size = X.alphabet.size
         work = self._workload(X, Y)
-        # The columns are prepared first, before the rows are known: the choice is for them alone.
+        # Columns are prepared first, before the rows are known, so they alone determine the choice.
         own = work if Y is None else self._workload(Y)
         names = [self._choose(own, size, k)[0] for k in self._lengths()]
         costs = [self._costs(work, size, k) for k in self._lengths()]
@@ -156,12 +156,12 @@ class KmerKernel(FeatureKernel):
         return TermBlocks(terms, self._scale(), choices, X)
 
     def _choices(self, X: SequenceSet) -> list[Any]:
-        """Return for each k what `_members` needs to know, for `X` and for sets made like it: the algorithm."""
+        """Return for each k what `_members` needs, for `X` and sets compared with it: the algorithm."""
         work = self._workload(X)
         return [self._choose(work, X.alphabet.size, k)[0] for k in self._lengths()]
 
     def min_length(self) -> int:
-        """Return the largest k: a shorter sequence lacks k-mers that the kernel counts."""
+        """Return the largest k, the minimum length of a sequence."""
         return max(self._lengths())
 
     def _check_sequences(self, X: SequenceSet) -> None:
@@ -170,11 +170,11 @@ class KmerKernel(FeatureKernel):
             check_lengths(X, max(self._lengths()), self.length_name)
 
     def _divisor(self, X: SequenceSet, k: int, algorithm: Any) -> int:
-        """Return what the sum of the members has to be divided by."""
+        """Return the divisor of the sum of the members."""
         return 1
 
     def _scale(self) -> float:
-        """Return what multiplies the sum over k."""
+        """Return the factor of the sum over k."""
         return 1.0
 
     def _check_explicit(self) -> None:
@@ -213,7 +213,7 @@ class KmerKernel(FeatureKernel):
         return CombinedImplicit(parts, [weight * self._scale() for weight in self._weights()])
 
     def implicit_bytes(self, X: Any) -> int:
-        """Return the memory that counting, the counts and the weights of features take, in bytes.
+        """Return the bytes that counting, the counts and the feature weights take.
 
         Parameters
         ----------
@@ -240,7 +240,7 @@ class KmerKernel(FeatureKernel):
         return k
 
     def _features_of_window(self, X: SequenceSet, k: int) -> float:
-        """Return for about how many features one window counts."""
+        """Return the approximate number of features of one window."""
         return 1
 
     def _space(self, size: int, k: int) -> int:
@@ -268,7 +268,7 @@ class KmerKernel(FeatureKernel):
         Raises
         ------
         ParameterError
-            If there are none: at positions, or of annotation letters that are not named; or if there are too many.
+            If there are none (with `distance_weight`, or without named annotation letters), or too many.
         SequenceError
             As `prepare`.
         """
@@ -294,7 +294,7 @@ class KmerKernel(FeatureKernel):
         return features
 
     def feature_names(self, alphabet: str | Alphabet | None = None) -> list[str]:
-        """Return what the columns of `features` stand for.
+        """Return the names of the columns of `features`.
 
         Parameters
         ----------
@@ -309,7 +309,7 @@ class KmerKernel(FeatureKernel):
         Raises
         ------
         ParameterError
-            If neither is given, there are too many, or there are no explicit features.
+            If no alphabet is given, or there are no explicit features, or too many.
         """
         self._check_explicit()
         given = self.alphabet if alphabet is None else alphabet

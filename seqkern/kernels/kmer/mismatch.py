@@ -1,11 +1,11 @@
 """The mismatch kernel: k-mers with up to m mismatches (Leslie, Eskin, Cohen, Weston, Noble 2004).
 
-Two k-mers at Hamming distance h share c(h) neighbours, so it is a `HammingKernel`. Besides the ways to compute one of
-those, there are three that look at the neighbours, and can tell their presence:
+Two k-mers at Hamming distance h share c(h) neighbours, so it is a `HammingKernel`. Besides its algorithms there are
+three on the neighbours, which support presence:
 
-- ``dense``: vectors over all k-mers. Spreading the counts to the neighbours is separable, position by position.
+- ``dense``: vectors over all k-mers. Counts are spread to neighbours position by position.
 - ``neighbours``: posting lists of all neighbours of all k-mers.
-- ``trie``: a walk through the tree of all k-mers that lists nothing, where the others would need too much memory.
+- ``trie``: a walk through the trie of all k-mers, if the others need too much memory.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""The oligo kernel: common k-mers, fuzzy in their positions (Meinicke, Tech, Morgenstern, Merkl 2004)."""
+"""The oligo kernel: shared k-mers with tolerant positions (Meinicke, Tech, Morgenstern, Merkl 2004)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -108,7 +108,7 @@ class OligoKernel(KmerKernel):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share what each occurrence adds equally by its residues."""
+        """Share the contribution of each occurrence equally among its residues."""
         self._check_sequences(X)
         residues = int(X.lengths.sum())
         total = np.zeros(residues)
@@ -118,7 +118,7 @@ class OligoKernel(KmerKernel):
         return total
 
     def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
-        """Return for each k-mer what its occurrences in `X` and `support` add on average."""
+        """Return the mean contribution of each k-mer's occurrences in `X` and `support`."""
         parts = []
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
             distinct, means = mean_shares(_occurrences(X, k), _occurrences(support, k), self._weigh, coefficients)
@@ -127,7 +127,7 @@ class OligoKernel(KmerKernel):
 
 
 def _occurrences(X: SequenceSet, k: int) -> tuple[Occurrences, npt.NDArray[np.int32]]:
-    """Return the Occurrences of the k-mers, and where in its record each starts."""
+    """Return the Occurrences of the k-mers, and their starts within the records."""
     if X.lengths.sum() > MOST_CODES:
         raise SequenceError(
             f"{X.lengths.sum()} residues are too many for one matrix",

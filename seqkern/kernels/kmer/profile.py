@@ -1,9 +1,9 @@
-"""The profile kernel: k-mers that a sequence's profile makes likely (Kuang, Ie, Wang, Wang, Siddiqi et al. 2005).
+"""The profile kernel: k-mers that the profile of a sequence makes likely (Kuang et al. 2005).
 
-Where the mismatch kernel lets any residues differ, here the sequence's own profile says which may: a place of the
-sequence counts for the k-mers whose residues cost less than σ together, a residue costing −ln of its probability. The
-ways to compute are those of `inexact`; the lists of a place are found by going down the tree of all
-k-mers as long as the best possible rest stays below σ.
+Unlike in the mismatch kernel, the profile of the sequence decides which residues may differ: a position counts for the
+k-mers whose residues cost less than σ in total, a residue costing −ln of its probability. The algorithms are those of
+`inexact`; the features of a position are found by descending the trie of all k-mers while the best possible completion
+stays below σ.
 """
 
 from dataclasses import replace
@@ -117,7 +117,7 @@ class ProfileKernel(ProfileTracks, InexactKernel):
         X = self.with_profiles(X)
         profile = X.tracks["profile"][X.positions()]
         costs = np.rint(-UNIT * np.log(profile, dtype=np.float64))
-        # A probability that roundings took above 1 costs nothing.
+        # A probability rounded above 1 costs nothing.
         return place_rule(np.maximum(costs, 0).astype(np.int64), self.k, int(np.ceil(self.sigma * UNIT)))
 
     def _sample(self, X: SequenceSet) -> SequenceSet:
@@ -126,7 +126,7 @@ class ProfileKernel(ProfileTracks, InexactKernel):
         return X.take(slice(None, None, max(1, len(X) // SAMPLE_RECORDS)))
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`), with the searches.
+        """Return the Plan for this kernel on `X` (against `Y`), searches included.
 
         Parameters
         ----------

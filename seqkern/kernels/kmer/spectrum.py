@@ -124,7 +124,7 @@ class SpectrumKernel(KmerKernel):
         return counted
 
     def _labelled(self, X: SequenceSet, support: SequenceSet, k: int, every: bool = False) -> Labelled:
-        """Return the k-mers of both sets, Labelled; with `every`, those that do not occur may be among them."""
+        """Return the k-mers of both sets, Labelled; with `every`, possibly including k-mers that do not occur."""
         if codes_fit(X.alphabet.size, k):
             mine, theirs = self._find(X, k), self._find(support, k)
             if every and mine.space <= SMALL_SPACE:
@@ -136,7 +136,7 @@ class SpectrumKernel(KmerKernel):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share the weight of each occurrence among its residues; under `presence`, among all occurrences first."""
+        """Share the weight of each occurrence among its residues; with `presence`, first among all occurrences."""
         self._check_sequences(X)
         residues = int(X.lengths.sum())
         shares = np.zeros(residues)

@@ -27,13 +27,13 @@ GAP = "*"
 class SubsetFeatures(Base):
     """Mixin of kernels on windows of one length: `features` and `feature_names`.
 
-    A family writes `_feature_values`, and has what `HammingKernel` has.
+    A family implements `_feature_values`, and has the members of `HammingKernel`.
     """
 
     def _feature_values(self) -> dict[int, float]:
-        """Return what each feature is worth where it occurs, by its number of residues.
+        """Return the value of each feature where it occurs, by its number of residues.
 
-        Raises ParameterError if the kernel is no product of such features.
+        Raises ParameterError if the kernel is not a product of such features.
         """
         raise NotImplementedError
 
@@ -59,7 +59,7 @@ class SubsetFeatures(Base):
         Raises
         ------
         ParameterError
-            If the kernel is not a product of such features, or they need more memory than there is.
+            If the kernel is not a product of such features, or they do not fit into memory.
         SequenceError
             As `prepare`.
         """
@@ -101,7 +101,7 @@ class SubsetFeatures(Base):
         return sum(comb(k, j) * size**j for j in values)
 
     def feature_names(self, alphabet: str | Alphabet | None = None) -> list[str]:
-        """Return the gapped k-mers that the columns of `features` stand for, with ``*`` for a gap.
+        """Return the gapped k-mers of the columns of `features`, with ``*`` for a gap.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class SubsetFeatures(Base):
         Raises
         ------
         ParameterError
-            If there is no alphabet, the kernel has no such features, or there are too many.
+            If no alphabet is given, or the kernel has no such features, or too many.
         """
         self.check_parameters()
         given = self.alphabet if alphabet is None else alphabet

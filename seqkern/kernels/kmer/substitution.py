@@ -1,4 +1,4 @@
-"""The substitution kernel: k-mers that another one is likely to have become (Leslie and Kuang 2004)."""
+"""The substitution kernel: shared k-mers, allowing likely substitutions (Leslie and Kuang 2004)."""
 
 from typing import Literal
 

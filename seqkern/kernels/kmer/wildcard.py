@@ -1,4 +1,4 @@
-"""The wildcard kernel: k-mers in which some positions match anything (Leslie & Kuang, JMLR 5, 2004)."""
+"""The wildcard kernel: k-mers with positions that match anything (Leslie and Kuang 2004)."""
 
 from fractions import Fraction
 from math import comb

@@ -1,7 +1,7 @@
 """Blocks of real-valued features, dense and sparse, for the product engine.
 
-Summed feature after feature in double precision: the bits depend on neither threads nor blocks. A `Term`
-with such a block has no other, and the factor 1.
+Summed feature after feature in double precision: the bits depend on neither threads nor blocks. A `Term` with such a
+block has no other block, and factor 1.
 """
 
 from typing import Any

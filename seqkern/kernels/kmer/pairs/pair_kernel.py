@@ -1,4 +1,4 @@
-"""What the kernels on pairs of k-mers share: pairs at given distances, annotated or at positions."""
+"""Shared by the kernels on pairs of k-mers: distances, annotation, positions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -72,7 +72,7 @@ class PairKernel(PairExplanations, KmerKernel):
 
     @property
     def kmers_vary(self) -> bool:  # type: ignore[override]  # an attribute of the class in other kernels
-        """Whether what a pair adds depends on where it is."""
+        """Whether the contribution of a pair depends on its position."""
         return self.distance_weight is not None
 
     @property
@@ -137,7 +137,7 @@ class PairKernel(PairExplanations, KmerKernel):
             return {}
         lists = min(len(distances), work.longest + 1)
         space = size ** (2 * k) * len(distances)
-        # Pairs nearer than k rest on fewer residues.
+        # Pairs closer than k cover fewer residues.
         near = [min(k + d, 2 * k) for d in distances[:k]]
         residues = [*near, *[2 * k] * (lists - len(near))] or [2 * k]
         agree = sum(work.match**n for n in residues) / len(residues)
@@ -160,7 +160,7 @@ class PairKernel(PairExplanations, KmerKernel):
     # ---- the matrix -----------------------------------------------------------------------------
 
     def _choices(self, X: SequenceSet) -> list[Any]:
-        """Return for each k the algorithm, and the annotation letters that count in features."""
+        """Return the algorithm of each k, and the annotation letters of the features."""
         notes = self._notes(X)
         return [(algorithm, notes) for algorithm in super()._choices(X)]
 
@@ -207,7 +207,7 @@ class PairKernel(PairExplanations, KmerKernel):
     ) -> list[Any]:
         """Return the blocks for one k, of features with the annotation letters `notes`.
 
-        Those that `X` has besides count in the record's product with itself only.
+        Other letters in `X` count only in the product of a record with itself.
         """
         pairs = self._pairs(X, k, notes)
         blocks: list[Any]
