@@ -159,7 +159,7 @@ class CompositeKernel(Kernel):
         return ({"bases": headers}, arrays) if any(headers) or arrays else ({}, {})
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------

@@ -116,7 +116,7 @@ class KernelContract(Parameters):
         return {}, {}
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------

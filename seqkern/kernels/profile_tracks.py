@@ -71,7 +71,7 @@ class ProfileTracks(_Base):
         return header | {"database": database}, arrays | nest("database", own)
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------

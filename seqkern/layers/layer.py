@@ -86,7 +86,7 @@ class Layer(Parameters):
         raise NotImplementedError
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------
@@ -197,7 +197,7 @@ class Layer(Parameters):
         return {"spec": self.spec(), "classes": list(self.classes_), "learned": header}, arrays
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `state` returned.
+        """Restore what `state` returned.
 
         Parameters
         ----------

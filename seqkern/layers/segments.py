@@ -177,7 +177,7 @@ class SegmentLayer(Layer):
         return {"weight": self.weight_}, model | {name: getattr(self, f"{name}_") for name in ARRAYS}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.weight_, k = float(header["weight"]), len(self.classes_)
         shapes = ((k, k), (k,), (2 * k, k), (k,), (k,))
         for name, shape in zip(ARRAYS, shapes, strict=True):

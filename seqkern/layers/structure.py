@@ -132,7 +132,7 @@ class StructureLayer(Layer):
         return {"solver": header, "gamma": None if self.landmarks_ is None else self.landmarks_.gamma}, arrays
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         k = len(self.classes_)
         for name in ("mean", "scale", "chain_scale"):
             setattr(self, f"{name}_", self._stored(arrays, name, k))

@@ -51,7 +51,7 @@ class KernelExpansion(Solver):
         return {"intercept": self.intercept_}, {"coef": self.dual_coef_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.intercept_ = header["intercept"]
         self.dual_coef_ = arrays["coef"]
 

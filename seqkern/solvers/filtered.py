@@ -166,7 +166,7 @@ class FilteredSVC(BinarySolver):
         return {"machine": header}, {**nest("machine", arrays), "left_out": self.left_out_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
         self.left_out_ = arrays["left_out"]
 

@@ -91,7 +91,7 @@ class ClassSolver(ClassifierProtocol, Solver):
         return header, {"classes": classes, **arrays}
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `state` returned.
+        """Restore what `state` returned.
 
         Parameters
         ----------

@@ -92,7 +92,7 @@ def test_unreadable_text_names_the_text_and_the_remedy(text):
         ("spectrum+linear", "take different data: features, sequences"),
         ({"k": 3}, "is not a kernel; write it as"),
         ({"kernel": 3}, "is not a kernel"),
-        ({"kernel": "sum", "parts": []}, "is made of kernels"),
+        ({"kernel": "sum", "parts": []}, "needs kernels as parts"),
         ({"kernel": "sum", "parts": [S3], "weights": [-1]}, "weight=-1 is not possible; give a number ≥ 0"),
         ({"kernel": "sum", "parts": [S3], "weights": [1, 2]}, "2 weights for 1 parts"),
         ('{"kernel": ', "is not JSON"),

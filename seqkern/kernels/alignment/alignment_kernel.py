@@ -132,7 +132,7 @@ class AlignmentKernel(SequenceKernel):
         return {"matrix": matrix.letters}, {"matrix": matrix.scores}
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------

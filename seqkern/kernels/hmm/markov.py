@@ -127,7 +127,7 @@ class MarkovChain:
         Parameters
         ----------
         arrays : dict of str to ndarray
-            What `arrays` returned.
+            The result of `arrays`.
 
         Returns
         -------

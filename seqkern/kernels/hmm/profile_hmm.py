@@ -247,7 +247,7 @@ class ProfileHMM:
         Parameters
         ----------
         arrays : dict of str to ndarray
-            What `arrays` returned.
+            The result of `arrays`.
 
         Returns
         -------

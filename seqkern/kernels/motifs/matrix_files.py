@@ -8,7 +8,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.kernels.motifs.matrices import Matrix
 
 BASES = "ACGT"
-SITES = 20.0  # of a MEME motif that does not say; MEME's own default
+SITES = 20.0  # of a MEME motif without nsites; MEME's default
 NUMBERS = re.compile(r"[-+\d.eE\s]+")
 JASPAR_ROW = re.compile(r"\s*([A-Za-z]?)[\s|:]*\[?([-+\d.eE\s]+)\]?\s*")
 MEME_MATRIX = re.compile(r"letter-probability matrix:(.*)")
@@ -37,7 +37,7 @@ def _numbers(text: str, number: int) -> list[float]:
 
 
 def read_jaspar(lines: Sequence[str]) -> Iterator[MatrixEntry]:
-    """Read a file of JASPAR: below ``>name`` one row for each letter, or four without letters.
+    """Read a JASPAR file: ``>name``, then one row for each letter, or four without letters.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def read_jaspar(lines: Sequence[str]) -> Iterator[MatrixEntry]:
     Raises
     ------
     ParameterError
-        With the line, if there is something else than a motif.
+        With the line, if it does not belong to a motif.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def read_meme(lines: Sequence[str]) -> Iterator[MatrixEntry]:
 
 
 def read_transfac(lines: Sequence[str]) -> Iterator[MatrixEntry]:
-    """Read a file of TRANSFAC: below ``P0`` and the letters, numbered rows of counts.
+    """Read a TRANSFAC file: ``P0`` and the letters, then numbered rows of counts.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def read_transfac(lines: Sequence[str]) -> Iterator[MatrixEntry]:
     Raises
     ------
     ParameterError
-        With the line, if there is something else than numbers.
+        With the line, if it does not contain numbers.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def matrix_reader(lines: Sequence[str]) -> MatrixReader | None:
     Returns
     -------
     callable or None
-        None for a file of something else.
+        None for other files.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def read_matrices(lines: Sequence[str], reader: MatrixReader) -> list[Matrix]:
     lines : list of str
         The file's content.
     reader : callable
-        What `matrix_reader` returned.
+        The result of `matrix_reader`.
 
     Returns
     -------
@@ -228,7 +228,7 @@ def read_matrices(lines: Sequence[str], reader: MatrixReader) -> list[Matrix]:
     Raises
     ------
     ParameterError
-        With the line, if there is something else than a motif.
+        With the line, if it does not belong to a motif.
     """
     matrices = []
     for number, name, rows, letters, background in reader(lines):

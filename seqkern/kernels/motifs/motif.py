@@ -177,7 +177,7 @@ class MotifKernel(FeatureKernel):
         return (self.motifs,) if isinstance(self.motifs, str) else ()
 
     def _set(self) -> MotifSet:
-        """Return the MotifSet, read or parsed when first asked for."""
+        """Return the MotifSet, read or parsed on first use."""
         key = self.motifs if isinstance(self.motifs, str) else _as_list(self.motifs)
         made = vars(self).get("_made")
         if made is None or made[0] != key:
@@ -191,7 +191,7 @@ class MotifKernel(FeatureKernel):
         return self._set().state() if isinstance(self.motifs, str) else ({}, {})
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned; the file is not needed any more.
+        """Restore what `fitted_state` returned; the file is no longer needed.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class MotifKernel(FeatureKernel):
     # ---- the matrix -------------------------------------------------------------------------------
 
     def _counts(self, X: SequenceSet) -> Counted:
-        """Return how often each motif occurs in each record; 1 where it does under `presence`."""
+        """Return the count of each motif in each record; 1 if it occurs with `presence`."""
         counted = self._scanner(X.alphabet).count(X, self.n_threads)
         if self.presence:
             counted.count[:] = 1
@@ -248,7 +248,7 @@ class MotifKernel(FeatureKernel):
         return payload
 
     def _left_out(self, counted: Counted) -> dict[str, int]:
-        """Return a dict of counts: what was skipped in the file, and the motifs that do not occur."""
+        """Return a dict of counts: skipped entries of the file, and motifs that do not occur."""
         idle = np.setdiff1d(np.arange(counted.n_features), counted.feature)
         if not len(idle):
             return self._set().counts
@@ -262,7 +262,7 @@ class MotifKernel(FeatureKernel):
         return out
 
     def implicit_bytes(self, X: Any) -> int:
-        """Return the memory that the counts and the weights of motifs take.
+        """Return the bytes that the counts and weights of motifs take.
 
         Parameters
         ----------
@@ -279,12 +279,14 @@ class MotifKernel(FeatureKernel):
         return int(KEPT_BYTES * entries + WEIGHT_BYTES * len(chances))
 
     def _chances(self, X: SequenceSet) -> npt.NDArray[np.float64]:
-        """Return float64 (motifs,): how likely each is to occur at a place of `X`, about."""
+        """Return the approximate probability of each motif at a position of `X`, float64 (motifs,)."""
         strands = 2 if self.reverse_complement else 1
         return np.minimum(strands * self._scanner(X.alphabet).chances(letter_shares(X)), 1.0)
 
     def _costs(self, X: SequenceSet, Y: SequenceSet | None = None) -> dict[str, Cost]:
-        """Return a dict from algorithm to Cost of the product, as if rows and columns had the same letters."""
+        """Return a dict from algorithm to Cost of the product, assuming the same letter frequencies in rows and
+        columns.
+        """
         return product_costs(Workload.of(X, Y), self._chances(X if Y is None else Y))
 
     def _choose(self, X: SequenceSet) -> str:
@@ -373,7 +375,7 @@ class MotifKernel(FeatureKernel):
         return KmerWeights(names, weights[occurs], [KernelPattern(name, self._occurrences) for name in names])
 
     def _occurrences(self, X: SequenceSet) -> dict[str, int]:
-        """Return a dict from motifs to at how many places of `X` each matches, also under `presence`."""
+        """Return a dict from motifs to their numbers of matches in `X`, also with `presence`."""
         counted = self._scanner(X.alphabet).count(X, self.n_threads)
         sums = np.bincount(counted.feature, weights=counted.count, minlength=counted.n_features)
         return dict(zip(self._set().names, sums.astype(np.int64).tolist(), strict=True))

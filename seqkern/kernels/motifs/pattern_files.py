@@ -1,4 +1,4 @@
-"""Files of patterns: PROSITE, the form that GCG's PROSITETOGCG gave it, and plain lists."""
+"""Pattern files: PROSITE, its GCG form (PROSITETOGCG), and plain lists."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -64,7 +64,7 @@ def _prosite_entry(entry: dict[str, list[str]], number: int) -> tuple[str, str] 
 
 
 def read_gcg(lines: Sequence[str]) -> Iterator[PatternEntry]:
-    """Read each pattern of a GCG file: below the heading, name, offset and pattern.
+    """Read each pattern of a GCG file: after the heading, name, offset and pattern.
 
     A ``;`` before a name, which marks a frequent pattern, is not part of it.
 
@@ -80,7 +80,7 @@ def read_gcg(lines: Sequence[str]) -> Iterator[PatternEntry]:
     Raises
     ------
     ParameterError
-        If a line has too few words.
+        If a line has too few fields.
 
     Examples
     --------
@@ -103,8 +103,8 @@ def read_gcg(lines: Sequence[str]) -> Iterator[PatternEntry]:
 def read_list(lines: Sequence[str]) -> Iterator[PatternEntry]:
     """Read each line of a list: a pattern, or a name, spaces and a pattern; # begins a comment.
 
-    A pattern may have spaces if there is a ``-`` between any two elements, ``[AC] - x - V``; without them a name could
-    be letters of the pattern.
+    A pattern may contain spaces if ``-`` separates all elements, ``[AC] - x - V``; otherwise a name could be part of
+    the pattern.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def read_list(lines: Sequence[str]) -> Iterator[PatternEntry]:
     Raises
     ------
     ParameterError
-        If what would be a name is part of a pattern.
+        If the name looks like part of a pattern.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def read_list(lines: Sequence[str]) -> Iterator[PatternEntry]:
 
 
 def _elements(text: str) -> int:
-    """Return how many elements a text has, if it is a pattern with a ``-`` between any two of them; else 0."""
+    """Return the number of elements of a pattern whose elements are all separated by ``-``; else 0."""
     parts = text.split("-")
     good = _can_be_read(text) and all(_can_be_read(part) and len(parse_pattern(part).elements) == 1 for part in parts)
     return len(parts) if good else 0
@@ -167,7 +167,7 @@ READERS: tuple[tuple[re.Pattern[str], Callable[[Sequence[str]], Iterator[Pattern
 
 
 def read_patterns(lines: Sequence[str]) -> tuple[list[Pattern], dict[str, int]]:
-    """Return the patterns of a file in any of the forms.
+    """Return the patterns of a file in any format.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def read_patterns(lines: Sequence[str]) -> tuple[list[Pattern], dict[str, int]]:
     -------
     patterns : list of Pattern
     counts : dict of str to int
-        What was left out.
+        Number of skipped entries.
 
     Raises
     ------

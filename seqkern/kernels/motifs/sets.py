@@ -1,4 +1,4 @@
-"""A set of motifs: from a list, from a file, and as state of a kernel."""
+"""Sets of motifs: from a list, from a file, and as state of a kernel."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Motif: TypeAlias = Pattern | Matrix
 
 @dataclass(frozen=True)
 class MotifSet:
-    """Motifs, all patterns or all weight matrices, with names that differ.
+    """Motifs, all patterns or all weight matrices, with distinct names.
 
     Attributes
     ----------
     motifs : list of Pattern or Matrix
         At least one.
     counts : dict of str to int
-        What was left out of a file.
+        Number of skipped entries of a file.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class MotifSet:
 
     @property
     def names(self) -> list[str]:
-        """Those of the motifs."""
+        """Names of the motifs."""
         return [motif.name for motif in self.motifs]
 
     @property
@@ -69,14 +69,14 @@ class MotifSet:
 
     @classmethod
     def named(cls, motifs: Sequence[Motif], counts: dict[str, int] | None = None) -> Self:
-        """Return the set with names that can be shown: printable, not too long, repeated ones numbered.
+        """Return the set with displayable names: printable, not too long, numbered if repeated.
 
         Parameters
         ----------
         motifs : list of Pattern or Matrix
             With names of any kind.
         counts : dict of str to int, optional
-            What was left out of a file.
+            Number of skipped entries of a file.
 
         Returns
         -------
@@ -108,7 +108,7 @@ class MotifSet:
 
     @classmethod
     def from_file(cls, path: str) -> Self:
-        """Read a file of any of the formats; which one, its content tells.
+        """Read a file; the format is detected from its content.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The generic string kernel: k-mers that are alike, at positions that are near (Giguère et al. 2013)."""
+"""The generic string kernel: similar k-mers at near positions (Giguère et al. 2013)."""
 
 import math
 from collections.abc import Callable
@@ -22,13 +22,13 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 ONE_HOT, PROPERTIES = "one_hot", "properties"
 
-# CPU nanoseconds for a pair of letters, for one letter more in the longest words, and for a pair of short and of other
+# CPU nanoseconds for a pair of residues, for one more residue in the longest k-mers, and a pair of short and of other
 # sequences; for each level of instructions.
 CELL_NS = (0.13, 0.09, 0.075)
 LETTER_NS = (0.09, 0.045, 0.033)
-DEAREST_LETTERS = 4.5  # longer words cost no more; words of any length, as much as those of two letters
+DEAREST_LETTERS = 4.5  # longer k-mers cost no more; k-mers of any length cost as much as those of two residues
 PAIR_NS = 15.0, 100.0
-LEAST_BLOCK_ROWS = 32  # fewer share too little of what is made of a column
+LEAST_BLOCK_ROWS = 32  # fewer rows reuse too little of each column
 
 
 class GenericStringKernel(ScaleParameter, SequenceKernel):
@@ -136,12 +136,12 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         Returns
         -------
         ndarray of float64, shape (size, coordinates)
-            NaN for a letter that has none.
+            NaN for a letter without ψ.
 
         Raises
         ------
         ParameterError
-            If the matrix or the scales are not for that alphabet.
+            If the matrix or the scales do not match the alphabet.
         """
         chosen = self.descriptors or ("BLOSUM50" if alphabet == PROTEIN else ONE_HOT)
         if chosen == ONE_HOT:
@@ -174,12 +174,12 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         return weights
 
     def tolerances(self, longest: int) -> npt.NDArray[np.float64]:
-        """Return exp(−d²/2σ_p²) for the distances d = 0, 1, … up to the last that is not 0.
+        """Return exp(−d²/2σ_p²) for the distances d = 0, 1, … as far as it is not 0.
 
         Parameters
         ----------
         longest : int
-            Residues of the longest sequence: all distances are below it.
+            Length of the longest sequence, an upper bound of distances.
 
         Returns
         -------
@@ -190,7 +190,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         width = 2.0 * float(self.sigma_p) ** 2
         if width == 0:
             return np.ones(min(longest, 1))
-        # One at a time, so that no number depends on how many there are.
+        # One at a time, so that no value depends on their number.
         values = np.array([math.exp(-d * d / width) for d in range(longest)])
         return values[: np.count_nonzero(values)]
 
@@ -230,7 +230,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         longest = max(work.longest, int(X.lengths.max(initial=0)))
         mean = (work.row_letters + work.col_letters) / max(1, work.rows + work.cols)
         within = min(1.0, len(self.tolerances(longest)) / max(1.0, mean))
-        share = within * (2 - within)  # of the cells of a square, those on diagonals that count
+        share = within * (2 - within)  # cells of a square on diagonals that count
         cells = share * work.row_letters * work.col_letters / (2 if work.symmetric else 1)
         more = min(self.length - 1, DEAREST_LETTERS) if self.length < mean else 1
         each = CELL_NS[level] + LETTER_NS[level] * more
@@ -241,7 +241,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         return Plan("diagonals", total.seconds, total.bytes, reason)
 
     def _bytes(self, letters: int, longest: int) -> int:
-        """Return the memory that all threads need, for sequences of up to `longest` letters of so many kinds."""
+        """Return the bytes that all threads need, for sequences of up to `longest` residues."""
         profile = letters * (longest + _generic_string.ROW_PADDING)
         panel = letters * _generic_string.SHORT_LENGTH * _generic_string.PANEL_COLUMNS
         group = max(profile, _generic_string.GROUP_NUMBERS)
@@ -252,7 +252,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share what two k-mers add equally by the letters of the one in `X`."""
+        """Share the contribution of two k-mers equally among the residues of the one in `X`."""
         rows, others = self._prepare(X, None), self._prepare(support, None)
         result = np.zeros(int(X.lengths.sum()))
         longer = max(rows, others, key=lambda payload: payload.longest)

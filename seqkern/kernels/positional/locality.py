@@ -17,10 +17,10 @@ from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products import _product
 from seqkern.sequences.sequence_set import SequenceSet
 
-ROW_MASK, PANEL_MASK = 254, 255  # masked letters match nothing, nor each other
+ROW_MASK, PANEL_MASK = 254, 255  # masked residues match nothing, not even each other
 LARGEST_WINDOW, LARGEST_SUM = 2**16 - 1, 2**32 - 1
 LARGEST_POWER = 100
-LARGEST_EXPONENT = 500  # of two: K(x, x)·K(y, y) is still a double
+LARGEST_EXPONENT = 500  # of two, so that K(x, x)·K(y, y) fits into a double
 PAIR_NS = (0.7, 0.15, 0.13)  # a position of a pair, for each level of instructions
 WEIGHT_NS = (0.2, 0.15, 0.11)  # a weight of a window, where they are summed one by one
 
@@ -100,7 +100,7 @@ class LocalityImprovedKernel(SequenceKernel):
 
     @property
     def window(self) -> int:
-        """Letters of a window."""
+        """Residues in a window."""
         return 2 * self.l + 1
 
     def window_weights(self) -> npt.NDArray[np.float64]:
@@ -114,11 +114,11 @@ class LocalityImprovedKernel(SequenceKernel):
             raise ParameterError("all weights are 0", remedy="give at least one weight above 0")
 
     def min_length(self) -> int:
-        """Return the letters of one window."""
+        """Return the number of residues of a window."""
         return 2 * self.l + 1
 
     def _units(self) -> tuple[int, int, int] | None:
-        """Return integers in the ratio of a match to one a codon away, and the largest sum of a window of them.
+        """Return integers in the ratio of a match to a match one codon away, and the largest sum of a window.
 
         None if the weights are not the default ones, or such sums exceed 16 bits.
         """
@@ -137,7 +137,7 @@ class LocalityImprovedKernel(SequenceKernel):
         return _locality.Rule(length, self.l, (self.d1, self.d2), weights, delta, whole, narrow)
 
     def _check_range(self, weights: npt.NDArray[np.float64], delta: float, length: int, largest: int) -> None:
-        """Raise ParameterError if a value could leave the range of a double."""
+        """Raise ParameterError if a value might overflow a double."""
         used = weights[weights > 0]
         low = min(used.min(), used.min() * delta if delta else math.inf)
         windows = [math.log2(low), math.log2(used.sum()) + math.log2(1 + 2 * delta), math.log2(largest)]
@@ -196,7 +196,7 @@ class LocalityImprovedKernel(SequenceKernel):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share a window's value among its matches, by weight, and K among the windows."""
+        """Share the value of a window among its matches by weight, and K among the windows."""
         columns = self._prepare(support, None)
         rows = self._prepare(X, columns)
         shares = np.zeros((len(X), rows.length))
@@ -255,7 +255,7 @@ class CodonImprovedKernel(LocalityImprovedKernel):
 
     @property
     def positive_semidefinite(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether every Gram matrix is: without matches a codon away, for a form [[1, δ], [δ, 0]] is indefinite."""
+        """Whether every Gram matrix is: only without matches one codon away, because [[1, δ], [δ, 0]] is indefinite."""
         return self.delta == 0
 
 
@@ -274,7 +274,7 @@ class LocalityPayload:
     Attributes
     ----------
     codes : ndarray of uint16, shape (n, length + 3)
-        The letters of each sequence, and three that match nothing.
+        The residues of each sequence, and three that match nothing.
     panels : ndarray of uint16, shape (panels, length + 3, 32)
         The same, 32 sequences side by side.
     """

@@ -82,7 +82,7 @@ class SalzbergKernel(FeatureKernel):
     def _fit(self, X: SequenceSet, y: npt.ArrayLike | None) -> None:
         """Set `ratios_`, float64 (pairs of classes, length, letters, letters): ln P₁(b | a, p) − ln P₀(b | a, p).
 
-        Of p = 0 there is a = 0 only.
+        For p = 0, only a = 0 is used.
         """
         if y is None:
             raise LabelError(
@@ -116,7 +116,7 @@ class SalzbergKernel(FeatureKernel):
         return {"alphabet": asdict(self.alphabet_)}, {"ratios": self.ratios_}
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ class SalzbergKernel(FeatureKernel):
         Parameters
         ----------
         X : SequenceSet or list of str, n records
-            Of the length and alphabet of the training part.
+            With the length and alphabet of the training part.
 
         Returns
         -------
@@ -203,7 +203,7 @@ class SalzbergKernel(FeatureKernel):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share s_p(x)·s_p(z) equally by the letters at p − 1 and p, on which it rests."""
+        """Share s_p(x)·s_p(z) equally by the residues at p − 1 and p."""
         pairs, length = self.ratios_.shape[:2]
         weights = np.zeros(pairs * length)
         for value, coefficient in zip(self.features(support), coefficients, strict=True):
@@ -218,7 +218,7 @@ class SalzbergKernel(FeatureKernel):
 def _cells(X: SequenceSet, size: int) -> Iterator[tuple[slice, npt.NDArray[np.int64]]]:
     """Yield (slice of rows, int64 (rows, length)) for some records at a time: (p·size + x_{p−1})·size + x_p.
 
-    x_{−1} counts as letter 0. Where a letter is masked it is the number after the last.
+    x_{−1} counts as letter 0. For a masked residue it is the number after the last.
     """
     length = int(X.lengths[0]) if len(X) else 0
     step = max(1, CHUNK_LETTERS // max(1, length))

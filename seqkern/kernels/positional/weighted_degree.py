@@ -119,7 +119,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         return np.zeros(length, dtype=np.int64)
 
     def min_length(self) -> int:
-        """Return 1: a letter is a k-mer."""
+        """Return 1, the length of the shortest k-mer."""
         return 1
 
     def common_length(self, X: SequenceSet, length: int | None = None) -> int:
@@ -130,7 +130,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         X : SequenceSet
             Of one length, as `coerce` returns it.
         length : int, optional
-            Of the sequences that they are compared with.
+            Length of the sequences to compare with.
 
         Returns
         -------
@@ -139,7 +139,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         Raises
         ------
         SequenceError
-            If that is another one, or too long for exact sums.
+            If the lengths differ, or are too long for exact sums.
         ParameterError
             If a list of weights or shifts has another length.
         """
@@ -167,7 +167,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         return own
 
     def _lists(self) -> dict[str, list[Any]]:
-        """Return the parameters that have a number for each position, those given."""
+        """Return the given parameters with one number for each position."""
         return {} if self.position_weights is None else {"position_weights": self.position_weights}
 
     def _prepare(self, X: SequenceSet, like: DegreePayload | None) -> DegreePayload:
@@ -225,7 +225,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         return of_kernel(self, support, coefficients)
 
     def constant_diagonal(self, length: int) -> bool:
-        """Return whether each sequence matches itself as any other does: where positions are compared with themselves.
+        """Return whether K(x, x) is the same for all sequences, as it is without shifts.
 
         Parameters
         ----------
@@ -349,7 +349,7 @@ class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
         """Whether every Gram matrix is: the matrix of the weights of two positions is.
 
         With one shift for all positions and no position weights its entries w(|i − j|) are those of a sum of cosines
-        that is nowhere negative (Rogosinski & Szegő 1928).
+        that is non-negative everywhere (Rogosinski & Szegő 1928).
         """
         if not self._lists():
             return True

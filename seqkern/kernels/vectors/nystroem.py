@@ -153,7 +153,7 @@ class NystroemKernel(ApproximateKernel):
         return header | {"landmarks": samples}, arrays | nest("landmarks", own)
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------

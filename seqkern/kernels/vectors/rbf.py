@@ -117,7 +117,7 @@ class RBFKernel(KernelOfKernel):
         return ({**header, "gamma": self.gamma_} if self.gamma in LEARNED and self.fitted else header), arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------

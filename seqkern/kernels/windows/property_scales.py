@@ -250,7 +250,7 @@ class ScaleParameter(_Base):
         return header | {"scales": told}, arrays | {"scales": scales.values}
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------

@@ -184,7 +184,7 @@ class WindowVectorKernel(SequenceKernel):
         return (header | {"gamma": self.gamma_} if hasattr(self, "gamma_") else header), arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------

@@ -195,7 +195,7 @@ class GOR(AnyClassSolver):
         return {}, {"log_odds": self.log_odds_, **tables}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.log_odds_, self.information_ = arrays["log_odds"], arrays["information"]
         self.pair_information_ = arrays["pair_information"]
 

@@ -150,7 +150,7 @@ class LinearDiscriminant(AnyClassSolver):
         return {}, {"coef": self.coef_, "intercept": self.intercept_, "means": self.means_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.coef_, self.intercept_, self.means_ = arrays["coef"], arrays["intercept"], arrays["means"]
 
 

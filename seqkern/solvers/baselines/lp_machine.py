@@ -120,5 +120,5 @@ class LPMachine(BinarySolver):
         return {"intercept": self.intercept_}, {"coef": self.coef_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.intercept_, self.coef_ = header["intercept"], arrays["coef"]

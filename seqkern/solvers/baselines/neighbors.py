@@ -183,7 +183,7 @@ class KernelNeighbors(Neighbors, ClassSolver):
         return {}, {"diagonal": self.diagonal_, "codes": self.codes_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.diagonal_, self.codes_ = arrays["diagonal"], arrays["codes"]
 
 
@@ -253,7 +253,7 @@ class KernelNeighborsRegressor(Neighbors, RealSolver):
         return {}, {"diagonal": self.diagonal_, "values": self.values_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.diagonal_, self.values_ = arrays["diagonal"], arrays["values"]
 
 

@@ -169,7 +169,7 @@ class Network(AnyClassSolver):
         return {}, weights | dict(zip(("hidden_biases", "output_biases"), self.biases_, strict=True))
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.weights_ = [arrays["hidden_weights"], arrays["output_weights"]]
         self.biases_ = [arrays["hidden_biases"], arrays["output_biases"]]
 

@@ -105,6 +105,6 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
         return {"machine": header, "threshold": self.threshold_}, nest("machine", arrays)
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
         self.threshold_ = header["threshold"]

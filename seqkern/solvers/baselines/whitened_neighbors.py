@@ -168,7 +168,7 @@ class WhitenedNeighbors(AnyClassSolver):
         return {}, {**whitening, "points": self.points_, "codes": self.codes_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.mean_, self.whitening_ = arrays["mean"], arrays["whitening"]
         self.points_, self.codes_ = arrays["points"], arrays["codes"]
         self._search = self._made()

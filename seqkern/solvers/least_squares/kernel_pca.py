@@ -157,6 +157,6 @@ class KernelPCA(TransformerMixin, Solver):
         }
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.dual_coef_, self.means_ = arrays["coef"], arrays["mean"]
         self.explained_variance_, self.explained_variance_ratio_ = arrays["variance"], arrays["ratio"]

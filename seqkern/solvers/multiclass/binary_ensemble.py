@@ -114,7 +114,7 @@ class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # cons
         return {"machines": headers}, arrays
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.machines_ = [
             solver_from_state(one, unnest(str(number), arrays)) for number, one in enumerate(header["machines"])
         ]

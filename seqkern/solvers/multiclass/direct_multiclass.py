@@ -163,7 +163,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
         return {}, {"coef": self.dual_coef_, "intercept": self.intercept_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.dual_coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
 
 

@@ -285,7 +285,7 @@ class SelectedClassifier(ClassSolver):
         return {"machine": machine, "scaler": header}, arrays
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
         scaler = header["scaler"]
         self.scaler_ = None if scaler is None else scaler_from_state(scaler, unnest("scaler", arrays))

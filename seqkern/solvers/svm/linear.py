@@ -179,7 +179,7 @@ class LinearSVC(SearchesCost, BinarySolver):
         return {"intercept": self.intercept_}, {"coef": self.coefficients_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.intercept_ = header["intercept"]
         self.coefficients_ = arrays["coef"]
 

@@ -178,7 +178,7 @@ class PrimalSVC(SearchesCost, AnyClassSolver):
         return {}, {"coef": self.coef_, "intercept": self.intercept_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
 
     def __getstate__(self) -> dict[str, Any]:

@@ -223,7 +223,7 @@ def test_bad_parameters():
 
 
 def test_other_letters_than_those_of_proteins():
-    with pytest.raises(ParameterError, match="of amino acids, the alphabet is dna"):
+    with pytest.raises(ParameterError, match="for amino acids, the alphabet is dna"):
         PropertyKernel()(encode(["ACGT"], DNA))
     with pytest.raises(ParameterError, match="no letter"):
         PropertyKernel()(encode(["01"], as_alphabet("01")))
