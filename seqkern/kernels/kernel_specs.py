@@ -23,7 +23,7 @@ def build_kernel(spec: Any) -> Kernel:
     Parameters
     ----------
     spec : str, mapping or Kernel
-        Text or config form, as above. A Kernel is returned as it is.
+        Text or configuration. A Kernel is returned unchanged.
 
     Returns
     -------
@@ -64,16 +64,16 @@ def check_kind(kernel: Kernel, kind: str, file: Any = None) -> None:
     Parameters
     ----------
     kernel : Kernel
-        That is to compare them.
+        The kernel.
     kind : {"sequences", "features", "similarities", "dissimilarities"}
-        The kind of the data. Dissimilarities are taken by the kernels that accept similarities.
+        The kind of the data. Kernels that accept similarities also take dissimilarities.
     file : path-like, optional
         Named in messages.
 
     Raises
     ------
     ParameterError
-        If it takes another kind.
+        If the kernel takes another kind.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def check_kind(kernel: Kernel, kind: str, file: Any = None) -> None:
 
 
 def kernel_from_state(header: Header, arrays: Arrays) -> Kernel:
-    """Return the kernel whose `state` this was, fitted if it was fitted.
+    """Restore a kernel from its `state`, fitted if it was fitted.
 
     Parameters
     ----------
@@ -118,12 +118,12 @@ def kernel_from_state(header: Header, arrays: Arrays) -> Kernel:
 
 
 def kernel_text(kernel: Kernel) -> str:
-    """Return a kernel in text form, for people: without defaults, but for the numbers that come first, such as k.
+    """Return a kernel as readable text: without defaults, except for leading numbers such as k.
 
     Parameters
     ----------
     kernel : Kernel
-        Whose parameters are written.
+        The kernel.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def kernel_text(kernel: Kernel) -> str:
 
 
 def _value_text(value: Any) -> str:
-    """Return a parameter's value as the text form has it."""
+    """Return the value of a parameter in text form."""
     if isinstance(value, Kernel):
         return f"({kernel_text(value)})"
     if isinstance(value, (list, tuple)):

@@ -1,6 +1,6 @@
-"""The string kernel: common subsequences, weighted by what they span (Lodhi et al., JMLR 2, 2002).
+"""The string kernel: shared subsequences, weighted by their span (Lodhi et al. 2002).
 
-The numbers are made by `seqkern.kernels.subsequence.subsequences`, in vector lanes, in time proportional to n·|x|·|y|.
+`seqkern.kernels.subsequence.subsequences` computes the values, in vector lanes, in time proportional to n·|x|·|y|.
 """
 
 from collections.abc import Iterator
@@ -26,13 +26,13 @@ from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
 SMALLEST_DECAY = 1e-6
-LEAST_BLOCK_ROWS = 128  # fewer leave too many vector lanes idle
-ONE_THREAD_BLOCK_ROWS = 1024  # nothing is gained by smaller blocks for one thread
+LEAST_BLOCK_ROWS = 128  # fewer rows leave too many vector lanes idle
+ONE_THREAD_BLOCK_ROWS = 1024  # smaller blocks do not help a single thread
 
 # CPU nanoseconds for a cell, and for each level of it, for each level of instructions; single precision.
 CELL_NS = (0.06, 0.03, 0.04)
 LEVEL_NS = (0.09, 0.045, 0.023)
-UP_TO_COST = 1.5  # how many times more each costs where shorter subsequences count too
+UP_TO_COST = 1.5  # factor of each if shorter subsequences count too
 
 
 class StringKernel(SequenceKernel):
@@ -137,7 +137,7 @@ class StringKernel(SequenceKernel):
 
     @property
     def positive_semidefinite(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether every Gram matrix is: the matrix of the weights of matches is."""
+        """Whether every Gram matrix is, because the matrix of match weights is."""
         return self.matching is None or definite(self.matching, self.alphabet)
 
     def _check_parameters(self) -> None:
@@ -222,7 +222,7 @@ class StringKernel(SequenceKernel):
             kernel = StringKernel(
                 length, self.decay, matching=self.matching, normalize=False, short="zero", n_threads=self.n_threads
             )
-            # K(u, z) is decay^n·φ_u(z), as u has a single subsequence of n residues.
+            # K(u, z) is decay^n·φ_u(z), because u has a single subsequence of n residues.
             values = kernel.kernel(SequenceSet.from_strings(found, X.alphabet), support) @ coefficients
             kmers += found
             weights.append(values / float(self.decay) ** length)

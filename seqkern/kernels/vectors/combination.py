@@ -1,4 +1,4 @@
-"""A sum of kernels whose weights are learned from the training part."""
+"""A sum of kernels with weights learned from the training part."""
 
 import copy
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from seqkern.kernels.vectors.combination_weights import RULES, SCALES, Learned, 
 from seqkern.sequences.tables import Data
 
 MOST_SPREAD = 1000.0
-"""The largest p: from there on the weights are equal to three digits."""
+"""The largest p: above it, the weights are equal to three digits."""
 
 
 class CombinationKernel(SumKernel):
@@ -38,8 +38,8 @@ class CombinationKernel(SumKernel):
     scales_ : ndarray of float64, shape (parts,)
         After `fit`: s.
     report_ : dict
-        After `fit`: of ``"alignment"`` the ``alignments`` of the parts with the labels and the ``alignment`` of the
-        sum; of ``"mkl"`` ``converged``, ``iterations``, ``objective``, ``gap`` and ``relative_gap``.
+        After `fit`: for ``"alignment"`` the ``alignments`` of the parts with the labels and the ``alignment`` of the
+        sum; for ``"mkl"`` ``converged``, ``iterations``, ``objective``, ``gap`` and ``relative_gap``.
 
     Raises
     ------
@@ -68,7 +68,7 @@ class CombinationKernel(SumKernel):
 
     Examples
     --------
-    The classes differ in their 2-mers, not in their nucleotides:
+    The classes differ in 2-mers, not in nucleotide composition:
 
     >>> from seqkern.kernels import CombinationKernel, SpectrumKernel
     >>> X, y = ["ACACACG", "CACACAG", "AAACCGC", "CCCAATA"], [1, 1, -1, -1]
@@ -171,7 +171,7 @@ class CombinationKernel(SumKernel):
         self._keep(self._learn([part.kernel(X, n_threads=self.n_threads) for part in parts], y))
 
     def _learn(self, grams: Sequence[npt.NDArray[np.float64]], y: npt.ArrayLike | None) -> Learned:
-        """Return what is learned of the parts' Gram matrices on the training samples."""
+        """Return what is learned from the Gram matrices of the parts on the training samples."""
         return learn_weights(
             grams,
             y,
@@ -188,7 +188,7 @@ class CombinationKernel(SumKernel):
         self.weights_, self.scales_, self.report_ = learned.weights, learned.scales, learned.report
 
     def _check_memory(self, n: int) -> None:
-        """Raise GramError if the parts' Gram matrices do not fit into the memory; before any work."""
+        """Raise GramError, before any work, if the Gram matrices of the parts do not fit into memory."""
         need, free = 8 * n * n * (len(self.parts) + 3), available_memory()
         if need > free:
             raise GramError(
@@ -198,7 +198,7 @@ class CombinationKernel(SumKernel):
             )
 
     def learned(self) -> dict[str, float]:
-        """Return the weight of each part, and of ``"mkl"`` the relative gap, as dict of text to number."""
+        """Return the weight of each part, and for ``"mkl"`` the relative gap, as a dict of text to number."""
         told = super().learned()
         if not hasattr(self, "weights_"):
             return told
@@ -212,13 +212,13 @@ class CombinationKernel(SumKernel):
 
     @property
     def active(self) -> list[int]:
-        """The numbers of the parts that have a weight, from 0; all before `fit`."""
+        """The indices of the parts with a weight, from 0; all before `fit`."""
         weights = getattr(self, "weights_", np.ones(len(self.parts)))
         return [int(number) for number in np.flatnonzero(weights)]
 
     @property
     def bases(self) -> list[Kernel]:
-        """The parts that have a weight, fitted if this kernel is; the others are not needed."""
+        """The parts with a weight, fitted if this kernel is; the others are not needed."""
         every = super().bases
         return [every[number] for number in self.active]
 
@@ -228,7 +228,7 @@ class CombinationKernel(SumKernel):
         return [float(self.weights_[number] / self.scales_[number]) for number in self.active]
 
     def stored_form(self) -> StoredForm | None:
-        """Return the forms of the parts, joined by weights that each training part has for itself."""
+        """Return the forms of the parts, joined by the weights of each training part."""
         if not self.data_dependent:
             return super().stored_form()
         forms = [part.stored_form() for part in self._given()]
@@ -238,14 +238,14 @@ class CombinationKernel(SumKernel):
     def learn_from(self, grams: Sequence[npt.NDArray[np.float64]], y: npt.ArrayLike | None) -> Self:
         """Return this kernel with weights learned from Gram matrices of its parts on the training samples.
 
-        Only for `combine` and `learned`, until `fit_parts` has fitted the parts.
+        It supports `combine` and `learned` only, until `fit_parts` has fitted the parts.
 
         Parameters
         ----------
         grams : list of ndarray of float64, shape (n, n)
             One for each part.
         y : array_like, shape (n,), or None
-            Labels; None where the weights need none.
+            Labels; None if the weights need none.
 
         Returns
         -------
@@ -255,14 +255,14 @@ class CombinationKernel(SumKernel):
         Raises
         ------
         LabelError
-            If the rule needs labels of two values or more.
+            If the rule needs at least two distinct labels.
         """
         fitted = copy.copy(self)
         fitted._keep(fitted._learn(grams, y))
         return fitted
 
     def fit_parts(self, X: Any, y: npt.ArrayLike | None = None) -> Self:
-        """Fit the parts alone, where the weights are known from `learn_from`, and return self.
+        """Fit the parts only, with the weights known from `learn_from`, and return self.
 
         Parameters
         ----------
@@ -285,12 +285,12 @@ class CombinationKernel(SumKernel):
         row_diagonals: Sequence[npt.NDArray[np.float64]],
         column_diagonals: Sequence[npt.NDArray[np.float64]],
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return the kernel's matrix and its row diagonal from those of the parts.
+        """Return the matrix and its row diagonal from those of the parts.
 
         Parameters
         ----------
         matrices : list of ndarray of float64, shape (n, m)
-            One for each part, those without a weight too.
+            One for each part, including those without a weight.
         row_diagonals, column_diagonals : list of ndarray of float64, shapes (n,) and (m,)
             K(x, x) of rows and columns under each part.
 
@@ -363,12 +363,12 @@ class CombinationKernel(SumKernel):
 
 
 def unique(names: Sequence[str]) -> list[str]:
-    """Return names of which the second and further ones of a kind have their number.
+    """Return names made unique by numbering repeated ones.
 
     Parameters
     ----------
     names : list of str
-        Some of them the same.
+        Possibly repeated.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The Nyström approximation: features from the kernel with some landmarks (Williams & Seeger, NIPS 13, 2001)."""
+"""The Nyström approximation: features from the kernel with some landmarks (Williams & Seeger 2001)."""
 
 from collections.abc import Callable
 from typing import Any, Literal, cast
@@ -22,7 +22,7 @@ from seqkern.kernels.vectors.comparison import LandmarkComparison, exact
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data, FeatureTable
 
-PER_CENTRE = 20  # vectors, of which the centres are learned
+PER_CENTRE = 20  # vectors, from which the centres are learned
 KMEANS_BATCH = 4096
 KMEANS_EPOCHS = 10
 
@@ -130,13 +130,13 @@ class NystroemKernel(ApproximateKernel):
         else:
             drawn = X.take(np.sort(rng.choice(len(X), count, replace=False)))
             self.landmarks_ = self._alone(drawn) if form is None else form.vectors(drawn).gather()
-        self._columns: Any = None  # what the samples are compared with, made when first asked for
+        self._columns: Any = None  # the columns of the samples, prepared on first use
         with one_thread():
             among = self.bases[0].kernel(self.landmarks_) if form is None else exact(form, self.landmarks_)
             self.map_ = inverse_root(among, self.tolerance)
 
     def _alone(self, X: Data) -> Data:
-        """Return a copy of some samples, without anything of the others."""
+        """Return an independent copy of some samples."""
         if not isinstance(X, SequenceSet):
             return X
         return X.replace(tracks={name: X.tracks[name] for name in self.tracks}).compact()
@@ -173,7 +173,7 @@ class NystroemKernel(ApproximateKernel):
             self.landmarks_ = kind.from_state(header["landmarks"], unnest("landmarks", arrays))
 
     def learned(self) -> dict[str, float]:
-        """Return how many landmarks and features there are, and what the base learned."""
+        """Return the numbers of landmarks and features, and what the base learned."""
         return super().learned() | {"landmarks": len(self.landmarks_), "components": self.map_.shape[1]}
 
     # ---- values ---------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ class NystroemKernel(ApproximateKernel):
         return len(cols), values
 
     def _vector_values(self, X: Data) -> Callable[[npt.NDArray[np.int64]], npt.NDArray[np.float32]]:
-        """Return the function of `_values` where the kernel is one of vectors."""
+        """Return the function of `_values` for kernels of vectors."""
         form = cast(VectorForm, self.bases[0].vector_form())
         if getattr(self, "_columns", None) is None:
             self._columns = LandmarkComparison(form, self.landmarks_)
@@ -218,7 +218,7 @@ def inverse_root(among: npt.NDArray[np.float64], tolerance: float) -> npt.NDArra
     among : ndarray of float64, shape (m, m)
         k(Z, Z) = U·Λ·Uᵀ.
     tolerance : float
-        Eigenvalues up to this part of the largest are left out.
+        Eigenvalues up to this share of the largest are left out.
 
     Returns
     -------
@@ -244,9 +244,9 @@ def centres(vectors: npt.NDArray[np.floating[Any]], count: int, seed: int) -> np
     vectors : ndarray of float32, shape (n, width)
         Of samples.
     count : int
-        How many clusters; n at most.
+        Number of clusters, at most n.
     seed : int
-        Of where they start.
+        Seed of the initial centres.
 
     Returns
     -------
@@ -257,5 +257,5 @@ def centres(vectors: npt.NDArray[np.floating[Any]], count: int, seed: int) -> np
     clusters = MiniBatchKMeans(
         count, random_state=seed, batch_size=KMEANS_BATCH, n_init=1, max_iter=KMEANS_EPOCHS, reassignment_ratio=0
     )
-    with threadpool_limits(limits=1):  # of OpenMP too: the order of sums depends on it
+    with threadpool_limits(limits=1):  # OpenMP threads too, which affect the order of sums
         return clusters.fit(vectors).cluster_centers_.astype(np.float32)

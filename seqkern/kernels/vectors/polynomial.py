@@ -65,7 +65,7 @@ class PolynomialKernel(KernelOfKernel):
         _vector.polynomial(block, self.gamma, self.coef0, self.degree)
 
     def vector_form(self) -> VectorForm | None:
-        """Return how this kernel is a function of vectors; None unless the base is linear on them."""
+        """Return this kernel as a function of vectors; None unless the base is linear on them."""
         form = self.bases[0].vector_form()
         if form is None or form.kind != "linear" or self.normalize:
             return None

@@ -1,4 +1,4 @@
-"""A table of similarities or dissimilarities as the kernel itself."""
+"""The precomputed kernel: a table of similarities or dissimilarities."""
 
 from dataclasses import dataclass
 
@@ -112,9 +112,9 @@ def as_kernel_values(values: npt.NDArray[np.float64], kind: str) -> npt.NDArray[
     Parameters
     ----------
     values : ndarray of float64
-        Of a table.
+        Values of a table.
     kind : {"similarities", "dissimilarities"}
-        What the table holds.
+        The kind of the table.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Random Fourier features of radial basis functions (Rahimi & Recht, NIPS 20, 2007)."""
+"""Random Fourier features of radial basis functions (Rahimi & Recht 2007)."""
 
 from collections.abc import Callable
 from typing import Literal, cast
@@ -101,7 +101,7 @@ class RandomFourierKernel(ApproximateKernel):
             )
 
     def _form(self) -> VectorForm:
-        """Return how the base is a radial basis function of vectors; `_check_parameters` knows that it is."""
+        """Return the base as a radial basis function of vectors, checked by `_check_parameters`."""
         return cast(VectorForm, self.bases[0].vector_form())
 
     def _prepare(self, X: Data, like: PreparedVectors | None) -> PreparedVectors:  # type: ignore[override]  # no parts
@@ -149,13 +149,13 @@ def draw_waves(width: int, gamma: float, n_components: int, orthogonal: bool, se
     width : int
         Coordinates of a vector.
     gamma : float
-        That of the radial basis function.
+        γ of the radial basis function.
     n_components : int
         Twice the number of vectors.
     orthogonal : bool
         Whether `width` vectors at a time are orthogonal.
     seed : int
-        Of the random numbers.
+        Seed of the random numbers.
 
     Returns
     -------
@@ -176,7 +176,7 @@ def draw_waves(width: int, gamma: float, n_components: int, orthogonal: bool, se
         with one_thread():
             for start in range(0, half if width else 0, max(width, 1)):
                 square, triangle = np.linalg.qr(rng.standard_normal((width, width)))
-                square *= np.sign(np.diagonal(triangle))  # so that all directions are equally likely
+                square *= np.sign(np.diagonal(triangle))  # for a uniform distribution of directions
                 lengths = np.sqrt(rng.chisquare(width, size=width))
                 parts.append((square * lengths)[:, : half - start])
         waves = np.hstack(parts) if parts else np.zeros((width, half))

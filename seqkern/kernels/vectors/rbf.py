@@ -1,4 +1,4 @@
-"""The radial basis function kernel, of vectors or of any kernel, and how its γ is learned."""
+"""The radial basis function kernel, of vectors or of any kernel, and the learning of its γ."""
 
 from dataclasses import replace
 from typing import Any, Literal
@@ -28,7 +28,7 @@ VECTOR_GAMMA: Any = real(
     words=("scale",),
     doc='γ of ``"rbf"``; ``"scale"`` is 1 / the total variance of the training vectors.',
 )
-"""Parameters of what compares vectors by a kernel of their own."""
+"""Parameters of kernels that use a kernel of vectors."""
 
 
 class RBFKernel(KernelOfKernel):
@@ -146,7 +146,7 @@ class RBFKernel(KernelOfKernel):
         return self.gamma_ if isinstance(self.gamma, str) else self.gamma
 
     def vector_form(self) -> VectorForm | None:
-        """Return how this kernel is a function of vectors; None unless the base is linear on them."""
+        """Return this kernel as a function of vectors; None unless the base is linear on them."""
         form = self.bases[0].vector_form()
         if form is None or form.kind != "linear":
             return None
@@ -174,7 +174,7 @@ class RBFKernel(KernelOfKernel):
 def total_variance(kernel: Kernel, X: Data) -> float:
     """Return the mean of ‖x − mean‖² in a kernel's feature space: mean K(x, x) − mean K(x, y).
 
-    The latter is ‖mean‖², which of vectors takes no matrix.
+    The latter is ‖mean‖², which needs no matrix for vectors.
 
     Parameters
     ----------
@@ -209,9 +209,9 @@ def total_variance(kernel: Kernel, X: Data) -> float:
 
 
 def nearest_other(kernel: Kernel, X: Data, y: npt.ArrayLike | None) -> float:
-    """Return the median, over the positive examples, of the distance to the nearest other in a kernel's feature space.
+    """Return the median distance of positive examples to the nearest other example in feature space.
 
-    The positive ones are those of the greater of two labels; of several classes they are all examples.
+    Positive examples have the greater of two labels; with several classes, all examples count.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def nearest_other(kernel: Kernel, X: Data, y: npt.ArrayLike | None) -> float:
     Raises
     ------
     LabelError
-        If there are no labels, or all are the same.
+        If labels are missing, or all are the same.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The property kernel: scales of the physico-chemical properties of residues, in windows or as covariances."""
+"""The property kernel: physico-chemical property scales of residues, in windows or as covariances."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
 WINDOW, COVARIANCE = "window", "covariance"
-PRODUCT_NS = 1.2  # a product of two values of a sequence, added up
-LAG_NS = 1e4  # a distance of a sequence, besides
+PRODUCT_NS = 1.2  # a product of two values of a sequence, summed
+LAG_NS = 1e4  # a distance of a sequence, in addition
 
 
 class PropertyKernel(ScaleParameter, WindowVectorKernel):
@@ -117,11 +117,11 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
 
     @property
     def equal_lengths(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether sequences must have one length: windows must."""
+        """Whether sequences must have one length, as windows must."""
         return self.form == WINDOW
 
     def min_length(self) -> int:
-        """Return the residues of the shortest sequence with a covariance; 0 for windows."""
+        """Return the shortest length with a covariance; 0 for windows."""
         return 2 if self.form == COVARIANCE else 0
 
     def _check_parameters(self) -> None:
@@ -149,7 +149,7 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
         Raises
         ------
         ParameterError
-            If the scales are not of their letters.
+            If the scales do not match the alphabet.
         SequenceError
             As `Kernel.coerce`.
         """
@@ -165,7 +165,7 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
     # ---- covariances, where windows have positions -----------------------------------------------
 
     def table(self, X: SequenceSet, dtype: npt.DTypeLike = np.float64) -> WindowTable:
-        """Return the vectors φ, those of covariances as windows of one position.
+        """Return the vectors φ; covariances as windows of one position.
 
         Parameters
         ----------
@@ -236,7 +236,7 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
 
 @dataclass(frozen=True)
 class PropertyCoding(LetterCoding):
-    """The numbers of a residue: its standardised values on some scales.
+    """Encoding of a residue by its standardised values on some scales.
 
     Attributes
     ----------
@@ -247,7 +247,7 @@ class PropertyCoding(LetterCoding):
     scales: PropertyScales
 
     def lookup(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
-        """Return the numbers of each letter.
+        """Return the encoding of each letter.
 
         Parameters
         ----------
@@ -257,19 +257,19 @@ class PropertyCoding(LetterCoding):
         Returns
         -------
         ndarray of float64, shape (size + 1, scales + 1)
-            The last row is that of masked letters.
+            The last row is for masked residues.
         """
         values = self.scales.standardised(alphabet)
         unknown: npt.NDArray[np.bool_] = np.any(np.isnan(values), axis=1)
         return np.column_stack([np.where(unknown[:, None], 0.0, values), unknown])
 
     def columns(self, alphabet: Alphabet) -> list[str]:
-        """Return the names of the numbers: those of the scales, and ``end``.
+        """Return the names of the columns: those of the scales, and ``end``.
 
         Parameters
         ----------
         alphabet : Alphabet
-            Not used: the names are the same for all.
+            Not used.
 
         Returns
         -------
@@ -279,7 +279,7 @@ class PropertyCoding(LetterCoding):
 
 
 class Covariances(WindowVectors):
-    """φ(x)·φ(y) of covariances, exactly; the part of `PropertyKernel` that kernels of vectors are functions of.
+    """The exact dot product of covariances, the base of the vector kernels of `PropertyKernel`.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ class Covariances(WindowVectors):
         for record, (deviations, known) in enumerate(self._deviations(X)):
             for lag in range(1, min(self.lag, len(known) - 1) + 1):
                 pairs = np.count_nonzero(known[:-lag] & known[lag:])
-                # einsum, not BLAS: the same bits at any number of threads.
+                # einsum, not BLAS: bit-identical for any number of threads.
                 sums = np.einsum(pattern, deviations[:, :-lag], deviations[:, lag:])
                 values[record, lag - 1] = sums / max(pairs, 1)
         return WindowTable(values.reshape(len(X), len(self.names())).astype(dtype), np.arange(len(X)), np.ones(1))
@@ -333,7 +333,9 @@ class Covariances(WindowVectors):
         return self.table(X)
 
     def _deviations(self, X: SequenceSet) -> Iterator[tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]]:
-        """Yield of each sequence the deviations from its means, float64 (scales, letters), and where letters count."""
+        """Yield the deviations of each sequence from its means, float64 (scales, residues), and which residues
+        count.
+        """
         lookup = np.ascontiguousarray(self.coding.lookup(X.alphabet).T)
         for start, stop in zip(X.starts, X.stops, strict=True):
             values = lookup[:, np.minimum(X.codes[start:stop], X.alphabet.size)]
@@ -344,7 +346,7 @@ class Covariances(WindowVectors):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share the product of two deviations equally by their residues; the means are taken as given."""
+        """Share the product of two deviations equally by their residues, with fixed means."""
         size = len(self.coding.scales.names)
         weights = (coefficients @ self.table(support).gather()).reshape(self.lag, size, -1)
         weights = weights if self.cross else weights * np.eye(size)

@@ -1,4 +1,4 @@
-"""The PSSM window kernel: rows of a PSSM around a residue as a vector (Kim & Park, Protein Engineering 16, 2003)."""
+"""The PSSM window kernel: PSSM rows around a residue as a vector (Kim & Park 2003)."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -89,7 +89,7 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
 
     @property
     def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether gamma is learned, or the training sequences are kept to be searched."""
+        """Whether gamma is learned, or the training sequences are kept for searches."""
         return self.search is not None or self._learns_gamma
 
     @property
@@ -121,7 +121,7 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
 
 @dataclass(frozen=True)
 class ScoreCoding:
-    """The numbers of a residue: its row of the track ``pssm``, scaled.
+    """Encoding of a residue by its scaled row of the track ``pssm``.
 
     Attributes
     ----------
@@ -135,14 +135,14 @@ class ScoreCoding:
     scale: float
 
     def vectors(self, X: SequenceSet, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return the numbers of some residues.
+        """Return the encoding of some residues.
 
         Parameters
         ----------
         X : SequenceSet
             The windows, with the track ``pssm``.
         positions : ndarray of int64, shape (p,)
-            Places in ``X.codes``.
+            Indices into ``X.codes``.
 
         Returns
         -------
@@ -169,7 +169,7 @@ class ScoreCoding:
         return vectors
 
     def columns(self, alphabet: Alphabet) -> list[str]:
-        """Return the names of the numbers; raw scores beside scaled ones as ``A raw``.
+        """Return the names of the columns; raw scores beside scaled ones as ``A raw``.
 
         Parameters
         ----------

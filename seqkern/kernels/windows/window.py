@@ -1,4 +1,4 @@
-"""The window kernel: the neighbours of a residue as a vector (Hua & Sun, J Mol Biol 308, 2001)."""
+"""The window kernel: the neighbours of a residue as a vector (Hua & Sun 2001)."""
 
 from dataclasses import dataclass
 
@@ -45,7 +45,7 @@ class WindowKernel(WindowVectorKernel):
 
     Examples
     --------
-    Windows that differ at one position, and at all:
+    Windows that differ at one position, and at all positions:
 
     >>> from seqkern.kernels import WindowKernel
     >>> WindowKernel(gamma=0.1, alphabet="protein")(["MKVLA", "MKILA", "GGSGP"]).round(3)
@@ -94,7 +94,7 @@ class WindowKernel(WindowVectorKernel):
 
 @dataclass(frozen=True)
 class MatrixCoding(LetterCoding):
-    """The numbers of a residue: one-hot, or its row of a substitution matrix.
+    """Encoding of a residue: one-hot, or its row of a substitution matrix.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class MatrixCoding(LetterCoding):
     encoding: str
 
     def lookup(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
-        """Return the numbers of each letter.
+        """Return the encoding of each letter.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ class MatrixCoding(LetterCoding):
         Returns
         -------
         ndarray of float64, shape (size + 1, size + 1)
-            The last row is that of masked letters.
+            The last row is for masked residues.
         """
         rows = np.eye(alphabet.size + 1)
         if self.encoding != ONE_HOT:
@@ -132,7 +132,7 @@ class MatrixCoding(LetterCoding):
         return rows
 
     def columns(self, alphabet: Alphabet) -> list[str]:
-        """Return the names of the numbers: the letters, and ``end``.
+        """Return the names of the columns: the letters, and ``end``.
 
         Parameters
         ----------

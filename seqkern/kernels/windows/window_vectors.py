@@ -1,8 +1,7 @@
-"""Kernels between windows of one length: a function of vectors φ(x) that hold some numbers for each position.
+"""Kernels between windows of one length, as functions of vectors φ(x) that encode each position.
 
-A kernel gives a `coding`, which knows the numbers of a residue, such as `LetterCoding` or that of PSSM rows. Of all
-codings the last number is 1 where there is no residue: beyond the ends of the chain, and where a letter is masked;
-there the other numbers are 0.
+A kernel defines a `coding` of residues, such as `LetterCoding` or PSSM rows. The last number of all codings is 1 where
+there is no residue: beyond the ends of the chain, and at masked residues; there the other numbers are 0.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,8 +36,8 @@ def position_weights(weights: str | Sequence[float], length: int) -> npt.NDArray
     Parameters
     ----------
     weights : {"flat", "triangle", "gaussian"} or list of float
-        All 1; in proportion to 1 − d / (h + 1) or exp(−(2·d / h)²), d the distance to the centre and h that of the
-        ends of the window, with a mean of 1; or one for each position.
+        All 1; proportional to 1 − d / (h + 1) or exp(−(2·d / h)²), d the distance to the centre and h that of the ends
+        of the window, with a mean of 1; or one for each position.
     length : int
         Of the window, in residues.
 
@@ -73,12 +72,12 @@ def position_weights(weights: str | Sequence[float], length: int) -> npt.NDArray
 
 
 def check_position_weights(weights: str | list[float]) -> None:
-    """Check that a position has a weight.
+    """Check that some position has a weight.
 
     Parameters
     ----------
     weights : str or list of float
-        As `position_weights` takes them.
+        As in `position_weights`.
 
     Raises
     ------
@@ -101,7 +100,7 @@ def window_table(
     coding : Coding
         Encoding of a residue as numbers.
     weights : str or list of float
-        As `position_weights` takes them.
+        As in `position_weights`.
     dtype : {float64, float32}
         Of the table.
 
@@ -115,7 +114,7 @@ def window_table(
 class WindowVectorKernel(SequenceKernel):
     """Base of the kernels between windows: K(x, y) = k(φ(x), φ(y)), k a kernel of vectors.
 
-    A subclass writes `coding`.
+    A subclass defines `coding`.
     """
 
     equal_lengths = True
@@ -152,7 +151,7 @@ class WindowVectorKernel(SequenceKernel):
         raise NotImplementedError
 
     def _seen(self, X: SequenceSet) -> SequenceSet:
-        """Return `X` as the coding takes it."""
+        """Return `X` in the form that the coding takes."""
         return X
 
     @property
@@ -209,7 +208,7 @@ class WindowVectorKernel(SequenceKernel):
         Parameters
         ----------
         X : SequenceSet
-            Windows that the coding can take.
+            The windows.
         dtype : {float64, float32}
             Of the vectors.
 
@@ -220,7 +219,7 @@ class WindowVectorKernel(SequenceKernel):
         return window_table(X, self.coding, self.position_weights, dtype)
 
     def vector_form(self) -> VectorForm | None:
-        """Return how this kernel is a function of vectors; None if it is normalised, unless that changes nothing."""
+        """Return this kernel as a function of vectors; None if it is normalised, unless that has no effect."""
         if self.normalize and self.vector_kernel != "rbf":
             return None
         gamma = getattr(self, "gamma_", None) if isinstance(self.gamma, str) else self.gamma
@@ -231,7 +230,7 @@ class WindowVectorKernel(SequenceKernel):
         return VectorForm(self.vector_kernel, vectors, gamma, self.degree, self.coef0)
 
     def features(self, X: Any) -> npt.NDArray[np.floating[Any]]:
-        """Return φ, with the roots of the weights; only for linear.
+        """Return φ with the square roots of the weights; for linear kernels only.
 
         Parameters
         ----------
@@ -252,7 +251,7 @@ class WindowVectorKernel(SequenceKernel):
         return self.table(self._seen(self.coerce(X))).gather()
 
     def feature_names(self, alphabet: Alphabet | None = None, length: int | None = None) -> list[str]:
-        """Return ``-7:A``, … for the features: place from the centre of the window, and letter or ``end``.
+        """Return ``-7:A``, … for the features: position relative to the centre, and letter or ``end``.
 
         Parameters
         ----------
@@ -285,12 +284,12 @@ class WindowVectorKernel(SequenceKernel):
     # ---- exact blocks ---------------------------------------------------------------------------
 
     def _linear(self) -> "WindowVectors":
-        """Return the kernel φ(x)·φ(y), of which `between` is a function."""
+        """Return the kernel φ(x)·φ(y), the base of `between`."""
         return WindowVectors(self.coding, self.position_weights)
 
     @property
     def between(self) -> Kernel:
-        """The exact kernel between windows, before the normalisation."""
+        """The exact kernel between windows, without normalisation."""
         vectors = self._linear()
         if self.vector_kernel == "rbf":
             gamma = self.gamma_ if isinstance(self.gamma, str) else self.gamma
@@ -342,14 +341,14 @@ class WindowVectorKernel(SequenceKernel):
 
 
 class WindowVectors(Kernel):
-    """φ(x)·φ(y) of windows, exactly; the part of `WindowVectorKernel` that kernels of vectors are functions of.
+    """The exact dot product of windows, the base of the vector kernels of `WindowVectorKernel`.
 
     Parameters
     ----------
     coding : Coding
         Encoding of a residue as numbers.
     position_weights : str or list of float
-        As the function of that name takes them.
+        As in the function of that name.
     """
 
     def __init__(self, coding: Coding, position_weights: str | list[float]) -> None:
@@ -375,7 +374,7 @@ class WindowVectors(Kernel):
         return PreparedVectors(values, np.ascontiguousarray(values.T), ())
 
     def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: npt.NDArray[np.float64]) -> None:
-        if len(cols):  # no windows have no length, either
+        if len(cols):  # without windows there is no length
             LinearKernel._block(self, rows, cols, out)  # type: ignore[arg-type]  # it uses nothing of the kernel
 
     _fold = LinearKernel._fold
