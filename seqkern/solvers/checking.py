@@ -1,4 +1,4 @@
-"""The checks of what a solver is given: matrices, labels, costs."""
+"""Checks of the input of a solver: matrices, labels, costs."""
 
 from typing import Any, Protocol
 
@@ -13,13 +13,13 @@ from seqkern.kernels.implicit import Implicit
 
 
 class TakesMatrices(Protocol):
-    """What is read of a `Solver` to check what it is given."""
+    """The members of a `Solver` used by the checks."""
 
     n_features_in_: int
 
     @property
     def name(self) -> str | None:
-        """What messages call it."""
+        """Name in messages."""
 
     @property
     def input(self) -> str:
@@ -27,18 +27,18 @@ class TakesMatrices(Protocol):
 
     @property
     def accepts_blocks(self) -> bool:
-        """Whether it takes features in blocks."""
+        """Whether it accepts features in blocks."""
 
     @property
     def accepts_sparse(self) -> bool:
         """Whether it takes sparse features."""
 
     def accepts_unread(self, K: Any) -> bool:
-        """Return whether it takes `K` as it is."""
+        """Return whether it accepts `K` unread."""
 
 
 class ConstantColumnWarning(UserWarning):
-    """Columns of the matrix are constant on the training rows, so that a solver leaves them out.
+    """Columns of the matrix are constant on the training rows and are ignored.
 
     Examples
     --------
@@ -59,11 +59,11 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
     Parameters
     ----------
     solver : Solver
-        Its traits say what it takes.
+        Its attributes define the accepted input.
     K : array_like of float64, sparse matrix, Implicit or FeatureBlocks
-        The last two are returned as they are.
+        The last two are returned unchanged.
     reset : bool
-        Whether it is to be fitted on this matrix, whose width it keeps.
+        Whether the solver will be fitted on this matrix, and keeps its width.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
     Raises
     ------
     GramError
-        For what the solver does not take, another width, NaN or inf.
+        For unsupported input, another width, NaN or inf.
     """
     if isinstance(K, Implicit):
         return _checked_implicit(solver, K, reset)
@@ -104,7 +104,7 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
 
 
 def _is_ready(solver: TakesMatrices, K: Any, reset: bool) -> bool:
-    """Return whether `K` is a float64 matrix of a good size, so that there is nothing to convert or to complain of."""
+    """Return whether `K` is a float64 matrix of the right size, which needs no conversion."""
     if type(K) not in (np.ndarray, np.memmap) or K.dtype != np.float64 or K.ndim != 2:
         return False
     if hasattr(solver, "feature_names_in_"):  # the columns had names, which scikit-learn compares
@@ -114,7 +114,7 @@ def _is_ready(solver: TakesMatrices, K: Any, reset: bool) -> bool:
 
 
 def _check_finite(matrix: Any) -> None:
-    """Raise GramError, with the row, where a matrix has NaN or inf."""
+    """Raise GramError, with the row, if a matrix has NaN or inf."""
     bad = _first_bad_row(matrix)
     if bad is not None:
         raise GramError(
@@ -123,7 +123,7 @@ def _check_finite(matrix: Any) -> None:
 
 
 def _checked_implicit(solver: TakesMatrices, K: Implicit, reset: bool) -> Implicit:
-    """Return the Implicit `K`; GramError if the solver takes none, or there is nothing to learn from."""
+    """Return the Implicit `K`; GramError if the solver does not take it, or it is too small."""
     if solver.input != "implicit":
         raise GramError(
             f"solver {solver.name!r} takes {solver.input}, not feature vectors that are never stored",
@@ -137,7 +137,7 @@ def _checked_implicit(solver: TakesMatrices, K: Implicit, reset: bool) -> Implic
 
 
 def _checked_unread(solver: TakesMatrices, K: Any, reset: bool) -> Any:
-    """Return `K`, whose shape alone is checked."""
+    """Return `K` after checking its shape only."""
     if reset:
         if K.shape[0] < 2 or K.shape[1] < 1:
             raise GramError(f"a matrix of {K.shape[0]} × {K.shape[1]} is too small to learn from")
@@ -166,7 +166,7 @@ def checked_labels(solver: TakesMatrices, y: npt.ArrayLike | None, n: int) -> np
     Raises
     ------
     LabelError
-        If there are none, more or fewer, or some are NaN or inf.
+        If labels are missing, do not match the rows, or are NaN or inf.
     """
     if y is None:
         raise LabelError(f"{type(solver).__name__} requires y to be passed, but the target y is None")
@@ -184,7 +184,7 @@ def checked_labels(solver: TakesMatrices, y: npt.ArrayLike | None, n: int) -> np
 
 
 def count_rows(K: Any) -> int:
-    """Return the number of rows of what a solver takes.
+    """Return the number of rows of a solver's input.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def check_cost(cost: float) -> None:
     Parameters
     ----------
     cost : float
-        C as a user gave it.
+        C as given by the user.
 
     Raises
     ------

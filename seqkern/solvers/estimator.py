@@ -1,7 +1,7 @@
-"""What scikit-learn asks of an estimator, without scikit-learn: importing that costs a second of start-up.
+"""scikit-learn's estimator protocol without importing scikit-learn, which takes a second.
 
-`clone`, `Pipeline`, `GridSearchCV` and `cross_val_score` need parameters, tags, `score` and whether an estimator is
-fitted, but no base class of their own. Tags and scores are made when asked for; scikit-learn is imported by then.
+`clone`, `Pipeline`, `GridSearchCV` and `cross_val_score` need parameters, tags, `score` and the fitted state, but no
+base class. Tags and scores are built on demand, when scikit-learn is already imported.
 """
 
 import copy
@@ -23,7 +23,7 @@ class Estimator(MetadataRouting, Parameters):
 
     Examples
     --------
-    scikit-learn takes them as its own:
+    scikit-learn accepts them:
 
     >>> from sklearn.model_selection import GridSearchCV
     >>> from seqkern.kernels import SpectrumKernel
@@ -46,11 +46,11 @@ class Estimator(MetadataRouting, Parameters):
 
     if TYPE_CHECKING:
 
-        def set_params(self, **params: Any) -> Self:  # noqa: D102 - that of Parameters, whose type says less
+        def set_params(self, **params: Any) -> Self:  # noqa: D102 - documented in Parameters, with a more general type
             ...
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
+        """Return the notebook representation."""
         from sklearn.utils import estimator_html_repr  # imported here: scikit-learn slows start-up
 
         return estimator_html_repr(self)
@@ -86,7 +86,7 @@ class ClassifierProtocol(Estimator):
         Parameters
         ----------
         X : array_like, n rows
-            What `fit` takes, of new samples.
+            New samples, in the form that `fit` takes.
 
         Returns
         -------
@@ -100,11 +100,11 @@ class ClassifierProtocol(Estimator):
         Parameters
         ----------
         X : array_like, n rows
-            As `predict` takes it.
+            As in `predict`.
         y : array_like, shape (n,)
             The true classes.
         sample_weight : array_like of float, shape (n,), optional
-            How much each sample counts; by default 1.
+            Weight of each sample; by default 1.
 
         Returns
         -------
@@ -146,7 +146,7 @@ class RegressorProtocol(Estimator):
         Parameters
         ----------
         X : array_like, n rows
-            What `fit` takes, of new samples.
+            New samples, in the form that `fit` takes.
 
         Returns
         -------
@@ -160,11 +160,11 @@ class RegressorProtocol(Estimator):
         Parameters
         ----------
         X : array_like, n rows
-            As `predict` takes it.
+            As in `predict`.
         y : array_like of float, shape (n,)
             The true values.
         sample_weight : array_like of float, shape (n,), optional
-            How much each sample counts; by default 1.
+            Weight of each sample; by default 1.
 
         Returns
         -------
@@ -205,7 +205,7 @@ def check_is_fitted(estimator: Estimator) -> None:
     Parameters
     ----------
     estimator : Estimator
-        What the message names.
+        The estimator, for the message.
 
     Raises
     ------

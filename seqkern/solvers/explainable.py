@@ -1,4 +1,4 @@
-"""Which solvers decide by a weighted sum of kernel values, so that residues and bases can share their decisions."""
+"""Which solvers decide by a weighted sum of kernel values, so that residues can share their decisions."""
 
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ def check_solver(solver: "Solver") -> None:
     Raises
     ------
     ParameterError
-        With solvers that do.
+        It lists solvers that do.
 
     Examples
     --------
@@ -48,12 +48,12 @@ def check_solver(solver: "Solver") -> None:
 
 
 def no_two_class_solver(solver: "Solver") -> ParameterError:
-    """Return the error for a solver of several classes at once.
+    """Return the error for a direct multi-class solver.
 
     Parameters
     ----------
     solver : Solver
-        What the message names.
+        The estimator, for the message.
 
     Returns
     -------

@@ -51,7 +51,7 @@ class FilteredSVC(BinarySolver):
 
     Examples
     --------
-    The last donor site looks like the decoys; the filter finds it unlike the others:
+    The last donor site resembles the decoys; the filter removes it:
 
     >>> from seqkern.kernels import SpectrumKernel
     >>> from seqkern.solvers import CSVC, FilteredSVC
@@ -86,7 +86,7 @@ class FilteredSVC(BinarySolver):
         self.binary.check_parameters()
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
-        """Raise ParameterError where the binary solver would, or might after the filter of one class."""
+        """Raise ParameterError if the binary solver would, or might after filtering."""
         self.binary.check_labels(y)
         y = np.asarray(y)
         classes = np.unique(y)
@@ -143,7 +143,7 @@ class FilteredSVC(BinarySolver):
         }
 
     def _outside(self, K: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.bool_], dict[str, Any]]:
-        """Return which rows of one class lie outside, and the report of its one-class SVM."""
+        """Return the outliers of one class, and the report of its one-class SVM."""
         if len(K) < 2:
             return np.zeros(len(K), dtype=bool), {"converged": True, "residual": 0.0}
         machine = OneClassSVM(nu=self.nu, tol=self.tol, max_iter=self.max_iter).fit(K)
@@ -156,7 +156,7 @@ class FilteredSVC(BinarySolver):
         return self.machine_._decide(K, columns[self.machine_.support_])
 
     def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
-        """Return that of the binary solver, in the columns of all rows."""
+        """Return that of the binary solver, on all columns."""
         found = self.machine_.linear()
         return None if found is None else (self._on_columns(found[0]), found[1])
 
@@ -172,7 +172,7 @@ class FilteredSVC(BinarySolver):
 
 
 def _told(left_out: Sequence[int], y: npt.NDArray[np.float64]) -> str:
-    """Return what was left out in words, and what to do where it is more than half of a class."""
+    """Return a description of the rows left out, with a remedy if it is more than half of a class."""
     sizes = [int(np.sum(y == sign)) for sign in (-1.0, 1.0)]
     several = [f"{few} of {size} {word}" for few, size, word in zip(left_out, sizes, WORDS, strict=True)]
     much = any(2 * few > size for few, size in zip(left_out, sizes, strict=True))

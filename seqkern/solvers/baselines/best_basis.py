@@ -1,4 +1,4 @@
-"""Least squares on the best subset of a few features, with an interval for each coefficient."""
+"""Least squares on the best subset of a few features, with confidence intervals."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -107,7 +107,7 @@ class BestBasis(AnyClassSolver):
     seed: int = random_seed("Seed of the folds and the random subsets.")
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
-        """Raise ParameterError where there are too few records, or groups, for the folds."""
+        """Raise ParameterError if there are fewer records, or groups, than folds."""
         count = len(y) if groups is None else len(np.unique(np.asarray(groups)))
         if self.criterion == "cv" and count < self.folds:
             what = "records" if groups is None else "groups"
@@ -122,7 +122,7 @@ class BestBasis(AnyClassSolver):
         return [cls(search="stepwise"), cls(criterion="cv", folds=3), cls(search="local", criterion="cp", restarts=1)]
 
     def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
-        """Choose a basis for each class, and learn its coefficients."""
+        """Choose a basis for each class, and fit its coefficients."""
         d = K.shape[1]
         if self.search == "brute_force" and d > MAX_BRUTE:
             raise ParameterError(
@@ -155,7 +155,7 @@ class BestBasis(AnyClassSolver):
         }
 
     def _folds(self, K: Any, y: npt.NDArray[np.int64], codes: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64]:
-        """Return the inner fold of each row, int64 (n,); all 0 where no criterion asks for them."""
+        """Return the inner fold of each row, int64 (n,); all 0 if no criterion needs them."""
         if self.criterion != "cv":
             return np.zeros(len(y), dtype=np.int64)
         if codes is None:
@@ -167,7 +167,7 @@ class BestBasis(AnyClassSolver):
         return folds if codes is None else folds[codes]
 
     def _choose(self, data: TrainingSums, sums: Sums, place: int) -> tuple[npt.NDArray[np.int64], float, int]:
-        """Return the basis of one class, its criterion, and how many were looked at."""
+        """Return the basis of one class, its criterion, and the number of evaluated bases."""
         whole = data.part(sums, place)
         every = independent(whole.learned)
         noise = float(whole.errors(every[None])[0]) / max(whole.n - len(every) - 1, 1)

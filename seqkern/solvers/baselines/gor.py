@@ -1,4 +1,4 @@
-"""GOR: what the residues of a window, one by one or in pairs, tell about the class of its centre."""
+"""GOR: the information of residues in a window, single or in pairs, on the class of its centre."""
 
 import itertools
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags  # scikit-learn slows start-up
 
 LETTERS_OF = "choose the kernel window with vector_kernel=linear and encoding=one_hot"
-"""The features that stand for residues."""
+"""Features encoding residues."""
 
 
 class GOR(AnyClassSolver):
@@ -27,7 +27,7 @@ class GOR(AnyClassSolver):
     log_odds_ : ndarray of float64, shape (c,)
         L(S).
     information_ : ndarray of float64, shape (w, letters + 1, c)
-        I(S; a_m); 0 for a residue that the training part does not have there.
+        I(S; a_m); 0 for a residue absent there in the training part.
     pair_information_ : ndarray of float64, shape (w (w − 1) / 2, letters + 1, letters + 1, c)
         I(S; a_m, a_k) in the order (0, 1), (0, 2), …; without `pairs` there are none.
     report_ : dict
@@ -60,7 +60,7 @@ class GOR(AnyClassSolver):
 
     Examples
     --------
-    The alphabet has two residues, P and G; a window has two positions, each with one feature for each residue:
+    The alphabet has two residues, P and G; a window has two positions, with one feature per residue:
 
     >>> from seqkern.solvers import GOR
     >>> X = [[1, 0, 1, 0], [1, 0, 1, 0], [1, 0, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1], [0, 1, 1, 0]]
@@ -99,7 +99,7 @@ class GOR(AnyClassSolver):
     )
 
     def complexity(self) -> tuple[float, ...]:
-        """Return (−pseudocounts,): the more are added, the smoother the decision."""
+        """Return (−pseudocounts,): larger ones give smoother decisions."""
         return (-float(self.pair_pseudocount), -float(self.pseudocount))
 
     @classmethod
@@ -136,7 +136,7 @@ class GOR(AnyClassSolver):
         return codes
 
     def _check_letters(self, block: npt.NDArray[Any], found: npt.NDArray[np.bool_], start: int) -> None:
-        """Raise GramError where more than one feature of a position is not 0, or one is below; of one feature never."""
+        """Raise GramError if more than one feature of a position is non-zero, or one is negative."""
         if self.letters == 1:
             return
         odd = np.argwhere(np.count_nonzero(block, axis=2) != found)
@@ -185,7 +185,7 @@ class GOR(AnyClassSolver):
         return self.log_odds_ + (2.0 * pairs - (w - 2.0) * singles) / w
 
     def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return the log odds of each class; of two classes those of the second."""
+        """Return the log odds of each class; for two classes, of the second."""
         scores = self._scores(self._codes(K, columns))
         return scores[:, 1] if len(self.log_odds_) == 2 else scores
 
@@ -200,7 +200,7 @@ class GOR(AnyClassSolver):
         self.pair_information_ = arrays["pair_information"]
 
     def __sklearn_tags__(self) -> "Tags":
-        """Tell scikit-learn that of numbers it sees little."""
+        """Return scikit-learn's tags: poor score on general numbers."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
@@ -212,12 +212,12 @@ def _counts(codes: npt.NDArray[Any], y: npt.NDArray[np.int64], size: int, c: int
 
 
 def _shares(counts: npt.NDArray[np.float64], axis: int) -> npt.NDArray[np.float64]:
-    """Return counts over their sum along an axis; 0 where there are none."""
+    """Return normalised counts along an axis; 0 without counts."""
     total = counts.sum(axis=axis, keepdims=True)
     return np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
 
 
 def _log_ratio(own: npt.NDArray[np.float64], others: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return ln own − ln others, 0 where one of them is 0: nothing is known."""
+    """Return ln own − ln others; 0 if one of them is 0."""
     known = (own > 0) & (others > 0)
     return np.log(np.where(known, own, 1.0)) - np.log(np.where(known, others, 1.0))

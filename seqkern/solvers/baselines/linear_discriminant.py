@@ -1,4 +1,4 @@
-"""Fisher's linear discriminant on features: Gaussian classes of one covariance."""
+"""Fisher's linear discriminant: Gaussian classes with a common covariance."""
 
 import numbers
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from seqkern.solvers.base import AnyClassSolver
 from seqkern.solvers.feature_rows import as_blocks, weighted_features
 
 FLAT = 1e-10
-"""Directions in which the variance within classes is at most this share of the largest one are left out."""
+"""Directions with at most this share of the largest variance within classes are left out."""
 
 
 class LinearDiscriminant(AnyClassSolver):
@@ -87,7 +87,7 @@ class LinearDiscriminant(AnyClassSolver):
         return {"shrinkage": [0.0, 0.01, 0.1, 0.5]}
 
     def complexity(self) -> tuple[float, ...]:
-        """Return (−shrinkage,): the more, the smoother the decision."""
+        """Return (−shrinkage,): more shrinkage gives smoother decisions."""
         return (-float(self.shrinkage) if isinstance(self.shrinkage, (int, float)) else 0.0,)
 
     @classmethod
@@ -96,12 +96,12 @@ class LinearDiscriminant(AnyClassSolver):
         return [cls(), cls(shrinkage=0.3), cls(shrinkage="auto")]
 
     def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
-        """Sum up the classes, and invert what they share."""
+        """Compute class moments, and invert the common covariance."""
         with one_thread():
             return self._discriminant(as_blocks(K), y.astype(np.int64))
 
     def _discriminant(self, K: FeatureBlocks, y: npt.NDArray[np.int64]) -> dict[str, Any]:
-        """Set what the decision needs, and return the report."""
+        """Set the attributes of the decision, and return the report."""
         counts, means, covariances = class_moments(K, y)
         shares = counts / len(y)
         if self.shrinkage == "auto":
@@ -164,7 +164,7 @@ def class_moments(
     K : FeatureBlocks, shape (n, d)
         The features.
     y : ndarray of int64, shape (n,)
-        Places of classes; each of them occurs.
+        Class indices; each class occurs.
 
     Returns
     -------
@@ -199,7 +199,7 @@ def _towards_identity(covariance: npt.NDArray[np.float64], amount: float) -> npt
 def _ledoit_wolf(
     K: FeatureBlocks, y: npt.NDArray[np.int64], means: npt.NDArray[np.float64], covariances: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """Return the covariances of the classes, each shrunk by what the formula of Ledoit & Wolf says of its correlations.
+    """Return the class covariances, each shrunk by the formula of Ledoit & Wolf on its correlations.
 
     The formula needs, besides the correlations, the sum of ‖z‖⁴ over the standardised rows z of the class.
     """

@@ -1,4 +1,4 @@
-"""The linear-programming SVM: a soft margin and the sum of absolute weights."""
+"""The linear-programming SVM: a soft margin with a 1-norm penalty."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -28,7 +28,7 @@ class LPMachine(BinarySolver):
         b.
     report_ : dict
         ``gap`` is that between the program and its dual as a share of the primal value, ``residual`` the largest
-        violation of the dual's |Σ_i α_i y_i x_ij| ≤ 1; ``units`` (int) how many rows it learned from.
+        violation of the dual's |Σ_i α_i y_i x_ij| ≤ 1; ``units`` (int) the number of rows used.
 
     Notes
     -----
@@ -80,7 +80,7 @@ class LPMachine(BinarySolver):
         return {"C": [0.01, 0.1, 1.0, 10.0]}
 
     def complexity(self) -> tuple[float, ...]:
-        """Return (C,): the cheaper a margin error, the smoother the decision."""
+        """Return (C,): smaller costs give smoother decisions."""
         return (float(self.C),)
 
     @classmethod
@@ -89,7 +89,7 @@ class LPMachine(BinarySolver):
         return [cls(), cls(C=0.3, max_units=30)]
 
     def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
-        """Solve the program of the rows that are drawn."""
+        """Solve the program on the drawn rows."""
         drawn = order_by_content(K, y, self.seed)[: self.max_units]
         if len(np.unique(y[drawn])) < 2:
             raise ParameterError(f"max_units={self.max_units} leaves only one class", remedy="give a larger number")

@@ -1,4 +1,4 @@
-"""A neural network with one hidden layer, as in the first good predictions of secondary structure."""
+"""A neural network with one hidden layer, as in early secondary structure prediction."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sklearn.neural_network import MLPClassifier  # scikit-learn slows start-up
 
 LEAST = 1e-4
-"""A pass is better than those before it when the mean of −ln P is lower by more than this."""
+"""Minimum decrease of the mean −ln P for a pass to count as better."""
 
 
 class Network(AnyClassSolver):
@@ -34,7 +34,7 @@ class Network(AnyClassSolver):
     biases_ : list of two ndarray
         v and w.
     report_ : dict
-        ``objective`` is the mean of −ln P on what it stops by, ``best_epoch`` (int) the pass whose weights are kept.
+        ``objective`` is the mean of −ln P on the stopping set, ``best_epoch`` (int) the pass whose weights are kept.
 
     Notes
     -----
@@ -107,7 +107,7 @@ class Network(AnyClassSolver):
         return [cls(hidden=4, learning_rate=0.2, batch_size=10, validation=0.2, patience=3)]
 
     def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
-        """Learn pass by pass, and keep the best."""
+        """Train pass by pass, and keep the best."""
         from sklearn.neural_network import MLPClassifier  # imported here: scikit-learn slows start-up
 
         learned, held = self._divided(order_by_content(K, y, self.seed), groups)
@@ -139,7 +139,7 @@ class Network(AnyClassSolver):
     def _divided(
         self, order: npt.NDArray[np.int64], groups: npt.ArrayLike | None
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the rows to learn from and those to stop by, in `order`; the same ones, where no group is left out."""
+        """Return the training and stopping rows, in `order`; the same rows if no group is held out."""
         names = order if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1][order]
         several = np.unique(names)
         number = min(round(self.validation * len(several)), len(several) - 1)
@@ -150,10 +150,10 @@ class Network(AnyClassSolver):
         return order[~held], order[held]
 
     def _pass(self, network: "MLPClassifier", X: npt.NDArray[Any], y: npt.NDArray[Any]) -> None:
-        """Look at each row once."""
+        """Make one pass over the rows."""
         try:
             network.partial_fit(X, y, classes=np.arange(len(self.classes_)))
-        except ValueError as error:  # weights that are not numbers any more
+        except ValueError as error:  # weights that are no longer finite
             raise ParameterError(
                 f"learning_rate={self.learning_rate} diverges: {error}", remedy="choose a smaller learning_rate"
             ) from error
@@ -177,7 +177,7 @@ class Network(AnyClassSolver):
 def _logits(
     K: Any, columns: npt.NDArray[np.int64], weights: Sequence[npt.NDArray[Any]], biases: Sequence[npt.NDArray[Any]]
 ) -> npt.NDArray[np.float64]:
-    """Return the outputs of the network before the last function, float64 (n, outputs)."""
+    """Return the outputs before the final activation, float64 (n, outputs)."""
     out = np.empty((K.shape[0], len(biases[1])))
     with one_thread():
         for part, block in blocks_of_columns(K, columns):

@@ -21,7 +21,8 @@ class OneNorm:
     intercept : float
         b.
     nearness : ndarray of float64, shape (d,)
-        |Σ_i α_i y_i x_ij|, at most 1 but for rounding: how near feature j is to being taken, α the dual solution.
+        |Σ_i α_i y_i x_ij|, at most 1 but for rounding: how close feature j is to being selected, with α the dual
+        solution.
     objective : float
         ‖w‖₁ + C Σ ξ.
     gap : float

@@ -1,4 +1,4 @@
-"""A binary solver whose threshold weighs false positives against false negatives."""
+"""A binary solver with a threshold chosen by the costs of errors."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -25,8 +25,7 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
     machine_ : Solver
         The fitted binary solver, restricted to the columns `support_`.
     threshold_ : float
-        What is taken off its decision: in the middle between two decisions about training rows. Of several that cost
-        the same it is the nearest to 0.
+        Subtracted from its decision; midway between two training decisions. Ties go to the value nearest to 0.
 
     Notes
     -----
@@ -67,7 +66,7 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
     false_negative: float = real(default=1.0, low=0, open_low=True, doc="Cost of a false negative.")
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
-        """Raise ParameterError where the binary solver would."""
+        """Raise ParameterError if the binary solver would."""
         self.binary.check_labels(y, groups)
 
     @classmethod
@@ -91,11 +90,11 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
         return {**fitted.report_, "threshold": self.threshold_, "cost": float(cost)}
 
     def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return the binary solver's decision less the threshold."""
+        """Return the decision of the binary solver minus the threshold."""
         return self.machine_._decide(K, columns[self.machine_.support_]) - self.threshold_
 
     def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
-        """Return that of the binary solver, in the columns of all rows, less the threshold."""
+        """Return that of the binary solver, on all columns, minus the threshold."""
         found = self.machine_.linear()
         return None if found is None else (self._on_columns(found[0]), found[1] - self.threshold_)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from seqkern.kernels.feature_blocks import FeatureBlocks
 
 FLAT = 1e-10
-"""Directions whose variance is at most this share of the largest one are left out."""
+"""Directions with at most this share of the largest variance are left out."""
 
 
 class WhitenedNeighbors(AnyClassSolver):
@@ -37,7 +37,7 @@ class WhitenedNeighbors(AnyClassSolver):
     points_ : ndarray of float64, shape (m, components)
         The whitened training rows.
     codes_ : ndarray of int64, shape (m,)
-        Their classes, as places in `classes_`.
+        Their class indices.
     report_ : dict
         ``objective`` is the share of these rows that it misclassifies, each voting for itself too; ``units`` (int) m.
 
@@ -99,7 +99,7 @@ class WhitenedNeighbors(AnyClassSolver):
         return {"n_neighbors": [1, 5, 15, 50, 150]}
 
     def complexity(self) -> tuple[float, ...]:
-        """Return (−k,): the more neighbours, the smoother the decision."""
+        """Return (−k,): more neighbours give smoother decisions."""
         return (-float(self.n_neighbors),)
 
     @classmethod
@@ -108,7 +108,7 @@ class WhitenedNeighbors(AnyClassSolver):
         return [cls(n_neighbors=3), cls(n_neighbors=1, n_components=2, max_units=30)]
 
     def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
-        """Find the components, and whiten the rows that are drawn."""
+        """Compute the components, and whiten the drawn rows."""
         drawn = order_by_content(K, y, self.seed)[: self.max_units]
         self.support_ = np.arange(K.shape[1])
         with one_thread():

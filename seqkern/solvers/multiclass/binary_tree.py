@@ -1,4 +1,4 @@
-"""Several classes along a list: each classifier tells one class from those that come after it."""
+"""Several classes along a list: each classifier separates one class from all later ones."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -82,7 +82,7 @@ class BinaryTree(BinaryEnsemble):
             )
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
-        """Raise ParameterError if the order is not of these classes, or where a classifier cannot learn them."""
+        """Raise ParameterError if the order does not match the classes, or a classifier cannot learn them."""
         self._places(np.unique(y))
         super().check_labels(y, groups)
 
@@ -118,7 +118,7 @@ class BinaryTree(BinaryEnsemble):
         return np.array([known.index(name) for name in meant])
 
     def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return the least decision on the way to each class, (m, classes)."""
+        """Return the smallest decision on the path to each class, (m, classes)."""
         out = np.empty((count_rows(K), len(self.classes_)))
         rest = np.full(len(out), np.inf)
         order = self.order_

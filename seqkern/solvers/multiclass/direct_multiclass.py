@@ -92,7 +92,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
     def fit_after(
         self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
     ) -> Self:
-        """Fit, beginning with the solution of another C, if `previous` has it for the same rows. See `fit`."""
+        """Fit, starting from the solution of `previous` for another C, if on the same rows. See `fit`."""
         self._start = getattr(previous, "_alpha", None)
         try:
             return self.fit(K, y, groups)
@@ -100,7 +100,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
             del self._start
 
     def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
-        """Descend, and compute from the solution how good it is."""
+        """Descend, and compute the optimality of the solution."""
         K = np.ascontiguousarray(K)
         n, c = len(y), len(self.classes_)
         self._sigma = float(self.bias) * float(np.mean(np.diagonal(K)))
@@ -108,7 +108,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
         room = np.empty(n), np.empty(n), np.empty(c)
         moves = 0
         for _ in range(ROUNDS):
-            outputs = self._outputs(K, _weights(alpha, y))  # anew: rounding errors add up over the moves
+            outputs = self._outputs(K, _weights(alpha, y))  # recomputed: rounding errors accumulate over the moves
             done = _direct_multiclass.descend(
                 K, y, self.C, self._sigma, alpha, outputs, *room, self.tol, self.max_iter - moves
             )
@@ -124,7 +124,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
         residual = _violation(alpha, outputs, y, self.C)
         square = float(np.sum(weights * outputs))
         short = np.maximum(0.0, 2 - outputs[y, np.arange(n)] + outputs)
-        primal = 0.5 * square + self.C * (short.sum() - 2 * n)  # each row's own class is short of itself by 2
+        primal = 0.5 * square + self.C * (short.sum() - 2 * n)  # offset of 2 for the true class of each row
         dual = 2 * float(alpha.sum()) - 0.5 * square
         return {
             "converged": residual <= self.tol,
@@ -135,7 +135,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
         }
 
     def _first(self, y: npt.NDArray[np.int64], c: int) -> npt.NDArray[np.float64]:
-        """Return the variables to begin with, (c, n): those of the solution before, as far as they are possible."""
+        """Return the initial variables, (c, n): those of the previous solution, clipped to the bounds."""
         start = getattr(self, "_start", None)
         if start is None or start.shape != (c, len(y)) or np.any(start[y, np.arange(len(y))]):
             return np.zeros((c, len(y)))
@@ -155,7 +155,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
         return np.stack([weighted_sums(K, columns, coef, constant) for coef, constant in parts], axis=1)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what only the next fit could begin with."""
+        """Drop the warm-start data."""
         return {key: value for key, value in vars(self).items() if key not in ("_alpha", "_start")}
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:

@@ -1,4 +1,4 @@
-"""Several classes from a binary classifier for each of them."""
+"""Several classes by one binary classifier for each."""
 
 from collections.abc import Iterator
 from functools import partial

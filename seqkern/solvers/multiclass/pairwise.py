@@ -1,4 +1,4 @@
-"""Several classes from a binary classifier for each pair of them: by voting, or along a decision graph."""
+"""Several classes by one binary classifier for each pair: by voting, or along a decision graph."""
 
 import itertools
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ CHUNK_ROWS = 4096
 
 
 class PairwiseEnsemble(BinaryEnsemble):
-    """Base of solvers with one classifier for each pair of classes; each is trained on the rows of its two classes."""
+    """Base of solvers with one classifier for each pair of classes, trained on the rows of the two."""
 
     binary: Solver = component(
         "solver",
@@ -157,7 +157,7 @@ class PairwiseVoting(PairwiseEnsemble):
         return votes + squashed(sums)
 
     def _winners(self, K: Any) -> npt.NDArray[np.int64]:
-        """Return the places of the predicted classes; pairs are evaluated until the winner of a row is certain."""
+        """Return the indices of the predicted classes; pairs are evaluated until the winner of a row is certain."""
         game = Game(len(self.classes_))
         decisions = np.full((count_rows(K), len(self.machines_)), np.nan)
         rows = np.arange(len(decisions))
@@ -169,7 +169,7 @@ class PairwiseVoting(PairwiseEnsemble):
                 part = K if len(own) == len(decisions) else take_rows(K, own)
                 decisions[own, j] = np.nan_to_num(classifier._decide(part, self.support_[classifier.support_]))
         counted = self._counted(decisions)
-        # classes that cannot win have not met all others, and their sums mean nothing
+        # classes that cannot win have not met all others, so their sums are meaningless
         counted[~game.standing(decisions)[2]] = -np.inf
         return np.argmax(counted, axis=1)
 
@@ -178,7 +178,7 @@ Standing: TypeAlias = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], np
 
 
 class Game:
-    """Which pairs of classes are still to be evaluated.
+    """The state of the votes: which pairs of classes remain to be evaluated.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ class Game:
         self.member[places, self.first] = self.member[places, self.second] = True
 
     def standing(self, decisions: npt.NDArray[np.float64]) -> Standing:
-        """Return what is known of each row after some of its pairs.
+        """Return the standing of each row after some of its pairs.
 
         Parameters
         ----------
@@ -223,7 +223,7 @@ class Game:
         votes : ndarray of float64, shape (m, c)
             Pairs that each class has won.
         left : ndarray of float64, shape (m, c)
-            Pairs of each class that are still to be evaluated.
+            Remaining pairs of each class.
         alive : ndarray of bool, shape (m, c)
             Whether the class can still win or tie.
         """
@@ -247,7 +247,7 @@ class Game:
         Returns
         -------
         ndarray of int64, shape (m,)
-            Place of the pair; −1 where the winner is certain.
+            Index of the pair; −1 if the winner is certain.
         """
         votes, left, alive = self.standing(decisions)
         leader = np.argmax(np.where(alive & (left > 0), votes + 1, 0.0), axis=1)
@@ -314,7 +314,7 @@ class DecisionDAG(PairwiseEnsemble):
         return super().decision_function(K)
 
     def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Go down the graph, a node for all its rows at a time."""
+        """Descend the graph, one node for all its rows at a time."""
         c, m = len(self.classes_), count_rows(K)
         out = np.zeros((m, c))
         first, last = np.zeros(m, dtype=np.int64), np.full(m, c - 1)
@@ -329,7 +329,7 @@ class DecisionDAG(PairwiseEnsemble):
                 decision = classifier._decide(take_rows(K, rows), columns[classifier.support_])
                 out[rows, a], out[rows, b] = gone + squashed(-decision), gone + squashed(decision)
                 second = decision > 0
-                out[rows, np.where(second, b, a)] += 1  # the winner left later, or not at all
+                out[rows, np.where(second, b, a)] += 1  # the winner is removed later, or never
                 first[rows[second]] = a + 1
                 last[rows[~second]] = b - 1
         return out

@@ -182,6 +182,6 @@ class PrimalSVC(SearchesCost, AnyClassSolver):
         self.coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what only the next fit could begin with."""
+        """Drop the warm-start data."""
         state = cast("dict[str, Any]", super().__getstate__())
         return {key: value for key, value in state.items() if key not in ("_weights", "_conditioner", "_previous")}
