@@ -1,20 +1,20 @@
-"""Σ_j c_j·K(x, z_j) without the matrix: folded into one table, and taken apart residue by residue and k-mer by k-mer.
+"""Σ_j c_j·K(x, z_j) without the matrix: folded into one table, and explained by residue and k-mer.
 
-A decision of an SVM is such a sum over its support sequences z_j, and a constant. A kernel family offers
-what it can by `Kernel._fold`, `Kernel._attribute` and `Kernel._kmer_weights`, which know nothing of normalisation;
-the functions here are what their users call, for any kernel, also for parts inside other kernels.
+An SVM decision is such a sum over its support sequences z_j, plus a constant. A kernel family implements what it can of
+`Kernel._fold`, `Kernel._attribute` and `Kernel._kmer_weights`, without normalisation; users call the functions here,
+for any kernel, including parts inside other kernels.
 
-Kernels made of kernels hand their values on to their parts:
+Kernels built from kernels distribute their values among their parts:
 
 - a weighted sum to each part its summand, a kernel on a part of the sequence to the letters of that part;
 - a product of n kernels to each of them 1/n;
-- a function f of a kernel K (polynomial, radial, sigmoid) in proportion to K what is more than f's value at K = 0: of
+- a function f of a kernel K (polynomial, radial, sigmoid) in proportion to K, what exceeds the value of f at K = 0: of
   c_j·f(K(x, z_j)) a letter of x has its share of c_j'·K(x, z_j), with c_j' = c_j·(f(K(x, z_j)) − f(0)) / K(x, z_j), or
   c_j·f'(0) where K(x, z_j) = 0. What is left, c_j·f(0), rests on nothing that x and z_j have in common: it is shared
   equally by all letters of x.
 
-In the last two cases the coefficients differ from sequence to sequence; the weight of a k-mer is then the mean over the
-sequences that are explained.
+In the last two cases the coefficients differ between sequences; the weight of a k-mer is then the mean over the
+explained sequences.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Folded:
-    """Support sequences and their coefficients, folded into what decides about any sequence.
+    """Support sequences and their coefficients, folded for fast decisions.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Folded:
 
 
 def fold(kernel: Kernel, columns: Prepared, coefficients: npt.NDArray[np.float64]) -> Folded | None:
-    """Return a `Folded`, or None if the kernel knows no way faster than the matrix.
+    """Return a `Folded`, or None if the matrix is the fastest way.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def attributions(
     Raises
     ------
     ParameterError
-        If the kernel's value has no residues to be shared among.
+        If the value has no residues to share it.
 
     Examples
     --------
@@ -121,12 +121,12 @@ def attributions(
 def row_attributions(
     kernel: Kernel, X: Any, support: Any, coefficients: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """Return what `attributions` does, with coefficients of each record's own.
+    """Return what `attributions` does, with separate coefficients for each record.
 
     Parameters
     ----------
     kernel, X, support
-        As of `attributions`.
+        As in `attributions`.
     coefficients : ndarray of float64, shape (n, m)
         Those of record i in row i.
 
@@ -187,7 +187,7 @@ def spread_evenly(X: SequenceSet, values: npt.NDArray[np.float64]) -> npt.NDArra
     """
     bare = np.flatnonzero((X.lengths == 0) & (values != 0))
     if len(bare):
-        raise SequenceError("has no letters to share its value among", record=X.ids[bare[0]], remedy="leave it out")
+        raise SequenceError("has no residues to share its value", record=X.ids[bare[0]], remedy="remove the record")
     return np.repeat(values / np.maximum(X.lengths, 1), X.lengths)
 
 
@@ -225,7 +225,7 @@ def kmer_weights(kernel: Kernel, X: Any, support: Any, coefficients: npt.NDArray
     Parameters
     ----------
     kernel, X, support, coefficients
-        As of `attributions`.
+        As in `attributions`.
 
     Returns
     -------

@@ -25,17 +25,33 @@ from seqkern.kernels.window_values import PartOfWindow, ScansWindows, SumOfValue
 from seqkern.sequences.sequence_set import SequenceSet
 
 FARTHEST = 10**12
-"""No sequence is that long; places up to it are far from the limits of int64."""
+"""Longer than any sequence, and far from the limits of int64."""
 
 
 class SumKernel(PartParameters, CompositeKernel):
-    """Weighted sum of kernels: K(x, y) = Σ w_i K_i(x, y).
+    r"""Weighted sum of kernels.
+
+    It suits several views of the same samples whose weights are known. To learn the weights, use `combination`.
 
     Raises
     ------
     ParameterError
         If there is no part, the parts take different kinds of data, or a weight is negative: such a sum would
         not be positive semi-definite.
+
+    Notes
+    -----
+    With weights w_i ≥ 0, by default 1,
+
+    .. math:: K(x, y) = \sum_i w_i K_i(x, y)
+
+    Complexity: that of all parts.
+
+    Definiteness: positive semi-definite if all parts are.
+
+    References
+    ----------
+    Shawe-Taylor, Cristianini: Kernel Methods for Pattern Analysis. Cambridge University Press, 2004.
 
     Examples
     --------
@@ -46,19 +62,19 @@ class SumKernel(PartParameters, CompositeKernel):
     """
 
     name = "sum"
-    summary = "Adds the similarities that several kernels see."
+    summary = "Adds several kernels."
 
-    parts: list[Kernel] = component("kernel", several=True, kw_only=False, doc="The kernels that are added.")
+    parts: list[Kernel] = component("kernel", several=True, kw_only=False, doc="The kernels to add.")
     weights: list[float] | None = numbers(
         default=None,
         low=0,
         each="weight",
-        remedy="give a list: [0.5, 0.5]",
-        doc="w_i, one for each part; by default all 1.",
+        remedy="give a list, such as [0.5, 0.5]",
+        doc="w_i, one for each part; 1 by default.",
     )
     normalize: bool = changed(
         default=False,
-        doc="Whether to divide the sum by sqrt(K(x, x) K(y, y)); each part has its own `normalize` besides.",
+        doc="Divide the sum by sqrt(K(x, x)·K(y, y)), in addition to the `normalize` of each part.",
     )
 
     @classmethod
@@ -121,7 +137,7 @@ class SumKernel(PartParameters, CompositeKernel):
         return all(part.has_weights_at_positions for part in self._given())
 
     def weights_at_positions(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> ScansWindows | None:
-        """Return the sum of what the parts give, each normalised as it is; None if one has none.
+        """Return the sum of what the parts give, each with its own normalisation; None if a part has none.
 
         Parameters
         ----------
@@ -141,7 +157,7 @@ class SumKernel(PartParameters, CompositeKernel):
         return SumOfValues([WindowValues(part, support, weight * coefficients) for part, weight in parts])
 
     def constant_diagonal(self, length: int) -> bool:
-        """Tell whether each sequence matches itself as any other does, in every part.
+        """Return whether K(x, x) is the same for all sequences, in every part.
 
         Parameters
         ----------
@@ -182,7 +198,7 @@ class SumKernel(PartParameters, CompositeKernel):
         Parameters
         ----------
         records : SequenceSet or table
-            What the features are of.
+            The samples.
 
         Returns
         -------
@@ -228,19 +244,33 @@ class SumKernel(PartParameters, CompositeKernel):
 def _side_by_side(features: list[Any]) -> Any:
     """Return one matrix of several with the same rows: sparse if one of them is."""
     if any(map(is_sparse, features)):
-        from scipy.sparse import csr_array, hstack  # only here: loaded already, or not needed
+        from scipy.sparse import csr_array, hstack  # imported here: loaded already, or not needed
 
         return csr_array(hstack([csr_array(part) for part in features]))
     return np.hstack(features)
 
 
 class ProductKernel(PartParameters, CompositeKernel):
-    """Product of kernels, entry by entry: K(x, y) = Π K_i(x, y).
+    r"""Product of kernels, entry by entry.
+
+    It suits samples that are similar only if all views of them are.
 
     Raises
     ------
     ParameterError
         If there is no part, or the parts take different kinds of data.
+
+    Notes
+    -----
+    .. math:: K(x, y) = \prod_i K_i(x, y)
+
+    Complexity: that of all parts.
+
+    Definiteness: positive semi-definite if all parts are.
+
+    References
+    ----------
+    Shawe-Taylor, Cristianini: Kernel Methods for Pattern Analysis. Cambridge University Press, 2004.
 
     Examples
     --------
@@ -251,13 +281,13 @@ class ProductKernel(PartParameters, CompositeKernel):
     """
 
     name = "product"
-    summary = "Multiplies the similarities that several kernels see."
+    summary = "Multiplies several kernels."
     kmers_vary = True
 
-    parts: list[Kernel] = component("kernel", several=True, kw_only=False, doc="The kernels that are multiplied.")
+    parts: list[Kernel] = component("kernel", several=True, kw_only=False, doc="The kernels to multiply.")
     normalize: bool = changed(
         default=False,
-        doc="Whether to divide the product by sqrt(K(x, x) K(y, y)); each part has its own `normalize` besides.",
+        doc="Divide the product by sqrt(K(x, x)·K(y, y)), in addition to the `normalize` of each part.",
     )
 
     @classmethod
@@ -298,12 +328,28 @@ class ProductKernel(PartParameters, CompositeKernel):
 
 
 class PartKernel(CompositeKernel):
-    """A kernel on letters `start` to `stop` of each sequence, as in ``s[start:stop]``.
+    """Kernel of one part of each sequence: residues `start` to `stop`, as in ``s[start:stop]``.
+
+    It suits sequences cut around a site, whose two sides carry different signals.
 
     Raises
     ------
     ParameterError
         If an end is not an integer, or the base does not take sequences.
+
+    Notes
+    -----
+    With B the base kernel,
+
+    .. math:: K(x, y) = B(x[start:stop], y[start:stop])
+
+    Complexity: that of the base kernel on the part.
+
+    Definiteness: positive semi-definite if the base kernel is.
+
+    References
+    ----------
+    Shawe-Taylor, Cristianini: Kernel Methods for Pattern Analysis. Cambridge University Press, 2004.
 
     Examples
     --------
@@ -315,7 +361,7 @@ class PartKernel(CompositeKernel):
     """
 
     name = "part"
-    summary = "Looks at one part of each sequence only."
+    summary = "Compares one part of each sequence only."
 
     base: Kernel = component("kernel", kw_only=False, doc="A kernel on sequences.")
     start: int | None = integer(
@@ -324,7 +370,7 @@ class PartKernel(CompositeKernel):
         optional=True,
         kw_only=False,
         each="part's start",
-        doc="The first letter; negative numbers count from the end, and None is an open end.",
+        doc="First residue, counted from 0; negative numbers count from the end; None: from the start.",
     )
     stop: int | None = integer(
         low=-FARTHEST,
@@ -332,7 +378,7 @@ class PartKernel(CompositeKernel):
         optional=True,
         kw_only=False,
         each="part's stop",
-        doc="The letter after the last one, likewise.",
+        doc="Residue after the last one, counted likewise; None: to the end.",
     )
     normalize: bool = fixed(False)
     zero_diagonal: Literal["error", "zero"] = fixed("error")
@@ -349,8 +395,8 @@ class PartKernel(CompositeKernel):
         super()._check_parameters()
         if self.base.accepts != "sequences":
             raise ParameterError(
-                f"kernel {self.base.name!r} takes no sequences",
-                remedy="only sequences have parts: leave part out",
+                f"kernel {self.base.name!r} does not take sequences",
+                remedy="remove part: it applies to sequences only",
             )
 
     def _seen(self, X: Any) -> Any:
@@ -392,7 +438,7 @@ class PartKernel(CompositeKernel):
         X : SequenceSet, list of str, or table, n records
             The samples.
         counts : dict, optional
-            Gets what the kernel's policies touched, in words.
+            Receives the number of records that each policy affected, by description.
 
         Returns
         -------
@@ -408,7 +454,7 @@ class PartKernel(CompositeKernel):
         Parameters
         ----------
         records : SequenceSet
-            What the features are of.
+            The samples.
 
         Returns
         -------
@@ -452,7 +498,7 @@ class PartKernel(CompositeKernel):
         return self.base.has_weights_at_positions
 
     def weights_at_positions(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> ScansWindows | None:
-        """Return those of the base on its part of the windows; None if it has none.
+        """Return those of the base on the part of the windows; None if it has none.
 
         Parameters
         ----------
@@ -472,7 +518,7 @@ class PartKernel(CompositeKernel):
         return PartOfWindow(WindowValues(self.bases[0], self._seen(support), coefficients), first)
 
     def constant_diagonal(self, length: int) -> bool:
-        """Tell whether each part of that place matches itself as any other does.
+        """Return whether K(x, x) is the same for that part of all sequences.
 
         Parameters
         ----------

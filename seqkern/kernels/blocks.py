@@ -1,6 +1,6 @@
 """Fill a kernel matrix by row blocks in threads.
 
-Every entry is computed by one thread from the same numbers, so the result has the same bits at any thread count. A
+Every entry is computed by one thread from the same numbers, so results are bit-identical for any number of threads. A
 square matrix is computed above its diagonal and mirrored.
 """
 
@@ -27,14 +27,14 @@ LEAST_BLOCK_ROWS = 64  # fewer rows share too little of what is read of the colu
 def row_blocks(n_rows: int, n_cols: int, least_rows: int = 1) -> list[tuple[int, int]]:
     """Return (start, stop) pairs that cover `n_rows`, each block of about `BLOCK_BYTES` of float64.
 
-    A small matrix is cut too, where its kernel may be a slow one: for the threads, and to save half of a square.
+    A small matrix is cut too, because its kernel may be slow: to use all threads, and to save half of a square.
 
     Parameters
     ----------
     n_rows, n_cols : int
         Shape of the matrix.
     least_rows : int
-        No block but the last has fewer.
+        Minimum rows of all blocks but the last.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""What kernels made of other kernels share.
+"""Shared by kernels built from other kernels.
 
-They know the kernels inside them only through `Prepared` blocks and diagonals, so any kernel can be one.
+They see their parts only through `Prepared` blocks and diagonals, so that any kernel can be a part.
 """
 
 import copy
@@ -21,7 +21,7 @@ from seqkern.sequences.alphabets import Alphabet
 
 @dataclass(frozen=True)
 class PreparedParts:
-    """The payload of a kernel made of kernels: what each part prepared, and the diagonal that follows."""
+    """The payload of a composite kernel: what each part prepared, and the resulting diagonal."""
 
     parts: tuple[Prepared, ...]
     combined: np.ndarray
@@ -55,12 +55,12 @@ class PreparedParts:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Dict: what the policies of all parts touched."""
+        """Dict: what the policies of all parts affected."""
         return add_counts(part.counts for part in self.parts)
 
 
 class CompositeKernel(Kernel):
-    """Base of kernels made of kernels: what they inherit from their parts.
+    """Base of composite kernels: what they inherit from their parts.
 
     A subclass writes `_given`, `_combine_diagonals` and ``_block``. Parts that learn from data are fitted as
     copies, kept in `bases_`, so that no parameter is changed.
@@ -85,7 +85,7 @@ class CompositeKernel(Kernel):
 
     @property
     def fitted(self) -> bool:
-        """Whether `fit` has learned something; parts that only know what is in their files have not."""
+        """Whether `fit` has learned something; parts that only read files have not."""
         own = any(name.endswith("_") for name in vars(self) if name != "bases_")
         return own or any(part.fitted for part in vars(self).get("bases_", ()))
 
@@ -124,7 +124,7 @@ class CompositeKernel(Kernel):
         return tuple(dict.fromkeys(file for part in self._given() for file in part.files()))
 
     def check_files(self) -> None:
-        """Raise FileError if a local file that a part names is not there."""
+        """Raise FileError if a local file of a part does not exist."""
         for part in self._given():
             part.check_files()
 
@@ -133,7 +133,7 @@ class CompositeKernel(Kernel):
         if len(kinds) > 1:
             raise ParameterError(
                 f"the parts of kernel {self.name!r} take different data: {', '.join(sorted(kinds))}",
-                remedy="combine kernels of one kind of data",
+                remedy="combine kernels that take the same kind of data",
             )
         for part in self._given():
             part.check_parameters()
@@ -146,7 +146,7 @@ class CompositeKernel(Kernel):
             ]
 
     def learned(self) -> dict[str, float]:
-        """Return what all parts learned that people want to see."""
+        """Return what all parts learned that is worth reporting."""
         return {name: value for part in self.bases for name, value in part.learned().items()}
 
     def fitted_state(self) -> tuple[Header, Arrays]:
@@ -159,7 +159,7 @@ class CompositeKernel(Kernel):
         return ({"bases": headers}, arrays) if any(headers) or arrays else ({}, {})
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------
@@ -234,7 +234,7 @@ def add_counts(counts: Iterable[dict[str, int]]) -> dict[str, int]:
     Parameters
     ----------
     counts : iterable of dict of str to int
-        What the policies of several kernels touched.
+        What the policies of several kernels affected.
 
     Returns
     -------
@@ -265,12 +265,12 @@ def as_parts(owner: str | None, parts: Any) -> list[Kernel]:
     Raises
     ------
     ParameterError
-        If they are anything else.
+        If the parts are not kernels, or there are none.
     """
     good = isinstance(parts, (list, tuple)) and len(parts) > 0
     if not good or not all(isinstance(part, Kernel) for part in parts):
         raise ParameterError(
-            f"kernel {owner!r} is made of kernels, got {parts!r}",
+            f"kernel {owner!r} needs kernels as parts, got {parts!r}",
             remedy="give kernels, such as (spectrum:k=3)",
         )
     return list(parts)

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 
 class NamesColumns(Protocol):
-    """What knows the names of the columns of a matrix."""
+    """Object with the column names of a matrix."""
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names.
@@ -26,7 +26,7 @@ class NamesColumns(Protocol):
 
 
 class _Named(TransformerMixin, BaseEstimator):
-    """What only names the columns that a kernel gives."""
+    """Adapter that provides the column names of a kernel."""
 
     def __init__(self, kernel: NamesColumns) -> None:
         self.kernel = kernel
@@ -36,11 +36,11 @@ class _Named(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, K: np.ndarray) -> np.ndarray:
-        """Return the matrix, which scikit-learn puts into its container."""
+        """Return the matrix for scikit-learn's container."""
         return K
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names that the kernel has."""
+        """Return the names of the kernel."""
         return self.kernel.get_feature_names_out()
 
 

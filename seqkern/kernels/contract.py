@@ -1,4 +1,4 @@
-"""What a family of kernels writes: its parameters, ``_prepare`` and ``_block``, and what else it knows better."""
+"""What a kernel family implements: its parameters, ``_prepare``, ``_block`` and optional methods."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -31,14 +31,14 @@ LAST_PARAMETERS: tuple[str, ...] = (
 
 
 class KernelContract(Parameters):
-    """What every kernel declares; `Kernel` does the rest.
+    """Attributes and methods that every kernel declares; `Kernel` does the rest.
 
     Attributes
     ----------
     name : str
         The name in configs and on the command line; a class without one is not registered.
     summary : str
-        One sentence for readers of a report who know no kernels.
+        One sentence for report readers without knowledge of kernels.
     accepts : {"sequences", "features", "similarities"}
         The kind of data.
     tracks : tuple of str
@@ -50,16 +50,16 @@ class KernelContract(Parameters):
     equal_lengths : bool
         Whether all sequences must have one length.
     algorithms : tuple of str
-        What a parameter ``algorithm`` may name besides ``"auto"``, from its declaration; all give the same numbers. One
-        that some other parameter rules out is refused by `_check_parameters`, with the remedy ``choose algorithm=…``.
+        Values of the parameter ``algorithm`` besides ``"auto"``, from its declaration; all give identical results.
+        `_check_parameters` refuses one that another parameter excludes, with the remedy ``choose algorithm=…``.
     kmers_vary : bool
-        Whether what a k-mer adds depends on where it is, or on the sequence around it.
+        Whether the contribution of a k-mer depends on its position, or on the sequence around it.
     least_block_rows : int
-        Fewer rows in a block of the matrix would waste work on the columns.
+        Minimum rows of a block; fewer would waste work on the columns.
     has_weights_at_positions : bool
-        Whether `weights_at_positions` gives some.
+        Whether `weights_at_positions` is available.
     missing_file_remedy : str
-        What to do where a file that the parameters name is not there.
+        Remedy if a file named by a parameter does not exist.
     """
 
     name: ClassVar[str | None] = None
@@ -80,10 +80,10 @@ class KernelContract(Parameters):
     normalize: bool = flag(default=False, doc="Divide by sqrt(K(x, x)·K(y, y)).")
     zero_diagonal: Literal["error", "zero"] = choice(
         default="error",
-        doc="What to do, when normalising, about a record whose K(x, x) is not positive: refuse it, or give it a row "
-        "of zeros.",
+        doc="When normalising, what to do with a record whose K(x, x) is not positive: raise an "
+        "error, or return zeros.",
     )
-    n_threads: int | None = integer(default=None, low=1, execution=True, doc="By default all cores.")
+    n_threads: int | None = integer(default=None, low=1, execution=True, doc="By default, all cores.")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Read `algorithms` from the declaration of the parameter ``algorithm``."""
@@ -95,9 +95,9 @@ class KernelContract(Parameters):
     def _prepare(self, X: Any, like: Any) -> Any:
         """Return the payload of `X`; `like` is None or the payload that it will be compared with as columns.
 
-        A payload has ``len()``, ``rows(start, stop)`` and ``diagonal()`` (float64 (n,), before
-        normalisation). One with other payloads inside may have `counts`, what their policies touched. Raises
-        SequenceError for sequences the kernel cannot take.
+        A payload has ``len()``, ``rows(start, stop)`` and ``diagonal()`` (float64 (n,), before normalisation). One with
+        other payloads inside may have `counts`, what their policies affected. Raises SequenceError for sequences the
+        kernel cannot take.
         """
         raise NotImplementedError
 
@@ -116,7 +116,7 @@ class KernelContract(Parameters):
         return {}, {}
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------
@@ -127,9 +127,9 @@ class KernelContract(Parameters):
         """
 
     def restrict(self, rows: npt.NDArray[Any]) -> "Kernel":
-        """Return an equivalent fitted kernel for comparisons with some of the training samples alone.
+        """Return an equivalent fitted kernel for comparisons with some of the training samples only.
 
-        By default itself: what a kernel learned, or its references, is needed whichever columns are left.
+        By default the kernel itself: what it learned is needed for any columns.
 
         Parameters
         ----------
@@ -143,9 +143,9 @@ class KernelContract(Parameters):
         return cast("Kernel", self)
 
     def stored_form(self) -> StoredForm | None:
-        """Return how this kernel follows from matrices over all samples; None if there is no such form.
+        """Return how this kernel follows from matrices over all samples; None if it does not.
 
-        By default the kernel itself if it learns nothing, so that its one Gram matrix serves every training part.
+        By default the kernel itself if it learns nothing: one Gram matrix serves every training part.
 
         Returns
         -------
@@ -154,22 +154,22 @@ class KernelContract(Parameters):
         return None if self.data_dependent else StoredForm((cast("Kernel", self),))
 
     def learned(self) -> dict[str, float]:
-        """Return what `fit` learned that people want to see, a dict of text to number; ``{}`` where there is nothing.
+        """Return what `fit` learned that is worth reporting, a dict of text to number, possibly empty.
 
-        A study keeps it for each training part, beside the chosen parameters.
+        A study stores it for each training part, with the chosen parameters.
         """
         return {}
 
     def files(self) -> tuple[str, ...]:
         """Return the paths of the files that the parameters name.
 
-        What is in them is read once, and kept by `fitted_state` even if nothing is learned: so it is part of
-        `identity`, and a saved model does not need the files. A workflow makes them inputs.
+        Their contents are read once, and kept by `fitted_state` even if nothing is learned, so they are part of
+        `identity`, and a saved model does not need the files. They are inputs of the workflow.
         """
         return ()
 
     def check_files(self) -> None:
-        """Raise FileError if a local file that the parameters name is not there."""
+        """Raise FileError if a local file named by a parameter does not exist."""
         for path in self.files():
             if not is_public(path) and not Path(path).is_file():
                 raise FileError(f"there is no file {str(path)!r}", remedy=self.missing_file_remedy)
@@ -186,7 +186,8 @@ class KernelContract(Parameters):
     def weights_at_positions(
         self, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> "ScansWindows | None":
-        """Return what sums Σ_j coefficients[j]·K(x, z_j), not normalised, over windows; None without such a form.
+        """Return an object that computes Σ_j coefficients[j]·K(x, z_j), not normalised, over windows; None without such
+        a form.
 
         Parameters
         ----------
@@ -198,13 +199,13 @@ class KernelContract(Parameters):
         Returns
         -------
         object or None
-            It has ``scan(codes, starts, n_threads)`` as `kernels.positional.position_weights.PositionWeights`. Its user
-            is `seqkern.kernels.window_values`.
+            It has ``scan(codes, starts, n_threads)`` like `kernels.positional.position_weights.PositionWeights`;
+            `seqkern.kernels.window_values` uses it.
         """
         return None
 
     def constant_diagonal(self, length: int) -> bool:
-        """Tell whether K(x, x), not normalised, is the same for all sequences of a length without masked letters.
+        """Return whether K(x, x), not normalised, is the same for all sequences of a length without masked residues.
 
         Parameters
         ----------
@@ -220,20 +221,21 @@ class KernelContract(Parameters):
     def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return float64 (residues of X,): each residue's share in Σ_j coefficients[j]·K(x, z_j), not normalised.
 
-        What a pair of k-mers contributes is shared equally by the letters on which it rests: for windows
-        compared position by position, those where the two agree.
+        The contribution of a pair of k-mers is shared equally by its residues; for windows compared position by
+        position, by those that agree.
         """
         raise ParameterError(
-            f"kernel {self.name!r} cannot be taken apart letter by letter", remedy="choose a kernel of words"
+            f"kernel {self.name!r} cannot be explained residue by residue",
+            remedy="choose a kernel based on k-mers, such as spectrum",
         )
 
     def _implicit(self, X: Any) -> "Implicit":
-        """Return the Implicit of `X`, not normalised. A kernel without it is trained on a Gram matrix only."""
+        """Return the Implicit of `X`, not normalised. Kernels without it are trained on a Gram matrix only."""
         raise NotImplementedError
 
     @classmethod
     def has_implicit(cls) -> bool:
-        """Tell whether kernels of this class have `implicit`, at least with some parameters."""
+        """Return whether kernels of this class have `implicit`, at least with some parameters."""
         return cls._implicit is not KernelContract._implicit
 
     def implicit_bytes(self, X: Any) -> int:
@@ -255,18 +257,19 @@ class KernelContract(Parameters):
     ) -> "KmerWeights | tuple[list[str], npt.NDArray[np.float64]]":
         """Return KmerWeights: the k-mers of `X` and `support`, and what one occurrence of each adds, not normalised.
 
-        A sequence that is one k-mer adds the weight of the k-mer. Where an occurrence adds more or less, by its place
-        or its sequence, the weight is a mean, and `kmers_vary` is True. A plain pair (list of str, float64 array) will
-        do where the k-mers are letters next to each other. NoKmersError if there are no k-mers.
+        If the contribution depends on the position or the sequence, the weight is a mean, and `kmers_vary` is True. A
+        plain pair (list of str, float64 array) suffices for contiguous k-mers. NoKmersError if there are no k-mers.
         """
-        raise NoKmersError(f"kernel {self.name!r} has no words", remedy="choose a kernel of words")
+        raise NoKmersError(
+            f"kernel {self.name!r} has no k-mers", remedy="choose a kernel based on k-mers, such as spectrum"
+        )
 
     def min_length(self) -> int:
-        """Return how many letters a sequence needs to have anything that is compared."""
+        """Return how many residues a sequence needs for a non-empty comparison."""
         return 0
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return which algorithm will run, and what it is expected to cost.
+        """Return the algorithm that will run, and its predicted cost.
 
         Parameters
         ----------
@@ -283,7 +286,7 @@ class KernelContract(Parameters):
 
     @classmethod
     def examples(cls) -> Sequence["Kernel"]:
-        """Return unfitted kernels of this class for the contract suite, one for each way through the code.
+        """Return unfitted kernels of this class for the contract suite, one for each code path.
 
         tests/kernels/test_kernel_contract.py runs every check on each of them, on a dozen short sequences (DNA,
         unless `alphabet` says otherwise), rows of numbers, or similarities. By default ``[cls()]``.

@@ -1,4 +1,4 @@
-"""Explicit feature vectors as a solver takes them: normalised as the kernel is, with names."""
+"""Explicit feature vectors for solvers, normalised like the kernel, with names."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def feature_vectors(kernel: Kernel, X: Any, counts: dict[str, int] | None = None
     kernel : Kernel
         Fitted, if it learns from data.
     X : SequenceSet, list of str, or table, n records
-        What the features are of.
+        The samples.
     counts : dict, optional
-        Gets what the kernel's policies touched, in words.
+        Receives the number of records that each policy affected, by description.
 
     Returns
     -------
     ndarray or csr_array of float64, shape (n, features)
-        A row of zeros stays one, where the kernel's policy ``zero_diagonal`` allows it.
+        Rows of zeros remain if the policy ``zero_diagonal`` allows them.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def feature_vectors(kernel: Kernel, X: Any, counts: dict[str, int] | None = None
     vectors: Any = kernel.features(X)
     if not is_sparse(vectors):
         return normalised_vectors(kernel, X, np.asarray(vectors, dtype=np.float64), counts)
-    from scipy.sparse import csr_array  # only here: loaded already, or not needed
+    from scipy.sparse import csr_array  # imported here: loaded already, or not needed
 
     return normalised_vectors(kernel, X, csr_array(vectors, dtype=np.float64), counts)
 
@@ -54,13 +54,13 @@ def normalised_vectors(kernel: Kernel, X: Any, vectors: Any, counts: dict[str, i
     Parameters
     ----------
     kernel : Kernel
-        Whose features they are.
+        The kernel of the features.
     X : SequenceSet or table, n records
-        What they were computed of.
+        The samples they were computed from.
     vectors : ndarray or csr_array of float32 or float64, shape (n, features)
         Not changed.
     counts : dict, optional
-        Gets what the kernel's policies touched, in words.
+        Receives the number of records that each policy affected, by description.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def name_features(kernel: Kernel, X: Any, columns: npt.ArrayLike) -> list[str]:
     Returns
     -------
     list of str
-        ``feature 1``, … (counted from 1) where the kernel has no names for them, or too many.
+        ``feature 1``, … (counted from 1) if the kernel has no names, or too many.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def name_features(kernel: Kernel, X: Any, columns: npt.ArrayLike) -> list[str]:
 
 
 def known_names(kernel: Kernel, X: Any) -> list[str] | None:
-    """Return the names of all explicit features; None where the kernel has none for them, or too many.
+    """Return the names of all explicit features; None if there are no names, or too many.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Explicit feature vectors of many samples, computed block by block when they are asked for.
+"""Explicit feature vectors of many samples, computed block by block on demand.
 
-The features of hundreds of thousands of samples do not have to fit into memory at once. A solver that takes them in
-blocks sees them through `FeatureBlocks`, in the precision in which the kernel makes them, whether they are stored,
-sparse, or computed anew each time. `Kernel.feature_blocks` returns them.
+The features of hundreds of thousands of samples need not fit into memory. Solvers that take blocks see them through
+`FeatureBlocks`, in the precision of the kernel, whether they are stored, sparse, or recomputed each time.
+`Kernel.feature_blocks` returns them.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ BLOCK_ROWS = 2048
 
 
 def filled(block: npt.NDArray[np.floating[Any]], rows: int) -> npt.NDArray[np.floating[Any]]:
-    """Return a block filled up with rows of zeros: BLAS chooses by the shapes in which order it sums.
+    """Return a block padded with rows of zeros: the order of BLAS's sums depends on the shape.
 
     Parameters
     ----------
     block : ndarray, shape (m, d)
         With `rows` rows at most.
     rows : int
-        How many rows there are to be.
+        Number of rows of the result.
 
     Returns
     -------
@@ -85,7 +85,7 @@ class FeatureBlocks:
 
     @classmethod
     def of(cls, values: Any) -> Self:
-        """Return the FeatureBlocks of features that are there.
+        """Return the FeatureBlocks of stored features.
 
         Parameters
         ----------
@@ -124,9 +124,9 @@ class FeatureBlocks:
         return taken
 
     def block(self, start: int, stop: int) -> npt.NDArray[np.floating[Any]]:
-        """Return the features of some samples that follow each other.
+        """Return the features of consecutive samples.
 
-        It may be a view of what is stored: not to be written to.
+        It may be a view of stored features: do not modify it.
 
         Parameters
         ----------
@@ -143,7 +143,7 @@ class FeatureBlocks:
         return np.ascontiguousarray(values, dtype=self.dtype)
 
     def blocks(self, size: int = BLOCK_ROWS) -> Iterator[tuple[slice, npt.NDArray[np.floating[Any]]]]:
-        """Go through all samples in order, some at a time.
+        """Iterate over all samples in order, in blocks.
 
         Parameters
         ----------
@@ -164,8 +164,8 @@ class FeatureBlocks:
     def times(self, weights: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return the features times weights.
 
-        It is what prediction needs; some kernels compute it faster than the features. The bits of a sample depend on
-        that sample alone.
+        Prediction needs it; some kernels compute it faster than the features. The bits of a sample depend on that
+        sample alone.
 
         Parameters
         ----------
@@ -213,12 +213,12 @@ class FeatureBlocks:
         return self._values if self._rows is None else self._values[self._rows]
 
     def keep(self, memory: int) -> FeatureBlocks:
-        """Return the same features, stored if there is room for them; else, or if they are stored already, self.
+        """Return the same features, stored if they fit into memory; otherwise, or if already stored, self.
 
         Parameters
         ----------
         memory : int
-            The most bytes that they may take.
+            Maximum bytes to use.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Explicit features of a kernel as scikit-learn's transformer."""
+"""Explicit features of a kernel as a scikit-learn transformer."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class FeatureMap(TransformerMixin, BaseEstimator):
-    """From samples to the explicit features of a kernel, normalised as the kernel is.
+    """Transformer from samples to the explicit features of a kernel, normalised like the kernel.
 
-    The dot product of two rows is the kernel of two samples: a linear method on the features is the kernel method
-    without a Gram matrix.
+    The dot product of two rows is the kernel of two samples, so that a linear method on the features is the kernel
+    method without a Gram matrix.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         self.sparse_output = sparse_output
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn what the kernel learns from training samples, if anything, and how many features there are.
+        """Fit the kernel, if it learns from data, and count the features.
 
         Parameters
         ----------
@@ -113,8 +113,8 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         vectors = feature_vectors(self.kernel_, self._example.read(X))
         if vectors.shape[1] != self._n_features_out:
             raise SequenceError(
-                f"the samples have {vectors.shape[1]} features, the training samples {self._n_features_out}",
-                remedy="give samples of the length, or with the columns, of the training samples",
+                f"the samples have {vectors.shape[1]} features, the training samples have {self._n_features_out}",
+                remedy="give samples with the length, or the columns, of the training samples",
             )
         if self.sparse_output is None or issparse(vectors) == self.sparse_output:
             return vectors
@@ -137,14 +137,14 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         return np.array(names, dtype=object)
 
     def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn what is transformed: what the kernel takes."""
+        """Return scikit-learn's tags: the input of the kernel."""
         tags = super().__sklearn_tags__()
         tags.input_tags = self.kernel.__sklearn_tags__().input_tags
         return tags
 
 
 def _longest(X: Samples) -> Samples:
-    """Return one record, a copy, that has what the features depend on: alphabet and length, or columns."""
+    """Return a copy of one record with what the features depend on: alphabet and length, or columns."""
     if not isinstance(X, SequenceSet):
         return X.take([0])
     return X.take([int(np.argmax(X.lengths))]).compact()
@@ -155,7 +155,7 @@ def _dense(vectors: csr_array) -> np.ndarray:
     need, free = 8 * vectors.shape[0] * vectors.shape[1], available_memory()
     if need > free:
         raise ParameterError(
-            f"the features take {format_bytes(need)} of memory, there are {format_bytes(free)}",
-            remedy="leave sparse_output=False out, or choose a kernel with fewer features",
+            f"the features take {format_bytes(need)} of memory, {format_bytes(free)} are free",
+            remedy="remove sparse_output=False, or choose a kernel with fewer features",
         )
     return vectors.toarray()

@@ -1,8 +1,8 @@
-"""Feature vectors that are never stored: what training without a Gram matrix takes.
+"""Implicit feature vectors, for training without a Gram matrix.
 
-An `Implicit` stands for the feature vectors φ_i of n records with φ_i·φ_j = K(x_i, x_j). It has a buffer of weights
-w, on which two things can be done: w += c·φ_i, and φ_i·w. Compiled code calls both through a table of functions
-(`_implicit.h`). How the buffer holds w is the family's own business.
+An `Implicit` stands for the feature vectors φ_i of n records with φ_i·φ_j = K(x_i, x_j). It has a buffer of weights w
+with two operations: w += c·φ_i, and φ_i·w. Compiled code calls both through a table of functions (`_implicit.h`). The
+layout of the buffer is up to the family.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from seqkern.core.errors import SequenceError
 from seqkern.kernels import _implicit
 
 MOST_FEATURES = 2**31 - 1
-LINE = 8  # weights in a line of the cache
+LINE = 8  # weights in a cache line
 
 
 class Implicit:
@@ -33,14 +33,14 @@ class Implicit:
     n_weights : int
         Length of the buffer of weights.
     tables : object, optional
-        Who has the same tables can use the same weights; by default this object has its own.
+        Objects with the same tables can share weights; by default this object has its own.
 
     Attributes
     ----------
     capsule, squares, n_weights, tables
         As given.
     counts : dict of str to int
-        What the kernel's policies touched, in words.
+        Number of records that each policy affected, by description.
     """
 
     def __init__(self, capsule: Any, squares: npt.NDArray[np.float64], n_weights: int, tables: object = None) -> None:
@@ -69,7 +69,7 @@ class Implicit:
         return CombinedImplicit([self], rows=rows, squares=self.squares[rows], tables=self.tables)
 
     def zeros(self) -> npt.NDArray[np.float64]:
-        """Return weights of zero, float64 (n_weights,), that begin with a line of the cache, as tables like it."""
+        """Return zero weights, float64 (n_weights,), aligned to a cache line."""
         memory = np.zeros(self.n_weights + LINE)
         return memory[-(memory.ctypes.data // 8) % LINE :][: self.n_weights]
 
@@ -107,7 +107,7 @@ class Implicit:
         Raises
         ------
         ValueError
-            If either has another length.
+            If a length does not match.
         """
         self._check_weights(weights)
         coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
@@ -116,7 +116,7 @@ class Implicit:
         _implicit.add(self.capsule, coefficients, weights)
 
     def _check_weights(self, weights: npt.NDArray[np.float64]) -> None:
-        """Raise ValueError for weights of another length: compiled code trusts it."""
+        """Raise ValueError for weights of another length, which compiled code does not check."""
         if weights.shape != (self.n_weights,):
             raise ValueError(f"weights of shape {weights.shape}, not ({self.n_weights},)")
 
@@ -131,21 +131,21 @@ class SparseImplicit(Implicit):
     feature : ndarray of int32, shape (entries,)
         The column of each entry.
     value : ndarray of int32 or float64, shape (entries,)
-        What stands there.
+        The value of each entry.
     n_features : int
         The number of columns.
 
     Raises
     ------
     SequenceError
-        If there are more features than `MOST_FEATURES`.
+        If there are more than `MOST_FEATURES` features.
     """
 
     def __init__(
         self, start: npt.NDArray[np.int64], feature: npt.NDArray[np.int32], value: npt.NDArray[Any], n_features: int
     ) -> None:
         if n_features > MOST_FEATURES:
-            raise SequenceError(f"{n_features} features are too many", remedy="choose shorter words")
+            raise SequenceError(f"{n_features} features are too many", remedy="choose shorter k-mers")
         whole = value.dtype == np.int32
         rows = _implicit.SparseRows(start, feature, value if whole else None, None if whole else value)
         squares = np.empty(len(start) - 1)
@@ -165,7 +165,7 @@ class SparseImplicit(Implicit):
         -------
         SparseImplicit
         """
-        # loaded only where used: costs start-up
+        # imported here: slows start-up
         from scipy.sparse import csr_array
 
         rows = csr_array(matrix, dtype=np.float64)
@@ -176,9 +176,9 @@ class SparseImplicit(Implicit):
 
 
 class CombinedImplicit(Implicit):
-    """Records of Σ_p factors[p]·K_p, each feature vector multiplied by a number of its own.
+    """Records of Σ_p factors[p]·K_p, each feature vector with its own factor.
 
-    The buffer of weights holds those of the parts, one after the other.
+    The buffer concatenates the weights of the parts.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ class CombinedImplicit(Implicit):
     scale : ndarray of float64, shape (n,), optional
         The numbers, by default 1; 1 / √K(x, x) normalises.
     squares : ndarray of float64, shape (n,), optional
-        K(x, x), where it is known.
+        K(x, x), if known.
     tables : object, optional
         See `Implicit`.
     """
@@ -223,7 +223,7 @@ class CombinedImplicit(Implicit):
         super().__init__(combined.capsule, squares, offsets[-2] + self.parts[-1].n_weights, tables)
 
     def take(self, rows: npt.ArrayLike) -> CombinedImplicit:
-        """Return the Implicit of some records: of the parts themselves, so that views do not pile up.
+        """Return the Implicit of some records: as a view of the parts, so that views are not nested.
 
         Parameters
         ----------
@@ -260,5 +260,5 @@ def normalised(implicit: Implicit) -> CombinedImplicit:
     squares = implicit.squares
     positive = squares > 0
     scale = np.divide(1.0, np.sqrt(np.maximum(squares, 0)), out=np.zeros(len(squares)), where=positive)
-    # K(x, x) is 1 without the rounding of the quotient.
+    # K(x, x) is exactly 1, without rounding.
     return CombinedImplicit([implicit], scale=scale, squares=positive.astype(np.float64))

@@ -1,14 +1,14 @@
-"""What every kernel does for those who call it; `contract` has what a family writes.
+"""What every kernel does for its callers; `contract` has what a family implements.
 
-A kernel family subclasses `Kernel`, or `SequenceKernel`, and writes three things: its parameters, ``_prepare`` and
-``_block``. Everything else is done here: coercion and checks of the input, normalisation, the diagonal,
-float32, threads, specs, state. Who calls whom::
+A kernel family subclasses `Kernel` or `SequenceKernel` and implements its parameters, ``_prepare`` and ``_block``.
+Everything else is done here: coercion and checks of the input, normalisation, the diagonal, float32, threads, specs,
+state. Call structure::
 
     kernel(X, Y) ─▶ prepare(Y), prepare(X, like=…) ─▶ blocks.fill ─▶ block(rows, cols) ─▶ _block (compiled)
 
-``prepare`` looks at a whole set once (k-mer indices, features, packed letters) and returns a `Prepared` that
-can be cut into row ranges; ``block`` fills one rectangle of the kernel matrix and is called from several
-threads. A new family is found by its `name` and tested by its `examples`; nothing else has to know it.
+``prepare`` processes a whole set once (k-mer indices, features, packed residues) and returns a `Prepared` that can be
+cut into row ranges; ``block`` fills one rectangle of the kernel matrix and is called from several threads. A new family
+is found by its `name` and tested by its `examples`.
 """
 
 import hashlib
@@ -50,7 +50,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
 
     Examples
     --------
-    A kernel of one's own is its parameters, ``_prepare`` and ``_block``:
+    A custom kernel defines its parameters, ``_prepare`` and ``_block``:
 
     >>> import numpy as np
     >>> from seqkern.kernels import Kernel
@@ -80,12 +80,12 @@ class Kernel(Operators, GramTransformer, KernelContract):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from training data (nothing, unless `data_dependent`) and return self.
 
-        The training part is remembered, not copied, for `transform`.
+        The training part is kept, not copied, for `transform`.
 
         Parameters
         ----------
         X : SequenceSet, list of str, or table
-            The training part, and nothing but the training part.
+            The training part only.
         y : array_like, shape (n,), optional
             Labels, for kernels that use them.
 
@@ -99,7 +99,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
         ParameterError
             If a parameter is outside its domain.
         SequenceError
-            If the data are not what the kernel takes.
+            If the data do not fit the kernel.
         """
         self.check_parameters()
         X = self.coerce(X)
@@ -121,7 +121,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
         dtype : {float64, float32}
             Of the result.
         n_threads : int, optional
-            By default the kernel's own `n_threads`, or all cores. Never changes a bit of the result.
+            By default the kernel's own `n_threads`, or all cores. Does not change the result.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
         Raises
         ------
         SequenceError, ParameterError
-            As `prepare`; also for work that would take years.
+            As `prepare`; also for computations that would take years.
 
         Examples
         --------
@@ -166,7 +166,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
         return self.prepare(X).diagonal
 
     def prepare(self, X: Any, like: Prepared | None = None) -> Prepared:
-        """Look at a set once and return its `Prepared`.
+        """Process a set once and return its `Prepared`.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
         if like is not None and theirs != alphabet:
             raise SequenceError(
                 f"rows have the alphabet {alphabet.name}, columns {theirs.name}",
-                remedy="read both with one alphabet",
+                remedy="read both with the same alphabet",
             )
         payload = self._prepare(X, None if like is None else like.payload)
         raw = payload.diagonal()
@@ -204,15 +204,15 @@ class Kernel(Operators, GramTransformer, KernelContract):
         return Prepared(payload, np.where(raw > 0, raw, 0.0), np.where(raw > 0, 1.0, 0.0), alphabet, counts)
 
     def _count_policies(self, X: Any, raw: npt.NDArray[np.float64], counts: dict[str, int]) -> dict[str, int]:
-        """Return what the policies touch in `X`, a dict of counts, those of the parts included.
+        """Return what the policies affect in `X`, a dict of counts, parts included.
 
-        Raises SequenceError for a record whose K(x, x), in `raw`, does not let it be normalised, unless it may be zero.
+        Raises SequenceError for a record whose K(x, x), in `raw`, prevents normalisation, unless zero is allowed.
         """
         counts = dict(counts)
         if isinstance(X, SequenceSet):
             least = self.min_length()
-            letters = "letter" if least == 1 else "letters"
-            _count(counts, f"sequences with fewer than {least} {letters}", X.lengths < least)
+            residues = "residue" if least == 1 else "residues"
+            _count(counts, f"sequences with fewer than {least} {residues}", X.lengths < least)
         if not self.normalize:
             return counts
         zero = np.flatnonzero(~(raw > 0))
@@ -220,7 +220,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
             raise ZeroDiagonalError(
                 "its kernel with itself is zero, so it cannot be normalised",
                 record=X.ids[zero[0]],
-                remedy="leave it out, or choose zero_diagonal=zero or normalize=false",
+                remedy="remove the record, or choose zero_diagonal=zero or normalize=false",
             )
         # A negative K(x, x), of an indefinite kernel, cannot be normalised either.
         _count(counts, "zero diagonals", ~(raw > 0))
@@ -268,7 +268,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
         )
 
     def _gives_features(self) -> bool:
-        """Tell whether the kernel has explicit features with its parameters."""
+        """Return whether the kernel has explicit features with its parameters."""
         try:
             self.check_features()
         except ParameterError:
@@ -297,16 +297,17 @@ class Kernel(Operators, GramTransformer, KernelContract):
         raise ParameterError(f"kernel {self.name!r} has no explicit features", remedy=f"choose from: {able}")
 
     def feature_blocks(self, X: Any, counts: dict[str, int] | None = None) -> "FeatureBlocks":
-        """Return the explicit features, normalised as the kernel is, in blocks for solvers that take them so.
+        """Return the explicit features, normalised like the kernel, in blocks for solvers that take blocks.
 
-        By default those of `features`, all computed at once, in their own precision.
+        By default those of `features`, computed at once, in their own precision.
 
         Parameters
         ----------
         X : SequenceSet, list of str, or table, n records
             The samples.
         counts : dict, optional
-            Gets what the kernel's policies touched, in words, as far as it is known before the features.
+            Receives the number of records that each policy affected, by description, as far as known before the
+            features.
 
         Returns
         -------
@@ -324,7 +325,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
         vectors: Any = self.features(X)
         dtype = np.float32 if vectors.dtype == np.float32 else np.float64
         if is_sparse(vectors):
-            from scipy.sparse import csr_array  # only here: loaded already, or not needed
+            from scipy.sparse import csr_array  # imported here: loaded already, or not needed
 
             vectors = csr_array(vectors, dtype=dtype)
         else:
@@ -332,15 +333,15 @@ class Kernel(Operators, GramTransformer, KernelContract):
         return FeatureBlocks.of(normalised_vectors(self, X, vectors, counts))
 
     def vector_form(self) -> "VectorForm | None":
-        """Return the `seqkern.kernels.vector_form.VectorForm`, how K is a function of dense vectors; None if it is not.
+        """Return the `seqkern.kernels.vector_form.VectorForm`, K as a function of dense vectors; None if it is not.
 
-        Approximations of a kernel that has one are fast. By default there is none.
+        It allows fast approximations. By default None.
         """
         return None
 
     @classmethod
     def has_features(cls) -> bool:
-        """Tell whether kernels of this class have `features`, at least with some parameters."""
+        """Return whether kernels of this class have `features`, at least with some parameters."""
         return cls.features is not Kernel.features
 
     def check_features(self) -> None:
@@ -374,16 +375,16 @@ class Kernel(Operators, GramTransformer, KernelContract):
         return out
 
     def _normalised_block(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64]) -> None:
-        """Write the normalised K of two Prepared to `out`; a family may do both steps at once."""
+        """Write the normalised K of two Prepared to `out`; a family may combine both steps."""
         self._block(rows.payload, cols.payload, out)
         _blocks.normalise(out, rows.raw_diagonal, cols.raw_diagonal)
 
     def check_fitted(self) -> None:
-        """Raise ParameterError if the kernel learns from data and has not yet."""
+        """Raise ParameterError if the kernel learns from data and is not fitted."""
         if self.data_dependent and not self.fitted:
             raise ParameterError(
                 f"kernel {self.name!r} learns from data and is not fitted",
-                remedy="call fit with the training part",
+                remedy="call fit on the training part first",
             )
 
     def coerce(self, X: Any) -> Any:
@@ -392,7 +393,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
         Parameters
         ----------
         X : SequenceSet, list of str, or table
-            The samples, as a user gives them.
+            The samples as given by the user.
 
         Returns
         -------
@@ -419,10 +420,10 @@ class Kernel(Operators, GramTransformer, KernelContract):
             odd = np.flatnonzero(X.lengths != X.lengths[0])
             if len(odd):
                 raise SequenceError(
-                    f"has {X.lengths[odd[0]]} letters, the first sequence {X.lengths[0]}, and kernel "
+                    f"has {X.lengths[odd[0]]} residues, the first sequence has {X.lengths[0]}, and kernel "
                     f"{self.name!r} compares position by position",
                     record=X.ids[odd[0]],
-                    remedy="cut all sequences to one length",
+                    remedy="trim all sequences to one length",
                 )
         return X
 
@@ -436,12 +437,12 @@ class Kernel(Operators, GramTransformer, KernelContract):
     # ---- identity and state ---------------------------------------------------------------------
 
     def spec(self, *, execution: bool = True) -> dict[str, Any]:
-        """Return the kernel as a config would write it: ``{"kernel": name, parameter: value, …}``.
+        """Return the kernel in the form of a configuration: ``{"kernel": name, parameter: value, …}``.
 
         Parameters
         ----------
         execution : bool
-            Whether those parameters are in it that change how the numbers are computed, but not the numbers.
+            Whether to include parameters that affect the computation but not the results.
 
         Returns
         -------
@@ -461,7 +462,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
         return {"kernel": self.name, **{key: _plain(value, execution) for key, value in params.items()}}
 
     def identity(self) -> str:
-        """Return canonical JSON of everything that the numbers depend on."""
+        """Return canonical JSON of everything that determines the results."""
         header, arrays = self.fitted_state()
         learned = hashlib.blake2b(canonical_json(header).encode(), digest_size=16)
         for key in sorted(arrays):
@@ -469,17 +470,17 @@ class Kernel(Operators, GramTransformer, KernelContract):
         return canonical_json([self.spec(execution=False), learned.hexdigest()])
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        """Return (JSON dict, dict of arrays) from which `kernel_from_state` makes this kernel again."""
+        """Return (JSON dict, dict of arrays) from which `kernel_from_state` restores this kernel."""
         header, arrays = self.fitted_state()
         return {"spec": self.spec(), "fitted": header}, arrays
 
 
 class SequenceKernel(Kernel):
-    """Base of the kernels that compare the residues of sequences."""
+    """Base of the kernels on sequences."""
 
     normalize: bool = changed(default=True)
     alphabet: str | Alphabet | None = alphabet_name(
-        default=None, doc="The alphabet that sequences must have, and that strings are encoded with."
+        default=None, doc="Alphabet of the sequences; strings are encoded with it. By default it is detected."
     )
 
     if TYPE_CHECKING:
@@ -504,19 +505,19 @@ def _able(trait: str) -> str:
 
 
 def _count(counts: dict[str, int], what: str, touched: npt.NDArray[np.bool_]) -> None:
-    """Note in `counts` how many records, if any, were touched."""
+    """Add the number of affected records, if any, to `counts`."""
     if touched.any():
         counts[what] = counts.get(what, 0) + int(np.count_nonzero(touched))
 
 
 def _alphabet_name(alphabet: str | Alphabet) -> str:
-    """Return the one text for an alphabet: its name, or the letters of one's own."""
+    """Return an alphabet as text: its name, or the letters of a custom alphabet."""
     known = as_alphabet(alphabet)
     return known.name if ALPHABETS.get(known.name) == known else known.letters
 
 
 def _plain(value: Any, execution: bool) -> Any:
-    """Return a parameter's value as JSON can hold it: see `Kernel.spec`."""
+    """Return the value of a parameter for JSON; see `Kernel.spec`."""
     if isinstance(value, Kernel):
         return value.spec(execution=execution)
     if isinstance(value, (list, tuple)):

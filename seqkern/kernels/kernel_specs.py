@@ -23,7 +23,7 @@ def build_kernel(spec: Any) -> Kernel:
     Parameters
     ----------
     spec : str, mapping or Kernel
-        Text or config form, as above. A Kernel is returned as it is.
+        Text or configuration. A Kernel is returned unchanged.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def build_kernel(spec: Any) -> Kernel:
     if isinstance(spec, str):
         spec = parse_spec(spec)
     if not isinstance(spec, Mapping) or not isinstance(spec.get("kernel"), str):
-        raise ParameterError(f"{spec!r} is no kernel", remedy="write one as {kernel: spectrum, k: 3} or spectrum:k=3")
+        raise ParameterError(f"{spec!r} is not a kernel", remedy="write it as {kernel: spectrum, k: 3} or spectrum:k=3")
     params = {key: value for key, value in spec.items() if key not in ("kernel", "part")}
     kernel = build_named("kernel", spec["kernel"], params)
     if spec.get("part") is not None:
@@ -64,16 +64,16 @@ def check_kind(kernel: Kernel, kind: str, file: Any = None) -> None:
     Parameters
     ----------
     kernel : Kernel
-        That is to compare them.
+        The kernel.
     kind : {"sequences", "features", "similarities", "dissimilarities"}
-        The kind of the data. Dissimilarities are taken by the kernels that accept similarities.
+        The kind of the data. Kernels that accept similarities also take dissimilarities.
     file : path-like, optional
         Named in messages.
 
     Raises
     ------
     ParameterError
-        If it takes another kind.
+        If the kernel takes another kind.
 
     Examples
     --------
@@ -87,12 +87,12 @@ def check_kind(kernel: Kernel, kind: str, file: Any = None) -> None:
         raise ParameterError(
             f"kernel {kernel.name!r} takes {kernel.accepts}, the data are {kind}",
             file=file,
-            remedy="choose another; seqkern kernels lists what each takes",
+            remedy="choose another kernel; seqkern kernels lists the input of each",
         )
 
 
 def kernel_from_state(header: Header, arrays: Arrays) -> Kernel:
-    """Return the kernel whose `state` this was, fitted if it was fitted.
+    """Restore a kernel from its `state`, fitted if it was fitted.
 
     Parameters
     ----------
@@ -118,12 +118,12 @@ def kernel_from_state(header: Header, arrays: Arrays) -> Kernel:
 
 
 def kernel_text(kernel: Kernel) -> str:
-    """Return a kernel in text form, for people: without defaults, but for the numbers that come first, such as k.
+    """Return a kernel as readable text: without defaults, except for leading numbers such as k.
 
     Parameters
     ----------
     kernel : Kernel
-        Whose parameters are written.
+        The kernel.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def kernel_text(kernel: Kernel) -> str:
 
 
 def _value_text(value: Any) -> str:
-    """Return a parameter's value as the text form has it."""
+    """Return the value of a parameter in text form."""
     if isinstance(value, Kernel):
         return f"({kernel_text(value)})"
     if isinstance(value, (list, tuple)):

@@ -1,7 +1,7 @@
-"""K-mers where they occur: what each adds to a decision, which residues share it, how it is spelled.
+"""Occurrences of k-mers: their contributions to a decision, the residues that share them, their names.
 
-A k-mer occurs at a window of a record; *labels* number the distinct k-mers of two sets, so that a weight learned from
-the one applies to the other.
+A k-mer occurs at a window of a record; *labels* number the distinct k-mers of two sets, so that weights learned from
+one set apply to the other.
 """
 
 from collections.abc import Callable, Iterable
@@ -31,7 +31,7 @@ class Labelled:
     records : ndarray of int64, shape (windows of X,)
         The record of each window.
     other_labels, other_records : ndarray of int64, shape (windows of the support,)
-        The same of the other set.
+        The same for the other set.
     """
 
     distinct: npt.NDArray[Any]
@@ -57,7 +57,7 @@ class Labelled:
         start : ndarray of int64, shape (n + 1,)
             Where the records begin in `words`.
         other_words, other_start
-            The same of the other set.
+            The same for the other set.
 
         Returns
         -------
@@ -76,12 +76,12 @@ class Labelled:
         other_start: npt.NDArray[np.int64],
         space: int,
     ) -> Self:
-        """Label codes without sorting: each is its own label, and all possible codes count as distinct.
+        """Label codes without sorting: each code is its own label, and all possible codes count as distinct.
 
         Parameters
         ----------
         codes, start, other_codes, other_start : ndarray
-            As of `of`; codes only.
+            As in `of`; codes only.
         space : int
             All codes are below it.
 
@@ -100,7 +100,7 @@ class Labelled:
         coefficients : ndarray of float64, shape (records of the support,)
             c_j.
         presence : bool
-            Whether Φ is 1 where u occurs, and not a count.
+            Whether Φ is 1 if u occurs, instead of a count.
 
         Returns
         -------
@@ -128,7 +128,7 @@ def _records(start: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 def spread(
     values: npt.ArrayLike, starts: npt.ArrayLike, offsets: Iterable[int], letters: int
 ) -> npt.NDArray[np.float64]:
-    """Share each occurrence's value equally among its residues.
+    """Share the value of each occurrence equally among its residues.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def spread(
     offsets : iterable of int
         The residues of an occurrence, from its start.
     letters : int
-        How many residues there are in all.
+        Total number of residues.
 
     Returns
     -------
@@ -191,16 +191,16 @@ def spell(words: npt.NDArray[Any], k: int, alphabet: Alphabet) -> list[str]:
 
 
 class Pattern(NamedTuple):
-    """What an occurrence of a k-mer looks like.
+    """The form of an occurrence of a k-mer.
 
     Attributes
     ----------
     letters : str
     offsets : tuple of int
-        Where each of the letters is, from 0 on; letters between them do not matter.
+        Position of each letter, from 0; residues in between do not matter.
     parts : tuple of (int or None, int or None)
-        The part of a sequence where occurrences count, as start and stop; of further ones, each is a part of the one
-        before it.
+        The part of a sequence in which occurrences count, as start and stop; each further one is a part of the previous
+        one.
     """
 
     letters: str
@@ -209,33 +209,33 @@ class Pattern(NamedTuple):
 
 
 class KernelPattern(NamedTuple):
-    """A k-mer that its kernel finds, such as a motif, and not its letters.
+    """A pattern that its kernel finds, such as a motif.
 
     Attributes
     ----------
     name : str
     count : callable
-        ``count(X)`` returns a dict from names to how often they occur in a SequenceSet. Words that are counted together
-        share one, equal to that of the same kernel's k-mers in other sets.
+        ``count(X)`` returns a dict from names to how often they occur in a SequenceSet. Patterns that are counted
+        together share one, equal for the same kernel in other sets.
     parts : tuple of (int or None, int or None)
         As of a `Pattern`.
     """
 
     name: str
-    count: Callable[[SequenceSet], dict[str, int]]  # type: ignore[assignment]  # a tuple's method of that name is not used
+    count: Callable[[SequenceSet], dict[str, int]]  # type: ignore[assignment]  # hides an unused tuple method
     parts: Parts = ()
 
 
 class KmerWeights(NamedTuple):
-    """Words, and what one occurrence of each adds to a decision.
+    """K-mers, and the contribution of one occurrence of each to a decision.
 
     Attributes
     ----------
     names : list of str
     weights : ndarray of float64, shape (k-mers,)
     patterns : list of Pattern, KernelPattern or None, optional
-        How to find the occurrences of each k-mer, None where letters alone do not tell. By default every k-mer is its
-        name's letters, next to each other.
+        How to find the occurrences of each k-mer; None if its letters do not determine them. By default, the letters of
+        the name, contiguous.
     """
 
     names: list[str]
@@ -243,7 +243,7 @@ class KmerWeights(NamedTuple):
     patterns: list[Pattern | KernelPattern | None] | None = None
 
     def found_by(self) -> list[Pattern | KernelPattern | None]:
-        """Return the patterns, also where they are the default."""
+        """Return the patterns, including default ones."""
         if self.patterns is not None:
             return self.patterns
         offsets = {size: tuple(range(size)) for size in set(map(len, self.names))}
@@ -251,7 +251,7 @@ class KmerWeights(NamedTuple):
 
 
 def merge(parts: Iterable[tuple[Any, ...]]) -> KmerWeights:
-    """Return the KmerWeights of several; the weights of a k-mer in more than one are summed.
+    """Return the merged KmerWeights; the weights of a k-mer in several are summed.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What follows from one set of sequences alone, made once as long as the same set comes again."""
+"""A cache for the latest result derived from a set of sequences."""
 
 import weakref
 from collections.abc import Callable, Hashable
@@ -8,31 +8,31 @@ Result = TypeVar("Result")
 
 
 class OneEntryCache:
-    """The latest result that was made from a set of sequences.
+    """The latest result derived from a set of sequences.
 
-    Sequences are explained one after the other, or piece by piece, against the same support set. The result is kept
-    as long as the set is, or until there is another.
+    Sequences are explained one by one, or in pieces, against the same support set. The result is kept until the set is
+    deleted or another set is used.
     """
 
     def __init__(self) -> None:
         self._kept: tuple[weakref.ref[Any], Hashable, Any] | None = None
 
     def get(self, X: Any, key: Hashable, make: Callable[[], Result]) -> Result:
-        """Return what follows from a set, computed only if it was not the latest that was asked for.
+        """Return a result derived from a set, computed unless it is the latest one.
 
         Parameters
         ----------
         X : SequenceSet
-            The set: the same object, not only an equal one.
+            The set, compared by identity.
         key : hashable
-            What else the result depends on.
+            Other inputs of the result.
         make : callable
             ``make()`` computes the result.
 
         Returns
         -------
         object
-            What ``make()`` returns, or returned when last called.
+            The current or previous result of ``make()``.
         """
         kept = self._kept
         if kept is not None and kept[0]() is X and kept[1] == key:
@@ -42,7 +42,7 @@ class OneEntryCache:
         return value
 
     def _drop(self, reference: weakref.ref[Any]) -> None:
-        """Forget the result of a set that is gone."""
+        """Drop the result of a deleted set."""
         kept = self._kept
         if kept is not None and kept[0] is reference:
             self._kept = None

@@ -1,9 +1,8 @@
-"""Kernels as Python writes arithmetic: ``A + B``, ``0.5 * A``, ``A * B``, ``A ** 2``.
+"""Kernel arithmetic in Python: ``A + B``, ``0.5 * A``, ``A * B``, ``A ** 2``.
 
-The results are kernels `sum`, `product` and `polynomial`, the same that the text form gives: ``0.5 * A + B`` is
-``0.5*a + b``. Sums in sums and products in products are written flat, and numbers are moved to the front:
-``2 * (A + B) * 3`` is ``6*a + 6*b``. A sum or product that has a parameter of its own, such as ``normalize=True``,
-stays one part.
+The results are the kernels `sum`, `product` and `polynomial`, as in the text form: ``0.5 * A + B`` is ``0.5*a + b``.
+Nested sums and products are flattened, and numbers move to the front: ``2 * (A + B) * 3`` is ``6*a + 6*b``. A sum or
+product with its own parameter, such as ``normalize=True``, stays one part.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
 class Operators:
     """Mixin of `Kernel`: sums, products and powers.
 
-    Kernels are multiplied with numbers ≥ 0 and raised to integers ≥ 1, so that what is positive semi-definite stays it;
-    anything else is a ParameterError. Of other types `+` and `*` know nothing: TypeError.
+    Factors are numbers ≥ 0 and exponents integers ≥ 1, which preserve positive semi-definiteness; others raise
+    ParameterError. Other types raise TypeError.
 
     Examples
     --------
@@ -36,13 +35,13 @@ class Operators:
     array([[0.40824829, 0.        ]])
     """
 
-    __array_ufunc__ = None  # an array or a NumPy scalar to the left leaves the operation to the kernel
+    __array_ufunc__ = None  # a NumPy array or scalar on the left leaves the operation to the kernel
 
     def __add__(self, other: Kernel) -> Kernel:
         return weighted_sum([*_terms(self), *_terms(other)]) if isinstance(other, Operators) else NotImplemented
 
     def __radd__(self, other: int) -> Kernel:
-        # The built-in sum() begins with 0.
+        # The built-in sum() starts with 0.
         return cast("Kernel", self) if _is_number(other) and other == 0 else NotImplemented
 
     def __mul__(self, other: Kernel | float) -> Kernel:
@@ -60,7 +59,7 @@ class Operators:
         if not 0 <= number < math.inf:
             raise ParameterError(
                 f"{number!r} times a kernel is not possible",
-                remedy="give a finite number ≥ 0, so that it stays a kernel",
+                remedy="give a finite number ≥ 0, so that the result is a kernel",
             )
         return weighted_sum([(number * weight, part) for weight, part in _terms(self)])
 
@@ -68,15 +67,13 @@ class Operators:
         if not _is_number(exponent):
             return NotImplemented
         if not isinstance(exponent, Integral) or exponent < 1:
-            raise ParameterError(
-                f"a kernel to the power of {exponent!r} is not possible", remedy="give an integer from 1"
-            )
+            raise ParameterError(f"a kernel to the power of {exponent!r} is not possible", remedy="give an integer ≥ 1")
         # K(x, y)ⁿ, multiplied from left to right, from one block of K.
         return self if exponent == 1 else KERNELS.build("polynomial", degree=int(exponent), coef0=0, base=self)
 
 
 def weighted_sum(terms: list[tuple[float, Any]]) -> Kernel:
-    """Return the sum of kernels times weights, as the text form writes it: one kernel with the weight 1 is itself.
+    """Return the weighted sum of kernels; a single kernel with weight 1 is returned unchanged.
 
     Parameters
     ----------
@@ -104,12 +101,12 @@ def _is_number(other: object) -> bool:
 
 
 def _plain_number(number: Any) -> float:
-    """Return Python's number for NumPy's, so that it can stand in a spec."""
+    """Return a NumPy number as a Python number, for specs."""
     return int(number) if isinstance(number, Integral) else float(number)
 
 
 def _is_bare(kernel: Any, name: str) -> bool:
-    """Tell whether a kernel is of exactly the class `name`, and its parts and weights say all about it."""
+    """Return whether a kernel is exactly of class `name`, with default parameters besides parts and weights."""
     cls = KERNELS.get(name)
     if type(kernel) is not cls:
         return False
@@ -118,7 +115,7 @@ def _is_bare(kernel: Any, name: str) -> bool:
 
 
 def _terms(kernel: Any) -> list[tuple[float, Any]]:
-    """Return weights and kernels whose sum a kernel is."""
+    """Return the weights and kernels of a sum."""
     if not _is_bare(kernel, "sum"):
         return [(1, kernel)]
     kernel.check_parameters()  # as many weights as parts
@@ -126,11 +123,11 @@ def _terms(kernel: Any) -> list[tuple[float, Any]]:
 
 
 def _scaled(kernel: Any) -> tuple[float, Any]:
-    """Return the weight and the kernel where a sum has one part; else 1 and the kernel."""
+    """Return weight and kernel of a sum with one part; else 1 and the kernel."""
     terms = _terms(kernel)
     return terms[0] if len(terms) == 1 else (1, kernel)
 
 
 def _factors(kernel: Any) -> list:
-    """Return the kernels whose product a kernel is."""
+    """Return the factors of a product."""
     return list(kernel.parts) if _is_bare(kernel, "product") else [kernel]

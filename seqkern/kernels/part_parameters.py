@@ -8,9 +8,9 @@ from seqkern.core.errors import unknown_name
 
 
 class PartParameters:
-    """Mixin of kernels with a list `parts`: the parameters of each part, for a grid search.
+    """Mixin of kernels with a list `parts`: access to the parameters of each part, for grid search.
 
-    It stands before the base class whose `get_params` and `set_params` it continues.
+    It must precede the base class whose `get_params` and `set_params` it extends.
 
     Examples
     --------
@@ -28,7 +28,7 @@ class PartParameters:
         Parameters
         ----------
         deep : bool
-            Whether parts and nested objects are looked into.
+            Whether to include parts and nested objects.
 
         Returns
         -------
@@ -43,7 +43,7 @@ class PartParameters:
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by name, those of parts after the others, and return self.
+        """Set parameters by name, those of parts last, and return self.
 
         Parameters
         ----------

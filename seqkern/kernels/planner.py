@@ -1,9 +1,8 @@
-"""Which algorithm is fastest: a cost model of the product engine.
+"""The cost model that chooses the fastest algorithm.
 
-The model needs the number of windows and how often letters occur, nothing else: two random windows agree in
-a given set of j positions with probability q^j, q = Σ (share of a letter)². The constants are CPU
-nanoseconds, measured with benchmarks/bench_kmers.py on one core of an AMD EPYC of the Zen 5 generation;
-elsewhere the ratios are similar.
+The model needs only the number of windows and the letter frequencies: two random windows agree in a given set of j
+positions with probability q^j, q = Σ (share of a letter)². The constants are CPU nanoseconds, measured with
+benchmarks/bench_kmers.py on one core of an AMD EPYC of the Zen 5 generation; elsewhere the ratios are similar.
 """
 
 from __future__ import annotations
@@ -53,21 +52,21 @@ class Cost:
 
 @dataclass(frozen=True)
 class Workload:
-    """What the costs of a kernel matrix depend on.
+    """The quantities that determine the cost of a kernel matrix.
 
     Attributes
     ----------
     rows, cols : int
         Shape of the matrix.
     row_letters, col_letters : int
-        Letters of all records.
+        Residues of all records.
     symmetric : bool
     match : float
         Probability that two random letters are the same.
     common : float
         Share of the commonest letter.
     longest : int
-        Letters of the longest record.
+        Residues of the longest record.
     """
 
     rows: int
@@ -114,21 +113,21 @@ class Workload:
 
     @property
     def letters(self) -> int:
-        """Letters of all records that are looked at."""
+        """Total residues of rows and columns."""
         return self.col_letters + (0 if self.symmetric else self.row_letters)
 
     @property
     def records(self) -> int:
-        """Records that are looked at."""
+        """Records of rows and columns."""
         return self.cols + (0 if self.symmetric else self.rows)
 
     def output(self, n_threads: int | None) -> Cost:
-        """Return the Cost that every algorithm has: of the matrix, and of the sums of the blocks in work.
+        """Return the Cost common to all algorithms: the matrix, and the sums of the blocks in progress.
 
         Parameters
         ----------
         n_threads : int or None
-            As the kernel has it; None for all cores.
+            As in the kernel; None for all cores.
 
         Returns
         -------
@@ -146,7 +145,7 @@ class Workload:
         width : int
             Features.
         share : float
-            Share of the windows that the commonest feature counts.
+            Share of the windows with the commonest feature.
         tallies : float
             Increments for each window.
         smoothing : int
@@ -172,9 +171,9 @@ class Workload:
         space : int
             How many different lists there can be.
         lists : float
-            Lists that each window is in, on average.
+            Lists per window, on average.
         repeats : int
-            How often it is counted there.
+            Counts per window and list.
 
         Returns
         -------
@@ -192,7 +191,7 @@ class Workload:
         return Cost((make + walk) * 1e-9, int(size))
 
     def text(self, k: int) -> Cost:
-        """Return the Cost of finding the k-mers as text and sorting them, besides the posting lists.
+        """Return the Cost of finding and sorting k-mers as text, in addition to the posting lists.
 
         Parameters
         ----------
@@ -212,7 +211,7 @@ class Workload:
 
 
 def _distinct(windows: float, agree: float) -> float:
-    """Return how many different features the windows of a record have, if two agree with this probability."""
+    """Return the number of distinct features of a record, if two windows agree with this probability."""
     return -math.expm1(-windows * agree) / agree if agree > 0 else windows
 
 
@@ -222,7 +221,7 @@ def letter_shares(X: SequenceSet) -> npt.NDArray[np.float64]:
     Parameters
     ----------
     X : SequenceSet
-        Of which about `SAMPLE_RECORDS` records are looked at.
+        About `SAMPLE_RECORDS` of its records are sampled.
 
     Returns
     -------
@@ -242,13 +241,13 @@ def letter_shares(X: SequenceSet) -> npt.NDArray[np.float64]:
 def cheapest(candidates: dict[str, Cost]) -> str:
     """Return the name of the fastest of a dict of Costs among those that fit into a share of the free memory.
 
-    If none does, it is the one that needs least. How much memory is free decides about time only: all algorithms of a
-    kernel give the same bits.
+    If none fits, the one that needs least. Free memory affects time only: all algorithms of a kernel give the same
+    bits.
 
     Parameters
     ----------
     candidates : dict of str to Cost
-        Algorithms, and what each is expected to cost.
+        Algorithms and their predicted costs.
 
     Returns
     -------
@@ -299,7 +298,7 @@ def make_plan(names: list[str], costs: list[dict[str, Cost]], output: Cost) -> P
     costs : list of dict of str to Cost
         The candidates for each.
     output : Cost
-        What comes on top.
+        Additional cost.
 
     Returns
     -------

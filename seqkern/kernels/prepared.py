@@ -1,4 +1,4 @@
-"""What a kernel makes of a set of sequences, and what computing it will cost."""
+"""A prepared set of sequences, and the predicted cost of a computation."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
@@ -17,12 +17,12 @@ YEAR = 365 * 24 * 3600.0
 
 @dataclass(frozen=True)
 class Prepared:
-    """What one kernel made of one set of n sequences.
+    """A set of n sequences prepared by a kernel.
 
     Attributes
     ----------
     payload : object
-        The family's own representation; has ``len()`` and ``rows(start, stop)``.
+        The representation of the family, with ``len()`` and ``rows(start, stop)``.
     raw_diagonal : ndarray of float64, shape (n,)
         K(x, x) before normalisation.
     diagonal : ndarray of float64, shape (n,)
@@ -30,7 +30,7 @@ class Prepared:
     alphabet : Alphabet or None
         Of the sequences; None for other data.
     counts : dict of str to int
-        What the kernel's policies touched, in words; empty for a range of rows.
+        Number of records that each policy affected, by description; empty for a range of rows.
     """
 
     payload: Any
@@ -60,7 +60,7 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Plan:
-    """Which exact algorithm will run, and what it is expected to cost.
+    """The exact algorithm that will run, and its predicted cost.
 
     Attributes
     ----------
@@ -79,16 +79,16 @@ class Plan:
     reason: str = ""
 
     def check(self) -> Self:
-        """Return self, if the work is possible.
+        """Return self if the work is feasible.
 
         Raises
         ------
         ParameterError
-            If it would take more than a year of one processor core.
+            If it would take more than a year on one processor core.
         """
         if not self.seconds <= YEAR:
             raise ParameterError(
                 f"this would take about {self.seconds / YEAR:.2g} years of one processor core",
-                remedy="choose parameters with less to compare, or fewer sequences",
+                remedy="choose parameters that need less work, or fewer sequences",
             )
         return self

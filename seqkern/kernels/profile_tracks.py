@@ -1,4 +1,4 @@
-"""What kernels on profiles share: they come as tracks, or are built by searching the training part."""
+"""Shared by profile kernels: profiles from tracks, or built by searching the training part."""
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -14,17 +14,17 @@ from seqkern.profiles.search import ProfileSearch
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
-    from seqkern.kernels.kernel import SequenceKernel as _Base  # what the mixin is mixed into
+    from seqkern.kernels.kernel import SequenceKernel as _Base  # members of the kernel
 else:
     _Base = Parameters
 
-SAMPLE_RECORDS = 8  # to predict from, where every record takes a search
+SAMPLE_RECORDS = 8  # to predict from, if every record takes a search
 
 
 class ProfileTracks(_Base):
-    """Mixed into a kernel that reads tracks of profiles; comes before the base in the list of bases.
+    """Mixin of kernels that read profile tracks; must precede the base class.
 
-    The kernel names the tracks it reads in `profile_tracks`, and calls `with_profiles` where it reads them.
+    The kernel names its tracks in `profile_tracks`, and reads them through `with_profiles`.
 
     Examples
     --------
@@ -38,18 +38,18 @@ class ProfileTracks(_Base):
 
     search: Literal["training"] | None = choice(
         default=None,
-        doc="Where profiles come from: tracks of the sequences; or `fit` keeps the training sequences, and every "
-        "sequence is searched against them (`seqkern.profiles.search`), which takes about a tenth of a CPU second for "
-        "each.",
+        doc="Source of the profiles: tracks of the sequences; or a search of every sequence against "
+        "the training sequences that `fit` keeps (`seqkern.profiles.search`), about a tenth of a "
+        "CPU second each.",
     )
-    iterations: int = integer(default=3, low=1, doc="Searches of one sequence at most.")
+    iterations: int = integer(default=3, low=1, doc="Largest number of search iterations per sequence.")
     inclusion: float = real(
-        default=0.001, low=0, open_low=True, doc="E-value up to which what is found counts as a relative."
+        default=0.001, low=0, open_low=True, doc="Largest E-value at which a hit counts as a homolog."
     )
 
     @property
     def tracks(self) -> tuple[str, ...]:  # type: ignore[override]  # an attribute of the class in other kernels
-        """Names of the tracks that the sequences must carry: none, where profiles are built by search."""
+        """Names of the required tracks: none if profiles are built by search."""
         return self.profile_tracks if self.search is None else ()
 
     @property
@@ -71,7 +71,7 @@ class ProfileTracks(_Base):
         return header | {"database": database}, arrays | nest("database", own)
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------
@@ -89,12 +89,12 @@ class ProfileTracks(_Base):
         return ProfileSearch(self.database_, iterations=self.iterations, inclusion=self.inclusion)
 
     def with_profiles(self, X: SequenceSet) -> SequenceSet:
-        """Return sequences with the tracks of their profiles, checked; built, in threads, where the kernel searches.
+        """Return sequences with checked profile tracks, built in threads if the kernel searches.
 
         Parameters
         ----------
         X : SequenceSet
-            Proteins; with the tracks, where the kernel does not search.
+            Proteins, with the tracks unless the kernel searches.
 
         Returns
         -------
@@ -103,7 +103,7 @@ class ProfileTracks(_Base):
         Raises
         ------
         SequenceError
-            If a track cannot be used.
+            If a track is unusable.
         """
         if self.search is None:
             check_tracks(X, self.profile_tracks)
@@ -111,7 +111,7 @@ class ProfileTracks(_Base):
         return self._searched().add_to(X, n_threads=GIVEN_THREADS.get() or self.n_threads)
 
     def search_seconds(self, *sets: SequenceSet) -> float:
-        """Return about how many CPU seconds searches take, none of the profiles in the cache.
+        """Return the approximate CPU seconds of the searches, with an empty cache.
 
         Parameters
         ----------

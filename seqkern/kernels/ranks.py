@@ -1,4 +1,4 @@
-"""The order by which engines of pairs decide which of two sequences is the row: by length, then by the codes."""
+"""The order that decides which sequence of a pair is the row: by length, then by codes."""
 
 from bisect import bisect_left
 

@@ -1,4 +1,4 @@
-"""The samples that a kernel was fitted on, and new samples read as they were."""
+"""The training samples of a kernel, and new samples read in the same way."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Samples: TypeAlias = SequenceSet | FeatureTable | SimilarityTable
 
 @dataclass(frozen=True)
 class References:
-    """The training part of a kernel, shared by all copies of the kernel; nothing in it changes.
+    """The training part of a kernel, shared by all its copies and never changed.
 
     Attributes
     ----------
@@ -34,12 +34,12 @@ class References:
         return self
 
     def __reduce__(self) -> tuple:
-        # A view of a genome is stored as its windows alone.
+        # A view of a genome is stored as its windows only.
         samples = self.samples.packed() if isinstance(self.samples, SequenceSet) else self.samples
         return type(self), (samples,)
 
     def read(self, X: Any) -> Any:
-        """Return new samples that can be compared with these: text is encoded with their alphabet.
+        """Return new samples prepared for comparison with these: text is encoded with their alphabet.
 
         Parameters
         ----------
@@ -54,7 +54,7 @@ class References:
         Raises
         ------
         SequenceError
-            If residues of `X`, or its alphabet, do not fit; or it holds no sequences.
+            If residues of `X`, or its alphabet, do not match, or `X` is empty.
         """
         if not isinstance(self.samples, SequenceSet):
             return X
@@ -63,13 +63,13 @@ class References:
             X = as_sequences(X, None if isinstance(X, SequenceSet) else alphabet)
         except LetterError as error:
             raise LetterError(
-                f"{error.problem}, that of the training sequences",
+                f"{error.problem} of the training sequences",
                 record=error.record,
-                remedy="name the alphabet of all sequences in the kernel, as in alphabet='protein', or fix the letter",
+                remedy="set the alphabet of the kernel, such as alphabet='protein', or correct the letter",
             ) from error
         if X.alphabet != alphabet:
             raise SequenceError(
-                f"the sequences have the alphabet {X.alphabet.name}, the training sequences {alphabet.name}",
-                remedy="read both with one alphabet",
+                f"the sequences have the alphabet {X.alphabet.name}, the training sequences have {alphabet.name}",
+                remedy="read both with the same alphabet",
             )
         return X

@@ -1,4 +1,4 @@
-"""Probabilities of substitution: how likely a letter is, where another one was.
+"""Substitution probabilities: the probability of a letter where another one was.
 
 A score s(a, b) of a substitution matrix is a logarithm of odds, s(a, b) = ln(q(a, b) / (p(a)·p(b))) / λ, rounded. The
 target frequencies q that the matrix itself implies are those with the background p that solves
@@ -28,19 +28,19 @@ def matrix_probabilities(alphabet: Alphabet, matrix: str | tuple[tuple[float, ..
     Parameters
     ----------
     alphabet : Alphabet
-        Whose letters a and b are.
+        The alphabet of a and b.
     matrix : str or tuple of tuple of float
         The name of a substitution matrix in Biopython, or the scores, in the order of the alphabet's letters.
 
     Returns
     -------
     ndarray of float64, shape (size, size)
-        Not to be written to.
+        Read-only.
 
     Raises
     ------
     ParameterError
-        If there is no such matrix, it has other letters, or its scores are not logarithms of odds.
+        If the matrix does not exist, has other letters, or its scores are not log-odds.
     """
     scores = matrix_scores(alphabet, matrix) if isinstance(matrix, str) else as_scores(alphabet, matrix)
     background, scale = implied_background(scores, matrix)
@@ -50,7 +50,7 @@ def matrix_probabilities(alphabet: Alphabet, matrix: str | tuple[tuple[float, ..
 
 
 def uniform_probabilities(size: int, kept: float) -> npt.NDArray[np.float64]:
-    """Return P[a, b], float64 (size, size): a letter is kept, or becomes any other one with equal probability.
+    """Return P[a, b], float64 (size, size): a letter is kept, or replaced by any other with equal probability.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def uniform_probabilities(size: int, kept: float) -> npt.NDArray[np.float64]:
 def implied_background(
     scores: npt.NDArray[np.float64], name: object = "the matrix"
 ) -> tuple[npt.NDArray[np.float64], float]:
-    """Return the background p, float64 (size,), and λ that a symmetric matrix of scores implies.
+    """Return the background p, float64 (size,), and the scale λ implied by a symmetric score matrix.
 
     Parameters
     ----------
@@ -90,9 +90,9 @@ def implied_background(
     Raises
     ------
     ParameterError
-        If there is none.
+        If they do not exist.
     """
-    # loaded only where used: costs start-up
+    # imported here: slows start-up
     from scipy.optimize import brentq
 
     def excess(scale: float) -> float:
@@ -112,22 +112,22 @@ def implied_background(
     except np.linalg.LinAlgError:
         pass
     raise ParameterError(
-        f"the scores of {name if isinstance(name, str) else 'matrix'} imply no frequencies of letters",
-        remedy="choose a matrix of logarithms of odds, such as BLOSUM62, or matrix=uniform",
+        f"the scores of {name if isinstance(name, str) else 'matrix'} imply no letter frequencies",
+        remedy="choose a log-odds matrix such as BLOSUM62, or matrix=uniform",
     )
 
 
 @lru_cache(maxsize=1)
 def matrix_names() -> list[str]:
     """Return the names of Biopython's substitution matrices."""
-    # loaded only where used: costs start-up
+    # imported here: slows start-up
     from Bio.Align import substitution_matrices
 
     return substitution_matrices.load()
 
 
 def of_bases(letters: Iterable[str]) -> bool:
-    """Tell whether these letters, those of an alphabet or of a matrix, are those of DNA or RNA.
+    """Return whether letters, of an alphabet or a matrix, are those of DNA or RNA.
 
     Parameters
     ----------
@@ -142,9 +142,9 @@ def of_bases(letters: Iterable[str]) -> bool:
 
 
 def check_sort(alphabet: Alphabet, letters: str, name: str, file: str | None = None) -> None:
-    """Raise ParameterError if a matrix is one for proteins, by its letters, and the alphabet that of DNA or RNA.
+    """Raise ParameterError if a protein matrix, by its letters, meets a DNA or RNA alphabet.
 
-    A, C, G and T are amino acids too: it would have scores for them.
+    A, C, G and T are amino acids too, so the matrix would have scores for them.
 
     Parameters
     ----------
@@ -153,18 +153,18 @@ def check_sort(alphabet: Alphabet, letters: str, name: str, file: str | None = N
     letters : str
         Of the matrix.
     name : str
-        What messages call it; may be empty.
+        Name in messages; may be empty.
     file : str, optional
         Named in messages.
 
     Raises
     ------
     ParameterError
-        If they do not fit.
+        If they do not match.
     """
     if of_bases(alphabet.letters) and not of_bases(letters):
         raise ParameterError(
-            f"{name} is a matrix for proteins, the alphabet is {alphabet.name}".lstrip(),
+            f"{name} is a protein matrix, the alphabet is {alphabet.name}".lstrip(),
             file=file,
             remedy="choose a matrix for DNA, such as NUC.4.4",
         )
@@ -176,7 +176,7 @@ def matrix_scores(alphabet: Alphabet, name: str) -> npt.NDArray[np.float64]:
     Parameters
     ----------
     alphabet : Alphabet
-        Of RNA, U scores as T.
+        For RNA, U scores as T.
     name : str
         Such as ``"BLOSUM62"``.
 
@@ -187,9 +187,9 @@ def matrix_scores(alphabet: Alphabet, name: str) -> npt.NDArray[np.float64]:
     Raises
     ------
     ParameterError
-        If it has no scores for the alphabet, or is one for proteins and the alphabet DNA or RNA.
+        If it has no scores for the alphabet, or is a protein matrix for a DNA or RNA alphabet.
     """
-    # loaded only where used: costs start-up
+    # imported here: slows start-up
     from Bio.Align import substitution_matrices
 
     table = substitution_matrices.load(name)
@@ -198,19 +198,19 @@ def matrix_scores(alphabet: Alphabet, name: str) -> npt.NDArray[np.float64]:
     if table.ndim != 2 or missing:
         raise ParameterError(
             f"the matrix {name} has no scores for the alphabet {alphabet.name}",
-            remedy="choose another, give the scores, or matrix=uniform",
+            remedy="choose another matrix, give scores, or choose matrix=uniform",
         )
     check_sort(alphabet, table.alphabet, f"matrix {name}")
     return np.array([[table[a, b] for b in letters] for a in letters], dtype=np.float64)
 
 
 def as_scores(alphabet: Alphabet, rows: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Return scores of the user's own, checked.
+    """Return custom scores, checked.
 
     Parameters
     ----------
     alphabet : Alphabet
-        Whose letters they are for.
+        Alphabet of the scores.
     rows : list of list of float
         In the order of the alphabet's letters.
 
@@ -221,7 +221,7 @@ def as_scores(alphabet: Alphabet, rows: npt.ArrayLike) -> npt.NDArray[np.float64
     Raises
     ------
     ParameterError
-        If they are of another number of letters, not symmetric, or not finite.
+        If their number is wrong, or they are not symmetric and finite.
     """
     try:
         scores = np.array(rows, dtype=np.float64)
@@ -229,8 +229,8 @@ def as_scores(alphabet: Alphabet, rows: npt.ArrayLike) -> npt.NDArray[np.float64
         scores = np.empty(0)
     if scores.shape != (alphabet.size, alphabet.size):
         raise ParameterError(
-            f"matrix has not {alphabet.size} rows of {alphabet.size} scores",
-            remedy=f"give one for each pair of the letters {alphabet.letters}",
+            f"matrix does not have {alphabet.size} rows of {alphabet.size} scores",
+            remedy=f"give one number for each pair of the letters {alphabet.letters}",
         )
     if not np.isfinite(scores).all() or (scores != scores.T).any():
         raise ParameterError("matrix is not symmetric, or not finite", remedy="give the same score for ab and ba")

@@ -1,4 +1,4 @@
-"""How the matrices of a kernel on training parts follow from Gram matrices over all samples."""
+"""How kernel matrices of training parts follow from Gram matrices over all samples."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StoredForm:
-    """A kernel as Gram matrices that no training part changes, and what is done to them on each.
+    """A kernel as Gram matrices over all samples, and the operations on each training part.
 
     Attributes
     ----------
     parts : tuple of Kernel or StoredForm
-        A Kernel learns nothing, so that its one Gram matrix over all samples serves every training part.
+        A Kernel here learns nothing, so that one Gram matrix over all samples serves every training part.
     join : object or None
-        What makes one matrix of those of several parts (see `seqkern.kernels.CombinationKernel`): ``join.learn_from
+        Object that combines the matrices of several parts (see `seqkern.kernels.CombinationKernel`): ``join.learn_from
         (grams, y)``, of the training part, returns what has ``combine(matrices, row diagonals, column diagonals)``,
         which returns a matrix and its row diagonal, ``learned()``, and ``fit_parts(X, y)``, which returns the fitted
         kernel. None where there is one part.
     transforms : tuple of dict
-        Specs of the Gram transforms that come then, fitted on the training part.
+        Specs of the subsequent Gram transforms, fitted on the training part.
     """
 
     parts: tuple[Kernel | StoredForm, ...]
@@ -32,7 +32,7 @@ class StoredForm:
 
     @property
     def kernels(self) -> list[Kernel]:
-        """List of the kernels whose Gram matrices are needed, in order."""
+        """The kernels whose Gram matrices are needed, in order."""
         found = []
         for part in self.parts:
             found += part.kernels if isinstance(part, StoredForm) else [part]
@@ -40,11 +40,11 @@ class StoredForm:
 
     @property
     def learns(self) -> bool:
-        """Whether each training part has a matrix of its own."""
+        """Whether each training part has its own matrix."""
         return self.join is not None or bool(self.transforms) or isinstance(self.parts[0], StoredForm)
 
     def then(self, *transforms: dict[str, Any]) -> StoredForm:
-        """Return this form with more transforms at its end.
+        """Return this form with further transforms.
 
         Parameters
         ----------

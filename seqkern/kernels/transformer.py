@@ -1,8 +1,8 @@
-"""Kernels as scikit-learn's transformers, from samples to rows of a Gram matrix.
+"""Kernels as scikit-learn transformers, from samples to rows of a Gram matrix.
 
-``fit`` remembers the training samples, ``transform`` compares new ones with them. So a kernel is a step of a pipeline
-before a solver that takes a Gram matrix, its parameters are found by a grid search, and what it learns it learns from
-the training part of each fold. scikit-learn is not imported before it is needed.
+``fit`` keeps the training samples, ``transform`` compares new ones with them. So a kernel can be a pipeline step before
+a solver that takes a Gram matrix, a grid search can choose its parameters, and it learns from the training part of each
+fold only. scikit-learn is imported on demand.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class GramTransformer:
-    """Mixin of `Kernel`: what scikit-learn asks of a transformer.
+    """Mixin of `Kernel`: scikit-learn's transformer protocol.
 
-    The training samples are not part of a kernel's parameters, identity or state, and a model file does not hold them;
-    a pickled kernel does.
+    The training samples are not part of a kernel's parameters, identity, state or model file; a pickled kernel contains
+    them.
 
     Examples
     --------
@@ -36,7 +36,7 @@ class GramTransformer:
 
     _references: References | None = None
 
-    if TYPE_CHECKING:  # what a kernel has
+    if TYPE_CHECKING:  # members of a kernel
         accepts: ClassVar[str]
 
         def fit(self, X: Any, y: Any = None) -> Self:
@@ -70,11 +70,11 @@ class GramTransformer:
             """
 
     def _remember(self, X: Samples) -> None:
-        """Keep the training samples, a view, for `transform`."""
+        """Keep a view of the training samples for `transform`."""
         self._references = References(X)
 
     def forget(self) -> Self:
-        """Drop the training samples, and return self: what was learned stays, `transform` is not possible any more.
+        """Drop the training samples, but not what was learned, and return self; `transform` is no longer possible.
 
         Examples
         --------
@@ -100,7 +100,7 @@ class GramTransformer:
         Returns
         -------
         ndarray of float64, shape (n, training samples)
-            Or what `set_output` asks for.
+            Or the container of `set_output`.
 
         Raises
         ------
@@ -132,7 +132,7 @@ class GramTransformer:
         Returns
         -------
         ndarray of float64, shape (n, n)
-            Or what `set_output` asks for.
+            Or the container of `set_output`.
 
         Examples
         --------
@@ -145,7 +145,7 @@ class GramTransformer:
         return self._contained(self.kernel(self._known_references().samples))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the columns that `transform` gives: the ids of the training samples.
+        """Return the column names of `transform`: the ids of the training samples.
 
         Parameters
         ----------
@@ -165,12 +165,12 @@ class GramTransformer:
         return np.array(self._known_references().samples.ids, dtype=object)
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Choose what `transform` and `fit_transform` return, and return self.
+        """Choose the output container of `transform` and `fit_transform`, and return self.
 
         Parameters
         ----------
         transform : {"default", "pandas", "polars"}, optional
-            By default nothing changes.
+            By default unchanged.
 
         Examples
         --------
@@ -182,44 +182,44 @@ class GramTransformer:
         """
         if transform is not None:
             check_choice("transform", transform, ("default", "pandas", "polars"))
-            self._sklearn_output_config = {"transform": transform}  # the name under which `clone` copies it
+            self._sklearn_output_config = {"transform": transform}  # the name that `clone` copies
         return self
 
     @property
     def n_features_in_(self) -> int:
-        """Number of columns of the training table; only of kernels of tables of features, after `fit`."""
+        """Number of columns of the training table; only for kernels of feature tables, after `fit`."""
         if self._references is None or self.accepts != "features":
             raise AttributeError(f"{type(self).__name__} has no n_features_in_")
         return self._references.samples.shape[1]
 
     @property
     def references(self) -> Samples | None:
-        """The samples that the kernel was fitted on, with which `transform` compares; None before `fit`."""
+        """The training samples, the columns of `transform`; None before `fit`."""
         return None if self._references is None else self._references.samples
 
     def _known_references(self) -> References:
-        """Return the training samples; NotFittedError if there are none."""
+        """Return the training samples; NotFittedError without any."""
         if self._references is None:
-            # Loaded only where it raises: costs start-up.
+            # Imported here: slows start-up.
             from sklearn.exceptions import NotFittedError
 
-            raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit with the training samples")
+            raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit on the training samples first")
         return self._references
 
     def _contained(self, K: np.ndarray) -> Any:
-        """Return a matrix in the container that `set_output`, or scikit-learn's configuration, asks for."""
-        # Loaded only in pipelines, which have loaded scikit-learn: costs start-up.
+        """Return a matrix in the container of `set_output` or scikit-learn's configuration."""
+        # Imported here: pipelines have loaded scikit-learn already.
         from seqkern.kernels.containers import contain
 
         return contain(K, self)
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether there are samples to compare with."""
+        """Whether the kernel has training samples."""
         return self._references is not None
 
     def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn what is transformed: a list of texts, or a table of numbers."""
-        # Loaded by scikit-learn, which asks: costs start-up.
+        """Return scikit-learn's tags: input is a list of texts, or a table of numbers."""
+        # Imported here: scikit-learn, the caller, has loaded it already.
         from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
         texts = self.accepts == "sequences"

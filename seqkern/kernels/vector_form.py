@@ -1,4 +1,4 @@
-"""How a kernel is a function of dense vectors, for approximations that are fast on vectors."""
+"""Kernels as functions of dense vectors, for fast approximations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 
 class VectorTable(Protocol):
-    """The vectors of n samples, as a `VectorForm` gives them."""
+    """The vectors of n samples of a `VectorForm`."""
 
     @property
     def width(self) -> int:
@@ -25,7 +25,7 @@ class VectorTable(Protocol):
         Parameters
         ----------
         rows : slice or integer array
-            Which; by default all.
+            Rows; by default all.
 
         Returns
         -------
@@ -36,7 +36,7 @@ class VectorTable(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class VectorForm:
-    """K(x, y) = k(φ(x), φ(y)), k a kernel of dense vectors; what `Kernel.vector_form` returns.
+    """K(x, y) = k(φ(x), φ(y)), k a kernel of dense vectors; the result of `Kernel.vector_form`.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class VectorForm:
         ``vectors(X, dtype)`` returns the vectors of some samples, a `VectorTable`: it has ``len()``, ``width``
         and ``gather(rows)``, which returns those of a slice or an integer array of rows, C-ordered (m, width).
     gamma : float or None
-        γ; None where it is learned, and not yet.
+        γ; None if it is still to be learned.
     degree : int
     coef0 : float
     """
@@ -61,7 +61,7 @@ class VectorForm:
 
 @dataclass(frozen=True, eq=False)
 class DenseTable:
-    """The vectors of n samples as an array (n, width), as a `VectorForm` gives them."""
+    """The vectors of n samples of a `VectorForm`, as an array (n, width)."""
 
     values: npt.NDArray[np.floating[Any]]
 
@@ -79,7 +79,7 @@ class DenseTable:
         Parameters
         ----------
         rows : slice or integer array
-            Which; by default all.
+            Rows; by default all.
 
         Returns
         -------
@@ -91,7 +91,7 @@ class DenseTable:
 
 @dataclass(frozen=True, eq=False)
 class JoinedTable:
-    """The vectors of n samples side by side, from several tables, each times a factor, as a `VectorForm` gives them."""
+    """The concatenated vectors of n samples from several tables, each with a factor."""
 
     tables: list[VectorTable]
     factors: npt.NDArray[np.float64]
@@ -110,7 +110,7 @@ class JoinedTable:
         Parameters
         ----------
         rows : slice or integer array
-            Which; by default all.
+            Rows; by default all.
 
         Returns
         -------

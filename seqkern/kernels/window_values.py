@@ -1,7 +1,7 @@
-"""Σ_j c_j·K(x, z_j) of windows of a long sequence, by weights at positions, normalised as the kernel is.
+"""Σ_j c_j·K(x, z_j) for windows of a long sequence, by weights at positions, normalised like the kernel.
 
-A kernel gives its own sums by `Kernel.weights_at_positions`, which knows nothing of normalisation: a weighted degree
-kernel a `PositionWeights`; a kernel made of kernels what is here, a part of the window or a sum of several values.
+A kernel provides its sums by `Kernel.weights_at_positions`, without normalisation: a weighted degree kernel a
+`PositionWeights`, a composite kernel a part of the window or a sum, both defined here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ AT_ONCE = 1 << 14
 
 
 class ScansWindows(Protocol):
-    """What sums over windows of a long sequence; see `WindowValues.scan`."""
+    """Object that sums over windows of a long sequence; see `WindowValues.scan`."""
 
     def scan(
         self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], n_threads: int | None = None
@@ -35,7 +35,7 @@ class ScansWindows(Protocol):
         codes : ndarray of uint8, shape (residues,)
             One long sequence.
         starts : ndarray of int64, shape (n,)
-            Where the windows start, ascending.
+            Starts of the windows, ascending.
         n_threads : int, optional
             By default the kernel's own, or all cores.
 
@@ -61,7 +61,7 @@ class WindowValues:
     Raises
     ------
     ParameterError
-        If the weights would not fit into memory.
+        If the weights do not fit into memory.
     """
 
     def __init__(
@@ -109,12 +109,12 @@ class WindowValues:
         codes : ndarray of uint8, shape (residues,)
             One long sequence.
         starts : ndarray of int64, shape (n,)
-            Where the windows start, ascending.
+            Starts of the windows, ascending.
 
         Returns
         -------
         ndarray of float64, shape (n,)
-            Or (1,) where all windows have the same.
+            Or (1,) if all windows have the same value.
         """
         raw = self._raw_diagonal(codes, starts)
         return (raw > 0).astype(np.float64) if self.kernel.normalize else raw
@@ -151,7 +151,7 @@ class PartOfWindow:
         Parameters
         ----------
         codes, starts, n_threads
-            As of `WindowValues.scan`.
+            As in `WindowValues.scan`.
 
         Returns
         -------
@@ -166,7 +166,7 @@ class SumOfValues:
     Parameters
     ----------
     parts : list of WindowValues
-        What is added.
+        Terms of the sum.
     """
 
     def __init__(self, parts: Sequence[ScansWindows]) -> None:
@@ -180,7 +180,7 @@ class SumOfValues:
         Parameters
         ----------
         codes, starts, n_threads
-            As of `WindowValues.scan`.
+            As in `WindowValues.scan`.
 
         Returns
         -------

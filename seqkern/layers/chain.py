@@ -87,7 +87,7 @@ class Layers:
         return [layer.spec() for layer in self.layers]
 
     def needs_chains(self) -> bool:
-        """Tell whether a layer looks at neighbours, so that samples have to be residues."""
+        """Return whether a layer looks at neighbours, so that samples have to be residues."""
         return any(layer.needs_chains for layer in self.layers)
 
     def check_classes(self, classes: Sequence[str]) -> None:
@@ -126,7 +126,7 @@ class Layers:
         chains : Residues or None
             Of the n rows; None for samples that are not residues, if no layer needs chains.
         y : array_like of int, shape (n,)
-            Columns of the true classes; −1 for residues that are neighbours only, as of `Layer.fit`.
+            Columns of the true classes; −1 for residues that are neighbours only, as in `Layer.fit`.
         parts : list of (ndarray of int, ndarray of int)
             Rows of the training and held-out parts of the folds that `scores` come from.
         classes : sequence of str, optional
@@ -201,7 +201,7 @@ class Layers:
         return Decided(values, predicted, np.exp(values) if self.layers_[-1].calibrated else None)
 
     def learned(self) -> dict[str, Any]:
-        """Return what the layers learned that people want to see, a dict of a name to a number."""
+        """Return what the layers learned that is worth reporting, a dict of a name to a number."""
         named = [(f"layer {place} {layer.name}", layer) for place, layer in enumerate(self.layers_, start=1)]
         return {f"{name} {key}": value for name, layer in named for key, value in layer.learned().items()}
 
@@ -304,7 +304,7 @@ def _fit_known(
     """Return a copy of a layer, fitted on the rows that have scores."""
     known = np.flatnonzero(~np.isnan(scores).any(axis=1))
     if not len(known):
-        raise FoldError("no residue has a score to fit layers to", remedy="give more chains")
+        raise FoldError("no residue has a score, so layers cannot be fitted", remedy="give more chains")
     try:
         return copy.deepcopy(layer).fit(scores[known], chains.take(known), y[known], names)
     except LabelError as error:

@@ -19,7 +19,7 @@ class Layer(Parameters):
     ----------
     name : str
         The name in configs.
-    plain : str
+    summary : str
         One sentence for readers of a report.
     calibrated : bool
         Whether what `transform` gives are natural logarithms of probabilities.
@@ -86,7 +86,7 @@ class Layer(Parameters):
         raise NotImplementedError
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------
@@ -134,8 +134,8 @@ class Layer(Parameters):
         scores, y = np.ascontiguousarray(scores, dtype=np.float64), np.asarray(y, dtype=np.int64)
         if scores.ndim != 2 or scores.shape[1] < 2 or not len(scores) == len(chains) == len(y):
             raise LabelError(
-                f"layer {self.name!r}: scores of {scores.shape}, {len(chains)} residues and {len(y)} labels do not fit",
-                remedy="give a row of scores, one column for each class, and a label for each residue",
+                f"layer {self.name!r}: scores of {scores.shape}, {len(chains)} residues, {len(y)} labels",
+                remedy="give a row of scores and a label for each residue, and a column for each class",
             )
         names = tuple(map(str, range(scores.shape[1]) if classes is None else classes))
         if len(names) != scores.shape[1]:
@@ -156,7 +156,7 @@ class Layer(Parameters):
         return self
 
     def learned(self) -> dict[str, Any]:
-        """Return what `fit` learned that people want to see, a dict of a name to a number."""
+        """Return what `fit` learned that is worth reporting, a dict of a name to a number."""
         return {}
 
     def predict(self, scores: npt.ArrayLike, chains: Residues) -> npt.NDArray[np.int64]:
@@ -186,7 +186,8 @@ class Layer(Parameters):
         right = right and all(size in (None, own) for size, own in zip(shape, array.shape, strict=True))
         if not right or not np.isfinite(array).all():
             raise ModelError(
-                f"not the state of layer {self.name!r}: its {name} are damaged", remedy="train the model again"
+                f"not the state of layer {self.name!r}: its {name} are damaged",
+                remedy="the model file is corrupted; train the model again",
             )
         return array
 
@@ -196,7 +197,7 @@ class Layer(Parameters):
         return {"spec": self.spec(), "classes": list(self.classes_), "learned": header}, arrays
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `state` returned.
+        """Restore what `state` returned.
 
         Parameters
         ----------

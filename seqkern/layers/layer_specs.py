@@ -115,7 +115,9 @@ def layer_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray
     except (KeyError, TypeError, ValueError, ParameterError) as error:
         if isinstance(error, ModelError):
             raise
-        raise ModelError(f"not the state of a layer: {error}", remedy="train the model again") from error
+        raise ModelError(
+            f"not the state of a layer: {error}", remedy="the model file is corrupted; train the model again"
+        ) from error
     return layer
 
 

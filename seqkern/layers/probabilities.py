@@ -50,7 +50,7 @@ class ProbabilityLayer(Layer):
     """
 
     name = "probabilities"
-    summary = "Scores become probabilities of the states, by logistic regression on held-out residues."
+    summary = "Turns scores into probabilities of the states, by logistic regression on held-out residues."
     calibrated = True
     needs_chains = False
 
@@ -69,7 +69,7 @@ class ProbabilityLayer(Layer):
         return {}, {"weights": self.weights_, "intercepts": self.intercepts_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         k = len(self.classes_)
         self.weights_ = self._stored(arrays, "weights", k, k)
         self.intercepts_ = self._stored(arrays, "intercepts", k)

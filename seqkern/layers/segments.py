@@ -75,9 +75,7 @@ class SegmentLayer(Layer):
     """
 
     name = "segments"
-    summary = (
-        "The states of a chain are chosen together, so that no segment is shorter than those of the training part."
-    )
+    summary = "Chooses the states of a chain together, so that no segment is shorter than in the training part."
     calibrated = True
     decides = True
 
@@ -85,15 +83,16 @@ class SegmentLayer(Layer):
         value=integer(low=1, high=LONGEST),
         default=None,
         text=True,
-        doc="Fewest residues of a segment by name of class; text such as ``H:3 E:2``; classes not named have 1. By "
-        "default the shortest of the true ones, leaving out fewer than 1 % of a class's.",
+        doc="Shortest segment of each class, in residues, by name or as text such as ``H:3 E:2``; "
+        "other classes have 1. By default the shortest true segment, ignoring fewer than 1 % of a "
+        "class.",
     )
     weight: float | None = real(
         default=None,
         low=0,
         high=1,
-        doc="w: the probabilities know of the neighbours already, so that transitions are not to count "
-        "in full again. By default, of some, the one whose path is right at most of the residues.",
+        doc="w, below 1 because the probabilities already reflect the neighbours. By default the "
+        "value, among several, with the most residues correct.",
     )
 
     def _check_parameters(self) -> None:
@@ -105,7 +104,7 @@ class SegmentLayer(Layer):
         for name in read_lengths(self.shortest) or {}:
             if name not in classes:
                 raise ParameterError(
-                    f"layer 'segments': shortest names the class {name!r}, which is none",
+                    f"layer 'segments': shortest names {name!r}, which is not a class",
                     remedy=f"classes are: {', '.join(classes)}",
                 )
 
@@ -178,7 +177,7 @@ class SegmentLayer(Layer):
         return {"weight": self.weight_}, model | {name: getattr(self, f"{name}_") for name in ARRAYS}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.weight_, k = float(header["weight"]), len(self.classes_)
         shapes = ((k, k), (k,), (2 * k, k), (k,), (k,))
         for name, shape in zip(ARRAYS, shapes, strict=True):
@@ -188,7 +187,8 @@ class SegmentLayer(Layer):
         model = SegmentModel(**parts)
         if model.shortest.dtype != np.int64 or not np.all((model.shortest >= 1) & (model.shortest <= LONGEST)):
             raise ModelError(
-                "not the state of layer 'segments': its lengths are damaged", remedy="train the model again"
+                "not the state of layer 'segments': its lengths are damaged",
+                remedy="the model file is corrupted; train the model again",
             )
         self.model_ = model
 
@@ -215,6 +215,6 @@ def read_lengths(shortest: dict[str, int] | str | None) -> dict[str, int] | None
     found = re.findall(r"(\S+?):(\d+)", str(shortest))
     if " ".join(f"{name}:{length}" for name, length in found) != str(shortest).strip():
         raise ParameterError(
-            f"shortest={shortest!r} is not possible", remedy="write it like {H: 3, E: 2}, or as text H:3 E:2"
+            f"shortest={shortest!r} is not possible", remedy="write it as {H: 3, E: 2}, or as text H:3 E:2"
         )
     return {name: int(length) for name, length in found}

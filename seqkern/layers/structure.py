@@ -63,26 +63,28 @@ class StructureLayer(Layer):
     """
 
     name = "structure"
-    summary = "A second machine decides each residue anew, by the first one's scores of it and of its neighbours."
+    summary = "A second classifier decides each residue again, from the scores of the residue and its neighbours."
 
-    window: int = integer(default=21, low=1, doc="Residues that are looked at, an odd number.")
+    window: int = integer(default=21, low=1, doc="Residues in a window, an odd number.")
     position_weights: str | list[float] = numbers(
         default="gaussian",
         low=0,
         words=SHAPES,
-        doc="How much each place counts in products and squared distances, as of `WindowKernel`.",
+        doc="Weight of each position in products and squared distances, as in `WindowKernel`.",
     )
-    features: Literal["rbf", "linear"] = choice(default="rbf", doc="Of an RBF kernel, or the window itself.")
-    n_components: int = integer(default=500, low=1, doc="How many landmarks the RBF kernel's features rest on.")
+    features: Literal["rbf", "linear"] = choice(
+        default="rbf", doc="``rbf``: features of an RBF kernel; ``linear``: the window itself."
+    )
+    n_components: int = integer(default=500, low=1, doc="Number of landmarks of the RBF features.")
     gamma: float | None = real(
         default=None,
         low=0,
         open_low=True,
-        doc="exp(−γ ‖u − v‖²) of windows u and v; by default 1 over the number of coordinates of a window.",
+        doc="γ in exp(−γ ‖u − v‖²) for windows u and v; by default 1 / the number of coordinates of a window.",
     )
-    C: float = real(default=1.0, low=0, open_low=True, doc="Cost of a margin error.")
-    loss: Literal["squared_hinge", "squared"] = choice(default="squared_hinge", doc="Of the SVM (`PrimalSVC`).")
-    seed: int = integer(default=1, low=0, doc="Of the landmarks.")
+    C: float = real(default=1.0, low=0, open_low=True, doc="C, the cost of a margin error.")
+    loss: Literal["squared_hinge", "squared"] = choice(default="squared_hinge", doc="Loss of the SVM, see `PrimalSVC`.")
+    seed: int = integer(default=1, low=0, doc="Seed of the landmarks.")
 
     def _check_parameters(self) -> None:
         check_window(self.window)
@@ -130,7 +132,7 @@ class StructureLayer(Layer):
         return {"solver": header, "gamma": None if self.landmarks_ is None else self.landmarks_.gamma}, arrays
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         k = len(self.classes_)
         for name in ("mean", "scale", "chain_scale"):
             setattr(self, f"{name}_", self._stored(arrays, name, k))
@@ -142,7 +144,10 @@ class StructureLayer(Layer):
         solver: Any = solver_from_state(header["solver"], unnest("solver", arrays))
         self.solver_ = solver
         if solver.n_features_in_ != width or len(solver.classes_) != k:
-            raise ModelError("not the state of layer 'structure': its parts do not fit", remedy="train the model again")
+            raise ModelError(
+                "not the state of layer 'structure': its parts do not fit",
+                remedy="the model file is corrupted; train the model again",
+            )
 
 
 def _spread(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

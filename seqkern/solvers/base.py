@@ -1,4 +1,4 @@
-"""What a solver is written with: its base classes, and the checks that its own may use.
+"""Base classes for solvers, and reusable checks.
 
 The contract is in `contract.py`.
 """

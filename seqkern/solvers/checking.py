@@ -1,4 +1,4 @@
-"""The checks of what a solver is given: matrices, labels, costs."""
+"""Checks of the input of a solver: matrices, labels, costs."""
 
 from typing import Any, Protocol
 
@@ -13,13 +13,13 @@ from seqkern.kernels.implicit import Implicit
 
 
 class TakesMatrices(Protocol):
-    """What is read of a `Solver` to check what it is given."""
+    """The members of a `Solver` used by the checks."""
 
     n_features_in_: int
 
     @property
     def name(self) -> str | None:
-        """What messages call it."""
+        """Name in messages."""
 
     @property
     def input(self) -> str:
@@ -27,18 +27,18 @@ class TakesMatrices(Protocol):
 
     @property
     def accepts_blocks(self) -> bool:
-        """Whether it takes features in blocks."""
+        """Whether it accepts features in blocks."""
 
     @property
     def accepts_sparse(self) -> bool:
         """Whether it takes sparse features."""
 
     def accepts_unread(self, K: Any) -> bool:
-        """Return whether it takes `K` as it is."""
+        """Return whether it accepts `K` unread."""
 
 
 class ConstantColumnWarning(UserWarning):
-    """Columns of the matrix are constant on the training rows, so that a solver leaves them out.
+    """Columns of the matrix are constant on the training rows and are ignored.
 
     Examples
     --------
@@ -59,11 +59,11 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
     Parameters
     ----------
     solver : Solver
-        Its traits say what it takes.
+        Its attributes define the accepted input.
     K : array_like of float64, sparse matrix, Implicit or FeatureBlocks
-        The last two are returned as they are.
+        The last two are returned unchanged.
     reset : bool
-        Whether it is to be fitted on this matrix, whose width it keeps.
+        Whether the solver will be fitted on this matrix, and keeps its width.
 
     Returns
     -------
@@ -72,21 +72,21 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
     Raises
     ------
     GramError
-        For what the solver does not take, another width, NaN or inf.
+        For unsupported input, another width, NaN or inf.
     """
     if isinstance(K, Implicit):
         return _checked_implicit(solver, K, reset)
     if isinstance(K, FeatureBlocks) and not solver.accepts_blocks:
         raise GramError(
-            f"solver {solver.name!r} takes no features in blocks",
+            f"solver {solver.name!r} does not take features in blocks",
             remedy="give K.block(0, len(K)), or choose a solver that takes them: primal_svc",
         )
     if isinstance(K, FeatureBlocks) or solver.accepts_unread(K):
         return _checked_unread(solver, K, reset)
     if is_sparse(K) and not solver.accepts_sparse:
         raise GramError(
-            f"solver {solver.name!r} takes no sparse matrix",
-            remedy="give K.toarray(), or choose a solver that takes one: linear_svc",
+            f"solver {solver.name!r} does not take a sparse matrix",
+            remedy="give K.toarray(), or choose a solver that takes sparse matrices: linear_svc",
         )
     if _is_ready(solver, K, reset):
         matrix = np.asarray(K)  # a memory map as an array on the same memory
@@ -94,7 +94,7 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
         if reset:
             solver.n_features_in_ = matrix.shape[1]
         return matrix
-    # imported here: scikit-learn costs a second of start-up, which decisions about a kernel's matrix need not pay
+    # imported here: scikit-learn takes a second, and decisions on a Gram matrix do not need it
     from seqkern.solvers.conversion import check_width, convert_matrix
 
     matrix = convert_matrix(solver, K, reset, solver.accepts_sparse)
@@ -104,7 +104,7 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
 
 
 def _is_ready(solver: TakesMatrices, K: Any, reset: bool) -> bool:
-    """Tell whether `K` is a float64 matrix of a good size, so that there is nothing to convert or to complain of."""
+    """Return whether `K` is a float64 matrix of the right size, which needs no conversion."""
     if type(K) not in (np.ndarray, np.memmap) or K.dtype != np.float64 or K.ndim != 2:
         return False
     if hasattr(solver, "feature_names_in_"):  # the columns had names, which scikit-learn compares
@@ -114,16 +114,16 @@ def _is_ready(solver: TakesMatrices, K: Any, reset: bool) -> bool:
 
 
 def _check_finite(matrix: Any) -> None:
-    """Raise GramError, with the row, where a matrix has NaN or inf."""
+    """Raise GramError, with the row, if a matrix has NaN or inf."""
     bad = _first_bad_row(matrix)
     if bad is not None:
         raise GramError(
-            f"row {bad} of the matrix contains NaN or inf", remedy="correct the matrix or leave the record out"
+            f"row {bad} of the matrix contains NaN or inf", remedy="correct the matrix, or remove the record"
         )
 
 
 def _checked_implicit(solver: TakesMatrices, K: Implicit, reset: bool) -> Implicit:
-    """Return the Implicit `K`; GramError if the solver takes none, or there is nothing to learn from."""
+    """Return the Implicit `K`; GramError if the solver does not take it, or it is too small."""
     if solver.input != "implicit":
         raise GramError(
             f"solver {solver.name!r} takes {solver.input}, not feature vectors that are never stored",
@@ -131,19 +131,19 @@ def _checked_implicit(solver: TakesMatrices, K: Implicit, reset: bool) -> Implic
         )
     if reset:
         if len(K) < 2:
-            raise GramError(f"{len(K)} records are too few to learn from", remedy="give two or more")
+            raise GramError(f"{len(K)} records are too few to learn from", remedy="give two records or more")
         solver.n_features_in_ = len(K)
     return K
 
 
 def _checked_unread(solver: TakesMatrices, K: Any, reset: bool) -> Any:
-    """Return `K`, whose shape alone is checked."""
+    """Return `K` after checking its shape only."""
     if reset:
         if K.shape[0] < 2 or K.shape[1] < 1:
             raise GramError(f"a matrix of {K.shape[0]} × {K.shape[1]} is too small to learn from")
         solver.n_features_in_ = K.shape[1]
     elif K.shape[1] != solver.n_features_in_:
-        raise GramError(f"the matrix has {K.shape[1]} columns, and the solver was fitted on {solver.n_features_in_}")
+        raise GramError(f"the matrix has {K.shape[1]} columns, but the solver was fitted with {solver.n_features_in_}")
     return K
 
 
@@ -166,25 +166,25 @@ def checked_labels(solver: TakesMatrices, y: npt.ArrayLike | None, n: int) -> np
     Raises
     ------
     LabelError
-        If there are none, more or fewer, or some are NaN or inf.
+        If labels are missing, do not match the rows, or are NaN or inf.
     """
     if y is None:
         raise LabelError(f"{type(solver).__name__} requires y to be passed, but the target y is None")
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biufU":
         labels: npt.NDArray[Any] = y
     else:
-        from seqkern.solvers.conversion import convert_labels  # scikit-learn costs a second of start-up
+        from seqkern.solvers.conversion import convert_labels  # scikit-learn takes a second to import
 
         labels = convert_labels(y)
     if len(labels) != n:
         raise LabelError(f"{len(labels)} labels for {n} rows", remedy="give one label for each row")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise LabelError("y contains NaN or inf", remedy="leave the records without a label out")
+        raise LabelError("y contains NaN or inf", remedy="remove the records without a label")
     return labels
 
 
 def count_rows(K: Any) -> int:
-    """Return the number of rows of what a solver takes.
+    """Return the number of rows of a solver's input.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def check_cost(cost: float) -> None:
     Parameters
     ----------
     cost : float
-        C as a user gave it.
+        C as given by the user.
 
     Raises
     ------

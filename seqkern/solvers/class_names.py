@@ -1,4 +1,4 @@
-"""Weights and orders of classes by their names: a solver sees codes, and its user knows names only."""
+"""Class weights and orders by name; solvers see codes only."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -10,24 +10,24 @@ Some = TypeVar("Some", bound=Parameters)
 
 
 def by_code(solver: Some, codes: Mapping[str, float]) -> Some:
-    """Return a solver whose class weights and orders are of codes, where they were of names.
+    """Return a solver with class weights and orders translated from names to codes.
 
     Parameters
     ----------
     solver : Solver
-        Not changed; the solvers in its parameters are looked at too.
+        Not changed; solvers in its parameters are translated too.
     codes : dict of str to float or int
-        Of each class by its name. A code itself is taken as well, unless a class is called so.
+        Code of each class name. Codes are accepted too, unless they are class names.
 
     Returns
     -------
     Solver
-        Itself where no parameter names a class.
+        Itself if no parameter names a class.
 
     Raises
     ------
     ParameterError
-        For a weight or a place of another class.
+        For an unknown class.
 
     Examples
     --------
@@ -67,6 +67,6 @@ def _code(name: str, key: Any, codes: Mapping[str, float]) -> float:
     except (TypeError, ValueError):
         pass
     raise ParameterError(
-        f"{name} names {key!r}, and there is no such class",
+        f"{name} names {key!r}, which is not a class",
         remedy=f"classes are: {', '.join(codes)}" + ("; or give balanced" if name == "class_weight" else ""),
     )

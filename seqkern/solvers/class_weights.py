@@ -1,4 +1,4 @@
-"""Factors of C for the classes, as the solvers of the C-SVM have them."""
+"""Factors of C for the classes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,12 +19,12 @@ def check_class_weight(weight: Weights) -> None:
     Parameters
     ----------
     weight : dict, str or None
-        Factors of C by class, as a user gave them.
+        Factors of C by class, as given by the user.
 
     Raises
     ------
     ParameterError
-        For another word, or a factor that is not above zero.
+        For another value, or a factor that is not above zero.
     """
     if isinstance(weight, dict):
         for key, value in weight.items():
@@ -54,7 +54,7 @@ def class_factors(weight: Weights, classes: npt.NDArray[Any], y: npt.NDArray[np.
     Raises
     ------
     ParameterError
-        If a dict names another class.
+        If a dict names an unknown class.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def factors_of_codes(
     Raises
     ------
     ParameterError
-        If a dict names another class.
+        If a dict names an unknown class.
     """
     if weight is None:
         return np.ones(len(classes))
@@ -98,14 +98,14 @@ def factors_of_codes(
     named = classes.tolist()
     if not set(named) <= set(given) and not set(given) <= set(named):
         raise ParameterError(
-            f"class_weight={given!r} names other classes",
+            f"class_weight={given!r} names unknown classes",
             remedy=f"classes are: {', '.join(map(str, named))}; or give balanced",
         )
     return np.array([given.get(name, 1.0) for name in named], dtype=np.float64)
 
 
 def class_of(key: Any, classes: npt.NDArray[Any]) -> Any:
-    """Return the class that a key means: from a config, numbers arrive as text.
+    """Return the class of a key; numbers from a configuration arrive as text.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def class_of(key: Any, classes: npt.NDArray[Any]) -> Any:
     Returns
     -------
     object
-        The class as Python has it; the key itself where it means none.
+        The class as a Python object; the key itself if it matches none.
 
     Examples
     --------

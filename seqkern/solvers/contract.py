@@ -2,15 +2,15 @@
 
 A solver subclasses `BinarySolver` or `RealSolver` (or `Solver`, for other targets) and writes its parameters,
 ``_check_parameters`` for what concerns several of them, ``_fit`` and ``_decide``, ``fitted_state`` and
-``restore_fitted`` for the model file, and ``examples`` for tests/solvers/test_solver_contract.py. The report is made
-here, the input checked in `checking.py`, classes are coded in `kinds.py`; state and restriction are in `stored.py`. Who
-calls whom::
+``restore_fitted`` for the model file, and ``examples`` for tests/solvers/test_solver_contract.py. The report is built
+here, input is checked in `checking.py`, classes are coded in `kinds.py`, state and restriction are in `stored.py`. Call
+structure::
 
     fit(K, y) ─▶ checks ─▶ _fit(K, target) ─▶ support_, report_
     decision_function(K) ─▶ checks ─▶ _decide(K, columns)
 
-Prediction needs the columns `support_` of a kernel matrix between new and training sequences, and no others.
-A restricted solver is the same solver with those columns renumbered, so that a model keeps few sequences.
+Prediction needs only the columns `support_` of a kernel matrix between new and training sequences. A restricted solver
+has those columns renumbered, so that a model keeps few sequences.
 """
 
 from collections.abc import Callable
@@ -39,35 +39,32 @@ class Solver(Stored, Estimator):
     name : str
         The name in configs and on the command line; a class without one is not registered.
     summary : str
-        One sentence for readers of a report who know no solvers.
+        One sentence for report readers without knowledge of solvers.
     input : {"gram", "features", "implicit"}
-        What `fit` takes. A Gram matrix is square, and cross-validation slices its rows and its columns
-        together. An `Implicit` (seqkern/kernels/implicit.py) stands for feature vectors that are never stored;
-        who takes it also takes features, dense or sparse. After it the columns are the training samples.
+        What `fit` takes. A Gram matrix is square, and cross-validation slices its rows and its columns together. An
+        `Implicit` (seqkern/kernels/implicit.py) stands for feature vectors that are never stored; such solvers also
+        take features, dense or sparse. After it the columns are the training samples.
     needs_semidefinite : bool
-        Whether a Gram matrix that is not positive semi-definite leaves several solutions, of which one is found.
+        Whether the solution is only local if the Gram matrix is not positive semi-definite.
     targets : tuple of {"binary", "multiclass", "real", "none"}
-        The kinds of label that it learns; with ``"none"``, it can be fitted without labels, and `_fit` then
-        gets None for them.
+        Supported label kinds; with ``"none"``, it can be fitted without labels, and `_fit` gets None.
     accepts_groups : bool
-        Whether `_fit` takes groups, which it keeps together where it divides the training part: ``_fit(K, y, groups)``.
+        Whether `_fit` takes groups, kept together when it splits the training part: ``_fit(K, y, groups)``.
     accepts_blocks : bool
-        Whether it takes features as FeatureBlocks (seqkern/kernels/feature_blocks.py), computed when asked for.
+        Whether it takes features as FeatureBlocks (seqkern/kernels/feature_blocks.py), computed on demand.
     selects : bool
-        Whether of features it takes few, which are listed whatever they are called; else they are only where they are
-        not many, and have names.
+        Whether it selects few features, which are always listed; otherwise features are listed only if few and named.
     support_ : ndarray of int64, shape (s,)
         After `fit`: the columns that prediction needs.
     report_ : dict
-        After `fit`: ``converged`` (bool), ``iterations`` (int), ``residual`` (float: how far the optimality
-        conditions are from holding), ``objective`` (float), ``n_support`` (int), ``support_share`` (float, of
-        all columns), and what the solver adds: ``gap`` (float, the duality gap), ``remark`` (str, why it did not
-        converge, and what to do), ``inner_not_converged`` (int: of the fits within, that chose something by
-        cross-validation, how many did not converge), ….
+        After `fit`: ``converged`` (bool), ``iterations`` (int), ``residual`` (float: violation of the optimality
+        conditions), ``objective`` (float), ``n_support`` (int), ``support_share`` (float, of all columns), and
+        solver-specific entries: ``gap`` (float, the duality gap), ``remark`` (str, why it did not converge, and what to
+        do), ``inner_not_converged`` (int: number of unconverged fits of inner cross-validation), ….
 
     Examples
     --------
-    A solver that decides by the mean similarity with the members of each class:
+    A solver that decides by the mean similarity to the members of each class:
 
     >>> import numpy as np
     >>> from seqkern.kernels import SpectrumKernel
@@ -102,27 +99,27 @@ class Solver(Stored, Estimator):
     # ---- what a solver writes ----------------------------------------------------------------------------
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
-        """Raise ParameterError where the parameters cannot go with the labels of a training part.
+        """Raise ParameterError if the parameters do not suit the labels of a training part.
 
-        It takes no kernel matrix, so that whoever computes one can ask before. By default all labels will do.
+        It needs no kernel matrix, so it can be called before computing one. By default all labels are accepted.
 
         Parameters
         ----------
         y : ndarray, shape (n,)
-            As `fit` would get it, of two classes or more.
+            As in `fit`, with two classes or more.
         groups : array_like, shape (n,), optional
-            As `fit` would get them.
+            As in `fit`.
 
         Raises
         ------
         ParameterError
-            It names the parameter, and what would do.
+            It names the parameter and the remedy.
         """
 
     def _fit(self, K: Any, y: Any) -> dict[str, Any]:
-        """Learn; set `support_` and what else ends in ``_``, and return the report but for the support.
+        """Fit: set `support_` and other attributes ending in ``_``, and return the report without the support.
 
-        A fit that did not converge may say why, and what to do, in a ``remark`` of its report.
+        An unconverged fit may add a ``remark`` with cause and remedy.
         """
         raise NotImplementedError
 
@@ -136,12 +133,12 @@ class Solver(Stored, Estimator):
         return self.input == "implicit"
 
     def accepts_unread(self, K: Any) -> bool:
-        """Return whether `fit` takes `K` as it is, without a check that reads it: by default nothing.
+        """Return whether `fit` accepts `K` without reading it; by default False.
 
         Parameters
         ----------
         K : object
-            What a user gave to `fit` or `decision_function`, of any type.
+            The argument of `fit` or `decision_function`, of any type.
 
         Returns
         -------
@@ -155,7 +152,7 @@ class Solver(Stored, Estimator):
         Returns
         -------
         coefficients : ndarray of float64, shape (n,)
-            One for each column of the kernel matrix; zero for those without influence.
+            One for each column of the kernel matrix; zero without influence.
         constant : float
             The decision is K @ coefficients + constant.
         """
@@ -163,21 +160,21 @@ class Solver(Stored, Estimator):
 
     @classmethod
     def has_linear(cls) -> bool:
-        """Tell whether decisions of this class are linear functions of a kernel row, at least with some parameters."""
+        """Return whether decisions of this class can be linear functions of a kernel row."""
         return cls.linear is not Solver.linear
 
     def selected_columns(self) -> npt.NDArray[np.int64]:
         """Return the columns that `fit` selected, int64: by default those that prediction needs.
 
-        A solver of features may need more than it selects, where its preprocessing looks at whole rows.
+        A solver on features may need more columns than it selects, if its preprocessing uses whole rows.
         """
         return self.support_
 
     def selected_weights(self) -> npt.NDArray[np.float64] | None:
         """Return the factors of `selected_columns` in the decision, float64, or None.
 
-        It is None where the decision is not a weighted sum of them. By default those of `linear`. Where features are
-        scaled before, they are factors of the scaled ones.
+        None if the decision is not a weighted sum. By default those of `linear`; for scaled features, the factors of
+        the scaled ones.
         """
         linear = self.linear()
         return None if linear is None else np.asarray(linear[0])[self.selected_columns()]
@@ -185,7 +182,7 @@ class Solver(Stored, Estimator):
     def weights_by_class(self) -> npt.NDArray[np.float64] | None:
         """Return the factors of `selected_columns` in the decision about each class, (classes, columns), or None.
 
-        It is None where `selected_weights` says all, or there are no such factors.
+        None if `selected_weights` suffices, or there are no such factors.
         """
         return None
 
@@ -195,29 +192,29 @@ class Solver(Stored, Estimator):
         Returns
         -------
         ndarray of float64, shape (classes, features, 6)
-            Of each class, or of the second of two: coefficient and both ends of its interval where the features were
-            selected, and the same without a selection; NaN for a feature that is not among them.
+            For each class, or the second of two: coefficient and both ends of its interval with selection, and the same
+            without; NaN for features not included.
         """
         return None
 
     @property
     def best_params_(self) -> dict[str, Any]:
-        """Return what `fit` chose by itself, a dict of a parameter's name to its value."""
+        """Return the parameters that `fit` chose itself, a dict of name to value."""
         return {}
 
     def with_chosen_parameters(self) -> Self:
-        """Return a new solver, not fitted, with what `fit` chose by itself as its parameters."""
+        """Return a new unfitted solver with the parameters that `fit` chose itself."""
         return clone(self)
 
     def without_selection(self, columns: npt.ArrayLike) -> "Solver | None":
-        """Return a new solver, not fitted, that learns from these features of a matrix without selecting any itself.
+        """Return a new unfitted solver that uses the given features without selection.
 
-        By default None: it is to be given these columns alone.
+        By default None: pass these columns only.
 
         Parameters
         ----------
         columns : array_like of int, shape (s,)
-            Which features, the best first.
+            The features, best first.
 
         Returns
         -------
@@ -227,32 +224,32 @@ class Solver(Stored, Estimator):
 
     @property
     def iterative(self) -> bool:
-        """Whether a fit goes on until `tol`, and may stop before: by default, whether there is that parameter."""
+        """Whether a fit iterates until `tol`; by default, whether the parameter exists."""
         return "tol" in self.parameter_names()
 
     def complexity(self) -> tuple[float, ...]:
-        """Return a tuple of numbers that sorts solvers of one class: of equally good ones the least is chosen."""
+        """Return a tuple that orders solvers of one class; among equally good ones, the smallest is chosen."""
         return ()
 
     @classmethod
     def default_grid(cls) -> dict[str, list[Any]]:
-        """Return a dict from parameter to the values that a search tries by default."""
+        """Return the default search grid, a dict from parameter to values."""
         return {}
 
     @classmethod
     def list_parameters(cls) -> tuple[str, ...]:
-        """Return the names of the parameters whose lists are no grid of values: the solver chooses by itself."""
+        """Return the parameters whose lists are not grids, because the solver chooses itself."""
         return cls.parameters_with("list_parameter")
 
     @classmethod
     def nested_solvers(cls) -> tuple[str, ...]:
-        """Return the names of the parameters that hold a solver: a spec may name it, or give its own spec."""
+        """Return the parameters that hold a solver, given by name or spec."""
         own = cls.list_parameters()
         return tuple(name for name, item in cls.declarations().items() if _is_solver(item) and name not in own)
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers, small and fast, that the contract suite tests."""
+        """Return small, fast solvers for the contract suite."""
         return [cls()]
 
     # ---- what its users call -----------------------------------------------------------------------------
@@ -265,10 +262,10 @@ class Solver(Stored, Estimator):
         K : array_like of float64, shape (n, n), or (n, d) for features, or Implicit, or FeatureBlocks
             A C-ordered memory map is used in place.
         y : array_like, shape (n,), optional
-            Needed unless ``"none"`` is among the solver's `targets`.
+            Required unless ``"none"`` is among the solver's `targets`.
         groups : array_like, shape (n,), optional
-            Samples of one group stay together where a solver of `accepts_groups` divides the training part; others
-            do not look at them.
+            Samples of one group stay together if a solver with `accepts_groups` splits the training part; others ignore
+            groups.
 
         Returns
         -------
@@ -277,7 +274,7 @@ class Solver(Stored, Estimator):
         Raises
         ------
         ParameterError
-            For a parameter outside its domain, or one that cannot go with these labels.
+            For a parameter outside its domain, or unsuitable for these labels.
         GramError
             If `K` is not square where it must be, not finite, or not a matrix.
         LabelError
@@ -286,7 +283,7 @@ class Solver(Stored, Estimator):
         Warns
         -----
         ConvergenceWarning
-            If it did not converge, or fits within it did not.
+            If the fit, or an inner fit, did not converge.
         """
         K, target = self.checked_data(K, y, groups)
         learn: Callable[..., dict[str, Any]] = self._fit
@@ -304,13 +301,13 @@ class Solver(Stored, Estimator):
         return self
 
     def count_not_converged(self) -> int:
-        """Return how many fits, this one and those within it, did not converge."""
+        """Return the number of unconverged fits, this one and inner ones."""
         return int(not self.report_["converged"]) + self.report_.get("inner_not_converged", 0)
 
     def checked_data(
         self, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
     ) -> tuple[Any, npt.NDArray[Any] | None]:
-        """Return the matrix and the labels as `_fit` takes them, after all checks; it raises as `fit` does.
+        """Return matrix and labels for `_fit`, after all checks; raises like `fit`.
 
         Parameters
         ----------
@@ -348,12 +345,12 @@ class Solver(Stored, Estimator):
         y: npt.ArrayLike | None = None,
         groups: npt.ArrayLike | None = None,
     ) -> Self:
-        """Fit; a solver may begin with what `previous` learned from the same `K` and `y`. See `fit`.
+        """Fit, with an optional warm start from `previous`, fitted on the same `K` and `y`. See `fit`.
 
         Parameters
         ----------
         previous : Solver or None
-            Of the same class, or not; a solver that it is of no use to ignores it.
+            A fitted solver, ignored if it does not help.
         K, y, groups
             As in `fit`.
 
@@ -370,7 +367,7 @@ class Solver(Stored, Estimator):
         ----------
         K : array_like of float64, shape (m, n)
             The kernel of new samples (rows) with the training ones (columns), or features; or an Implicit with the
-            tables of the one that it was fitted on.
+            tables of the training data.
 
         Returns
         -------
@@ -385,7 +382,7 @@ class Solver(Stored, Estimator):
         return self.report_["iterations"]
 
     def __sklearn_tags__(self) -> "Tags":
-        """Tell scikit-learn that cross-validation must slice rows and columns of a Gram matrix."""
+        """Return scikit-learn's tags: cross-validation slices rows and columns of a Gram matrix."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.input == "gram"
         tags.input_tags.sparse = self.accepts_sparse
@@ -399,16 +396,16 @@ class Solver(Stored, Estimator):
         return f"{text} ({', '.join(sizes)}){': ' if 'remark' in report else ''}{report.get('remark', '')}"
 
     def _on_columns(self, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return float64 (n,): `values`, one for each support column, in their places among all columns."""
+        """Return `values`, one for each support column, on all columns, float64 (n,)."""
         out = np.zeros(self.n_features_in_)
         out[self.support_] = values
         return out
 
     def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return checked labels as `_fit` takes them."""
+        """Return checked labels for `_fit`."""
         return y
 
 
 def _is_solver(item: Parameter) -> bool:
-    """Tell whether a parameter holds a solver."""
+    """Return whether a parameter holds a solver."""
     return isinstance(item, Component) and item.kind == "solver"

@@ -1,7 +1,7 @@
-"""Matrices and labels of any type as a solver takes them: lists, tables, sparse matrices, other numbers.
+"""Conversion of matrices and labels of any type: lists, tables, sparse matrices, other numbers.
 
-scikit-learn reads and checks them. `checking` imports this module only for what is not a float64 array by itself:
-importing scikit-learn costs a second, and decisions about a matrix that a kernel made need none of it.
+scikit-learn reads and checks them. `checking` imports this module only for input other than float64 arrays, because
+importing scikit-learn takes a second.
 """
 
 from typing import Any
@@ -14,16 +14,16 @@ from seqkern.core.errors import GramError, LabelError
 
 
 def convert_matrix(solver: Any, K: Any, reset: bool, sparse: bool) -> Any:
-    """Return `K` as a float64 matrix, sparse or not, whose elements are yet to be checked; GramError if it is not one.
+    """Return `K` as a float64 matrix, sparse or not, with unchecked elements; GramError if that fails.
 
     Parameters
     ----------
     solver : Solver
         Named in messages.
     K : array_like or sparse matrix
-        What a user gave: lists, a table, other numbers.
+        The input: lists, a table, other numbers.
     reset : bool
-        Whether it is to be fitted on this matrix.
+        Whether the solver will be fitted on this matrix.
     sparse : bool
         Whether it takes a sparse matrix.
 
@@ -32,7 +32,7 @@ def convert_matrix(solver: Any, K: Any, reset: bool, sparse: bool) -> Any:
     ndarray of float64, or csr_matrix
     """
     try:
-        # A model without support vectors has no columns, and a training part at least two rows.
+        # A model without support vectors has no columns; a training part has at least two rows.
         return check_array(
             K,
             accept_sparse="csr" if sparse else False,
@@ -47,16 +47,16 @@ def convert_matrix(solver: Any, K: Any, reset: bool, sparse: bool) -> Any:
 
 
 def check_width(solver: Any, K: Any, reset: bool) -> None:
-    """Keep the number of columns, and their names where `K` has some; GramError if a fitted solver had others.
+    """Keep the number and any names of the columns; GramError if they differ from those of the fit.
 
     Parameters
     ----------
     solver : Solver
-        What keeps them.
+        The solver that keeps them.
     K : array_like or sparse matrix
-        As the user gave it: a table has names.
+        The input; a table has names.
     reset : bool
-        Whether the solver is to be fitted on this matrix.
+        Whether the solver will be fitted on this matrix.
     """
     try:
         validate_data(solver, K, reset=reset, skip_check_array=True)
@@ -65,12 +65,12 @@ def check_width(solver: Any, K: Any, reset: bool) -> None:
 
 
 def convert_labels(y: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Return labels as an array of one dimension; LabelError if that is not possible.
+    """Return labels as a one-dimensional array; LabelError if impossible.
 
     Parameters
     ----------
     y : array_like, shape (n,) or (n, 1)
-        The latter with a warning, scikit-learn's.
+        The latter gives scikit-learn's warning.
 
     Returns
     -------

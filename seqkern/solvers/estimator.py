@@ -1,7 +1,7 @@
-"""What scikit-learn asks of an estimator, without scikit-learn: importing that costs a second of start-up.
+"""scikit-learn's estimator protocol without importing scikit-learn, which takes a second.
 
-`clone`, `Pipeline`, `GridSearchCV` and `cross_val_score` need parameters, tags, `score` and whether an estimator is
-fitted, but no base class of their own. Tags and scores are made when asked for; scikit-learn is imported by then.
+`clone`, `Pipeline`, `GridSearchCV` and `cross_val_score` need parameters, tags, `score` and the fitted state, but no
+base class. Tags and scores are built on demand, when scikit-learn is already imported.
 """
 
 import copy
@@ -23,7 +23,7 @@ class Estimator(MetadataRouting, Parameters):
 
     Examples
     --------
-    scikit-learn takes them as its own:
+    scikit-learn accepts them:
 
     >>> from sklearn.model_selection import GridSearchCV
     >>> from seqkern.kernels import SpectrumKernel
@@ -36,22 +36,22 @@ class Estimator(MetadataRouting, Parameters):
 
     def __sklearn_tags__(self) -> "Tags":
         """Return the tags of an estimator that is neither classifier nor regressor, for scikit-learn."""
-        from sklearn.utils import Tags, TargetTags  # only here: scikit-learn costs start-up
+        from sklearn.utils import Tags, TargetTags  # imported here: scikit-learn slows start-up
 
         return Tags(estimator_type=None, target_tags=TargetTags(required=False))
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Tell whether `fit` was called."""
+        """Return whether `fit` was called."""
         return any(name.endswith("_") and not name.startswith("__") for name in vars(self))
 
     if TYPE_CHECKING:
 
-        def set_params(self, **params: Any) -> Self:  # noqa: D102 - that of Parameters, whose type says less
+        def set_params(self, **params: Any) -> Self:  # noqa: D102 - documented in Parameters, with a more general type
             ...
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
-        from sklearn.utils import estimator_html_repr  # only here: scikit-learn costs start-up
+        """Return the notebook representation."""
+        from sklearn.utils import estimator_html_repr  # imported here: scikit-learn slows start-up
 
         return estimator_html_repr(self)
 
@@ -72,7 +72,7 @@ class ClassifierProtocol(Estimator):
 
     def __sklearn_tags__(self) -> "Tags":
         """Return the tags of a classifier, for scikit-learn."""
-        from sklearn.utils import ClassifierTags  # only here: scikit-learn costs start-up
+        from sklearn.utils import ClassifierTags  # imported here: scikit-learn slows start-up
 
         tags = super().__sklearn_tags__()
         tags.estimator_type = "classifier"
@@ -86,7 +86,7 @@ class ClassifierProtocol(Estimator):
         Parameters
         ----------
         X : array_like, n rows
-            What `fit` takes, of new samples.
+            New samples, in the form that `fit` takes.
 
         Returns
         -------
@@ -100,18 +100,18 @@ class ClassifierProtocol(Estimator):
         Parameters
         ----------
         X : array_like, n rows
-            As `predict` takes it.
+            As in `predict`.
         y : array_like, shape (n,)
             The true classes.
         sample_weight : array_like of float, shape (n,), optional
-            How much each sample counts; by default 1.
+            Weight of each sample; by default 1.
 
         Returns
         -------
         float
             From 0 to 1.
         """
-        from sklearn.metrics import accuracy_score  # only here: scikit-learn costs start-up
+        from sklearn.metrics import accuracy_score  # imported here: scikit-learn slows start-up
 
         return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
 
@@ -132,7 +132,7 @@ class RegressorProtocol(Estimator):
 
     def __sklearn_tags__(self) -> "Tags":
         """Return the tags of a regressor, for scikit-learn."""
-        from sklearn.utils import RegressorTags  # only here: scikit-learn costs start-up
+        from sklearn.utils import RegressorTags  # imported here: scikit-learn slows start-up
 
         tags = super().__sklearn_tags__()
         tags.estimator_type = "regressor"
@@ -146,7 +146,7 @@ class RegressorProtocol(Estimator):
         Parameters
         ----------
         X : array_like, n rows
-            What `fit` takes, of new samples.
+            New samples, in the form that `fit` takes.
 
         Returns
         -------
@@ -160,18 +160,18 @@ class RegressorProtocol(Estimator):
         Parameters
         ----------
         X : array_like, n rows
-            As `predict` takes it.
+            As in `predict`.
         y : array_like of float, shape (n,)
             The true values.
         sample_weight : array_like of float, shape (n,), optional
-            How much each sample counts; by default 1.
+            Weight of each sample; by default 1.
 
         Returns
         -------
         float
             At most 1.
         """
-        from sklearn.metrics import r2_score  # only here: scikit-learn costs start-up
+        from sklearn.metrics import r2_score  # imported here: scikit-learn slows start-up
 
         return r2_score(y, self.predict(X), sample_weight=sample_weight)
 
@@ -205,14 +205,14 @@ def check_is_fitted(estimator: Estimator) -> None:
     Parameters
     ----------
     estimator : Estimator
-        What the message names.
+        The estimator, for the message.
 
     Raises
     ------
     sklearn.exceptions.NotFittedError
     """
     if not estimator.__sklearn_is_fitted__():
-        from sklearn.exceptions import NotFittedError  # only here: scikit-learn costs start-up
+        from sklearn.exceptions import NotFittedError  # imported here: scikit-learn slows start-up
 
         raise NotFittedError(
             f"This {type(estimator).__name__} instance is not fitted yet. "

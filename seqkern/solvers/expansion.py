@@ -1,4 +1,4 @@
-"""A decision that is a sum over training rows: Σ c_i K(x, x_i) + b."""
+"""Decisions that are sums over training rows: Σ c_i K(x, x_i) + b."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -33,7 +33,7 @@ class KernelExpansion(Solver):
     """
 
     def _keep(self, coefficients: npt.NDArray[np.float64], intercept: float) -> None:
-        """Set what `fit` learned from one coefficient for every training row."""
+        """Set the fitted attributes from one coefficient for every training row."""
         self.support_ = np.flatnonzero(coefficients).astype(np.int64)
         self.dual_coef_: npt.NDArray[np.float64] = np.ascontiguousarray(coefficients[self.support_])
         self.intercept_ = float(intercept)
@@ -43,7 +43,7 @@ class KernelExpansion(Solver):
         return weighted_sums(K, columns, self.dual_coef_, self.intercept_)
 
     def linear(self) -> tuple[npt.NDArray[np.float64], float]:
-        """Return (coefficients, constant): c_i in their columns, and b."""
+        """Return (coefficients, constant): c_i on their columns, and b."""
         return self._on_columns(self.dual_coef_), self.intercept_
 
     def fitted_state(self) -> tuple[Header, Arrays]:
@@ -51,7 +51,7 @@ class KernelExpansion(Solver):
         return {"intercept": self.intercept_}, {"coef": self.dual_coef_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.intercept_ = header["intercept"]
         self.dual_coef_ = arrays["coef"]
 
@@ -73,7 +73,7 @@ def weighted_sums(
     weights : ndarray of float64, shape (s,)
         The factor of each of them.
     constant : float
-        What is added to every row.
+        Constant added to every row.
 
     Returns
     -------

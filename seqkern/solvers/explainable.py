@@ -1,4 +1,4 @@
-"""Which solvers decide by a weighted sum of kernel values, so that residues and bases can share their decisions."""
+"""Which solvers decide by a weighted sum of kernel values, so that residues can share their decisions."""
 
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ def check_solver(solver: "Solver") -> None:
     Raises
     ------
     ParameterError
-        With solvers that do.
+        It lists solvers that do.
 
     Examples
     --------
@@ -39,27 +39,27 @@ def check_solver(solver: "Solver") -> None:
         check_solver(solver.get_params(deep=False)["binary"])
         return
     if solver.input == "features" or not solver.has_linear():
-        by = "by features, not by" if solver.input == "features" else "by no weighted sums of"
+        by = "by features, not by" if solver.input == "features" else "not by weighted sums of"
         raise ParameterError(
-            f"solver {solver.name!r} decides {by} kernel values with training sequences, and cannot be "
+            f"solver {solver.name!r} decides {by} kernel values with training sequences, so it cannot be "
             "explained letter by letter",
             remedy="choose a solver that can, such as csvc or psvc with a Gram matrix",
         )
 
 
 def no_two_class_solver(solver: "Solver") -> ParameterError:
-    """Return the error for a solver of several classes at once.
+    """Return the error for a direct multi-class solver.
 
     Parameters
     ----------
     solver : Solver
-        What the message names.
+        The estimator, for the message.
 
     Returns
     -------
     ParameterError
     """
     return ParameterError(
-        f"the solver {solver.name!r} has no machine for two classes that could be explained",
+        f"the solver {solver.name!r} has no binary classifier that could be explained",
         remedy="train a binary solver, such as csvc, which learns several classes by pairs",
     )

@@ -1,4 +1,4 @@
-"""Rows of features for solvers that take them in blocks: the columns they need, moments, and an order of their own."""
+"""Rows of features for solvers that take blocks: column subsets, products, and an order by content."""
 
 import hashlib
 from collections.abc import Iterator
@@ -13,14 +13,14 @@ from seqkern.kernels.implicit import Implicit
 from seqkern.solvers.expansion import weighted_sums
 
 ROWS = 1024
-"""So many rows at a time: a product of matrices of one shape gives a row the same bits wherever it stands."""
+"""Rows processed at a time: matrix products of a fixed shape give a row the same bits at any place."""
 
 
 Features = npt.NDArray[np.floating[Any]] | FeatureBlocks
 
 
 def take_rows(K: Any, rows: Rows) -> Any:
-    """Return some rows of what a solver takes.
+    """Return some rows of a solver's input.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def as_blocks(K: Features) -> FeatureBlocks:
     Parameters
     ----------
     K : ndarray or FeatureBlocks, shape (n, d)
-        The latter is returned as it is.
+        The latter is returned unchanged.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def as_blocks(K: Features) -> FeatureBlocks:
 def blocks_of_columns(
     K: Features, columns: npt.NDArray[np.int64]
 ) -> Iterator[tuple[slice, npt.NDArray[np.floating[Any]]]]:
-    """Go through some features of all rows, ROWS rows at a time.
+    """Iterate over some features of all rows, ROWS rows at a time.
 
     Parameters
     ----------
@@ -146,10 +146,10 @@ def gathered(K: Features, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.floatin
 
 
 def order_by_content(K: Features, y: npt.ArrayLike, seed: int) -> npt.NDArray[np.int64]:
-    """Return an order of the rows that depends on what stands in them, on their labels and on a seed alone.
+    """Return an order of the rows that depends only on their content, their labels and a seed.
 
-    Whoever draws rows, or looks at them one after another, gets the same in whatever order they are given: the first m
-    are a random subset, and that of a smaller m is part of it.
+    Draws and sequential passes are then independent of the input order: the first m rows are a random subset, nested
+    for smaller m.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def order_by_content(K: Features, y: npt.ArrayLike, seed: int) -> npt.NDArray[np
     y : array_like of float, shape (n,)
         Values, or the codes of classes.
     seed : int
-        From 0 to 2⁶⁴ − 1; another one gives another order.
+        From 0 to 2⁶⁴ − 1.
 
     Returns
     -------

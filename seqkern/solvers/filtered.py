@@ -21,7 +21,7 @@ WORDS = ("negatives", "positives")
 
 
 class FilteredSVC(BinarySolver):
-    """A binary solver that learns only the training rows that a one-class SVM of their class finds inside.
+    """Binary solver trained on the rows that a one-class SVM of their class accepts.
 
     Attributes
     ----------
@@ -32,15 +32,26 @@ class FilteredSVC(BinarySolver):
 
     Notes
     -----
-    Of each class a `OneClassSVM` learns the rows of that class; those whose α is at its bound 1 and whose decision is
-    below zero, fewer than ν l, are left out. The filter belongs to the fit: in cross-validation it sees the training
-    part alone, and no row to be predicted is ever left out. ``report_`` is that of the binary solver, with
-    ``n_left_out`` of (negatives, positives), which its ``remark`` tells, too; `converged` and `residual` are of all
-    SVMs. How many rows are left out is known only when the kernel is, so that `check_labels` supposes the most.
+    With g_c the decision of a `OneClassSVM` trained on the rows of class c, the binary solver learns all rows but those
+    with α_i at its bound 1 and
+
+    .. math:: g_{y_i}(x_i) < 0
+
+    fewer than ν n_c rows of class c. The filter is part of the fit: in cross-validation it sees the training part only,
+    and no row to be predicted is left out. `report_` is that of the binary solver, plus ``n_left_out`` (negatives,
+    positives), also in its ``remark``; ``converged`` and ``residual`` cover all SVMs. The number of rows left out is
+    known only once the kernel is, so `check_labels` assumes the worst case.
+
+    Complexity: one or two one-class SVMs, and the binary solver.
+
+    References
+    ----------
+    Schölkopf, Platt, Shawe-Taylor, Smola, Williamson: Estimating the support of a high-dimensional distribution. Neural
+    Computation 13, 2001 (the one-class SVM).
 
     Examples
     --------
-    The last donor site looks like the decoys; the filter finds it unlike the others:
+    The last donor site resembles the decoys; the filter removes it:
 
     >>> from seqkern.kernels import SpectrumKernel
     >>> from seqkern.solvers import CSVC, FilteredSVC
@@ -53,20 +64,19 @@ class FilteredSVC(BinarySolver):
     """
 
     name = "filtered"
-    summary = "One-class machines leave out training rows unlike their class; a binary solver learns the rest."
+    summary = "One-class SVMs remove training rows unlike their class; a binary solver learns the rest."
     needs_semidefinite = True
 
-    binary: Solver = component("solver", kw_only=False, doc="It takes a Gram matrix.")
+    binary: Solver = component("solver", kw_only=False, doc="The binary solver; it must take a Gram matrix.")
     nu: float = real(
         default=0.05, low=0, high=1, open_low=True, open_high=True, doc="ν: at most this share of a class is left out."
     )
     of: Literal["both", "positive"] = choice(
         default="both",
-        doc="Whether both classes are filtered, or the positives alone: those are often found by an experiment or a "
-        "search that errs, while nothing was said of the negatives.",
+        doc="Filter both classes, or only the positives: these often come from an error-prone experiment or search.",
     )
-    tol: float = tolerance(1e-3, "Of the one-class machines, as in `OneClassSVM`.")
-    max_iter: int = limit(10_000_000, "Of each of them.")
+    tol: float = tolerance(1e-3, "Tolerance of the one-class SVMs, as in `OneClassSVM`.")
+    max_iter: int = limit(10_000_000, "Maximum number of iterations of each one-class SVM.")
 
     def _check_parameters(self) -> None:
         if not isinstance(self.binary, Solver) or "binary" not in self.binary.targets or self.binary.input != "gram":
@@ -76,7 +86,7 @@ class FilteredSVC(BinarySolver):
         self.binary.check_parameters()
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
-        """Raise ParameterError where the binary solver would, or might after the filter of one class."""
+        """Raise ParameterError if the binary solver would, or might after filtering."""
         self.binary.check_labels(y)
         y = np.asarray(y)
         classes = np.unique(y)
@@ -90,7 +100,7 @@ class FilteredSVC(BinarySolver):
                 raise ParameterError(
                     f"the filter, with nu={self.nu:g}, may leave as few as {least} of {len(own)} {word}, and then "
                     f"{error.problem}",
-                    remedy=f"lower the nu of the filter, or what solver {self.binary.name!r} was given",
+                    remedy=f"lower the nu of the filter, or the parameters of solver {self.binary.name!r} was given",
                 ) from error
 
     @classmethod
@@ -104,7 +114,7 @@ class FilteredSVC(BinarySolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(CSVC(tol=1e-6), tol=1e-6), cls(CSVC(tol=1e-6), nu=0.2, of="positive", tol=1e-6)]
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
@@ -133,7 +143,7 @@ class FilteredSVC(BinarySolver):
         }
 
     def _outside(self, K: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.bool_], dict[str, Any]]:
-        """Return which rows of one class lie outside, and the report of its one-class SVM."""
+        """Return the outliers of one class, and the report of its one-class SVM."""
         if len(K) < 2:
             return np.zeros(len(K), dtype=bool), {"converged": True, "residual": 0.0}
         machine = OneClassSVM(nu=self.nu, tol=self.tol, max_iter=self.max_iter).fit(K)
@@ -146,7 +156,7 @@ class FilteredSVC(BinarySolver):
         return self.machine_._decide(K, columns[self.machine_.support_])
 
     def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
-        """Return that of the binary solver, in the columns of all rows."""
+        """Return that of the binary solver, on all columns."""
         found = self.machine_.linear()
         return None if found is None else (self._on_columns(found[0]), found[1])
 
@@ -156,14 +166,14 @@ class FilteredSVC(BinarySolver):
         return {"machine": header}, {**nest("machine", arrays), "left_out": self.left_out_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
         self.left_out_ = arrays["left_out"]
 
 
 def _told(left_out: Sequence[int], y: npt.NDArray[np.float64]) -> str:
-    """Return what was left out in words, and what to do where it is more than half of a class."""
+    """Return a description of the rows left out, with a remedy if it is more than half of a class."""
     sizes = [int(np.sum(y == sign)) for sign in (-1.0, 1.0)]
     several = [f"{few} of {size} {word}" for few, size, word in zip(left_out, sizes, WORDS, strict=True)]
     much = any(2 * few > size for few, size in zip(left_out, sizes, strict=True))
-    return f"the filter left out {' and '.join(several)}" + (", more than half: give it a smaller nu" if much else "")
+    return f"the filter left out {' and '.join(several)}" + (", more than half; choose a smaller nu" if much else "")

@@ -1,4 +1,4 @@
-"""Solvers by the kind of what they learn: classes, two classes, real numbers."""
+"""Solver bases by label kind: classes, two classes, real numbers."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 MANY = 0.4
-"""Classes for each sample from which on scikit-learn is asked whether they are classes."""
+"""Classes per sample above which scikit-learn decides whether labels are classes."""
 
 
 def _are_classes(y: npt.NDArray[Any]) -> bool:
-    """Tell whether labels are classes for certain: texts, whole numbers, or reals that are whole."""
+    """Return whether labels are certainly classes: text, integers, or integral reals."""
     return y.dtype.kind in "biuU" or (y.dtype.kind == "f" and bool(np.all(y == np.floor(y))))
 
 
 def _check_classes(y: npt.NDArray[Any]) -> None:
-    """Raise LabelError for labels that scikit-learn takes for no classes."""
-    from sklearn.utils.multiclass import check_classification_targets  # only here: it costs start-up
+    """Raise LabelError for labels that scikit-learn does not recognise as classes."""
+    from sklearn.utils.multiclass import check_classification_targets  # imported here: it slows start-up
 
     try:
         check_classification_targets(y)
@@ -35,7 +35,7 @@ def _check_classes(y: npt.NDArray[Any]) -> None:
 
 
 class ClassSolver(ClassifierProtocol, Solver):
-    """Base of solvers that learn classes.
+    """Base of classifiers.
 
     Attributes
     ----------
@@ -69,18 +69,18 @@ class ClassSolver(ClassifierProtocol, Solver):
         return self.classes_[(decisions > 0).astype(np.int64) if decisions.ndim == 1 else decisions.argmax(axis=1)]
 
     def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Set `classes_` and return, for each label, its place among them."""
+        """Set `classes_` and return the index of each label."""
         certain = _are_classes(y)
         if not certain:
             _check_classes(y)
         classes, codes = np.unique(y, return_inverse=True)
         if certain and len(classes) > MANY * len(y):
-            _check_classes(y)  # warns that so many may be numbers
+            _check_classes(y)  # warns that labels may be numbers
         self.classes_: npt.NDArray[Any] = classes
         if len(self.classes_) < 2:
             raise LabelError(
                 f"all {len(y)} training labels are of one class, {self.classes_[0]!s}",
-                remedy="a classifier needs members of two classes",
+                remedy="a classifier needs samples of two classes",
             )
         return codes
 
@@ -91,7 +91,7 @@ class ClassSolver(ClassifierProtocol, Solver):
         return header, {"classes": classes, **arrays}
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `state` returned.
+        """Restore what `state` returned.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class ClassSolver(ClassifierProtocol, Solver):
 
 
 class BinarySolver(ClassSolver):
-    """Base of solvers that tell two classes apart; a decision above zero means ``classes_[1]``.
+    """Base of binary solvers; a decision above zero means ``classes_[1]``.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class BinarySolver(ClassSolver):
         """Return the labels as −1.0 and 1.0."""
         codes = super()._coded(y)
         if len(self.classes_) > 2:
-            from sklearn.utils.multiclass import type_of_target  # only here: needed by a message alone
+            from sklearn.utils.multiclass import type_of_target  # imported here: only a message needs it
 
             raise LabelError(
                 f"Only binary classification is supported. The type of the target is {type_of_target(y)}.",
@@ -132,16 +132,16 @@ class BinarySolver(ClassSolver):
         return 2.0 * codes - 1.0
 
     def __sklearn_tags__(self) -> "Tags":
-        """Tell scikit-learn that more than two classes are an error."""
+        """Return scikit-learn's tags: binary only."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
 
 
 class AnyClassSolver(ClassSolver):
-    """Base of solvers that tell two classes or more apart without binary classifiers.
+    """Base of solvers for two or more classes without binary classifiers.
 
-    A decision is one number for two classes, above zero for the second, and else one for each class.
+    A decision is one number for two classes, above zero for the second, otherwise one for each class.
 
     Examples
     --------
@@ -157,7 +157,7 @@ class AnyClassSolver(ClassSolver):
 
 
 class RealSolver(RegressorProtocol, Solver):
-    """Base of solvers that predict a real number; the decision is the prediction.
+    """Base of regression solvers; the decision is the prediction.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from scipy.linalg.lapack import dpotri, dsytrf, dsytrs
 from seqkern.core.errors import GramError
 
 ROWS = 256
-"""So many rows at a time, where a whole matrix would be a copy too many."""
+"""Rows processed at a time, to avoid a copy of the whole matrix."""
 
 
 def check_symmetric(K: npt.NDArray[np.float64]) -> None:
@@ -44,7 +44,7 @@ def check_symmetric(K: npt.NDArray[np.float64]) -> None:
             raise GramError(
                 f"the matrix is not symmetric: K[{start + i}, {start + j}] = {rows[i, j]:g}, "
                 f"K[{start + j}, {start + i}] = {K[start + j, start + i]:g}",
-                remedy="use (K + Kᵀ) / 2, or the solver psvc or psvr, which takes any matrix",
+                remedy="use (K + Kᵀ) / 2, or solver psvc or psvr, which takes any matrix",
             )
 
 

@@ -1,4 +1,4 @@
-"""Which metadata a solver's methods take, for scikit-learn's routing of metadata where that is switched on."""
+"""scikit-learn's metadata routing for solvers."""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,8 +22,8 @@ class MetadataRouting:
     """
 
     def get_metadata_routing(self) -> "MetadataRequest":
-        """Return what is requested: nothing, but what `set_fit_request` and `set_score_request` said."""
-        # loaded only where used, by scikit-learn: costs start-up
+        """Return the requests made by `set_fit_request` and `set_score_request`."""
+        # imported here: scikit-learn, the caller, has loaded it already
         from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 
         if hasattr(self, "_metadata_request"):
@@ -35,12 +35,12 @@ class MetadataRouting:
         return request
 
     def set_fit_request(self, *, groups: bool | str | None) -> Self:
-        """Say whether a meta-estimator hands groups to `fit`.
+        """Set whether a meta-estimator passes groups to `fit`.
 
         Parameters
         ----------
         groups : bool, str or None
-            Whether it does; or the name under which it gets them; None makes it an error to give it some.
+            Whether it does, or the name of the argument; None makes passing groups an error.
 
         Returns
         -------
@@ -49,12 +49,12 @@ class MetadataRouting:
         Raises
         ------
         RuntimeError
-            If scikit-learn's routing of metadata is off.
+            If scikit-learn's metadata routing is off.
         """
         return self._request("fit", "groups", groups)
 
     def set_score_request(self, *, sample_weight: bool | str | None) -> Self:
-        """Say whether a meta-estimator hands weights of samples to `score`.
+        """Set whether a meta-estimator passes sample weights to `score`.
 
         Parameters
         ----------
@@ -68,13 +68,13 @@ class MetadataRouting:
         Raises
         ------
         RuntimeError
-            If scikit-learn's routing of metadata is off.
+            If scikit-learn's metadata routing is off.
         """
         return self._request("score", "sample_weight", sample_weight)
 
     def _request(self, method: str, name: str, wanted: Any) -> Self:
         """Keep one request under the name that `sklearn.base.clone` copies, and return self."""
-        from sklearn import get_config  # loaded only where used: costs start-up
+        from sklearn import get_config  # imported here: slows start-up
 
         if not get_config()["enable_metadata_routing"]:
             raise RuntimeError("metadata routing is off; call sklearn.set_config(enable_metadata_routing=True) before")

@@ -16,7 +16,7 @@ from seqkern.core.errors import ParameterError
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})")
 SIGNIFICANT = 6
-"""Drawn numbers are rounded to so many digits: no more is worth reading."""
+"""Drawn numbers are rounded to this many digits."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,9 @@ class Range:
 
     def __post_init__(self) -> None:
         if not self.low < self.high:
-            raise ParameterError(f"the range {self} is empty", remedy="write the smaller number first, as 0.01..100")
+            raise ParameterError(
+                f"the range {self} is empty", remedy="write the smaller number first, such as 0.01..100"
+            )
 
     def __str__(self) -> str:
         return f"{self.low}..{self.high}"

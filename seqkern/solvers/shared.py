@@ -6,8 +6,8 @@ from seqkern.core.parameters import integer, numbers_by_name, real
 
 LARGEST_SEED = 2**63 - 1
 BALANCED = (
-    'Factor of C for each class: ``"balanced"`` gives classes the same total, n / (c · members) with c classes and n '
-    "training rows."
+    'Factor of C for each class; ``"balanced"`` is n / (c · members) for c classes and n '
+    "training rows, so that all classes have the same total."
 )
 
 
@@ -122,7 +122,7 @@ class SearchesCost:
 
         @property
         def C(self) -> Any:  # noqa: N802
-            """Cost of an error."""
+            """C, the cost of an error."""
 
     @classmethod
     def default_grid(cls) -> dict[str, list[Any]]:

@@ -180,7 +180,7 @@ def draw_spec(spec: Spec, rng: np.random.Generator, *, search: bool = False) -> 
 
 
 def has_range(spec: Spec) -> bool:
-    """Tell whether a spec holds a range of values, which only random search can use.
+    """Return whether a spec holds a range of values, which only random search can use.
 
     Parameters
     ----------
@@ -311,8 +311,8 @@ def make_solver(spec: "Spec | Solver", kind: str, classes: Sequence[str] = ()) -
         return SOLVERS.build("pairwise_voting", binary=solver)
     if set(solver.targets) == {"none"}:
         raise ParameterError(
-            f"solver {solver.name!r} learns without labels",
-            remedy="leave them out: seqkern train with one file and without --labels; or choose another solver",
+            f"solver {solver.name!r} is unsupervised",
+            remedy="run seqkern train with one file and without --labels, or choose another solver",
         )
     able = [name for name, cls in SOLVERS.classes.items() if kind in cls.targets]
     raise ParameterError(
@@ -347,8 +347,9 @@ def common_input(specs: Iterable["Spec | Solver"]) -> str:
     for solver in solvers:
         if solver.input != solvers[0].input:
             raise ParameterError(
-                f"solver {solvers[0].name!r} takes {TAKES[solvers[0].input]}, {solver.name!r} {TAKES[solver.input]}",
-                remedy="choose among solvers of one sort",
+                f"solver {solvers[0].name!r} takes {TAKES[solvers[0].input]}, "
+                f"{solver.name!r} takes {TAKES[solver.input]}",
+                remedy="choose solvers that take the same input",
             )
     return solvers[0].input
 
@@ -386,7 +387,9 @@ def solver_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArra
         solver = build_solver(header["spec"])
         solver.restore(header, arrays)
     except (KeyError, TypeError, ParameterError) as error:
-        raise ModelError(f"not the state of a solver: {error}", remedy="train the model again") from error
+        raise ModelError(
+            f"not the state of a solver: {error}", remedy="the model file is corrupted; train the model again"
+        ) from error
     return solver
 
 
@@ -394,7 +397,7 @@ def _split_spec(spec: Any) -> tuple[str, dict[str, Any]]:
     """Return a spec's solver name and a dict of its parameters."""
     spec = parse_spec(spec, "solver") if isinstance(spec, str) else spec
     if not isinstance(spec, Mapping) or not isinstance(spec.get("solver"), str):
-        raise ParameterError(f"{spec!r} names no solver", remedy="write it like {solver: csvc, C: 1} or csvc:C=1")
+        raise ParameterError(f"{spec!r} does not name a solver", remedy="write it as {solver: csvc, C: 1} or csvc:C=1")
     name = spec["solver"]
     cls = SOLVERS.get(name)
     values = normal_values(cls, {key: value for key, value in spec.items() if key != "solver"}, grid=True)
@@ -451,12 +454,12 @@ def _choices(name: str, key: str, value: Any, search: bool, ends: bool) -> list[
 
 
 def _is_one_value(name: str, key: str) -> bool:
-    """Tell whether the value of a parameter is not a grid, whatever it is."""
+    """Return whether the value of a parameter is not a grid, whatever it is."""
     return key in SOLVERS.get(name).list_parameters()
 
 
 def _is_grid_of_solvers(name: str, key: str, value: Any) -> bool:
-    """Tell whether a value of a parameter is a spec of a solver whose values are to be drawn, too."""
+    """Return whether a value of a parameter is a spec of a solver whose values are to be drawn, too."""
     return isinstance(value, dict) and "solver" in value and not _is_one_value(name, key)
 
 

@@ -45,7 +45,7 @@ class Stored(Estimator):
         raise NotImplementedError
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------
@@ -69,7 +69,7 @@ class Stored(Estimator):
         return header, {"support": self.support_, **arrays}
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `state` returned.
+        """Restore what `state` returned.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class Stored(Estimator):
         support = places[self.support_]
         if np.any(support < 0):
             raise ParameterError(
-                f"row {self.support_[support < 0][0]} is left out, but prediction needs it",
+                f"row {self.support_[support < 0][0]} is missing, but prediction needs it",
                 remedy="keep every row of support_",
             )
         return Stored.renumber(self, support, len(rows))

@@ -89,7 +89,9 @@ class Threshold:
         values, are_positive = np.asarray(decisions, dtype=np.float64), np.asarray(positive, dtype=bool)
         n_positive, n_negative = int(np.count_nonzero(are_positive)), int(np.count_nonzero(~are_positive))
         if not n_positive or not n_negative:
-            raise LabelError("one class only: no threshold can be chosen", remedy="give units of both classes")
+            raise LabelError(
+                "no threshold can be chosen: there is only one class", remedy="give samples of both classes"
+            )
         places = _places(values)
         found = n_positive - np.searchsorted(np.sort(values[are_positive]), places, side="right")
         wrong = n_negative - np.searchsorted(np.sort(values[~are_positive]), places, side="right")

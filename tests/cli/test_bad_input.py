@@ -144,7 +144,7 @@ LISTED = [
     reading("empty file", "", "is empty", "check how"),
     reading("empty file to train on", "", "is empty", command=lambda file: train(file, "GOOD/neg.fa")),
     reading("record without sequence", ">a\nACGT\n>b\n>c\nACGT\n", "record 'b'", "has no sequence", "empty=skip"),
-    reading("sequence shorter than k", ">a\nACGTA\n>b\nAC\n", "record 'b'", "2 letters", "k=3", "short=zero"),
+    reading("sequence shorter than k", ">a\nACGTA\n>b\nAC\n", "record 'b'", "2 residues", "k=3", "short=zero"),
     reading("new sequence shorter than k", ">a\nACGT\n>b\nA\n", "record 'b'", "k=2", command=predict),
     reading(
         "letter outside", ">a\nACGT\n>b\n" + "ACGT" * 9 + "!\n", "record 'b'", "'!' at position 37", "unknown=mask"
@@ -293,7 +293,9 @@ def too_long(name, kernel, *words):
 
 
 LONG_WORDS = [
-    too_long(f"{kernel}: longer than every sequence", kernel, "record 'a'", "5 letters", needed, f"a smaller {smaller}")
+    too_long(
+        f"{kernel}: longer than every sequence", kernel, "record 'a'", "5 residues", needed, f"a smaller {smaller}"
+    )
     for kernel, needed, smaller in (
         ("gapped_kmer:l=10,k=6", "l=10", "l"),
         ("wildcard:k=6,m=1", "k=6", "k"),

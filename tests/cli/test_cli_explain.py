@@ -92,7 +92,7 @@ def test_a_kernel_without_letters_is_one_line(tmp_path, files, new, capsys):
     kernel = "pairwise:vector_kernel=rbf,base=(spectrum:k=2)"
     assert main(["train", *files, "--kernel", kernel, "--solver", "csvc:C=1", "-o", path]) == 0
     err = fails(capsys, "explain", path, new, "-o", str(tmp_path / "out"))
-    assert "letter by letter" in err
+    assert "residue by residue" in err
     assert not (tmp_path / "out").exists()
 
 

@@ -340,8 +340,8 @@ def test_train_doubts_dna_among_proteins(tmp_path, capsys):
     ("kernel", "policy", "problem"),
     [
         ('{"kernel": "motif", "motifs": ["[AC]", "G-T-T"]}', "zero_diagonal", "its kernel with itself is zero"),
-        ("spectrum:k=3", "short", "1 letter is fewer than k=3"),
-        ("gappy_pair:k=1,m=1", "short", "1 letter is too few: a pair of k-mers needs 2"),
+        ("spectrum:k=3", "short", "1 residue is fewer than k=3"),
+        ("gappy_pair:k=1,m=1", "short", "1 residue is too few: a pair of k-mers needs 2"),
     ],
 )
 def test_the_remedy_for_a_refused_sequence_is_one_of_training(tmp_path, files, capsys, kernel, policy, problem):

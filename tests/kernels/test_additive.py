@@ -122,7 +122,7 @@ def test_a_sequence_that_is_one_word_has_its_weight(case):
     if kernel.name in NOT_ALONE:
         pytest.skip(NOT_ALONE[kernel.name])
     if wordless(kernel):
-        pytest.skip("has no words")
+        pytest.skip("has no k-mers")
     if kernel.kmers_vary:
         pytest.skip("weights are means")
     if isinstance(getattr(kernel, "k", None), list):
@@ -345,7 +345,7 @@ def test_a_letter_more_in_common_changes_little(spec):
 
 def test_a_sequence_without_letters_cannot_share():
     kernel = build_kernel("rbf:gamma=0.5,base=(spectrum:k=3,short=zero,normalize=false)")
-    with pytest.raises(SequenceError, match=r"'2'.*no letters"):
+    with pytest.raises(SequenceError, match=r"'2'.*no residues"):
         attributions(kernel, encode(["AAAA", ""]), encode(["AAAA"]), np.array([1.0]))
 
 
@@ -364,7 +364,7 @@ def test_kernels_of_numbers_fold_but_have_no_letters():
     columns = kernel.prepare(Z)
     rows = kernel.prepare(X, like=columns)
     np.testing.assert_allclose(fold(kernel, columns, c)(rows), kernel.kernel(X, Z) @ c, rtol=1e-12)
-    with pytest.raises(ParameterError, match="letter by letter"):
+    with pytest.raises(ParameterError, match="residue by residue"):
         kernel._attribute(X, Z, c)
 
 

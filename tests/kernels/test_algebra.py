@@ -157,17 +157,17 @@ def test_blocks_are_computed_in_several_threads(monkeypatch):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: SumKernel([]), "is made of kernels"),
-        (lambda: SumKernel("spectrum"), "is made of kernels"),
-        (lambda: ProductKernel([SpectrumKernel(), "spectrum:k=3"]), "is made of kernels"),
+        (lambda: SumKernel([]), "needs kernels as parts"),
+        (lambda: SumKernel("spectrum"), "needs kernels as parts"),
+        (lambda: ProductKernel([SpectrumKernel(), "spectrum:k=3"]), "needs kernels as parts"),
         (lambda: SumKernel([SpectrumKernel(), LinearKernel()]), "features, sequences"),
         (lambda: SumKernel([SpectrumKernel()], weights=[-0.5]), "weight=-0.5"),
         (lambda: SumKernel([SpectrumKernel()], weights=[float("nan")]), "weight=nan"),
         (lambda: SumKernel([SpectrumKernel()], weights=[1, 1]), "2 weights for 1 parts"),
         (lambda: SumKernel([SpectrumKernel(k=0)]), "k=0"),
-        (lambda: PartKernel(LinearKernel(), 0, 1), "takes no sequences"),
+        (lambda: PartKernel(LinearKernel(), 0, 1), "does not take sequences"),
         (lambda: PartKernel(SpectrumKernel(), 0.5, 1), "part's start=0.5"),
-        (lambda: RBFKernel(base="spectrum"), "is made of kernels"),
+        (lambda: RBFKernel(base="spectrum"), "needs kernels as parts"),
     ],
 )
 def test_what_cannot_be_combined_is_a_parameter_error(make, message):

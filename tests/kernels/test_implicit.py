@@ -115,7 +115,7 @@ def test_kernels_without(text):
 
 def test_a_kernel_without_features_at_positions():
     kernel = build_kernel("gappy_pair:k=1,distance_weight=linear,sigma=3")
-    with pytest.raises(ParameterError, match="leave out distance_weight"):
+    with pytest.raises(ParameterError, match="remove distance_weight"):
         kernel.check_implicit()
 
 

@@ -276,8 +276,8 @@ def test_short_sequences_are_an_error_that_names_the_record_or_empty(kernel, X):
     kernel.set_params(short="zero", zero_diagonal="zero")
     if kernel.min_length():
         least = kernel.min_length()
-        letters = "letter" if least == 1 else "letters"
-        assert kernel.prepare(short).counts[f"sequences with fewer than {least} {letters}"] == 1
+        residues = "residue" if least == 1 else "residues"
+        assert kernel.prepare(short).counts[f"sequences with fewer than {least} {residues}"] == 1
     K = kernel.kernel(short)
     assert not K[-1].any()
     np.testing.assert_array_equal(K[:-1, :-1], kernel.kernel(X))

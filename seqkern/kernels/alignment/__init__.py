@@ -1,1 +1,1 @@
-"""Alignments of many pairs at once, in vector lanes, and the scores that they are made of."""
+"""Alignment kernels: many pairs at once in vector lanes, and their substitution scores."""

@@ -1,4 +1,4 @@
-"""What the kernels of alignments have in common: a substitution matrix and affine gap costs."""
+"""Shared by the alignment kernels: a substitution matrix and affine gap costs."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -27,19 +27,19 @@ def check_gaps(gap_open: float, gap_extend: float) -> None:
     Raises
     ------
     ParameterError
-        If they are anything else.
+        If the costs are out of order, or negative.
     """
     check_real("gap_open", gap_open, 0)
     check_real("gap_extend", gap_extend, 0)
     if gap_extend > gap_open:
         raise ParameterError(
             f"gap_extend={gap_extend} is more than gap_open={gap_open}",
-            remedy="gap_open is the cost of a gap's first letter, gap_extend that of each further one",
+            remedy="gap_open is the cost of the first residue of a gap, gap_extend that of each further one",
         )
 
 
 def check_cells(row_lengths: npt.NDArray[np.int64], col_lengths: npt.NDArray[np.int64], most: int) -> None:
-    """Check that sequences are short enough to be taken apart.
+    """Check that sequences are short enough to be explained.
 
     Parameters
     ----------
@@ -56,19 +56,20 @@ def check_cells(row_lengths: npt.NDArray[np.int64], col_lengths: npt.NDArray[np.
     rows, cols = (int(lengths.max(initial=0)) for lengths in (row_lengths, col_lengths))
     if rows * cols > most:
         raise SequenceError(
-            f"sequences of {rows} and {cols} letters are too long to be taken apart", remedy="cut them into parts"
+            f"sequences of {rows} and {cols} residues are too long to be explained",
+            remedy="cut the sequences into shorter parts",
         )
 
 
 class AlignmentKernel(SequenceKernel):
-    """Base of the kernels with the parameters `matrix`, `gap_open` and `gap_extend`; no kernel by itself.
+    """Base of the kernels with the parameters `matrix`, `gap_open` and `gap_extend`; not a kernel itself.
 
-    The name of a matrix of Biopython, a table of scores, or a file, which is read once: its scores are part of the
-    kernel's identity and of saved models.
+    The matrix is the name of a Biopython matrix, a table of scores, or a file. A file is read once; its scores are part
+    of the identity of the kernel and of saved models.
     """
 
     positive_semidefinite = False
-    missing_file_remedy = "check the path, or choose a matrix of Biopython, such as BLOSUM62"
+    missing_file_remedy = "check the path, or choose a matrix of Biopython such as BLOSUM62"
     _loaded = cast("tuple[str, ScoreMatrix] | None", None)
 
     if TYPE_CHECKING:  # what the kernels declare
@@ -131,7 +132,7 @@ class AlignmentKernel(SequenceKernel):
         return {"matrix": matrix.letters}, {"matrix": matrix.scores}
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------

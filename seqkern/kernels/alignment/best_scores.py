@@ -1,8 +1,8 @@
-"""Scores of optimal local alignments of many pairs: which sequence is a row, and which are beside others in lanes.
+"""Scores of optimal local alignments of many pairs, and the assignment of sequences to rows and vector lanes.
 
-A row sequence meets a group of lane sequences at once, and the work is the row's length times that of the longest of
-the group. So lanes are sorted by length, and of a pair with a sequence much longer than others, the longer one is the
-row. Scores are integers: none of this changes them.
+A row sequence is aligned with a group of lane sequences at once; the work is the length of the row times that of the
+longest lane. So lanes are sorted by length, and a sequence much longer than the others becomes the row. Scores are
+integers, so the assignment does not change them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 WIDTHS = (8, 16, 32)
 TABLE_CODES = 32
-MOST_CELLS = 1 << 32  # of one alignment, a byte each, where it is taken apart
+MOST_CELLS = 1 << 32  # of one alignment, a byte each, when it is explained
 
 
 class AlignedSequences:
@@ -52,9 +52,9 @@ class AlignedSequences:
         too_long = np.flatnonzero(X.lengths > LARGEST_TOTAL // max(1, scores.largest))
         if len(too_long):
             raise SequenceError(
-                f"has {X.lengths[too_long[0]]} letters: scores might exceed 2^30 units of {scores.unit}",
+                f"has {X.lengths[too_long[0]]} residues: scores might exceed 2^30 units of {scores.unit}",
                 record=X.ids[too_long[0]],
-                remedy="give scores of fewer digits, or cut it into parts",
+                remedy="give scores with fewer digits, or cut the sequence into parts",
             )
         self.squares = self._own_scores()
 
@@ -136,7 +136,7 @@ def product(rows: AlignedSequences, cols: AlignedSequences, out: npt.NDArray[np.
     rows, cols : AlignedSequences, n and m records
         What is compared.
     out : ndarray of float64, shape (n, m)
-        Where to write.
+        Output array.
     """
     n = len(rows)
     if rows.squares is cols.squares and rows.first == cols.first and n <= len(cols):
@@ -224,7 +224,7 @@ def _fill(
 
 
 def shares(rows: AlignedSequences, cols: AlignedSequences, coefficients: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Return what each residue of the rows has of Σ_j coefficients[j]·score(x, z_j), by one optimal alignment each.
+    """Return the share of each residue of the rows in Σ_j coefficients[j]·score(x, z_j), by one optimal alignment each.
 
     Parameters
     ----------

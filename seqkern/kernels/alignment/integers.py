@@ -66,8 +66,8 @@ class IntegerScores:
         numerator = math.gcd(*integers) or 1
         if max(map(abs, integers)) > LARGEST[32] * numerator:
             raise ParameterError(
-                f"scores or gap costs are more than {LARGEST[32]} times what all are multiples of",
-                remedy="make them smaller, or round them",
+                f"scores or gap costs exceed {LARGEST[32]} times their common unit",
+                remedy="give smaller or rounded scores and costs",
             )
         common = math.gcd(numerator, denominator)
         *scores, first, further = (value // numerator for value in integers)

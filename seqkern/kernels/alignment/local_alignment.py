@@ -1,6 +1,6 @@
 """The local alignment kernel: all local alignments of two sequences (Vert, Saigo, Akutsu 2004).
 
-The numbers are made by `seqkern.kernels.alignment.local_sums`, many pairs at once in vector lanes.
+`seqkern.kernels.alignment.local_sums` computes the values, many pairs at once in vector lanes.
 """
 
 from typing import Any, Literal
@@ -30,28 +30,40 @@ ROW_BYTES, PROFILE_BYTES = 320, 64  # for a letter of the rows, and for one of t
 
 
 class LocalAlignmentKernel(AlignmentKernel):
-    """(1/β)·ln K(x, y), K = Σ_π exp(β·s(π)) over all local alignments π of x and y.
+    r"""Local alignment kernel: the sum over all local alignments.
 
-    An alignment's score s(π) is the sum of the scores of its pairs of letters less its gap costs; the empty alignment
-    counts too, with the score 0. With growing β this becomes the Smith-Waterman score, that of the best alignment;
-    here the others add to it.
+    It suits homologs, including remote ones. Unlike Smith-Waterman, all alignments contribute; with growing β the value
+    approaches the Smith-Waterman score. The empty alignment counts too, with score 0.
 
-    K itself is positive semi-definite if the matrix exp(β·s(a, b)) is, but of little use: K(x, x) exceeds K(x, y) by
-    many powers of ten. Its logarithm is not: an SVM wants it repaired, by an eigenvalue shift or the empirical kernel
-    map, as in the paper; a P-SVM takes it as it is. Often a matrix happens to have no negative eigenvalue: ``seqkern
-    gram --spectrum`` tells. Repaired models can be explained, but after the empirical kernel map only with
-    ``normalize=false`` there, or by the kernel `pairwise` instead.
+    The sum itself is positive semi-definite if the matrix exp(β·s(a, b)) is, but of little use: K(x, x) exceeds K(x, y)
+    by many orders of magnitude. Its logarithm is indefinite. For an SVM, repair it by an eigenvalue shift or the
+    empirical kernel map, as in the paper; a P-SVM takes it as it is. Repaired models can be explained, but after the
+    empirical kernel map only with ``normalize=false`` there; alternatively use the kernel `pairwise`.
 
-    With ``normalize=false`` logarithms are in the hundreds or thousands, and the C of an SVM counts in units of 1/K:
+    With ``normalize=false`` logarithms are in the hundreds or thousands, and the C of an SVM scales with 1/K:
     normalise, or choose C of about 1e-4 to 1e-2.
 
-    Masked letters (B, J, O, U, X, Z and * in proteins, with ``unknown="mask"``) are aligned too, with the scores of the
-    matrix's X (N for DNA), or else its smallest score; an alphabet of one's own scores each by the matrix.
+    Masked residues (B, J, O, U, X, Z and * in proteins, with ``unknown="mask"``) are aligned too, with the scores of
+    the matrix's X (N for DNA), or else its smallest score. A custom alphabet scores each of its letters by the matrix.
+
+    Notes
+    -----
+    With s(π) the score of a local alignment π of x and y, the substitution scores less the gap costs,
+
+    .. math:: K(x, y) = (1/β) \ln \sum_π \exp(β s(π))
+
+    With ``logarithm=false`` K is the sum itself.
+
+    Complexity: O(|x|·|y|) per pair, many pairs at once in vector lanes.
+
+    Definiteness: the logarithm is not positive semi-definite, though many Gram matrices happen to have no negative
+    eigenvalue: check with ``seqkern gram --spectrum``.
 
     References
     ----------
-    Vert, Saigo, Akutsu: Local alignment kernels for biological sequences. In Schölkopf, Tsuda, Vert: Kernel methods
-    in computational biology, MIT Press, 2004.
+    Vert, Saigo, Akutsu: Local alignment kernels for biological sequences. In: Kernel Methods in Computational Biology,
+    MIT Press, 2004.
+
     Saigo, Vert, Ueda, Akutsu: Protein homology detection using string alignment kernels. Bioinformatics 20, 2004.
 
     Examples
@@ -62,35 +74,38 @@ class LocalAlignmentKernel(AlignmentKernel):
     """
 
     name = "local_alignment"
-    summary = "Adds up how well two sequences match in all their local alignments, the better ones counting more."
+    summary = "Sums over all local alignments of two sequences; better alignments count more."
 
     beta: float = real(
-        default=0.5, low=1e-6, high=1e6, kw_only=False, doc="The larger, the more the best alignments count."
+        default=0.5, low=1e-6, high=1e6, kw_only=False, doc="β: larger values favour the best alignments."
     )
     matrix: str | list[list[float]] = text(
         default="BLOSUM62",
         rows=True,
         kw_only=False,
-        doc="The name of a substitution matrix of Biopython, a file in the format of NCBI, or scores in the order of "
-        "the alphabet's letters.",
+        doc="Substitution matrix: a name known to Biopython, a file in NCBI format, or scores in the "
+        "order of the alphabet.",
     )
     gap_open: float = real(
-        default=11, low=0, kw_only=False, doc="A gap of n letters costs gap_open + (n − 1)·gap_extend."
+        default=11,
+        low=0,
+        kw_only=False,
+        doc="Cost of opening a gap: a gap of n residues costs gap_open + (n − 1)·gap_extend.",
     )
-    gap_extend: float = real(default=1, low=0, kw_only=False, doc="The same of a gap's further letters.")
-    logarithm: bool = flag(default=True, doc="Whether to return (1/β)·ln K, or K.")
+    gap_extend: float = real(default=1, low=0, kw_only=False, doc="Cost of each further residue of a gap.")
+    logarithm: bool = flag(default=True, doc="Return the logarithm (1/β)·ln Σ, or the sum itself.")
     precision: Literal["single", "double"] = choice(
         default="single",
-        doc="Of the sums. In single precision ln K is wrong by less than 2^−22·(|x| + |y| + 40), in practice by a "
-        "hundredth of it; in double precision by less than 2^−51·(|x| + |y| + 40). Double precision is taken "
-        "anyway for pairs of which both sequences have more than 1,024 letters, and where β·s exceeds about 8 or "
-        "β·gap_open 50.",
+        doc="Precision of the sums. The error of ln K is below 2^−22·(|x| + |y| + 40) in single "
+        "precision, typically a hundredth of that, and below 2^−51·(|x| + |y| + 40) in double "
+        "precision. Double precision is used anyway if both sequences have more than 1,024 "
+        "residues, or if β·s exceeds about 8 or β·gap_open 50.",
     )
-    normalize: bool = changed(default=False, doc="Divide by sqrt(K(x, x)·K(y, y)), or the same of their logarithms.")
+    normalize: bool = changed(default=False, doc="Divide by sqrt(K(x, x)·K(y, y)), with K the logarithms or the sums.")
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence whose value with itself is 0 or less, as that of one "
-        "without letters is: refuse it, or give it a row of zeros.",
+        doc="When normalising, what to do with a sequence whose value with itself is 0 or less, as "
+        "that of one without letters is: raise an error, or return zeros.",
     )
 
     @classmethod
@@ -157,7 +172,9 @@ class LocalAlignmentKernel(AlignmentKernel):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share the value by how likely each letter is in a pair, if alignments are as likely as they weigh."""
+        """Share the value by the probability that each residue is aligned, with alignments weighted as in the
+        kernel.
+        """
         cols = self._prepare(support, None)
         rows = self._prepare(X, cols)
         if not self.logarithm:
@@ -189,7 +206,7 @@ class LocalAlignmentKernel(AlignmentKernel):
         longest = max(int(X.lengths.max(initial=0)), work.longest)
         own = Cost(each * cells * 1e-9, longest * (ROW_BYTES + PROFILE_BYTES * (X.alphabet.size + 1)))
         total = own + work.output(self.n_threads)
-        return Plan(method, total.seconds, total.bytes, f"{cells:.3g} pairs of letters, {each:.2g} ns each")
+        return Plan(method, total.seconds, total.bytes, f"{cells:.3g} pairs of residues, {each:.2g} ns each")
 
 
 def _exponential(logarithms: npt.NDArray[np.float64], rows: LocalSums) -> npt.NDArray[np.float64]:
@@ -197,7 +214,7 @@ def _exponential(logarithms: npt.NDArray[np.float64], rows: LocalSums) -> npt.ND
     over = np.flatnonzero((logarithms > LARGEST_LOGARITHM).any(axis=1))
     if len(over):
         raise SequenceError(
-            "its kernel exceeds what a number can hold",
+            "its kernel value overflows",
             record=rows.ids[rows.first + over[0]],
             remedy="choose logarithm=true, normalize=true or a smaller beta",
         )

@@ -1,10 +1,10 @@
-"""Sums over all local alignments: the engine of the local alignment kernel.
+"""The engine of the local alignment kernel: sums over all local alignments.
 
 `LocalSums` is a set of sequences made ready, `product` fills a rectangle with ln K. K(x, y) is computed with one
 sequence as rows and the other one, beside others, in a vector lane. Which is which is a matter of the two sequences
 alone, the larger one by length and then by its codes being the row, so that lanes beside each other differ little in
-length: the bits are the same wherever the pair occurs. Neither do they depend on the other lanes. How numbers are made
-is said in `seqkern.kernels.alignment.local_factors`.
+length: the bits are the same wherever the pair occurs. Neither do they depend on the other lanes.
+`seqkern.kernels.alignment.local_factors` describes the numerics.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class LocalSums:
     logarithms : ndarray of float64
         ln K of each with itself, of all records.
     values : ndarray of float64
-        What the kernel makes of them; it sets them.
+        The kernel values, set by the kernel.
     """
 
     def __init__(self, X: SequenceSet, factors: Factors, like: LocalSums | None = None) -> None:
@@ -152,7 +152,7 @@ def product(rows: LocalSums, cols: LocalSums, out: npt.NDArray[np.float64]) -> n
     rows, cols : LocalSums, n and m records
         `rows` was made like the whole that `cols` is cut from.
     out : ndarray of float64, shape (n, m)
-        Where to write.
+        Output array.
 
     Returns
     -------
@@ -175,7 +175,7 @@ def product(rows: LocalSums, cols: LocalSums, out: npt.NDArray[np.float64]) -> n
 
 
 def shares(rows: LocalSums, cols: LocalSums, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Share values of pairs by how likely each residue of a row is in a pair with one of the column.
+    """Share the values of pairs by the probability that each residue of a row is aligned with one of the column.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def shares(rows: LocalSums, cols: LocalSums, values: npt.NDArray[np.float64]) ->
     Returns
     -------
     ndarray of float64, shape (residues of the rows,)
-        Row after row, summed over the columns. Alignments are as likely as they weigh.
+        Row after row, summed over the columns.
     """
     result = np.zeros(int((rows.stop - rows.start).sum()))
     ours, theirs = (payload._records(np.arange(len(payload))) for payload in (rows, cols))

@@ -1,4 +1,4 @@
-"""The pairwise kernel: a sequence is the vector of its scores against the training sequences."""
+"""The pairwise kernel: sequences as vectors of scores against the training sequences."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -28,11 +28,25 @@ _DATA: dict[str, Any] = {"sequences": SequenceSet, "features": FeatureTable, "si
 
 
 class PairwiseKernel(CompositeKernel):
-    """Kernel between vectors of scores against the training sequences (Liao & Noble, J Comput Biol 10, 2003).
+    r"""Pairwise kernel: sequences as vectors of scores against the training sequences.
 
-    `fit` keeps the training sequences as references r_1 … r_R. A sequence x is the vector φ(x) =
-    (K(x, r_1), …, K(x, r_R)), K the base kernel, which may be indefinite; the kernel is φ(x) · φ(y), or a
-    radial basis function of ‖φ(x) − φ(y)‖.
+    It makes any base kernel, even an indefinite one such as Smith-Waterman, usable in an SVM. It suits homologs. `fit`
+    keeps the training sequences as references r_1, …, r_R.
+
+    Notes
+    -----
+    With B the base kernel and φ(x) = (B(x, r_1), …, B(x, r_R)),
+
+    .. math:: K(x, y) = φ(x) · φ(y)  or  K(x, y) = \exp(−γ ‖φ(x) − φ(y)‖^2)
+
+    Complexity: R values of the base kernel per sequence, then O(R) per pair.
+
+    Definiteness: positive semi-definite.
+
+    References
+    ----------
+    Liao, Noble: Combining pairwise sequence similarity and support vector machines for detecting remote protein
+    evolutionary and structural relationships. Journal of Computational Biology 10, 2003.
 
     Examples
     --------
@@ -47,11 +61,13 @@ class PairwiseKernel(CompositeKernel):
     data_dependent = True
     positive_semidefinite = True
 
-    base: Kernel | None = component("kernel", default=None, kw_only=False, doc="K; by default Smith-Waterman.")
+    base: Kernel | None = component(
+        "kernel", default=None, kw_only=False, doc="Base kernel; by default Smith-Waterman."
+    )
     vector_kernel: Literal["linear", "rbf"] = VECTOR_KERNEL
     gamma: float | str = VECTOR_GAMMA
     normalize: bool = changed(
-        default=True, doc="Whether to scale the vectors to unit length, before the radial basis function too."
+        default=True, doc="Scale the vectors to unit length, also before the radial basis function."
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error", doc="What to do, when normalising, about a sequence that no reference resembles."
@@ -65,7 +81,7 @@ class PairwiseKernel(CompositeKernel):
 
     def _given(self) -> list[Kernel]:
         if self.base is None:
-            # loaded only where used: costs start-up
+            # imported here: slows start-up
             from seqkern.kernels.alignment.smith_waterman import SmithWatermanKernel
 
             return [SmithWatermanKernel()]
@@ -76,7 +92,7 @@ class PairwiseKernel(CompositeKernel):
         self._between().check_parameters()
 
     def _between(self) -> Kernel:
-        """Return the kernel between vectors, unfitted, before the normalisation that every kernel has."""
+        """Return the kernel between vectors, unfitted and without normalisation."""
         normalize = self.normalize and self.vector_kernel != "linear"
         return kernel_of_vectors(self.vector_kernel, self.gamma, normalize, self.zero_diagonal)
 
@@ -115,7 +131,7 @@ class PairwiseKernel(CompositeKernel):
         return header, {**arrays, **nest("references", own)}
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------
@@ -145,11 +161,11 @@ class PairwiseKernel(CompositeKernel):
         return None if values is None else lambda rows: values(rows.parts[0])
 
     def _of_references(self, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return what each reference's score counts, float64 (R,): φ(x) · Σ_j c_j φ(z_j) is a sum of scores."""
+        """Return the weight of each reference's score in φ(x) · Σ_j c_j φ(z_j), float64 (R,)."""
         if self.vector_kernel != "linear":
             raise ParameterError(
-                f"kernel 'pairwise' with vector_kernel={self.vector_kernel} cannot be taken apart letter by letter",
-                remedy="choose vector_kernel=linear, or a kernel of words",
+                f"kernel 'pairwise' with vector_kernel={self.vector_kernel} cannot be explained residue by residue",
+                remedy="choose vector_kernel=linear, or a kernel based on k-mers such as spectrum",
             )
         return coefficients @ self._vectors(support).values
 

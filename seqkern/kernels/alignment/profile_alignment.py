@@ -1,6 +1,6 @@
 """The profile alignment kernel: alignments of profiles with profiles (Rangwala and Karypis 2005).
 
-The numbers are made by `seqkern.kernels.alignment.profile_product`, in vector lanes.
+`seqkern.kernels.alignment.profile_product` computes the values, in vector lanes.
 """
 
 from typing import Any, Literal
@@ -21,21 +21,34 @@ METHODS = ("smith_waterman", "local_alignment")
 
 
 class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
-    """Local alignments of two profiles, in which columns i and j score Σ_a p_i(a)·s_j(a) + s_i(a)·p_j(a) + shift.
+    r"""Profile alignment kernel: local alignments of two profiles.
 
-    p are the probabilities of the letters at a position, the track ``profile``, and s their log-odds scores in half
-    bits, the track ``pssm``; a position with a masked letter has both, too. With the method ``"smith_waterman"`` K is
-    the score of the best alignment, 0 at least. With ``"local_alignment"`` it is (1/β)·ln(1 + Σ exp(β·score)), the sum
-    over all local alignments (Vert, Saigo, Akutsu 2004). Neither is positive semi-definite; often a matrix happens to
-    have no negative eigenvalue: ``seqkern gram --spectrum`` tells.
+    It suits remote homologs among proteins with PSSMs. The track ``profile`` holds the probabilities p of the letters
+    at a position, the track ``pssm`` their log-odds scores s in half bits. A masked residue has both, too.
 
-    With ``normalize=false`` values grow with the lengths of sequences, to hundreds and more, and the C of an SVM counts
-    in units of 1/K: normalise, or choose C of about 1e-4 to 1e-2.
+    With ``normalize=false`` values grow with the lengths of the sequences, to hundreds and more, and the C of an SVM
+    scales with 1/K: normalise, or choose C of about 1e-4 to 1e-2.
 
-    Column scores, and the sums of Smith-Waterman, are in single precision: K is wrong by less than
-    2^−23·(|x| + |y| + letters of the alphabet) times what the absolute values of all that is summed add up to, and by
-    about 1e-6 of itself as a rule. The sums of the local alignment kernel are in double precision, at any length; left
-    out are alignments that weigh less than e^−700 of what ends within 16 positions of them.
+    Notes
+    -----
+    Columns i of x and j of y score
+
+    .. math:: S(i, j) = \sum_a p_i(a) s_j(a) + s_i(a) p_j(a) + shift
+
+    The method ``"smith_waterman"`` returns the score of the best alignment, at least 0; ``"local_alignment"`` sums over
+    all non-empty local alignments π with score s(π):
+
+    .. math:: K(x, y) = (1/β) \ln(1 + \sum_π \exp(β s(π)))
+
+    Complexity: O(b·|x|·|y|) per pair for an alphabet of b letters, many pairs at once in vector lanes.
+
+    Definiteness: not positive semi-definite. Many Gram matrices happen to have no negative eigenvalue: check with
+    ``seqkern gram --spectrum``.
+
+    Column scores, and the sums of Smith-Waterman, are in single precision: the error of K is below 2^−23·(|x| + |y| +
+    b) times the sum of the absolute values of all summands, typically a relative error of 1e-6. The sums of the local
+    alignment kernel are in double precision, at any length; they omit alignments whose weight is below e^−700 of those
+    that end within 16 positions.
 
     References
     ----------
@@ -61,36 +74,37 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
     """
 
     name = "profile_alignment"
-    summary = "Aligns two families' letters position by position, and scores where they agree."
+    summary = "Aligns the profiles of two sequences, and scores where they agree."
     profile_tracks = ("profile", "pssm")
     positive_semidefinite = False
 
-    method: str = choice(default="smith_waterman", choices=METHODS, doc="Whether the best alignment counts, or all.")
+    method: str = choice(default="smith_waterman", choices=METHODS, doc="Use the best alignment, or all alignments.")
     beta: float = real(
         default=0.25,
         low=0,
         open_low=True,
-        doc="β, of the local alignment kernel only. β times a column score is to be 35 at most. That score is a sum "
-        "of two: 0.25 here is the 0.5 that is usual for substitution scores.",
+        doc="β, for ``local_alignment`` only. β times a column score must not exceed 35. A column "
+        "score is a sum of two: 0.25 here corresponds to the usual 0.5 for substitution scores.",
     )
     gap_open: float = real(
         default=3.0,
         low=0,
-        doc="A gap of n letters costs gap_open + (n − 1)·gap_extend. Column scores of profiles are smaller than "
-        "substitution scores, and so are these: by default of the size that Rangwala and Karypis chose.",
+        doc="Cost of opening a gap: a gap of n residues costs gap_open + (n − 1)·gap_extend. Profile "
+        "column scores are smaller than substitution scores; the default costs are of the size "
+        "that Rangwala and Karypis chose.",
     )
-    gap_extend: float = real(default=0.75, low=0, doc="The same of a gap's further letters.")
+    gap_extend: float = real(default=0.75, low=0, doc="Cost of each further residue of a gap.")
     shift: float = real(
         default=0.0,
         low=-LARGEST,
         high=LARGEST,
-        doc="Added to each column score: the zero-shift of Rangwala and Karypis, who chose up to 1.5.",
+        doc="Added to each column score: the zero-shift of Rangwala and Karypis, who chose values up to 1.5.",
     )
     normalize: bool = changed(default=False)
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence without any alignment with itself: refuse it, or give it "
-        "a row of zeros.",
+        doc="When normalising, what to do with a sequence without any alignment with itself: raise an "
+        "error, or return zeros.",
     )
 
     @classmethod
@@ -120,10 +134,10 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share the score of one best alignment: pairs for x's residues, gaps for those in or beside them.
+        """Share the score of one best alignment: pairs among the residues of x, gaps among the residues in or next to
+        them.
 
-        The value of the local alignment kernel is shared by how likely each letter is in a pair, if alignments are as
-        likely as they weigh.
+        The value of the local alignment kernel is shared by the probability that each residue is aligned.
         """
         sums = self._sums()
         rows, cols = (ProfileColumns.of(self.with_profiles(Z), sums) for Z in (X, support))

@@ -1,4 +1,4 @@
-"""Profiles made ready for alignment, and rectangles of their scores: the engine of the profile alignment kernel.
+"""The engine of the profile alignment kernel: prepared profiles, and blocks of their scores.
 
 One sequence is the row, others are in vector lanes. The score of Smith-Waterman is the same to the bit whichever of
 the two is the row. The sum of the local alignment kernel is not: there it is the smaller one, by length and then by a
@@ -28,7 +28,7 @@ LARGEST = 1e6  # of a score in a track, and of the shift
 MOST_DIGITS = 700 / _profile_alignment.REACH - 8
 # Likewise below 0, for the weight of a pair; and of two gaps, next to which pairs of less weight do not matter.
 LEAST_DIGITS, GAP_DIGITS = 86.0, 70.0
-MOST_CELLS = 25_000_000  # of two sequences that are taken apart, 24 bytes each
+MOST_CELLS = 25_000_000  # of two sequences that are explained, 24 bytes each
 VECTOR_BYTES = 64
 # CPU nanoseconds for a multiply-add of a column score, and for the rest of a cell, for each level of instructions.
 MULTIPLY_NS = (0.075, 0.018, 0.018)
@@ -87,7 +87,7 @@ class ProfileColumns:
 
     @classmethod
     def of(cls, X: SequenceSet, sums: Sums) -> ProfileColumns:
-        """Make sequences ready.
+        """Prepare sequences.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class ProfileColumns:
             pssm = self.pssm[start:stop]
             if np.abs(pssm).max(initial=0) > LARGEST:
                 raise SequenceError(
-                    f"the track 'pssm' has scores beyond {LARGEST:g}", record=record, remedy="make its profile again"
+                    f"the track 'pssm' has scores beyond {LARGEST:g}", record=record, remedy="rebuild its profile"
                 )
             largest, least = (2 * float(end(initial=0)) + sums.shift for end in (pssm.max, pssm.min))
             most = MOST_DIGITS / max(largest, 1e-9)
@@ -221,7 +221,7 @@ def product(rows: ProfileColumns, cols: ProfileColumns, out: npt.NDArray[np.floa
     rows, cols : ProfileColumns, n and m records
         What is compared.
     out : ndarray of float64, shape (n, m)
-        Where to write.
+        Output array.
     """
     n = len(rows)
     if rows.keys is cols.keys and rows.first == cols.first and n <= len(cols):
@@ -275,7 +275,7 @@ def _fill(
 def shares(
     rows: ProfileColumns, cols: ProfileColumns, coefficients: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """Return what each residue of the rows has of Σ_j coefficients[j]·K(x, z_j); see `_profile_shares.h`.
+    """Return the share of each residue of the rows in Σ_j coefficients[j]·K(x, z_j); see `_profile_shares.h`.
 
     Parameters
     ----------

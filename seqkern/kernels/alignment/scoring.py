@@ -1,8 +1,7 @@
-"""Scores of aligned letters: substitution matrices of Biopython, from a file, or one's own.
+"""Substitution scores: matrices of Biopython, from a file, or custom.
 
-A `ScoreMatrix` holds scores and the letters that they are for, `score_table` the scores of an alphabet, by codes. The
-file format is that of the matrices of BLAST and EMBOSS: comments behind ``#``, a line of letters, and for each letter a
-line that begins with it.
+A `ScoreMatrix` holds scores and their letters; `score_table` returns the scores of an alphabet by code. The file format
+is that of BLAST and EMBOSS: comments after ``#``, a line of letters, and a line for each letter that begins with it.
 """
 
 import difflib
@@ -27,7 +26,7 @@ TWINS = {"U": "T", "T": "U"}
 
 @dataclass(frozen=True)
 class ScoreMatrix:
-    """Scores, and the letters that they are for.
+    """Scores and their letters.
 
     Attributes
     ----------
@@ -66,7 +65,7 @@ class ScoreMatrix:
         Raises
         ------
         ParameterError
-            If a letter has no scores, or the matrix is one for proteins and the alphabet DNA or RNA.
+            If a letter has no scores, or a protein matrix meets a DNA or RNA alphabet.
         """
         check_sort(alphabet, self.letters, "" if self.file else f"matrix {self.name}", self.file)
         bases = of_bases(alphabet.letters)
@@ -75,7 +74,7 @@ class ScoreMatrix:
         if missing:
             raise self._error(
                 f"has no scores for the letter {missing[0]} of the alphabet {alphabet.name}",
-                "choose another matrix, or add the letter to a file of your own",
+                "choose another matrix, or add the letter to a matrix file of your own",
             )
         masked = self.letters.find("N" if self.of_bases else "X")
         table = np.full((alphabet.size + 1, alphabet.size + 1), min(0.0, self.scores.min()))
@@ -109,13 +108,13 @@ def score_table(matrix: "str | ScoreMatrix | npt.ArrayLike", alphabet: Alphabet)
     -------
     ndarray of float64, shape (size + 1, size + 1)
         Symmetric. The last row and column are the masked letter's: the scores of the matrix's X (of N in a matrix for
-        DNA), else the smallest score there is, or 0 if all are positive.
+        DNA), else the smallest score, or 0 if all are positive.
 
     Raises
     ------
     ParameterError
-        If there is no such matrix, it lacks a letter of the alphabet, it is not symmetric and finite, or it is one
-        for proteins and the alphabet DNA or RNA.
+        If the matrix does not exist, lacks a letter of the alphabet, is not symmetric and finite, or is a protein
+        matrix for a DNA or RNA alphabet.
     FileError
         If its file cannot be read.
     """
@@ -167,12 +166,14 @@ def load_matrix(name: str) -> ScoreMatrix:
 @lru_cache(maxsize=32)
 def _of_biopython(name: str) -> ScoreMatrix:
     """Return a matrix of Biopython."""
-    # loaded only where used: costs start-up
+    # imported here: slows start-up
     from Bio.Align import substitution_matrices
 
     table = substitution_matrices.load(name)
     if not isinstance(table.alphabet, str):
-        raise ParameterError(f"matrix {name} is for codons, not letters", remedy="choose another, such as BLOSUM62")
+        raise ParameterError(
+            f"matrix {name} is for codons, not single residues", remedy="choose another matrix, such as BLOSUM62"
+        )
     scores = np.array(table, dtype=np.float64)
     scores.flags.writeable = False
     return ScoreMatrix(name, table.alphabet, scores)
@@ -184,7 +185,7 @@ def read_matrix(path: PathLike) -> ScoreMatrix:
     Parameters
     ----------
     path : path-like
-        Or ``public:NAME``, for a file of the project's registry.
+        Or ``public:NAME``, for a file in the project's registry.
 
     Returns
     -------
@@ -193,9 +194,9 @@ def read_matrix(path: PathLike) -> ScoreMatrix:
     Raises
     ------
     FileError
-        If the file cannot be had or read, or is no such matrix.
+        If the file cannot be obtained or read, or is not a matrix.
     ParameterError
-        If there is neither a file nor a matrix of Biopython with this name, or no such public file.
+        If neither a file, a matrix of Biopython nor a public file has this name.
     """
     file = local_path(path)
     if not file.exists():
@@ -221,10 +222,10 @@ def _parse(cells: list[tuple[int, list[str]]], name: str) -> tuple[str, npt.NDAr
 
     columns = [cell.upper() for cell in cells[0][1]] if cells else []
     if not columns or any(len(letter) != 1 for letter in columns):
-        raise bad("does not begin with a line of letters", "give a matrix as those of BLAST are written")
+        raise bad("does not begin with a line of letters", "give a matrix in the format of NCBI BLAST")
     letters, scores = "".join(columns), {}
     if len(set(letters)) < len(letters):
-        raise bad("has two columns for one letter", "leave one out")
+        raise bad("has two columns for one letter", "remove one")
     for number, (letter, *row) in cells[1:]:
         letter = letter.upper()
         if letter not in columns or letter in scores:

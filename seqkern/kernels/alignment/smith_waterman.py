@@ -29,20 +29,31 @@ WIDTHS = {f"int{width}": width for width in LARGEST}
 
 
 class SmithWatermanKernel(AlignmentKernel):
-    """K(x, y) = the largest score of a local alignment of x and y, with affine costs of gaps.
+    r"""Smith-Waterman kernel: the score of the best local alignment.
 
-    An alignment pairs letters of a part of x with letters of a part of y, in order. Each pair scores as the
-    substitution matrix says, each gap of n letters costs gap_open + (n − 1)·gap_extend; gaps in x and y may follow
-    each other. K is at least 0, and exact; it is not positive semi-definite. Often a matrix happens to have no negative
-    eigenvalue: ``seqkern gram --spectrum`` tells.
+    It suits homologs that share a domain. The score is exact and at least 0. Gaps in x and in y may follow each other.
 
-    With ``normalize=false`` values are in the hundreds or thousands, and the C of an SVM counts in units of 1/K:
-    normalise, or choose C of about 1e-4 to 1e-2.
+    With ``normalize=false`` values are in the hundreds or thousands, and the C of an SVM scales with 1/K: normalise, or
+    choose C of about 1e-4 to 1e-2.
+
+    Notes
+    -----
+    With s the substitution matrix, and a cost of gap_open + (n − 1)·gap_extend for each gap of n residues, over all
+    local alignments π of x and y,
+
+    .. math:: K(x, y) = \max_π (\sum_{(i, j) ∈ π} s(x_i, y_j) − gaps(π))
+
+    Complexity: O(|x|·|y|) per pair, many pairs at once in vector lanes.
+
+    Definiteness: not positive semi-definite. Many Gram matrices happen to have no negative eigenvalue: check with
+    ``seqkern gram --spectrum``.
 
     References
     ----------
     Smith, Waterman: Identification of common molecular subsequences. Journal of Molecular Biology 147, 1981.
+
     Gotoh: An improved algorithm for matching biological sequences. Journal of Molecular Biology 162, 1982.
+
     Rognes: Faster Smith-Waterman database searches with inter-sequence SIMD parallelisation. BMC Bioinformatics 12,
     2011.
 
@@ -54,33 +65,33 @@ class SmithWatermanKernel(AlignmentKernel):
     """
 
     name = "smith_waterman"
-    summary = "Scores the best alignment of a part of one sequence with a part of the other."
+    summary = "Scores the best local alignment of two sequences."
 
     matrix: str | list[list[float]] = text(
         default="BLOSUM62",
         rows=True,
         kw_only=False,
-        doc='The name of a substitution matrix of Biopython (``"BLOSUM62"``; ``"NUC.4.4"`` for DNA and RNA), the path '
-        "of a file in the format of NCBI's, or scores in the order of the alphabet's letters, symmetric. Scores "
-        "and costs are decimal numbers of at most six places. Masked letters score as the matrix's X (in a matrix "
-        "for DNA, N), or else as the smallest score in it. So do B, J, O, U, X, Z and ``*`` in proteins, if they "
-        "are masked; to give them scores of their own, read the sequences with the alphabet "
-        "``ARNDCQEGHILKMFPSTWYVBZX*``.",
+        doc='Substitution matrix: a name known to Biopython (``"BLOSUM62"``; ``"NUC.4.4"`` for DNA '
+        "and RNA), a file in NCBI format, or symmetric scores in the order of the alphabet. "
+        "Scores and costs are decimal numbers with at most six places. Masked residues score as "
+        "the matrix's X (N in a DNA matrix), or else as its smallest score. This includes B, J, "
+        "O, U, X, Z and ``*`` in proteins if they are masked; to use their own scores, read the "
+        "sequences with the alphabet ``ARNDCQEGHILKMFPSTWYVBZX*``.",
     )
     gap_open: float = real(
-        default=11, low=0, kw_only=False, doc="The cost of a gap's first letter, at least that of a further one."
+        default=11, low=0, kw_only=False, doc="Cost of the first residue of a gap, at least `gap_extend`."
     )
-    gap_extend: float = real(default=1, low=0, kw_only=False, doc="The cost of each further one.")
+    gap_extend: float = real(default=1, low=0, kw_only=False, doc="Cost of each further residue of a gap.")
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence that scores nothing with itself: refuse it, or give it a "
-        "row of zeros.",
+        doc="When normalising, what to do with a sequence that scores nothing with itself: raise an "
+        "error, or return zeros.",
     )
     algorithm: str = choice(
         default="auto",
         choices=("auto", "int8", "int16", "int32"),
         execution=True,
-        doc="The numbers to begin with; what they cannot hold is computed again in wider ones.",
+        doc="Integer type to start with; scores that overflow are recomputed in a wider type. Results are identical.",
     )
 
     @classmethod
@@ -123,7 +134,9 @@ class SmithWatermanKernel(AlignmentKernel):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share the score of one best alignment: pairs for x's residues, gaps for those in or beside them."""
+        """Share the score of one best alignment: pairs among the residues of x, gaps among the residues in or next to
+        them.
+        """
         return shares(self._prepare(X, None), self._prepare(support, None), coefficients)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
@@ -154,4 +167,4 @@ class SmithWatermanKernel(AlignmentKernel):
         vectors = (columns * len(scores.table) + 2 * max(longest)) * threads
         own = Cost(each * cells * 1e-9, VECTOR_BYTES[level] * vectors + sum(len(Z.codes) for Z in both))
         total = own + work.output(self.n_threads)
-        return Plan(f"int{width}", total.seconds, total.bytes, f"{cells:.3g} pairs of letters, {each:.2g} ns each")
+        return Plan(f"int{width}", total.seconds, total.bytes, f"{cells:.3g} pairs of residues, {each:.2g} ns each")

@@ -1,1 +1,1 @@
-"""Profile hidden Markov models: read or built, and the gradients of their likelihood."""
+"""Profile hidden Markov models, read or built, and the gradients of their likelihood."""

@@ -21,21 +21,21 @@ MATCH, MISMATCH = 5.0, -4.0
 
 
 def check_alphabet(alphabet: Alphabet) -> None:
-    """Raise SequenceError unless there are profile HMMs of an alphabet.
+    """Raise SequenceError unless profile HMMs exist for an alphabet.
 
     Parameters
     ----------
     alphabet : Alphabet
-        Of the sequences that a model is to be built of.
+        Alphabet of the sequences.
 
     Raises
     ------
     SequenceError
-        If it is none of dna, rna and protein.
+        If it is not dna, rna or protein.
     """
     if alphabet not in ALPHABETS.values():
         raise SequenceError(
-            f"there are profile HMMs of dna, rna and protein, and the sequences have the alphabet {alphabet.name}",
+            f"profile HMMs need dna, rna or protein, and the sequences have the alphabet {alphabet.name}",
             remedy="choose model=markov",
         )
 
@@ -52,7 +52,7 @@ def hmmer_alphabet(alphabet: Alphabet) -> pyhmmer.easel.Alphabet:
     -------
     pyhmmer.easel.Alphabet
     """
-    # loaded only where used: costs start-up
+    # imported here: slows start-up
     from pyhmmer.easel import Alphabet
 
     return {"dna": Alphabet.dna, "rna": Alphabet.rna, "protein": Alphabet.amino}[alphabet.name]()
@@ -71,7 +71,7 @@ def background(alphabet: Alphabet) -> npt.NDArray[np.float64]:
     ndarray of float64, shape (letters,)
         They sum to 1.
     """
-    # loaded only where used: costs start-up
+    # imported here: slows start-up
     from pyhmmer.plan7 import Background
 
     return np.array(Background(hmmer_alphabet(alphabet)).residue_frequencies, dtype=np.float64)
@@ -81,16 +81,16 @@ def build_profile(X: SequenceSet) -> ProfileHMM:
     """Return the ProfileHMM of a set of sequences.
 
     The sequences are aligned by FAMSA without refinement (its PFASUM43 for proteins, 5 for a match and -4 for a
-    mismatch of bases; a masked letter scores 0 with any), and the model is built as hmmbuild does: a column is one of
-    the model if half of the sequences, weighted by Henikoff and Henikoff, have a letter in it (if there is none, all
-    columns are); mixture Dirichlet priors; as many effective sequences as give a model of HMMER's target information.
-    Of one sequence the priors have the most to say. The result depends on neither threads nor chance.
+    mismatch of bases; a masked letter scores 0 with any), and the model is built as hmmbuild does: a column belongs to
+    the model if half of the sequences, with Henikoff weights, have a residue in it (if none does, all columns belong);
+    mixture Dirichlet priors; as many effective sequences as give a model of HMMER's target information. For a single
+    sequence the priors dominate. The result is deterministic and independent of threads.
 
     Parameters
     ----------
     X : SequenceSet
-        Sequences with nothing but masked letters are left out. Without any other, the model is one column with the
-        background frequencies.
+        Sequences of masked residues only are left out. Without any other, the model is one column with the background
+        frequencies.
 
     Returns
     -------
@@ -99,9 +99,9 @@ def build_profile(X: SequenceSet) -> ProfileHMM:
     Raises
     ------
     SequenceError
-        If the alphabet is none of dna, rna and protein.
+        If the alphabet is not dna, rna or protein.
     ParameterError
-        If HMMER builds no model of them.
+        If HMMER cannot build a model.
     """
     check_alphabet(X.alphabet)
     strings = [text for text in X.strings() if set(text) - {"*"}]
@@ -111,7 +111,9 @@ def build_profile(X: SequenceSet) -> ProfileHMM:
     aligned = align(strings, X.alphabet)
     model = _build(aligned, X.alphabet, symfrac=0.5) or _build(aligned, X.alphabet, symfrac=0.0)
     if model is None:
-        raise ParameterError("no profile HMM can be built of the positive sequences", remedy="give an HMM by hmm=FILE")
+        raise ParameterError(
+            "no profile HMM can be built from the positive sequences", remedy="give an HMM with hmm=FILE"
+        )
     return from_hmmer(model, frequencies)
 
 
@@ -148,12 +150,12 @@ def align(strings: Sequence[str], alphabet: Alphabet) -> list[str]:
     list of str
         One row for each sequence, in the same order.
     """
-    # loaded only where used: costs start-up
+    # imported here: slows start-up
     from pyfamsa import Aligner, Sequence
 
     # FAMSA knows amino acids only, and T, not U.
     texts = [text.replace("*", "X").replace("U", "T").encode() for text in strings]
-    # Its refinement is not used: the result depends on what happens to be in memory.
+    # Its refinement is not used: the result would depend on the contents of memory.
     aligner = Aligner(threads=1, refine=False, scoring_matrix=_scores(Aligner().scoring_matrix, alphabet))
     result = aligner.align([Sequence(b"%d" % i, text) for i, text in enumerate(texts)])
     rows = {int(row.id): row.sequence.decode() for row in result}
@@ -173,7 +175,7 @@ def _scores(default: Any, alphabet: Alphabet) -> Any:
 
 def _build(aligned: Sequence[str], alphabet: Alphabet, symfrac: float) -> pyhmmer.plan7.HMM | None:
     """Return pyhmmer's HMM of an alignment, or None if no column is part of it."""
-    # loaded only where used: costs start-up
+    # imported here: slows start-up
     from pyhmmer.easel import TextMSA, TextSequence
     from pyhmmer.plan7 import Background, Builder
 

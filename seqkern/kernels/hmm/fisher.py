@@ -1,4 +1,4 @@
-"""The Fisher kernel: how sequences would change a model of the positives (Jaakkola et al., J Comput Biol 7, 2000)."""
+"""The Fisher kernel: how sequences would change a model of the positives (Jaakkola et al. 2000)."""
 
 import warnings
 from dataclasses import asdict
@@ -37,24 +37,36 @@ CACHE = OneEntryCache()  # features of the support set
 
 
 class FisherKernel(FeatureKernel):
-    """K(x, y) = U_xᵀ I⁻¹ U_y, U_x = ∇_θ ln P(x | θ), for a model θ of the positive examples.
+    r"""Fisher kernel: how sequences would change a model of the positives.
 
-    The model is a profile hidden Markov model, or a Markov chain. Each of its probability distributions θ_s (the
-    letters of a match state, the steps out of a state, the letters after a context) is taken as normalised anew when
-    one θ_s(a) is changed, so that U_x(a, s) = E_s(a)/θ_s(a) − Σ_b E_s(b), E the counts that are expected given x.
-    Where θ_s(a) = 0, and for a sequence that a model cannot emit at all, U is 0.
-
-    The profile HMM is passed from begin to end, once, anywhere in x. Insert states, and the two that emit what is
-    before and after, have background frequencies that are no parameters; the latter emit one more letter with the
-    probability 350/351. A masked letter is emitted with probability 1 by any state, and counts nowhere.
+    It suits protein families and other classes that a profile HMM or a Markov chain describes.
 
     `fit` aligns the positives (FAMSA) and builds the HMM as hmmbuild does, or counts k-mers. The positives are the
-    examples of the greater of two labels; all, where there are no labels, or one that is positive. For several classes
-    there is a model of each, and their U are put side by side. One positive will do, for the priors; of none that has
-    letters, the profile HMM is one column with the background frequencies: of both a warning tells. Labels of negatives
-    alone are an error.
+    examples of the greater of two labels; all examples if there are no labels, or only positive ones. With several
+    classes there is one model for each, and their vectors U are concatenated. One positive suffices, because of the
+    priors; without any positive that has unmasked residues, the profile HMM is one column with the background
+    frequencies. Both cases give a warning. Negative labels alone are an error.
+
+    The profile HMM is passed from begin to end, once, anywhere in x. Insert states and the two flanking states emit
+    background frequencies, which are not parameters; a flanking state emits one more residue with probability 350/351.
+    A masked residue is emitted with probability 1 by any state, and is not counted.
 
     With the radial basis function of Jaakkola et al.: ``rbf:gamma=jaakkola,base=(fisher:normalize=false)``.
+
+    Notes
+    -----
+    With θ the parameters of the model and I the diagonal of the Fisher information,
+
+    .. math:: K(x, y) = U_x^T I^{−1} U_y,  U_x = ∇_θ \ln P(x | θ)
+
+    Each probability distribution θ_s (the residues of a match state, the transitions of a state, the residues after a
+    context) stays normalised when one θ_s(a) changes, so that U_x(a, s) = E_s(a)/θ_s(a) − Σ_b E_s(b), with E the
+    expected counts given x. Where θ_s(a) = 0, and for a sequence that a model cannot emit, U is 0.
+
+    Complexity: O(M·|x|) per sequence for a profile HMM of M columns (forward-backward), O(|x|) for a Markov chain; then
+    the number of parameters per pair.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
@@ -70,34 +82,34 @@ class FisherKernel(FeatureKernel):
     """
 
     name = "fisher"
-    summary = "Compares how two sequences would change a model of the positive examples, if it learned from them."
+    summary = "Compares how two sequences would change a model of the positive examples."
 
     model: str = choice(
         default="profile",
         choices=MODELS,
-        doc="Profile HMMs are for dna, rna and protein; the Markov chain is for any alphabet.",
+        doc="Model of the positives. Profile HMMs need dna, rna or protein; a Markov chain takes any alphabet.",
     )
     hmm: str | None = text(
         default=None,
         path=True,
-        remedy="give the path of a HMMER3 file, as text",
-        doc="A HMMER3 file (text, compressed or not; or ``public:NAME``), instead of building a profile HMM; then "
-        "nothing is learned. The U of several models are put side by side.",
+        remedy="give the path of a HMMER3 text file",
+        doc="HMMER3 file (text, compressed or not; or ``public:NAME``) to use instead of building a "
+        "profile HMM; then nothing is learned. The U of several models are concatenated.",
     )
     transitions: bool = flag(
-        default=False, doc="Whether the steps of the profile HMM are parameters too, not its emissions only."
+        default=False, doc="Use the transition probabilities of the profile HMM as parameters, not only its emissions."
     )
     information: Literal["diagonal", "identity"] = choice(
         default="diagonal",
-        doc="I: the diagonal of the Fisher information that the model itself expects, n_s·(1 − θ_s(a))/θ_s(a) with "
-        "n_s visits of state s in one passage; or 1.",
+        doc="I: the diagonal of the Fisher information expected by the model, n_s·(1 − θ_s(a))/θ_s(a) "
+        "with n_s visits of state s per passage (``diagonal``); or 1.",
     )
-    order: int = integer(default=2, low=0, doc="Letters of a context of the Markov chain.")
-    pseudocount: float = real(default=1.0, low=0, open_low=True, doc="For each word of the Markov chain.")
+    order: int = integer(default=2, low=0, doc="Order of the Markov chain: residues in a context.")
+    pseudocount: float = real(default=1.0, low=0, open_low=True, doc="Added to each k-mer count of the Markov chain.")
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence with U = 0, as if all is masked: refuse it, or give it a "
-        "row of zeros.",
+        doc="When normalising, what to do with a sequence with U = 0, as if all is masked: raise an "
+        "error, or return zeros.",
     )
 
     @classmethod
@@ -122,7 +134,9 @@ class FisherKernel(FeatureKernel):
     def _check_parameters(self) -> None:
         if self.model == "markov" and (self.hmm is not None or self.transitions):
             given = "transitions" if self.hmm is None else "hmm"
-            raise ParameterError(f"a Markov chain has no {given}", remedy=f"leave {given} out, or give model=profile")
+            raise ParameterError(
+                f"{given} does not apply to a Markov chain", remedy=f"remove {given}, or choose model=profile"
+            )
 
     # ---- the models -----------------------------------------------------------------------------
 
@@ -134,26 +148,31 @@ class FisherKernel(FeatureKernel):
         self.alphabet_ = X.alphabet
 
     def _learn(self, X: SequenceSet) -> Any:
-        """Return the model of some sequences; warn where they say little or nothing about it."""
+        """Return the model of some sequences; warn if there are too few."""
         with_letters = sum(bool(set(text) - {"*"}) for text in X.strings())
         if with_letters == 0:
-            warnings.warn(f"{len(X)} positives, 0 with letters: the model is the background alone", stacklevel=2)
+            warnings.warn(
+                f"{len(X)} positives, 0 with unmasked residues: the model is the background alone", stacklevel=2
+            )
         elif with_letters == 1 and self.model == "profile":
-            warnings.warn(f"{len(X)} positives, 1 with letters: the profile HMM is mostly its priors", stacklevel=2)
+            warnings.warn(
+                f"{len(X)} positives, 1 with unmasked residues: the profile HMM mostly reflects its priors",
+                stacklevel=2,
+            )
         return build_profile(X) if self.model == "profile" else MarkovChain.learn(X, self.order, self.pseudocount)
 
     def _check_alphabet(self, alphabet: Alphabet) -> None:
-        """Raise an error unless there can be a model of sequences of an alphabet."""
+        """Raise an error if there is no model for an alphabet."""
         if self.model == "profile":
             check_alphabet(alphabet)
         elif alphabet.size ** (self.order + 1) > MOST_WORDS:
             raise ParameterError(
-                f"order={self.order} is too much: there would be {alphabet.size ** (self.order + 1)} probabilities",
-                remedy=f"choose one with at most {MOST_WORDS}",
+                f"order={self.order} is too large: it needs {alphabet.size ** (self.order + 1)} probabilities",
+                remedy=f"choose an order with at most {MOST_WORDS}",
             )
 
     def _models(self) -> tuple[Any, Alphabet]:
-        """Return (models, their alphabet); a file is read when first needed, and again only if it is another one."""
+        """Return (models, their alphabet); a file is read when first needed, and again only if it changes."""
         if self.hmm is None:
             return self.models_, self.alphabet_
         read = getattr(self, "_read", None)
@@ -172,7 +191,7 @@ class FisherKernel(FeatureKernel):
         return {"alphabet": asdict(alphabet), "models": len(models)}, arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------
@@ -196,9 +215,9 @@ class FisherKernel(FeatureKernel):
     def features(self, X: Any) -> npt.NDArray[np.float64]:
         """Return I^(−1/2)·U_x of each record, float64 (n, parameters), one model after the other.
 
-        The matrix times its transpose is the kernel matrix, not normalised. Of a profile HMM there are the emissions,
-        column after column, letters in alphabetical order; then, with `transitions`, the steps MM, MI, MD, IM, II, DM,
-        DD out of the begin and each column but the last.
+        The matrix times its transpose is the kernel matrix, not normalised. A profile HMM has the emissions, column
+        after column, letters in alphabetical order; then, with `transitions`, the steps MM, MI, MD, IM, II, DM, DD out
+        of the begin and each column but the last.
 
         Parameters
         ----------
@@ -222,7 +241,7 @@ class FisherKernel(FeatureKernel):
         models, alphabet = self._models()
         if X.alphabet != alphabet:
             raise SequenceError(
-                f"the sequences have the alphabet {X.alphabet.name}, the model {alphabet.name}",
+                f"the sequences have the alphabet {X.alphabet.name}, the model has {alphabet.name}",
                 file=self.hmm,
                 remedy="read them with that alphabet, or choose another model",
             )
@@ -284,9 +303,9 @@ class FisherKernel(FeatureKernel):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share U_x(a, s)·w(a, s) by the probabilities of the letters of x to be in state s, or equally in a k-mer.
+        """Share U_x(a, s)·w(a, s) by the probabilities of the residues of x in state s, or equally in a k-mer.
 
-        What rests on steps is shared equally by all letters.
+        The contributions of transitions are shared equally by all residues.
         """
         features = CACHE.get(support, self.identity(), lambda: self.features(support))
         weights = np.zeros(features.shape[1])
@@ -304,7 +323,7 @@ class FisherKernel(FeatureKernel):
 
 
 def _examples(X: SequenceSet, y: npt.ArrayLike | None) -> list[SequenceSet]:
-    """Return the sets that models are made of, a list: the positives, or the examples of each of several classes."""
+    """Return the training sets of the models: the positives, or the examples of each class."""
     if y is None:
         return [X]
     y = np.asarray(y)
@@ -312,11 +331,11 @@ def _examples(X: SequenceSet, y: npt.ArrayLike | None) -> list[SequenceSet]:
         raise LabelError(f"{len(y)} labels for {len(X)} sequences", remedy="give one for each sequence")
     classes = np.unique(y)
     if len(classes) > 2 and np.issubdtype(y.dtype, np.floating):
-        raise LabelError("kernel 'fisher' learns from classes, and the labels are numbers", remedy="give classes")
+        raise LabelError("kernel 'fisher' needs class labels, and the labels are numbers", remedy="give classes")
     if len(classes) == 0 or (len(classes) == 1 and classes.dtype.kind in "biuf" and classes[0] <= 0):
         raise LabelError(
-            f"kernel 'fisher' learns from positives, and there is none among {len(y)} labels",
-            remedy="choose a training part with positives, or give no labels if all are",
+            f"kernel 'fisher' learns from positives, and there are none among {len(y)} labels",
+            remedy="choose a training part with positives, or give no labels if all samples are positive",
         )
     chosen = classes if len(classes) > 2 else classes[-1:]
     return [X.take(np.flatnonzero(y == one)) for one in chosen]

@@ -15,16 +15,16 @@ CHUNK_ENTRIES = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class MarkovChain:
-    """Probabilities of a letter after the `order` letters before it.
+    """Probabilities of a residue given the `order` residues before it.
 
-    The likelihood is that of all letters but the first `order`. Words with a masked letter do not count.
+    The likelihood covers all residues but the first `order`. K-mers with a masked residue do not count.
 
     Attributes
     ----------
     chances : ndarray of float64, shape (contexts, letters)
         P(b | context), contexts in alphabetical order; all above 0.
     visits : ndarray of float64, shape (contexts,)
-        How often a context is expected in a sequence.
+        Expected number of occurrences of a context in a sequence.
     order : int
     """
 
@@ -34,14 +34,14 @@ class MarkovChain:
 
     @classmethod
     def learn(cls, X: SequenceSet, order: int, pseudocount: float) -> Self:
-        """Return the chain of a set of sequences: of their k-mers of order + 1 letters, plus `pseudocount` for each.
+        """Return the chain of a set of sequences: of their k-mers of order + 1 residues, plus `pseudocount` for each.
 
         Parameters
         ----------
         X : SequenceSet
-            The sequences whose k-mers of order + 1 letters are counted.
+            The sequences whose k-mers of order + 1 residues are counted.
         order : int
-            Letters of a context.
+            Residues in a context.
         pseudocount : float
             Added to the count of each k-mer.
 
@@ -60,7 +60,7 @@ class MarkovChain:
         Parameters
         ----------
         transitions : bool
-            Has no effect: a chain has no steps.
+            No effect: a chain has no transitions.
 
         Returns
         -------
@@ -78,7 +78,7 @@ class MarkovChain:
         Parameters
         ----------
         X, transitions, n_threads
-            As of `ProfileHMM.score`; of these, only `X` matters.
+            As in `ProfileHMM.score`; only `X` has an effect.
 
         Returns
         -------
@@ -94,7 +94,7 @@ class MarkovChain:
         return scores, logs
 
     def shares(self, X: SequenceSet, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return what each residue of `X` adds to the scores times `weights`, that of a k-mer shared by its residues.
+        """Return the contribution of each residue of `X` to the scores times `weights`; k-mers share theirs equally.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ class MarkovChain:
         Parameters
         ----------
         arrays : dict of str to ndarray
-            What `arrays` returned.
+            The result of `arrays`.
 
         Returns
         -------
@@ -141,7 +141,7 @@ class MarkovChain:
         Parameters
         ----------
         transitions : bool
-            Has no effect: a chain has no steps.
+            No effect: a chain has no transitions.
 
         Returns
         -------
@@ -156,9 +156,9 @@ def words_of(X: SequenceSet, order: int) -> npt.NDArray[np.int64]:
     Parameters
     ----------
     X : SequenceSet
-        Masked letters are in no k-mer.
+        No k-mer contains a masked residue.
     order : int
-        The k-mers have order + 1 letters.
+        The k-mers have order + 1 residues.
 
     Returns
     -------
@@ -183,7 +183,7 @@ def word_counts(X: SequenceSet, order: int) -> Iterator[tuple[slice, npt.NDArray
     X : SequenceSet
         The sequences.
     order : int
-        The k-mers have order + 1 letters.
+        The k-mers have order + 1 residues.
 
     Yields
     ------

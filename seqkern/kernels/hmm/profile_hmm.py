@@ -14,7 +14,7 @@ from seqkern.kernels.hmm import _forward_backward as loops
 from seqkern.sequences.sequence_set import SequenceSet
 
 LOOP = 350 / 351
-"""Probability that the state before or after the model emits one more letter."""
+"""Probability that a flanking state emits one more residue."""
 
 STEPS = ("MM", "MI", "MD", "IM", "II", "DM", "DD")
 GROUPS = (slice(0, 3), slice(3, 5), slice(5, 7))
@@ -29,16 +29,16 @@ class ProfileHMM:
 
     States: begin; for each of `length` columns a match state, an insert state after it (but for the last column) and a
     delete state; end. Before the begin and after the end a state emits any number of letters, one more with the
-    probability 350/351. These two and the inserts emit letters with their background frequencies, as HMMER's own
-    programs have it. A masked letter is emitted with probability 1 by any state, and counted nowhere.
+    probability 350/351. These two and the inserts emit letters with their background frequencies, as in HMMER's
+    programs. A masked residue is emitted with probability 1 by any state, and not counted.
 
     Attributes
     ----------
     emissions : ndarray of float64, shape (length, letters)
         Of the match states; rows sum to 1.
     steps : ndarray of float64, shape (length, 7)
-        Probabilities of the steps MM, MI, MD, IM, II, DM, DD: row 0 is of the begin (MM and MD alone), row k of
-        column k, counted from 1. After the last column there is the end only.
+        Probabilities of the steps MM, MI, MD, IM, II, DM, DD: row 0 is of the begin (MM and MD alone), row k of column
+        k, counted from 1. The last column leads to the end only.
     background : ndarray of float64, shape (letters,)
     """
 
@@ -55,7 +55,7 @@ class ProfileHMM:
         emissions : array_like of float, shape (length, letters)
             Of the match states.
         steps : array_like of float, shape (length, 7)
-            As the attribute. What row 0 says of inserts and deletes is left out.
+            As the attribute. Values of row 0 for inserts and deletes are ignored.
         background : array_like of float, shape (letters,)
             Frequencies of the letters.
 
@@ -82,7 +82,7 @@ class ProfileHMM:
         Parameters
         ----------
         transitions : bool
-            Whether those of the steps count too.
+            Whether to include the transitions.
 
         Returns
         -------
@@ -99,11 +99,11 @@ class ProfileHMM:
         ----------
         X : SequenceSet, n records
         transitions : bool
-            The scores of the steps too.
+            Whether to include the scores of the transitions.
         n_threads : int, optional
             By default all cores.
         kept_rows : int, optional
-            Forward rows that are kept at a time. The bits do not depend on it.
+            Forward rows kept at a time; does not change the bits.
 
         Returns
         -------
@@ -169,13 +169,13 @@ class ProfileHMM:
     def information(self, transitions: bool = False) -> npt.NDArray[np.float64]:
         """Return the diagonal of the Fisher information of one passage, float64 (width,): visits · (1 − θ)/θ.
 
-        The visits of a state are those that the model expects; what is emitted, and the step that is taken, is taken
-        to be known. 0 for θ of 0 and 1, which are no parameters.
+        The visits of a state are those that the model expects; emissions and transitions are assumed known. 0 for θ of
+        0 and 1, which are not parameters.
 
         Parameters
         ----------
         transitions : bool
-            Whether that of the steps is wanted, too.
+            Whether to include the transitions.
 
         Returns
         -------
@@ -247,7 +247,7 @@ class ProfileHMM:
         Parameters
         ----------
         arrays : dict of str to ndarray
-            What `arrays` returned.
+            The result of `arrays`.
 
         Returns
         -------

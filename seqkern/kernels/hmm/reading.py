@@ -21,15 +21,15 @@ def read_profiles(path: PathLike) -> tuple[list[ProfileHMM], Alphabet]:
     Returns
     -------
     models : list of ProfileHMM
-        In the order of the file. Their background is HMMER's own.
+        In the order of the file. Their background is that of HMMER.
     alphabet : Alphabet
 
     Raises
     ------
     FileError
-        If the file cannot be had or read, has no model, or models of several alphabets.
+        If the file cannot be obtained or read, has no model, or models of several alphabets.
     ParameterError
-        If there is no such public file.
+        If the public file does not exist.
     """
     with open_text(local_path(path)) as (text, name):
         found = parse_hmms(text.read(), name)

@@ -1,9 +1,9 @@
-"""Real weights on the numbers of pairs of windows at each Hamming distance, from sums over subsets of positions.
+"""Real weights for the pairs of windows at each Hamming distance, from sums over subsets of positions.
 
 S_j, the sum over the subsets of j positions of their spectrum kernels, counts a pair of windows that agree in g
 positions C(g, j) times. So the pairs that agree in exactly g are N_g = Σ_{j ≥ g} (−1)^(j − g)·C(j, g)·S_j: integers,
-exact. Only then do the real weights come in, Σ_h weight_h·N_(k − h), h ascending: the same bits as from any other way
-to count the pairs.
+exact. The real weights are applied last, Σ_h weight_h·N_(k − h), h ascending, so that all ways to count the pairs give
+the same bits.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,12 +25,12 @@ CHUNK_ENTRIES = 1 << 15
 
 
 def needed_sizes(weights: Sequence[float]) -> range:
-    """Return the sizes of subsets that `SubsetDistances` needs: from the fewest matches that count on.
+    """Return the subset sizes that `SubsetDistances` needs, from the fewest matches that count to k.
 
     Parameters
     ----------
     weights : list of float
-        Of the Hamming distances 0, …, k.
+        Weights of the Hamming distances 0, …, k.
 
     Returns
     -------
@@ -47,13 +47,13 @@ def distances_cost(work: Workload, size: int, weights: Sequence[float], shifted:
     Parameters
     ----------
     work : Workload
-        The matrix; of both strands, where both count.
+        Workload of the matrix; of both strands if both count.
     size : int
         Letters of the alphabet.
     weights : list of float
-        Of the Hamming distances 0, …, k.
+        Weights of the Hamming distances 0, …, k.
     shifted : bool
-        False where windows have weights of their own; see `seqkern.kernels.kmer.subsets.find_patterns`.
+        False if windows have weights of their own; see `seqkern.kernels.kmer.subsets.find_patterns`.
 
     Returns
     -------
@@ -76,11 +76,11 @@ class SubsetDistances:
     strands : {"one", "both"}
         With ``"both"``, windows of both strands with those of both: each pair is there twice.
     work : Workload
-        Decides which blocks are dense.
+        Determines which blocks are dense.
     like : SubsetDistances, optional
-        The columns that these rows will be compared with.
+        The columns to compare these rows with.
     window_weights : ndarray of int64, shape (windows of all strands,), optional
-        What each window counts.
+        Weight of each window.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class SubsetDistances:
     Raises
     ------
     SequenceError
-        If a number of pairs could exceed 64 bits.
+        If a number of pairs might exceed 64 bits.
     """
 
     real = True
@@ -113,7 +113,9 @@ class SubsetDistances:
         # A sum over subsets is largest for all pairs of the windows of one record, and multiplied by C(j, g) at most.
         largest = max(self._bound(j, self) * 2**j for j in self.members)
         if largest * len(self.members) >= INT64_LIMIT:
-            raise SequenceError("the sequences are too long for exact sums", remedy="cut them into parts")
+            raise SequenceError(
+                "the sequences are too long for exact sums", remedy="cut the sequences into shorter parts"
+            )
         self.squares = self._weighted(
             {
                 j: sum(factor * block.squares for factor, block in members) // self.divisors[j]
@@ -122,7 +124,7 @@ class SubsetDistances:
         )
 
     def _bound(self, j: int, cols: "SubsetDistances") -> float:
-        """Return what no sum of the products of the subsets of `j` positions can exceed, before it is divided."""
+        """Return an upper bound of the sums over the subsets of `j` positions, before division."""
         return sum(
             abs(factor) * sqrt(rows.largest * others.largest)
             for (factor, rows), (_, others) in zip(self.members[j], cols.members[j], strict=True)

@@ -1,6 +1,6 @@
-"""What a pair of l-mers at Hamming distance h adds to a gapped k-mer kernel: the weights c_h.
+"""The weights c_h of pairs of l-mers at Hamming distance h in a gapped k-mer kernel.
 
-All of them are rational; they are computed exactly and rounded once.
+They are rational, computed exactly and rounded once.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,9 +25,9 @@ def gapped_weights(
     size : int
         Letters of the alphabet.
     l, k : int
-        Residues of an l-mer, and of a gapped k-mer in it.
+        Residues in an l-mer, and fixed positions of a gapped k-mer.
     d : int, optional
-        The largest distance that counts; by default all do.
+        The largest distance that counts; by default all.
     estimator : {"count", "full", "truncated"}
         ``count``: the gapped k-mers that two l-mers share, C(l − h, k). ``full``: `estimate`. ``truncated``:
         `truncated_estimate`.
@@ -73,15 +73,15 @@ def as_numbers(fractions: Iterable[Fraction | int]) -> list[int] | list[float]:
 def estimate(size: int, l: int, k: int) -> list[Fraction]:  # noqa: E741
     """Return w_h = b^−l Σ_{j ≤ k} Kr_j(h), h = 0, …, l, exact.
 
-    The count of an l-mer, estimated from the counts of the gapped k-mers, is the sum over the l-mers at hand of w at
-    their distance from it. Kr_j is the Krawtchouk polynomial of degree j, b the size of the alphabet.
+    The count of an l-mer estimated from gapped k-mer counts is the sum over the observed l-mers of w at their distance
+    from it. Kr_j is the Krawtchouk polynomial of degree j, b the size of the alphabet.
 
     Parameters
     ----------
     size : int
         Letters of the alphabet, b.
     l, k : int
-        Residues of an l-mer, and of a gapped k-mer in it.
+        Residues in an l-mer, and fixed positions of a gapped k-mer.
 
     Returns
     -------
@@ -99,9 +99,9 @@ def krawtchouk(j: int, h: int, l: int, q: int) -> int:  # noqa: E741
     j : int
         Its degree.
     h : int
-        Where it is evaluated, 0 to `l`.
+        Argument, 0 to `l`.
     l, q : int
-        Length of the l-mers, and letters of the alphabet less one.
+        Length of the l-mers, and alphabet size minus one.
 
     Returns
     -------
@@ -113,14 +113,14 @@ def krawtchouk(j: int, h: int, l: int, q: int) -> int:  # noqa: E741
 def truncated_estimate(size: int, l: int, k: int) -> list[Fraction]:  # noqa: E741
     """Return c_h = Σ_u w(|a − u|)·w(|u − b|) for l-mers a, b at distance h; the sum is over all l-mers u, exact.
 
-    w is `estimate`, 0 from its first value on that is not positive.
+    w is `estimate`, set to 0 from its first non-positive value on.
 
     Parameters
     ----------
     size : int
         Letters of the alphabet.
     l, k : int
-        Residues of an l-mer, and of a gapped k-mer in it.
+        Residues in an l-mer, and fixed positions of a gapped k-mer.
 
     Returns
     -------

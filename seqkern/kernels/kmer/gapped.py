@@ -19,20 +19,36 @@ HALVING = 50  # residues over which the weight of an l-mer halves
 
 
 class GappedKmerKernel(SubsetFeatures, HammingKernel):
-    """K(x, y) = Σ_h c_h·N_h, N_h the number of pairs of l-mers of x and y at Hamming distance h.
+    r"""Gapped k-mer kernel: shared l-mers of which only k positions need to match.
 
-    With c_h = C(l − h, k), the features of an l-mer are its gapped k-mers, k of its residues with their positions: K is
-    their product. The estimators weigh the pairs so that K is, up to a factor, the product of the counts of the
-    *l-mers*, as estimated from the counts of gapped k-mers: robust where l-mers are too long to be found twice.
+    This is the family of gkm-SVM and LS-GKM, for any alphabet. It suits degenerate motifs, such as binding sites in
+    regulatory DNA.
 
-    With the normalised kernel as its base, ``RBFKernel(gamma=0.5, base=…)`` is exp(γ(K − 1)) for γ = 1, as LS-GKM has
-    it: ``{kernel: rbf, gamma: 0.5, base: {kernel: gapped_kmer, l: 11, k: 7, d: 3, estimator: truncated,
-    reverse_complement: true}}``.
+    With the normalised kernel as its base, ``RBFKernel(gamma=0.5, base=…)`` is exp(γ(K − 1)) for γ = 1, as in LS-GKM:
+    ``{kernel: rbf, gamma: 0.5, base: {kernel: gapped_kmer, l: 11, k: 7, d: 3, estimator: truncated, reverse_complement:
+    true}}``.
+
+    Notes
+    -----
+    With N_h(x, y) the number of pairs of l-mers of x and y at Hamming distance h,
+
+    .. math:: K(x, y) = \sum_{h=0}^{l} c_h N_h(x, y)
+
+    For ``estimator="count"``, c_h = C(l − h, k): the features are the gapped k-mers, and K is the dot product of their
+    counts. The other estimators choose c_h so that K is, up to a factor, the dot product of *l-mer* counts estimated
+    from gapped k-mer counts. These estimates are robust when l-mers are too long to occur twice.
+
+    Complexity: O(|x|·|y|) per pair by Hamming distances, many window pairs at once. For large alphabets, a sum of
+    spectrum kernels over at most C(l, k) subsets of positions for ``count``.
+
+    Definiteness: positive semi-definite, unless `d` cuts off distances with non-zero c_h.
 
     References
     ----------
     Ghandi, Lee, Mohammad-Noori, Beer: Enhanced regulatory sequence prediction using gapped k-mer features. PLoS
-    Computational Biology 10, 2014. Lee: LS-GKM: a new gkm-SVM for large-scale datasets. Bioinformatics 32, 2016.
+    Computational Biology 10, 2014.
+
+    Lee: LS-GKM: a new gkm-SVM for large-scale datasets. Bioinformatics 32, 2016.
 
     Examples
     --------
@@ -52,45 +68,47 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
     """
 
     name = "gapped_kmer"
-    summary = "Counts the words with gaps that two sequences share: k letters out of l in a row."
+    summary = "Counts the gapped k-mers that two sequences share: k residues out of l in a row."
     length_name = "l"
 
     l: int = integer(default=10, low=1, high=LARGEST_LENGTH, kw_only=False, doc="Length of the l-mers.")  # noqa: E741
-    k: int = integer(default=6, low=1, high="l", kw_only=False, doc="Residues of a gapped k-mer.")
+    k: int = integer(default=6, low=1, high="l", kw_only=False, doc="Fixed positions of a gapped k-mer.")
     d: int | None = integer(
         default=None,
         low=0,
         high="l",
-        doc="The largest distance that counts; by default all do. A smaller one can make the kernel indefinite.",
+        doc="Largest Hamming distance that counts; by default all. A limit can make the kernel indefinite.",
     )
     estimator: Literal["count", "full", "truncated"] = choice(
         default="count",
-        doc="What a pair of l-mers at distance h adds: the gapped k-mers that they share; the estimated counts' "
-        "weights; or those made sparse and positive, the default of LS-GKM.",
+        doc="c_h, what a pair of l-mers at distance h adds: the number of gapped k-mers they share; "
+        "the weights of estimated l-mer counts; or these weights truncated to positive values, "
+        "the default of LS-GKM.",
     )
     center_weighted: bool = flag(
         default=False,
-        doc="The l-mer that starts at residue i (from 0) of n possible ones has the weight min(50, ⌊50·2^(−|i − "
-        "⌊n/2⌋| / 50) + 1⌋): sites are expected at the centre.",
+        doc="Weight l-mers by position, for sites expected at the centre: l-mer i (from 0) of n has "
+        "weight min(50, ⌊50·2^(−|i − ⌊n/2⌋| / 50) + 1⌋).",
     )
     weights: None = fixed(None)
     presence: bool = fixed(False)
     reverse_complement: bool = changed(
         default=False,
-        doc="A pair of l-mers counts with the distance of the one to the other, and to its reverse complement. DNA "
-        "and RNA only.",
+        doc="Count each pair of l-mers twice: with the distance to the second l-mer and to its "
+        "reverse complement. DNA and RNA only.",
     )
     short: Literal["error", "zero"] = changed(
-        default="error", doc="What to do about sequences shorter than `l`: refuse them, or let them have no l-mers."
+        default="error",
+        doc="What to do with sequences shorter than `l`: raise an error, or treat them as having no l-mers.",
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence without any l-mer: refuse it, or give it a row of zeros.",
+        doc="When normalising, what to do with a sequence without any l-mer: raise an error, or return zeros.",
     )
     algorithm: str = changed(
         default="auto",
-        doc="How to compute; see `seqkern.kernels.kmer.hamming.hamming_kernel`. The numbers are the same. "
-        "``diagonals`` is not for `center_weighted`.",
+        doc="Algorithm (see `seqkern.kernels.kmer.hamming.hamming_kernel`); results are identical. "
+        "``diagonals`` does not support `center_weighted`.",
     )
 
     @classmethod
@@ -109,7 +127,7 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
 
     @property
     def positive_semidefinite(self) -> bool:  # type: ignore[override]  # an attribute of the class in other kernels
-        """Whether every Gram matrix is: all distances that have a weight count."""
+        """Whether every Gram matrix is: `d` cuts off no distance with a weight."""
         return self.d is None or self.d >= (self.l - self.k if self.estimator == "count" else self.l)
 
     @property
@@ -129,7 +147,7 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
     def _feature_values(self) -> dict[int, float]:
         if self.estimator != "count" or not self.positive_semidefinite:
             raise ParameterError(
-                f"the kernel of estimator={self.estimator}, d={self.d} is no product of gapped k-mers' counts",
+                f"the kernel of estimator={self.estimator}, d={self.d} is not a product of gapped k-mer counts",
                 remedy="choose estimator=count without d",
             )
         return {self.k: 1.0}
@@ -138,7 +156,7 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
 def center_weights(X: SequenceSet, l: int) -> npt.NDArray[np.int64]:  # noqa: E741
     """Return the weight of each l-mer by its distance from the centre of its record.
 
-    Windows with a masked residue have a place, though they are not there: the centre stays where it is.
+    Windows with a masked residue keep their place, so that the centre does not move.
 
     Parameters
     ----------

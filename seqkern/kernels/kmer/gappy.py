@@ -10,15 +10,25 @@ from seqkern.sequences.alphabets import Alphabet
 
 
 class GappyKernel(InexactKernel):
-    """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of windows of x that hold the k-mer u with gaps.
+    r"""Gappy kernel: shared k-mers with gaps inside windows of g residues.
 
-    A window of g residues holds u if u is left when g − k of its residues are left out; it counts once, in however
-    many ways that can be done.
+    It suits related sequences with short insertions and deletions. A window contains u if deleting g − k of its
+    residues leaves u. It counts once, however many ways there are to do so.
 
     Notes
     -----
-    Residue by residue, what a window adds for a feature is shared equally among all ways to find the feature in the
-    window, and by the k residues of each way.
+    With Φ_u(x) the number of windows of g residues of x that contain the k-mer u with gaps,
+
+    .. math:: K(x, y) = \sum_u Φ_u(x) Φ_u(y)
+
+    Complexity: a window contains up to C(g, k) k-mers. Listing them takes O(C(g, k)·|x|) per sequence. A pair then
+    takes O(b^k) with dense vectors over the b letters of the alphabet, or time proportional to the shared k-mers with
+    posting lists.
+
+    Definiteness: positive semi-definite.
+
+    Explanations share what a window adds for a k-mer equally among all ways to find the k-mer in the window, and among
+    the k residues of each way.
 
     References
     ----------
@@ -35,19 +45,20 @@ class GappyKernel(InexactKernel):
     """
 
     name = "gappy"
-    summary = "Counts the k-letter words that two sequences share, allowing gaps inside a window of g letters."
+    summary = "Counts the k-mers that two sequences share, allowing gaps inside windows of g residues."
     length_name = "g"
 
-    g: int = integer(default=6, low=1, high=LARGEST_K, kw_only=False, doc="Residues of a window.")
+    g: int = integer(default=6, low=1, high=LARGEST_K, kw_only=False, doc="Residues in a window.")
     k: int = integer(
-        default=4, low=1, high="g", kw_only=False, doc="Residues of a feature. With g = k this is the spectrum kernel."
+        default=4, low=1, high="g", kw_only=False, doc="Residues in a feature. With k = g this is the spectrum kernel."
     )
     short: Literal["error", "zero"] = changed(
-        default="error", doc="What to do about sequences shorter than g: refuse them, or let them have no windows."
+        default="error",
+        doc="What to do with sequences shorter than g: raise an error, or treat them as having no windows.",
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence without any window: refuse it, or give it a row of zeros.",
+        doc="When normalising, what to do with a sequence without any window: raise an error, or return zeros.",
     )
 
     @classmethod
@@ -62,7 +73,7 @@ class GappyKernel(InexactKernel):
         ]
 
     def min_length(self) -> int:
-        """Return g: a shorter sequence lacks windows."""
+        """Return g, the minimum length of a sequence."""
         return self.g
 
     def _rule(self, alphabet: Alphabet) -> Rule:

@@ -8,14 +8,29 @@ from seqkern.kernels.kmer.positions import FORMS
 
 
 class GappyPairKernel(PairKernel):
-    """K(x, y) = Σ_f Φ_f(x)·Φ_f(y), f the pairs of k-mers with 0 … m residues between them.
+    r"""Gappy pair kernel: shared pairs of k-mers at most m residues apart.
 
-    Φ_f(x) is the number of occurrences of the pair f in x. How many residues are between the two is part of the
-    feature; which they are is not, and they may be masked. Pairs are named as KeBABS names them: ``AB..CD``.
+    It suits motifs with a spacer, such as coiled coils. Each number of residues between the two k-mers gives a feature
+    of its own. The residues in between do not matter, and may be masked. Pairs are named as in KeBABS: ``AB..CD``. With
+    `annotation`, features include annotation letters; with `distance_weight`, positions count.
 
-    With `distance_weight` the positions count: K(x, y) = Σ_f Σ_p Σ_q E(|p − q|) over the positions p and q, from
-    the records' starts, at which f starts in x and in y. Weights are rounded to multiples of 2^-59, and their sums are
-    exact.
+    Notes
+    -----
+    With f the pairs of k-mers with 0 to m residues in between, and Φ_f(x) the number of occurrences of f in x,
+
+    .. math:: K(x, y) = \sum_f Φ_f(x) Φ_f(y)
+
+    With `distance_weight`, over the positions p and q, counted from the start of each record, at which f starts in x
+    and in y,
+
+    .. math:: K(x, y) = \sum_f \sum_p \sum_q E(|p − q|)
+
+    Weights E are rounded to multiples of 2^−59; their sums are exact.
+
+    Complexity: O((m + 1)·|x|) per sequence to list its pairs. A pair of sequences then takes O((m + 1)·b^(2k)) with
+    dense vectors over the b letters of the alphabet, or time proportional to the shared features with posting lists.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
@@ -42,48 +57,48 @@ class GappyPairKernel(PairKernel):
     """
 
     name = "gappy_pair"
-    summary = "Counts the pairs of short words, up to m letters apart, that two sequences share."
+    summary = "Counts the pairs of k-mers, up to m residues apart, that two sequences share."
 
-    m: int = integer(default=1, low=0, kw_only=False, doc="Most residues between the two.")
+    m: int = integer(default=1, low=0, kw_only=False, doc="Largest number of residues between the two k-mers.")
     annotation: str | None = text(
         default=None,
-        doc="Name of a track of letters: the annotation letters of the two k-mers' residues (not of those between "
-        "them) are part of the feature. Such a pair is named with both: ``AB..CDab..cd``. On the command line a "
-        "file gives it: ``--track NAME=FILE``.",
+        doc="Name of an annotation track (letters). The annotation letters of the two k-mers' "
+        "residues, not of those in between, are part of the feature. Such a pair is named with "
+        "both: ``AB..CDab..cd``. On the command line, give the file with ``--track NAME=FILE``.",
     )
     annotation_letters: str | None = text(
         default=None,
         remedy="give distinct ASCII letters",
-        doc="The letters of the annotation. By default those that occur; `features` needs them named.",
+        doc="Letters of the annotation. By default those that occur; required for `features`.",
     )
     distance_weight: str | None = choice(
         default=None,
         choices=(None, *FORMS),
-        doc="E(d), for the distance d of two positions: 1 (positions do not count); [d = 0]; max(0, 1 − d/σ); "
-        "exp(−d/σ); exp(−d²/σ²).",
+        doc="E(d) for the distance d of two positions: 1 (none); [d = 0]; max(0, 1 − d/σ); exp(−d/σ); exp(−d²/σ²).",
     )
     sigma: float = real(default=1.0, low=0, open_low=True, doc="σ, in residues.")
     presence: bool = changed(
-        default=False, doc="Φ_f(x) is 1 where f occurs, instead of a count. Not with `distance_weight`."
+        default=False, doc="Φ_f(x) is 1 if f occurs, instead of a count. Not with `distance_weight`."
     )
     reverse_complement: bool = changed(
         default=False,
-        doc="A pair and its reverse complement are one feature, at the position where the pair, or that, starts on "
-        "the given strand. DNA and RNA only.",
+        doc="Treat a pair and its reverse complement as one feature, at the position on the given "
+        "strand where either starts. DNA and RNA only.",
     )
     short: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do about sequences shorter than the shortest pair, 2k residues: refuse them, or let them have "
-        "no pairs.",
+        doc="What to do with sequences shorter than the shortest pair, 2k residues: raise an error, "
+        "or treat them as having no pairs.",
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence without any pair: refuse it, or give it a row of zeros.",
+        doc="When normalising, what to do with a sequence without any pair: raise an error, or return zeros.",
     )
     algorithm: str = changed(
         default="auto",
-        doc="How to compute: a product of dense vectors over all pairs, or posting lists; with `distance_weight`, by "
-        "one sequence's features smoothed over all positions, or posting lists. The numbers are the same.",
+        doc="Algorithm: products of dense vectors over all pairs, or posting lists; with "
+        "`distance_weight`, the features of one sequence smoothed over all positions, or posting "
+        "lists. Results are identical.",
     )
 
     @classmethod
@@ -105,7 +120,7 @@ class GappyPairKernel(PairKernel):
         return range(k, k + self.m + 1)
 
     def min_length(self) -> int:
-        """Return twice the largest k: a shorter sequence lacks pairs that the kernel counts."""
+        """Return twice the largest k, the minimum length of a sequence."""
         return 2 * max(self._lengths())
 
     @staticmethod

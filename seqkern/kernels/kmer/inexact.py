@@ -1,6 +1,6 @@
-"""What kernels with inexact matching share: a window counts for several features (Leslie and Kuang 2004).
+"""Shared by kernels with inexact matching, in which a window counts for several features (Leslie and Kuang 2004).
 
-Three exact ways lead to the same integers:
+Three exact algorithms give the same integers:
 
 - ``neighbours``: the features of every distinct window are listed, and counted into posting lists.
 - ``dense``: they are counted into vectors over all features.
@@ -33,13 +33,13 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 SAMPLE_WINDOWS, LEAST_SAMPLE, SAMPLE_FEATURES = 2048, 64, 1 << 18
 LEAST_FEATURES = 1e-6
-LISTED_SHARE = 0.8  # of the longest lists: how long they become is only estimated
+LISTED_SHARE = 0.8  # of the longest lists, whose length is only estimated
 CACHE = OneEntryCache()
 
 
 @dataclass(frozen=True)
 class InexactWorkload(Workload):
-    """A Workload, and what a sample of its windows shows.
+    """A Workload with statistics of a sample of its windows.
 
     Attributes
     ----------
@@ -57,12 +57,12 @@ class InexactWorkload(Workload):
 
     @classmethod
     def sampled(cls, work: Workload, rule: Rule, windows: Windows) -> Self:
-        """Return a Workload with what a sample shows.
+        """Return a Workload with the statistics of a sample.
 
         Parameters
         ----------
         work : Workload
-            The matrix; of both strands, where both count.
+            Workload of the matrix; of both strands if both count.
         rule : Rule
             Which features a window counts for.
         windows : Windows
@@ -86,31 +86,31 @@ class InexactWorkload(Workload):
 
 
 class InexactKernel(KmerKernel):
-    """Base of the kernels on windows that count for features by a rule.
+    """Base of the kernels in which a rule decides which features a window counts for.
 
-    A family has the attributes `k`, `presence`, `reverse_complement`, `short` and `algorithm`, and writes `_rule`; one
-    whose rule depends on more than the alphabet writes `_rule_of` and `_windows`.
+    A family has the attributes `k`, `presence`, `reverse_complement`, `short` and `algorithm`, and writes `_rule`; if
+    the rule depends on more than the alphabet, also `_rule_of` and `_windows`.
 
     Attributes
     ----------
     fewer_features : str
-        The remedy where a window has too many.
+        Remedy if a window has too many.
     """
 
-    fewer_features = "choose parameters that let fewer letters differ"
+    fewer_features = "choose parameters that allow fewer differences"
 
     weights: None = fixed(None)
     reverse_complement: bool = changed(
         default=False,
-        doc="A feature counts on both strands: with Ψ(x) = Φ(x) + Φ(reverse complement of x), K = ½·Ψ(x)·Ψ(y). DNA "
-        "and RNA only.",
+        doc="Count each feature on both strands: K = ½·Ψ(x)·Ψ(y) with Ψ(x) = Φ(x) + Φ(reverse "
+        "complement of x). DNA and RNA only.",
     )
     algorithm: str = choice(
         default="auto",
         choices=("auto", "dense", "neighbours", "trie"),
         execution=True,
-        doc="How to compute: vectors over all features, posting lists of those that occur, or a walk through the tree "
-        "of all features that lists none. The numbers are the same.",
+        doc="Algorithm: dense vectors over all features, posting lists of those that occur, or a walk "
+        "through the trie of all features. Results are identical.",
     )
 
     def _rule(self, alphabet: Alphabet) -> Rule:
@@ -122,7 +122,7 @@ class InexactKernel(KmerKernel):
         return self._rule(X.alphabet)
 
     def _sample(self, X: SequenceSet) -> SequenceSet:
-        """Return some records of `X` that stand for all."""
+        """Return a representative sample of the records of `X`."""
         return X.take(slice(None, None, max(1, len(X) // SAMPLE_RECORDS)))
 
     def _strands(self) -> Literal["one", "both"]:
@@ -145,7 +145,7 @@ class InexactKernel(KmerKernel):
         sampled = InexactWorkload.sampled(work, self._rule_of(some), self._windows(some))
         if sampled.features > MOST_FEATURES:
             raise ParameterError(
-                f"a word of kernel {self.name!r} would count for about {sampled.features:.2g} features",
+                f"a k-mer of kernel {self.name!r} would count for about {sampled.features:.2g} features",
                 remedy=self.fewer_features,
             )
         return sampled
@@ -207,7 +207,9 @@ class InexactKernel(KmerKernel):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share what a feature adds for each window that counts for it; under `presence`, for all windows together."""
+        """Share the contribution of a feature for each window that counts for it; with `presence`, for all windows
+        together.
+        """
         self._check_sequences(X)
         rule, windows = self._rule_of(X), self._windows(X)
         lists = Lists.of(rule, windows.residues)
@@ -220,7 +222,7 @@ class InexactKernel(KmerKernel):
             windows.start,
             windows.label,
             np.repeat(find_windows(X, rule.length), strands),
-            (np.arange(len(windows.label)) % 2 < strands - 1).astype(np.uint8),  # the other strand's come first
+            (np.arange(len(windows.label)) % 2 < strands - 1).astype(np.uint8),  # those of the other strand first
             lists.start,
             lists.feature,
             decode(lists.codes, rule.k, rule.size),
@@ -254,7 +256,7 @@ class InexactKernel(KmerKernel):
 
 def _weights(counted: Counted, coefficients: npt.ArrayLike, codes: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
     """Return Σ_j coefficients[j]·Φ_u(z_j) of the features u with these codes, float64 (codes,), from the counts Φ."""
-    weights = np.zeros(counted.n_features + 1)  # the last one is of features that do not occur
+    weights = np.zeros(counted.n_features + 1)  # the last one is for features that do not occur
     coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
     _fold.gather_sparse(counted.start, counted.feature, counted.count, 0, coefficients, weights)
     if counted.vocabulary is None:

@@ -1,4 +1,4 @@
-"""What all kernels on k-mers share: one or several k, weights, policies, the choice of an algorithm, features."""
+"""Shared by all k-mer kernels: one or several k, weights, policies, choice of the algorithm, features."""
 
 from collections.abc import Iterator
 from itertools import product, repeat
@@ -16,7 +16,7 @@ from seqkern.kernels.products.product import Block, FeatureKernel, Term, TermBlo
 from seqkern.sequences.alphabets import Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
-if TYPE_CHECKING:  # scipy costs start-up
+if TYPE_CHECKING:  # scipy slows start-up
     from scipy.sparse import csr_matrix
 MOST_NAMES = 1 << 24
 LARGEST_K = 10_000
@@ -26,14 +26,14 @@ KEPT_BYTES, RANKED_BYTES, CODE_BYTES, WEIGHT_BYTES = 8, 48, 8, 8
 
 
 class KmerKernel(FeatureKernel):
-    """Base of the kernels on k-mers, a weighted sum over k.
+    """Base of the k-mer kernels: a weighted sum over k.
 
-    A family has the parameters `k` and `algorithm` besides those here, and writes `_costs` and `_members`.
+    A family adds the parameters `k` and `algorithm`, and implements `_costs` and `_members`.
 
     Attributes
     ----------
     length_name : str
-        What messages call a k.
+        Name of k in messages.
     """
 
     length_name = "k"
@@ -41,47 +41,48 @@ class KmerKernel(FeatureKernel):
 
         @property
         def k(self) -> Any:
-            """Length of the k-mers, or several."""
+            """Length of the k-mers, or a list of lengths."""
 
         @property
         def algorithm(self) -> Any:
-            """How to compute."""
+            """Algorithm; results are identical."""
 
     weights: list[float] | None = numbers(
         default=None,
         low=0,
-        remedy="give a list, one for each k",
-        doc="Weight of the kernel of each k; by default 1 each.",
+        remedy="give one weight for each k",
+        doc="Weight of the kernel of each k; 1 by default.",
     )
-    presence: bool = flag(default=False, doc="Features are 1 where they are not 0.")
+    presence: bool = flag(default=False, doc="Set non-zero features to 1 (presence instead of counts).")
     reverse_complement: bool = flag(
-        default=False, doc="A k-mer and its reverse complement are one feature. DNA and RNA only."
+        default=False, doc="Treat a k-mer and its reverse complement as one feature. DNA and RNA only."
     )
     short: Literal["error", "zero"] = choice(
         default="error",
-        doc="What to do about sequences shorter than the (largest) k: refuse them, or let them have no k-mers.",
+        doc="What to do with sequences shorter than the (largest) k: raise an error, or treat them as "
+        "having no k-mers.",
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence without any k-mer: refuse it, or give it a row of zeros.",
+        doc="When normalising, what to do with a sequence without any k-mer: raise an error, or return zeros.",
     )
 
     def _costs(self, work: Any, size: int, k: int) -> dict[str, Cost]:
-        """Return a dict from algorithm to Cost for one k over `size` letters; only of what is feasible.
+        """Return a dict from algorithm to Cost for one k over `size` letters; feasible ones only.
 
-        `work` is what `_workload` returned.
+        `work` comes from `_workload`.
         """
         raise NotImplementedError
 
     def _members(self, X: SequenceSet, k: int, algorithm: Any, others: Iterator[Any]) -> Iterator[tuple[int, Block]]:
-        """Yield (factor, block) for one k; `others` yields for each block the one to be made like, or None.
+        """Yield (factor, block) for one k; `others` yields the block to match for each, or None.
 
-        `algorithm` is what `_choices` has for this k.
+        `algorithm` is that of `_choices` for this k.
         """
         raise NotImplementedError
 
     def _out_of_reach(self, k: int) -> tuple[str, str]:
-        """Return the problem and the remedy, two str, for a k without any feasible algorithm."""
+        """Return problem and remedy (two str) for a k without a feasible algorithm."""
         name = self.length_name
         return f"kernel {self.name!r} with {name}={k} has features beyond 62 bits", f"choose a smaller {name}"
 
@@ -98,7 +99,9 @@ class KmerKernel(FeatureKernel):
         if not ks or len(set(ks)) != len(ks):
             raise ParameterError(f"k={self.k!r} is not possible", remedy="give distinct integers")
         if len(weights) != len(ks):
-            raise ParameterError(f"{len(weights)} weights for {len(ks)} k", remedy="give one for each k")
+            raise ParameterError(
+                f"weights has {len(weights)} numbers, k has {len(ks)}", remedy="give one weight for each k"
+            )
 
     def _workload(self, X: SequenceSet, Y: SequenceSet | None = None) -> Workload:
         """Return the Workload of `X` (against `Y`)."""
@@ -114,7 +117,7 @@ class KmerKernel(FeatureKernel):
         wanted = cheapest(costs) if self.algorithm == "auto" else self.algorithm
         if wanted not in costs:
             raise ParameterError(
-                f"kernel {self.name!r} with {self.length_name}={k} is out of reach of algorithm={wanted}",
+                f"kernel {self.name!r} with {self.length_name}={k} is not feasible with algorithm={wanted}",
                 remedy=f"choose {' or '.join(f'algorithm={name}' for name in (*costs, 'auto'))}",
             )
         return wanted, costs
@@ -137,7 +140,7 @@ class KmerKernel(FeatureKernel):
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         size = X.alphabet.size
         work = self._workload(X, Y)
-        # The columns are prepared first, before the rows are known: the choice is for them alone.
+        # Columns are prepared first, before the rows are known, so they alone determine the choice.
         own = work if Y is None else self._workload(Y)
         names = [self._choose(own, size, k)[0] for k in self._lengths()]
         costs = [self._costs(work, size, k) for k in self._lengths()]
@@ -153,12 +156,12 @@ class KmerKernel(FeatureKernel):
         return TermBlocks(terms, self._scale(), choices, X)
 
     def _choices(self, X: SequenceSet) -> list[Any]:
-        """Return for each k what `_members` needs to know, for `X` and for sets made like it: the algorithm."""
+        """Return for each k what `_members` needs, for `X` and sets compared with it: the algorithm."""
         work = self._workload(X)
         return [self._choose(work, X.alphabet.size, k)[0] for k in self._lengths()]
 
     def min_length(self) -> int:
-        """Return the largest k: a shorter sequence lacks k-mers that the kernel counts."""
+        """Return the largest k, the minimum length of a sequence."""
         return max(self._lengths())
 
     def _check_sequences(self, X: SequenceSet) -> None:
@@ -167,11 +170,11 @@ class KmerKernel(FeatureKernel):
             check_lengths(X, max(self._lengths()), self.length_name)
 
     def _divisor(self, X: SequenceSet, k: int, algorithm: Any) -> int:
-        """Return what the sum of the members has to be divided by."""
+        """Return the divisor of the sum of the members."""
         return 1
 
     def _scale(self) -> float:
-        """Return what multiplies the sum over k."""
+        """Return the factor of the sum over k."""
         return 1.0
 
     def _check_explicit(self) -> None:
@@ -183,7 +186,7 @@ class KmerKernel(FeatureKernel):
 
     @classmethod
     def has_implicit(cls) -> bool:
-        """Tell whether the family counts features."""
+        """Return whether the family counts features."""
         return cls._counts is not KmerKernel._counts
 
     def check_implicit(self) -> None:
@@ -193,7 +196,7 @@ class KmerKernel(FeatureKernel):
 
     @classmethod
     def has_features(cls) -> bool:
-        """Tell whether the family counts features, or has `features` of its own."""
+        """Return whether the family counts features, or has `features` of its own."""
         return cls.features is not KmerKernel.features or cls._counts is not KmerKernel._counts
 
     def check_features(self) -> None:
@@ -210,7 +213,7 @@ class KmerKernel(FeatureKernel):
         return CombinedImplicit(parts, [weight * self._scale() for weight in self._weights()])
 
     def implicit_bytes(self, X: Any) -> int:
-        """Return the memory that counting, the counts and the weights of features take, in bytes.
+        """Return the bytes that counting, the counts and the feature weights take.
 
         Parameters
         ----------
@@ -237,7 +240,7 @@ class KmerKernel(FeatureKernel):
         return k
 
     def _features_of_window(self, X: SequenceSet, k: int) -> float:
-        """Return for about how many features one window counts."""
+        """Return the approximate number of features of one window."""
         return 1
 
     def _space(self, size: int, k: int) -> int:
@@ -265,11 +268,11 @@ class KmerKernel(FeatureKernel):
         Raises
         ------
         ParameterError
-            If there are none: at positions, or of annotation letters that are not named; or if there are too many.
+            If there are none (with `distance_weight`, or without named annotation letters), or too many.
         SequenceError
             As `prepare`.
         """
-        # loaded only where used: costs start-up
+        # imported here: slows start-up
         from scipy.sparse import csr_matrix, hstack
 
         self.check_parameters()
@@ -291,7 +294,7 @@ class KmerKernel(FeatureKernel):
         return features
 
     def feature_names(self, alphabet: str | Alphabet | None = None) -> list[str]:
-        """Return what the columns of `features` stand for.
+        """Return the names of the columns of `features`.
 
         Parameters
         ----------
@@ -306,14 +309,14 @@ class KmerKernel(FeatureKernel):
         Raises
         ------
         ParameterError
-            If neither is given, there are too many, or there are no explicit features.
+            If no alphabet is given, or there are no explicit features, or too many.
         """
         self._check_explicit()
         given = self.alphabet if alphabet is None else alphabet
         if given is None:
-            raise ParameterError("the names of features depend on the alphabet", remedy="give alphabet=…")
+            raise ParameterError("the feature names need an alphabet", remedy="give alphabet=…")
         known = as_alphabet(given)
         count = sum(self._space(known.size, k) for k in self._lengths())
         if count > MOST_NAMES:
-            raise ParameterError(f"{count} names of features are too many", remedy="choose a smaller k")
+            raise ParameterError(f"{count} feature names are too many", remedy="choose a smaller k")
         return [name for k in self._lengths() for name in self._names_of(known, k)]

@@ -1,4 +1,4 @@
-"""k-mers of a sequence set as integers, counted.
+"""k-mers of a sequence set as integers, and their counts.
 
 A k-mer a_1…a_k over b letters has the code Σ a_i·b^(k−i), an unsigned integer; codes sort as their k-mers do.
 A window with a masked residue holds no k-mer.
@@ -91,9 +91,14 @@ class Occurrences:
             If there are too many, or a count could exceed 31 bits.
         """
         if self.codes.size > MOST_CODES:
-            raise SequenceError(f"{self.codes.size} k-mers are too many for one matrix", remedy="divide the sequences")
+            raise SequenceError(
+                f"{self.codes.size} k-mers are too many for one matrix",
+                remedy="compute the matrix for fewer sequences at a time",
+            )
         if weights is not None and len(self.codes) * int(_sums(weights, self.start).max(initial=0)) > MOST_CODES:
-            raise SequenceError("the windows weigh too much for exact sums", remedy="cut the sequences into parts")
+            raise SequenceError(
+                "the window weights are too large for exact sums", remedy="cut the sequences into shorter parts"
+            )
         # Codes that are not ranked are below 2^32, and so uint32.
         codes, n_features, vocabulary = cast(SmallCodes, self.codes), self.space, None
         if self.space > 2 * self.codes.size + SMALL_SPACE:
@@ -121,7 +126,7 @@ class Occurrences:
 
 
 def codes_fit(size: int, k: int) -> bool:
-    """Return whether every k-mer has a code of 64 bits.
+    """Return whether every k-mer fits into 64 bits.
 
     Parameters
     ----------
@@ -134,11 +139,11 @@ def codes_fit(size: int, k: int) -> bool:
     -------
     bool
     """
-    return size ** min(k, 64) < CODE_LIMIT  # a k that a mistake made huge would take hours
+    return size ** min(k, 64) < CODE_LIMIT  # a mistakenly huge k would take hours
 
 
 def check_code_space(size: int, k: int, name: str = "k") -> None:
-    """Raise ParameterError unless every k-mer has a code of 64 bits.
+    """Raise ParameterError unless every k-mer fits into 64 bits.
 
     Parameters
     ----------
@@ -147,12 +152,12 @@ def check_code_space(size: int, k: int, name: str = "k") -> None:
     k : int
         Length of the k-mers.
     name : str
-        The parameter that `k` is, for the message.
+        Name of the parameter, for the message.
 
     Raises
     ------
     ParameterError
-        If `k` is too large; the message names the largest that is possible.
+        If `k` is too large; the message names the largest possible value.
     """
     if not codes_fit(size, k):
         largest = next(n for n in range(64, -1, -1) if codes_fit(size, n))
@@ -169,9 +174,9 @@ def check_lengths(X: SequenceSet, k: int, name: str = "k") -> None:
     X : SequenceSet
         The records.
     k : int
-        How many residues each needs.
+        Minimum length.
     name : str
-        The parameter that `k` is, for the message.
+        Name of the parameter, for the message.
 
     Raises
     ------
@@ -180,7 +185,7 @@ def check_lengths(X: SequenceSet, k: int, name: str = "k") -> None:
     """
     short = np.flatnonzero(X.lengths < k)
     if len(short):
-        remedy = f"leave it out, choose a smaller {name}, or short=zero"
+        remedy = f"remove the record, choose a smaller {name}, or short=zero"
         if len(short) == len(X) > 1:
             longest = f"all {len(X)} sequences are too short, the longest has {X.lengths.max()}"
             remedy = f"choose a smaller {name} ({longest}), or short=zero"
@@ -189,7 +194,7 @@ def check_lengths(X: SequenceSet, k: int, name: str = "k") -> None:
 
 
 def count_letters(number: int) -> str:
-    """Return the beginning of a message on a short record: ``"2 letters are"``, ``"1 letter is"``.
+    """Return the beginning of a message on a short record: ``"2 residues are"``, ``"1 residue is"``.
 
     Parameters
     ----------
@@ -200,16 +205,16 @@ def count_letters(number: int) -> str:
     -------
     str
     """
-    return f"{number} letter is" if number == 1 else f"{number} letters are"
+    return f"{number} residue is" if number == 1 else f"{number} residues are"
 
 
 def per_record(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return where each record's items start.
+    """Return the start of the items of each record.
 
     Parameters
     ----------
     numbers : ndarray of int64, shape (n,)
-        How many items each record has.
+        Number of items of each record.
 
     Returns
     -------
@@ -244,7 +249,7 @@ def find_kmers(
     subsets : list of tuple of int, optional
         Positions of the window to code, all subsets of one size. By default one subset, all positions.
     strands : {"one", "canonical", "both"}
-        The windows as they are; the smaller of each and its reverse complement; both.
+        The windows themselves; the smaller of each and its reverse complement; or both.
     numbers : sequence of int, optional
         Ascending number of each subset, whose codes start at number · b^size: subsets with one number have
         their features in common. By default 0, 1, ….
@@ -257,7 +262,7 @@ def find_kmers(
     Raises
     ------
     ParameterError
-        If the other strand counts, and the alphabet has no complement.
+        If the other strand counts, but the alphabet has no complement.
     """
     subsets = [tuple(range(k))] if subsets is None else subsets
     numbers = range(len(subsets)) if numbers is None else numbers
@@ -317,7 +322,7 @@ def code_type(space: int) -> type[np.uint32] | type[np.uint64]:
     Parameters
     ----------
     space : int
-        All codes are below.
+        Upper bound of the codes.
 
     Returns
     -------

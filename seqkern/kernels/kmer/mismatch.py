@@ -1,11 +1,11 @@
 """The mismatch kernel: k-mers with up to m mismatches (Leslie, Eskin, Cohen, Weston, Noble 2004).
 
-Two k-mers at Hamming distance h share c(h) neighbours, so it is a `HammingKernel`. Besides the ways to compute one of
-those, there are three that look at the neighbours, and can tell their presence:
+Two k-mers at Hamming distance h share c(h) neighbours, so it is a `HammingKernel`. Besides its algorithms there are
+three on the neighbours, which support presence:
 
-- ``dense``: vectors over all k-mers. Spreading the counts to the neighbours is separable, position by position.
+- ``dense``: vectors over all k-mers. Counts are spread to neighbours position by position.
 - ``neighbours``: posting lists of all neighbours of all k-mers.
-- ``trie``: a walk through the tree of all k-mers that lists nothing, where the others would need too much memory.
+- ``trie``: a walk through the trie of all k-mers, if the others need too much memory.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,7 +35,22 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 
 class MismatchKernel(HammingKernel):
-    """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of k-mers of x with at most m mismatches to u.
+    r"""Mismatch kernel: shared k-mers with up to m mismatches.
+
+    It suits diverged sequences, such as remote homologs, in which exact k-mers are rarely conserved.
+
+    Notes
+    -----
+    With Φ_u(x) the number of k-mers a of x that differ from u in at most m positions,
+
+    .. math:: K(x, y) = \sum_u Φ_u(x) Φ_u(y)
+
+    Complexity: a k-mer has N = Σ_{i≤m} C(k, i)·(b − 1)^i neighbours, b the size of the alphabet. A pair takes
+    O(|x|·|y|) by Hamming distances, O(b^k) with dense vectors, or time proportional to the shared neighbours with
+    posting lists (O(N·|x|) per sequence to build them). For large N, the walk through the trie of k-mers needs little
+    memory.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
@@ -54,7 +69,7 @@ class MismatchKernel(HammingKernel):
     """
 
     name = "mismatch"
-    summary = "Counts the k-letter words that two sequences share, allowing up to m letters to differ."
+    summary = "Counts the k-mers that two sequences share, allowing up to m mismatches."
 
     k: int | list[int] = integer(
         default=5,
@@ -62,19 +77,19 @@ class MismatchKernel(HammingKernel):
         high=LARGEST_K,
         several=True,
         kw_only=False,
-        doc="Length of the k-mers. For several, K is the weighted sum of their kernels.",
+        doc="Length of the k-mers. With a list, K is the weighted sum of the kernels of each k.",
     )
-    m: int = integer(default=1, low=0, kw_only=False, doc="Mismatches allowed, fewer than k.")
+    m: int = integer(default=1, low=0, kw_only=False, doc="Allowed mismatches, from 0 to k − 1.")
     reverse_complement: bool = changed(
         default=False,
-        doc="A pair of k-mers counts with the one's mismatches to the other and to its reverse complement: with Ψ(x) "
-        "= Φ(x) + Φ(reverse complement of x), K = ½·Ψ(x)·Ψ(y). DNA and RNA only.",
+        doc="Count mismatches of each pair of k-mers on both strands: K = ½·Ψ(x)·Ψ(y) with Ψ(x) = "
+        "Φ(x) + Φ(reverse complement of x). DNA and RNA only.",
     )
     algorithm: str = choice(
         default="auto",
         choices=("auto", "dense", "subsets", "neighbours", "diagonals", "pairs", "trie"),
         execution=True,
-        doc="How to compute. The numbers are the same. Only ``dense``, ``neighbours`` and ``trie`` are for `presence`.",
+        doc="Algorithm; results are identical. `presence` needs ``dense``, ``neighbours`` or ``trie``.",
     )
 
     @classmethod
@@ -94,7 +109,7 @@ class MismatchKernel(HammingKernel):
         check_integer("m", self.m, 0, min(self._lengths()) - 1)
         if self.presence and self.algorithm in HammingKernel.algorithms:
             raise ParameterError(
-                f"{self.algorithm} cannot tell presence",
+                f"{self.algorithm} does not support presence",
                 remedy="choose algorithm=dense, algorithm=neighbours or algorithm=trie",
             )
 
@@ -189,7 +204,7 @@ class MismatchKernel(HammingKernel):
         if found.codes.size * neighbours > MOST_CODES:
             raise SequenceError(
                 f"{found.codes.size} k-mers with {neighbours} neighbours each are too many",
-                remedy="choose a smaller m, or divide the sequences",
+                remedy="choose a smaller m, or fewer sequences",
             )
         codes = np.empty((found.codes.shape[1], neighbours), dtype=found.codes.dtype)
         _kmers.list_neighbours(found.codes[0], k, self.m, X.alphabet.size, codes)

@@ -1,8 +1,8 @@
-"""Decisions of the mismatch kernel on features that are there or not, taken apart.
+"""Explained decisions of the mismatch kernel with `presence`.
 
 Φ_u(x) is 1 if a k-mer of x is within m mismatches of the k-mer u, on either strand with reverse complement. The weight
-of u is shared equally by the k-mers of x that bring it, and what a k-mer gets equally by its residues that agree with
-u.
+of u is shared equally by the k-mers of x that match it, and the share of a k-mer equally by its residues that agree
+with u.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ def attribute(
     m : int
         Its mismatches.
     X : SequenceSet
-        The sequences x, to be explained.
+        The sequences x to explain.
     support : SequenceSet
         The m sequences z_j.
     coefficients : ndarray of float64, shape (m,)
-        One for each of these.
+        One coefficient for each.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def attribute(
     Raises
     ------
     ParameterError
-        If the k-mers have no codes of 64 bits.
+        If the k-mers do not fit into 64 bits.
     """
     shares = np.zeros(int(X.lengths.sum()))
     for k, weight in zip(kernel._lengths(), kernel._weights(), strict=True):
@@ -70,7 +70,7 @@ def attribute(
 def kmer_weights(
     kernel: HammingKernel, m: int, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
 ) -> KmerWeights:
-    """Return the k-mers of both sets, and what one occurrence alone would add.
+    """Return the k-mers of both sets, and the contribution of a single occurrence.
 
     Parameters
     ----------
@@ -80,12 +80,12 @@ def kmer_weights(
     Returns
     -------
     KmerWeights
-        Of a k-mer and its reverse complement, if the kernel sees both strands, the smaller is there.
+        If the kernel uses both strands, the smaller of a k-mer and its reverse complement.
 
     Raises
     ------
     ParameterError
-        If the k-mers have no codes of 64 bits.
+        If the k-mers do not fit into 64 bits.
     """
     parts = []
     for k, weight in zip(kernel._lengths(), kernel._weights(), strict=True):
@@ -120,7 +120,7 @@ class FeatureWeights:
     support : SequenceSet
         The m sequences z_j.
     coefficients : ndarray of float64, shape (m,)
-        One for each of these.
+        One coefficient for each.
     k : int
         Length of the k-mers.
     weight : float
@@ -129,7 +129,7 @@ class FeatureWeights:
     Raises
     ------
     ParameterError
-        If the k-mers have no codes of 64 bits.
+        If the k-mers do not fit into 64 bits.
     """
 
     def __init__(
@@ -161,7 +161,7 @@ class FeatureWeights:
         Returns
         -------
         ndarray of float64, shape (n,)
-            0 for those that no support sequence has.
+            0 for features of no support sequence.
         """
         if not len(self.codes):
             return np.zeros(len(codes))
@@ -194,7 +194,7 @@ def neighbours(codes: Codes, k: int, m: int, size: int) -> Codes:
 
 
 def agreements(k: int, m: int, size: int) -> npt.NDArray[np.bool_]:
-    """Return where a k-mer agrees with its neighbours, the same for every k-mer.
+    """Return where any k-mer agrees with its neighbours.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def agreements(k: int, m: int, size: int) -> npt.NDArray[np.bool_]:
     Returns
     -------
     ndarray of bool, shape (neighbours, k)
-        In the order of `neighbours`, which lists them by the positions that are changed.
+        In the order of `neighbours`, by the changed positions.
     """
     rows = [[True] * k]
 

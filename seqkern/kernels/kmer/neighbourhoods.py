@@ -1,4 +1,4 @@
-"""Rules by which a window counts for features: those near enough to it, or to a profile, or those it holds with gaps.
+"""Rules for the features of a window: near k-mers, k-mers likely under a profile, or k-mers contained with gaps.
 
 The windows of a record are those of `length` unmasked residues; a *feature* is any k-mer. A window counts for a
 feature at most once.
@@ -42,7 +42,7 @@ class Rule:
     size : int
         Letters of the alphabet.
     compiled : _trie.Rule
-        The rule, as compiled code takes it.
+        The compiled rule.
     """
 
     length: int
@@ -56,7 +56,7 @@ class Rule:
         return self.size**self.k
 
     def guess(self, residues: npt.NDArray[np.uint8]) -> float:
-        """Estimate for how many features a window counts.
+        """Estimate the number of features of a window.
 
         Parameters
         ----------
@@ -66,7 +66,7 @@ class Rule:
         Returns
         -------
         float
-            About the mean over these windows.
+            Approximate mean over these windows.
         """
         some = residues[:: max(1, len(residues) // GUESSED_WINDOWS)]
         return _trie.guess(self.compiled, np.ascontiguousarray(some), WAYS)
@@ -78,11 +78,11 @@ def cost_rule(costs: npt.NDArray[np.int64], k: int, limit: int) -> Rule:
     Parameters
     ----------
     costs : ndarray of int64, shape (size, size)
-        Integers, so that sums are exact in whatever order they are made; k · their largest is below 2^63.
+        Integers, so that sums are exact in any order; k times the largest is below 2^63.
     k : int
         Length of the k-mers.
     limit : int
-        The least sum that does not count.
+        The smallest sum that does not count.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def cost_rule(costs: npt.NDArray[np.int64], k: int, limit: int) -> Rule:
 
 
 def place_rule(costs: npt.NDArray[np.int64], k: int, limit: int) -> Rule:
-    """Return the Rule of places that count for the k-mers u with Σ_i costs[place + i, u_i] < limit.
+    """Return the Rule of positions that count for the k-mers u with Σ_i costs[place + i, u_i] < limit.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def place_rule(costs: npt.NDArray[np.int64], k: int, limit: int) -> Rule:
     k : int
         Length of the k-mers.
     limit : int
-        The least sum that does not count.
+        The smallest sum that does not count.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def mismatch_rule(size: int, k: int, m: int) -> Rule:
 
 
 def subsequence_rule(size: int, g: int, k: int) -> Rule:
-    """Return the Rule of g-mers that count for the k-mers that are left when g − k of their residues are left out.
+    """Return the Rule of g-mers that count for the k-mers left after deleting g − k residues.
 
     Parameters
     ----------
@@ -158,14 +158,14 @@ def subsequence_rule(size: int, g: int, k: int) -> Rule:
 
 @dataclass(frozen=True)
 class Windows:
-    """The windows of n records, those that are equal once.
+    """The distinct windows of n records.
 
     Attributes
     ----------
     residues : ndarray of uint8, shape (distinct windows, length)
-        The codes of the residues; where windows are places, the bytes of their numbers, int32.
+        The codes of the residues; if windows are positions, the bytes of their numbers, int32.
     label : ndarray of int32, shape (windows,)
-        The place of each window in `residues`; of both strands, one after the other.
+        The place of each window in `residues`; with both strands, one after the other.
     start : ndarray of int64, shape (n + 1,)
         The windows of record i are ``start[i]`` to ``start[i + 1]``.
     """
@@ -183,9 +183,9 @@ class Windows:
         X : SequenceSet
             The n records.
         length : int
-            Residues of a window; masked ones are in none.
+            Residues in a window; masked residues are in none.
         strands : {"one", "both"}
-            Whether the reverse complement of each window is another window.
+            Whether the reverse complement of each window counts as another window.
 
         Returns
         -------
@@ -199,7 +199,10 @@ class Windows:
         found = find_kmers(X, length, strands=strands)
         codes = found.codes[0]
         if len(codes) > MOST_CODES:
-            raise SequenceError(f"{len(codes)} words are too many for one matrix", remedy="divide the sequences")
+            raise SequenceError(
+                f"{len(codes)} k-mers are too many for one matrix",
+                remedy="compute the matrix for fewer sequences at a time",
+            )
         labels: npt.NDArray[Any]
         distinct: npt.NDArray[Any]
         if found.space > 2 * len(codes) + SMALL_SPACE:
@@ -212,19 +215,19 @@ class Windows:
 
     @classmethod
     def of_places(cls, X: SequenceSet, k: int) -> Self:
-        """Return the windows of a set by their places: no two are equal.
+        """Return the windows of a set by position, each distinct.
 
         Parameters
         ----------
         X : SequenceSet
             The n records.
         k : int
-            Residues of a window; masked ones are in none.
+            Residues in a window; masked residues are in none.
 
         Returns
         -------
         Windows
-            `residues` holds where each starts, counted over the residues of all records.
+            `residues` holds their starts, counted over all records.
 
         Raises
         ------
@@ -233,7 +236,10 @@ class Windows:
         """
         places = find_windows(X, k).astype(np.int32)
         if len(places) > MOST_CODES:
-            raise SequenceError(f"{len(places)} windows are too many for one matrix", remedy="divide the sequences")
+            raise SequenceError(
+                f"{len(places)} windows are too many for one matrix",
+                remedy="compute the matrix for fewer sequences at a time",
+            )
         start = np.searchsorted(places, np.concatenate(([0], np.cumsum(X.lengths))))
         return cls(places.view(np.uint8).reshape(-1, PLACE_BYTES), np.arange(len(places), dtype=np.int32), start)
 
@@ -245,7 +251,7 @@ class Windows:
 
 @dataclass(frozen=True)
 class Lists:
-    """The features that windows count for.
+    """The features of windows.
 
     Attributes
     ----------
@@ -275,7 +281,7 @@ class Lists:
         residues : ndarray of uint8, shape (windows, length)
             As in `Windows`.
         ranked : bool
-            Whether to number only the features that occur, where there are many; else each is its own code.
+            Whether to number only the features that occur, if there are many; else each is its own code.
 
         Returns
         -------
@@ -293,8 +299,8 @@ class Lists:
             guessed = int(numbers.sum())
         if guessed > MOST_CODES:
             raise SequenceError(
-                f"{len(residues)} words with {guessed / len(residues):.2g} features each are too many to be listed",
-                remedy="choose algorithm=trie, parameters that let a word have fewer features, or divide the sequences",
+                f"{len(residues)} k-mers with {guessed / len(residues):.2g} features each are too many to list",
+                remedy="choose algorithm=trie, parameters that give each k-mer fewer features, or fewer sequences",
             )
         total = int(numbers.sum())
         codes = np.empty(total, dtype=np.uint64)
@@ -317,7 +323,7 @@ class Lists:
         Parameters
         ----------
         windows : Counted
-            How often each window does, from `Windows.count`.
+            Counts of the windows, from `Windows.count`.
 
         Returns
         -------

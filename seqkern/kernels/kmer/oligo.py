@@ -1,4 +1,4 @@
-"""The oligo kernel: common k-mers, fuzzy in their positions (Meinicke, Tech, Morgenstern, Merkl 2004)."""
+"""The oligo kernel: shared k-mers with tolerant positions (Meinicke, Tech, Morgenstern, Merkl 2004)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,10 +25,23 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 
 class OligoKernel(KmerKernel):
-    """K(x, y) = Σ_u Σ_p Σ_q exp(−(p − q)²/4σ²), over the positions p in x and q in y at which the k-mer u starts.
+    r"""Oligo kernel: shared k-mers, with tolerance for their positions.
 
-    Positions count from the start of a sequence. Small σ compares equal positions only, large σ is the spectrum
-    kernel. The weights of the distances are rounded to multiples of 2^-59, and their sums are exact.
+    It suits signals near a fixed site, such as translation starts, whose distance to the site varies. Positions are
+    counted from the start of a sequence. Small σ compares equal positions only; large σ approaches the spectrum kernel.
+
+    Notes
+    -----
+    Over the positions p in x and q in y at which the k-mer u starts,
+
+    .. math:: K(x, y) = \sum_u \sum_p \sum_q \exp(−(p − q)^2 / 4σ^2)
+
+    The weights of distances are rounded to multiples of 2^−59; their sums are exact.
+
+    Complexity: per pair, proportional to the pairs of occurrences of a common k-mer within reach of σ (at most |x|·|y|)
+    with posting lists, or O(|y|) once the k-mers of x are smoothed over all positions.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
@@ -45,7 +58,7 @@ class OligoKernel(KmerKernel):
     """
 
     name = "oligo"
-    summary = "Counts the short words that two sequences share, the less the farther apart their positions are."
+    summary = "Counts the k-mers that two sequences share; the farther apart their positions, the less they count."
     kmers_vary = True
 
     k: int | list[int] = integer(
@@ -54,17 +67,19 @@ class OligoKernel(KmerKernel):
         high=LARGEST_K,
         several=True,
         kw_only=False,
-        doc="Length of the k-mers. For several, K is the weighted sum of their kernels.",
+        doc="Length of the k-mers. With a list, K is the weighted sum of the kernels of each k.",
     )
-    sigma: float = real(default=5.0, low=0, open_low=True, kw_only=False, doc="σ, in residues.")
+    sigma: float = real(
+        default=5.0, low=0, open_low=True, kw_only=False, doc="σ, the tolerance of positions in residues."
+    )
     presence: bool = fixed(False)
     reverse_complement: bool = fixed(False)
     algorithm: str = choice(
         default="auto",
         choices=("auto", "dense", "index"),
         execution=True,
-        doc="How to compute: by one sequence's k-mers smoothed over all positions, or posting lists. The numbers are "
-        "the same.",
+        doc="Algorithm: the k-mers of one sequence smoothed over all positions, or posting lists. "
+        "Results are identical.",
     )
 
     @classmethod
@@ -74,7 +89,8 @@ class OligoKernel(KmerKernel):
 
     def _check_explicit(self) -> None:
         raise ParameterError(
-            f"kernel {self.name!r} has no explicit features", remedy="choose kernel spectrum, or the kernel matrix"
+            f"kernel {self.name!r} has no explicit features",
+            remedy="choose kernel spectrum, or a solver that takes a Gram matrix",
         )
 
     def _costs(self, work: Workload, size: int, k: int) -> dict[str, Cost]:
@@ -92,7 +108,7 @@ class OligoKernel(KmerKernel):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share what each occurrence adds equally by its residues."""
+        """Share the contribution of each occurrence equally among its residues."""
         self._check_sequences(X)
         residues = int(X.lengths.sum())
         total = np.zeros(residues)
@@ -102,7 +118,7 @@ class OligoKernel(KmerKernel):
         return total
 
     def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
-        """Return for each k-mer what its occurrences in `X` and `support` add on average."""
+        """Return the mean contribution of each k-mer's occurrences in `X` and `support`."""
         parts = []
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
             distinct, means = mean_shares(_occurrences(X, k), _occurrences(support, k), self._weigh, coefficients)
@@ -111,7 +127,10 @@ class OligoKernel(KmerKernel):
 
 
 def _occurrences(X: SequenceSet, k: int) -> tuple[Occurrences, npt.NDArray[np.int32]]:
-    """Return the Occurrences of the k-mers, and where in its record each starts."""
+    """Return the Occurrences of the k-mers, and their starts within the records."""
     if X.lengths.sum() > MOST_CODES:
-        raise SequenceError(f"{X.lengths.sum()} letters are too many for one matrix", remedy="divide the sequences")
+        raise SequenceError(
+            f"{X.lengths.sum()} residues are too many for one matrix",
+            remedy="compute the matrix for fewer sequences at a time",
+        )
     return find_kmers(X, k), window_positions(X, k)

@@ -7,11 +7,22 @@ from seqkern.kernels.kmer.pairs.pair_kernel import PairKernel
 
 
 class OligoDistanceKernel(PairKernel):
-    """K(x, y) = Σ_f Φ_f(x)·Φ_f(y), f the ordered pairs of k-mers whose starts are 0, 1, …, D residues apart.
+    r"""Oligomer distance histogram kernel: shared pairs of k-mers at each distance.
 
-    Φ_f(x) is the number of occurrences of f = (u, v, d) in x: of the k-mer u, with the k-mer v starting d residues
-    later.
-    The two overlap if d < k; for d = 0 they are one k-mer. Such a pair is named ``u(d)v``.
+    It suits remote homologs of any length, which conserve distances between residues more than residues in a row. The
+    k-mers overlap if d < k; for d = 0 they are the same k-mer. Features are named ``u(d)v``.
+
+    Notes
+    -----
+    With f = (u, v, d) for d = 0, …, D, and Φ_f(x) the number of positions of x at which u starts and v starts d
+    residues later,
+
+    .. math:: K(x, y) = \sum_f Φ_f(x) Φ_f(y)
+
+    Complexity: O((D + 1)·|x|) per sequence to list its pairs. A pair of sequences then takes O((D + 1)·b^(2k)) with
+    dense vectors over the b letters of the alphabet, or time proportional to the shared features with posting lists.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
@@ -29,16 +40,16 @@ class OligoDistanceKernel(PairKernel):
     """
 
     name = "oligo_distance"
-    summary = "Counts the pairs of short words that two sequences share, for each distance between the two."
+    summary = "Counts the pairs of k-mers that two sequences share, for each distance between the two."
 
     max_distance: int = integer(
         default=50,
         low=0,
         kw_only=False,
-        doc="D, the largest distance between two starts. The paper takes all that occur: the longest sequence's "
-        "length.",
+        doc="D, the largest distance between the starts of two k-mers. The paper uses all distances "
+        "that occur, up to the length of the longest sequence.",
     )
-    presence: bool = changed(default=False, doc="Φ_f(x) is 1 where f occurs, instead of a count.")
+    presence: bool = changed(default=False, doc="Φ_f(x) is 1 if f occurs, instead of a count.")
 
     @classmethod
     def examples(cls) -> list["OligoDistanceKernel"]:

@@ -1,14 +1,14 @@
 """Features at positions: K(x, y) = Σ_u Σ_p Σ_q E(|p − q|), over the positions p and q of u in x and in y.
 
-E is a table of weights by distance, of any form: `distance_weights` has the usual ones. A kernel gives the code and
-the position of every occurrence of a feature to a `PositionBlock`, a member of a `Term` of the product engine. With
+E is any table of weights by distance; `distance_weights` has the usual ones. A kernel passes the code and position of
+every occurrence of a feature to a `PositionBlock`, a member of a `Term` of the product engine. With
 
     block = PositionBlock(found, positions, lambda length: distance_weights("gaussian", length, 2.0))
 
 K is exact: weights are rounded to multiples of 2^-59, an error below 10^-18, and summed as integers. The sum of two
 records is thus the same in any order, of the occurrences and of the records, and for the two ways to compute it: by
-posting lists, of which only the positions near enough are visited, or (`smooth`) by tables of one row's features
-smoothed over all positions, in which the columns' occurrences are looked up.
+posting lists, visited at near positions only, or (`smooth`) by tables of one row's features smoothed over all
+positions, in which the occurrences of the columns are looked up.
 """
 
 import math
@@ -32,34 +32,34 @@ SEARCH_NS = 80.0  # an occurrence of a row: its window found in a posting list
 NEAR_NS = 1.3  # a posting in a window
 SMOOTH_NS = 0.5  # a smoothed feature at one position
 LOOKUP_NS = 1.0  # an occurrence of a column, looked up in the cache
-CACHE_BYTES = 1 << 21  # as many again to read make it take twice as long
+CACHE_BYTES = 1 << 21  # reading as many again doubles the time
 
 Floats = npt.NDArray[np.float64]
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 Weigh = Callable[[int], Floats]
 Located = tuple[Occurrences, Int32s]
-"""Occurrences of features, and where in its record each is."""
+"""Occurrences of features, and their positions in the records."""
 Gathered = tuple[Int64s, Int32s, Floats, Floats]
-"""Where each posting list starts; positions and coefficients in them; the weights of distances."""
+"""Starts of the posting lists, their positions and coefficients, and the weights of distances."""
 
 
 def distance_weights(form: str | None, length: int, sigma: float = 1.0) -> Floats:
-    """Return the weights of the distances 0, 1, …, less than `length`, up to where they are no longer above 0.
+    """Return the weights of the distances 0, 1, …, less than `length`, while they are above 0.
 
     Parameters
     ----------
     form : {"specific", "linear", "exponential", "gaussian"}
         [d = 0]; max(0, 1 − d/σ); exp(−d/σ); exp(−d²/σ²).
     length : int
-        The longest sequence: no distance is as large.
+        Length of the longest sequence, an upper bound of distances.
     sigma : float
         σ, in residues.
 
     Returns
     -------
     ndarray of float64, shape (distances,)
-        None is above 1.
+        At most 1 each.
 
     References
     ----------
@@ -78,7 +78,7 @@ def distance_weights(form: str | None, length: int, sigma: float = 1.0) -> Float
 
 
 def window_positions(X: SequenceSet, k: int) -> Int32s:
-    """Return where in its record each window of `k` unmasked residues starts.
+    """Return the start of each window of `k` unmasked residues within its record.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def position_costs(work: Workload, agree: float, space: int, lists: int, reach: 
 
 
 class PositionBlock:
-    """Features of n records at positions; a block of a `Term` as `RealSparseBlock` is one.
+    """Features of n records at positions, as a block of a `Term` like `RealSparseBlock`.
 
     Parameters
     ----------
@@ -143,13 +143,13 @@ class PositionBlock:
     positions : ndarray of int32, shape (occurrences,)
         Not negative.
     weigh : callable
-        ``weigh(length)`` returns E(0), E(1), …, float64, for distances less than `length`; it may stop where all
-        further weights are 0. None is above 1 or below −1.
+        ``weigh(length)`` returns E(0), E(1), …, float64, for distances less than `length`; it may stop when all further
+        weights are 0. All are within −1 … 1.
     like : PositionBlock, optional
-        The columns that these rows will be compared with; features that it lacks are left out. By default the block
-        can be columns, and rows of itself.
+        The columns that these rows will be compared with; features that it lacks are dropped. By default the block
+        serves as columns, and as rows of itself.
     smooth : bool
-        Compare by smoothed features where a row's fit the memory, not by posting lists.
+        Use smoothed features if those of a row fit into memory, instead of posting lists.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ class PositionBlock:
     ParameterError
         If a weight is outside −1 … 1.
     SequenceError
-        If a record has more pairs of occurrences than can be summed without overflow.
+        If a record has too many pairs of occurrences for exact sums.
     """
 
     real = True
@@ -192,7 +192,7 @@ class PositionBlock:
         if pairs.max(initial=0) >= _positions.LIMIT:
             raise SequenceError(
                 f"a sequence has {pairs.max()} pairs of occurrences of one feature, too many for exact sums",
-                remedy="cut it into parts, or choose a smaller sigma",
+                remedy="cut it into shorter parts, or choose a smaller sigma",
             )
         if like is None:
             self.vocabulary = vocabulary
@@ -202,7 +202,7 @@ class PositionBlock:
             self._relabel(_labels(vocabulary, like.vocabulary), records)
 
     def _relabel(self, labels: Int32s, records: Int32s) -> None:
-        """Give the features their numbers in the columns, and drop those that the columns lack."""
+        """Renumber the features as in the columns, and drop those absent there."""
         features = labels[self._feature]
         kept = features >= 0
         self._order, self._feature, self._position = self._order[kept], features[kept], self._position[kept]
@@ -243,7 +243,7 @@ class PositionBlock:
         )
 
     def _most_distinct(self, row: int, n_rows: int) -> int:
-        """Return the most occurrences of any of some rows: no fewer than it has features."""
+        """Return the largest number of occurrences among some rows, an upper bound of their features."""
         return int(np.diff(self.start[row : row + n_rows + 1]).max(initial=0))
 
     def gather(self, first: int, coefficients: Floats) -> Gathered:
@@ -273,12 +273,12 @@ class PositionBlock:
         out[:] = np.bincount(record, weights=values, minlength=len(out))
 
     def shares(self, gathered: Gathered) -> Floats:
-        """Return what each occurrence that the block was made of adds to `apply`.
+        """Return the contribution of each occurrence of the block to `apply`.
 
         Parameters
         ----------
         gathered
-            What `gather` returned.
+            The result of `gather`.
 
         Returns
         -------
@@ -289,7 +289,7 @@ class PositionBlock:
         return values
 
     def _weigh(self, first: int, n_rows: int, gathered: Gathered) -> Floats:
-        """Return what each occurrence of some rows adds."""
+        """Return the contribution of each occurrence of some rows."""
         bounds, position, merged, theirs = gathered
         weights = self._weights if len(self._weights) > len(theirs) else theirs
         values = np.empty(self.start[first + n_rows] - self.start[first])
@@ -300,7 +300,7 @@ class PositionBlock:
 
 
 def occurrence_shares(mine: Located, theirs: Located, weigh: Weigh, coefficients: Floats) -> list[Floats]:
-    """Return what each occurrence adds to Σ_j coefficients[j]·K(x, z_j).
+    """Return the contribution of each occurrence to Σ_j coefficients[j]·K(x, z_j).
 
     Parameters
     ----------
@@ -323,7 +323,7 @@ def occurrence_shares(mine: Located, theirs: Located, weigh: Weigh, coefficients
 
 
 def mean_shares(mine: Located, theirs: Located, weigh: Weigh, coefficients: Floats) -> tuple[Codes, Floats]:
-    """Return what an occurrence of each feature adds on average.
+    """Return the mean contribution of an occurrence of each feature.
 
     Parameters
     ----------

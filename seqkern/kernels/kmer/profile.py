@@ -1,9 +1,9 @@
-"""The profile kernel: k-mers that a sequence's profile makes likely (Kuang, Ie, Wang, Wang, Siddiqi et al. 2005).
+"""The profile kernel: k-mers that the profile of a sequence makes likely (Kuang et al. 2005).
 
-Where the mismatch kernel lets any residues differ, here the sequence's own profile says which may: a place of the
-sequence counts for the k-mers whose residues cost less than σ together, a residue costing −ln of its probability. The
-ways to compute are those of `inexact`; the lists of a place are found by going down the tree of all
-k-mers as long as the best possible rest stays below σ.
+Unlike in the mismatch kernel, the profile of the sequence decides which residues may differ: a position counts for the
+k-mers whose residues cost less than σ in total, a residue costing −ln of its probability. The algorithms are those of
+`inexact`; the features of a position are found by descending the trie of all k-mers while the best possible completion
+stays below σ.
 """
 
 from dataclasses import replace
@@ -25,21 +25,35 @@ UNIT = 2.0**32  # costs are multiples of 1 / UNIT, so that their sums are exact
 
 
 class ProfileKernel(ProfileTracks, InexactKernel):
-    """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of places j of x with −Σ_i ln p_{j+i}(u_i) < σ.
+    r"""Profile kernel: the k-mers that the profiles of two sequences make likely.
 
-    p is the track ``profile``, a probability above 0 for each letter at each place: `seqkern.profiles` reads it from
-    files or builds it by search, and so does the kernel itself with ``search=training``. The k-mers u are all that
-    there are; x itself matters only by its masked residues: a place whose window of k residues covers one counts for
-    nothing. Costs −ln p are rounded to multiples of 2^-32; then everything is exact.
+    It suits remote homologs among proteins with PSSMs. The profile p is the track ``profile``, a positive probability
+    for each letter at each position. `seqkern.profiles` reads it from files or builds it by search; with
+    ``search=training`` the kernel searches itself. The sequence x matters only through its masked residues: a window of
+    k residues that covers one counts for nothing.
 
-    With σ = 7.5 and k = 5 a place counts for some 40 k-mers on real PSSMs of PSI-BLAST, with σ = 9 for 400; every
-    further 1.5 takes ten times the time and memory. Profiles built by search are HMMER's, and flatter (0.59 bits a
-    position): with σ = 8 a place counts for some 50 k-mers there, with 8.5 for 120.
+    With σ = 7.5 and k = 5 a position counts for about 40 k-mers on PSSMs of PSI-BLAST, with σ = 9 for 400; every
+    further 1.5 takes ten times the time and memory. Profiles built by search come from HMMER and are flatter (0.59 bits
+    per position): with σ = 8 a position counts for about 50 k-mers, with σ = 8.5 for 120.
+
+    Notes
+    -----
+    With Φ_u(x) the number of positions j of x at which −Σ_i ln p_{j+i}(u_i) < σ, over all possible k-mers u,
+
+    .. math:: K(x, y) = \sum_u Φ_u(x) Φ_u(y)
+
+    Costs −ln p are rounded to multiples of 2^−32; the sums are exact.
+
+    Complexity: with N k-mers per position, O(N·|x|) per sequence to list them. A pair then takes O(b^k) with dense
+    vectors over the b letters of the alphabet, time proportional to the shared k-mers with posting lists, or a walk
+    through the trie of k-mers, which stores no lists. Searches, where needed, come on top.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
-    Kuang, Ie, Wang, Wang, Siddiqi, Freund, Leslie: Profile-based string kernels for remote homology detection and
-    motif extraction. Journal of Bioinformatics and Computational Biology 3, 2005.
+    Kuang, Ie, Wang, Wang, Siddiqi, Freund, Leslie: Profile-based string kernels for remote homology detection and motif
+    extraction. Journal of Bioinformatics and Computational Biology 3, 2005.
 
     Examples
     --------
@@ -57,7 +71,7 @@ class ProfileKernel(ProfileTracks, InexactKernel):
     """
 
     name = "profile"
-    summary = "Counts the short words that the families of two sequences share, as their profiles tell."
+    summary = "Counts the k-mers that two sequences share according to their profiles."
     fewer_features = "choose a smaller sigma, or a smaller k"
 
     k: int = integer(default=5, low=1, high=LARGEST_K, kw_only=False, doc="Length of the k-mers.")
@@ -67,25 +81,26 @@ class ProfileKernel(ProfileTracks, InexactKernel):
         high=1e6,
         open_low=True,
         kw_only=False,
-        doc="σ: a k-mer counts whose −Σ ln p is less.",
+        doc="σ: k-mers with −Σ ln p below it count.",
     )
     search: Literal["training"] | None = changed(
         default=None,
-        doc="Where profiles come from: tracks of the sequences; or `fit` keeps the training sequences, and every "
-        "sequence is searched against them (`seqkern.profiles.search`), so that no profile knows of a sequence "
-        "outside the training part. That takes about a tenth of a CPU second for each sequence and some thousand "
-        "training sequences, once for each training part; profiles are kept in the cache.",
+        doc="Source of the profiles: tracks of the sequences; or a search of every sequence against "
+        "the training sequences that `fit` keeps (`seqkern.profiles.search`), so that no profile "
+        "depends on a sequence outside the training part. A search against a few thousand "
+        "training sequences takes about a tenth of a CPU second per sequence, once for each "
+        "training part; profiles are cached.",
     )
     reverse_complement: bool = fixed(False)
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence none of whose places counts for any k-mer: refuse it, or "
-        "give it a row of zeros.",
+        doc="When normalising, what to do with a sequence none of whose places counts for any k-mer: "
+        "raise an error, or return zeros.",
     )
     algorithm: str = changed(
         default="auto",
-        doc="How to compute: vectors over all k-mers, posting lists, or walks through the tree of all k-mers that "
-        "list nothing. The numbers are the same.",
+        doc="Algorithm: dense vectors over all k-mers, posting lists, or a walk through the trie of "
+        "all k-mers. Results are identical.",
     )
 
     @classmethod
@@ -102,7 +117,7 @@ class ProfileKernel(ProfileTracks, InexactKernel):
         X = self.with_profiles(X)
         profile = X.tracks["profile"][X.positions()]
         costs = np.rint(-UNIT * np.log(profile, dtype=np.float64))
-        # A probability that roundings took above 1 costs nothing.
+        # A probability rounded above 1 costs nothing.
         return place_rule(np.maximum(costs, 0).astype(np.int64), self.k, int(np.ceil(self.sigma * UNIT)))
 
     def _sample(self, X: SequenceSet) -> SequenceSet:
@@ -111,7 +126,7 @@ class ProfileKernel(ProfileTracks, InexactKernel):
         return X.take(slice(None, None, max(1, len(X) // SAMPLE_RECORDS)))
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`), with the searches.
+        """Return the Plan for this kernel on `X` (against `Y`), searches included.
 
         Parameters
         ----------
@@ -135,5 +150,6 @@ class ProfileKernel(ProfileTracks, InexactKernel):
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> tuple[list[str], npt.NDArray[np.float64]]:
         raise NoKmersError(
-            f"kernel {self.name!r} counts words that the sequences need not hold", remedy="choose a kernel of words"
+            f"kernel {self.name!r} counts k-mers that the sequences need not contain",
+            remedy="choose a kernel based on k-mers, such as spectrum",
         )

@@ -19,11 +19,26 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 
 class SpectrumKernel(KmerKernel):
-    """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of occurrences of the k-mer u in x.
+    r"""Spectrum kernel: the k-mers that two sequences share.
+
+    It ignores where a k-mer occurs. It suits sequences of any length and alphabet whose classes differ in composition
+    or in short exact motifs.
+
+    Notes
+    -----
+    With Φ_u(x) the number of occurrences of the k-mer u in x,
+
+    .. math:: K(x, y) = \sum_u Φ_u(x) Φ_u(y)
+
+    Complexity: O(|x|) per sequence to count its k-mers. A pair then takes O(b^k) with dense vectors over the b letters
+    of the alphabet, or time proportional to the k-mers in common with posting lists.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
-    Leslie, Eskin, Noble: The spectrum kernel. Pacific Symposium on Biocomputing 7, 2002.
+    Leslie, Eskin, Noble: The spectrum kernel: a string kernel for SVM protein classification. Pacific Symposium on
+    Biocomputing 7, 2002.
 
     Examples
     --------
@@ -48,7 +63,7 @@ class SpectrumKernel(KmerKernel):
     """
 
     name = "spectrum"
-    summary = "Counts the k-letter words that two sequences share."
+    summary = "Counts the k-mers that two sequences share."
 
     k: int | list[int] = integer(
         default=3,
@@ -56,16 +71,17 @@ class SpectrumKernel(KmerKernel):
         high=LARGEST_K,
         several=True,
         kw_only=False,
-        doc="Length of the k-mers. For several, K is the weighted sum of their kernels: with k = 1, …, d the mixed "
-        "spectrum kernel of degree d.",
+        doc="Length of the k-mers. With a list, K is the weighted sum of the kernels of each k; k = "
+        "1, …, d gives the mixed spectrum kernel of degree d.",
     )
-    presence: bool = changed(default=False, doc="Φ_u(x) is 1 where u occurs, instead of a count.")
+    presence: bool = changed(default=False, doc="Φ_u(x) is 1 if u occurs, instead of a count.")
     algorithm: str = choice(
         default="auto",
         choices=("auto", "dense", "index", "wide"),
         execution=True,
-        doc="How to compute: a product of dense vectors over all k-mers; posting lists of k-mers packed into 64 bits; "
-        "or of k-mers as text, for those that do not fit into 64 bits. The numbers are the same.",
+        doc="Algorithm: products of dense vectors over all k-mers; posting lists of k-mers packed "
+        "into 64 bits; or posting lists of k-mers as text, for those that need more bits. Results "
+        "are identical.",
     )
 
     @classmethod
@@ -108,7 +124,7 @@ class SpectrumKernel(KmerKernel):
         return counted
 
     def _labelled(self, X: SequenceSet, support: SequenceSet, k: int, every: bool = False) -> Labelled:
-        """Return the k-mers of both sets, Labelled; with `every`, those that do not occur may be among them."""
+        """Return the k-mers of both sets, Labelled; with `every`, possibly including k-mers that do not occur."""
         if codes_fit(X.alphabet.size, k):
             mine, theirs = self._find(X, k), self._find(support, k)
             if every and mine.space <= SMALL_SPACE:
@@ -120,7 +136,7 @@ class SpectrumKernel(KmerKernel):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share the weight of each occurrence among its residues; under `presence`, among all occurrences first."""
+        """Share the weight of each occurrence among its residues; with `presence`, first among all occurrences."""
         self._check_sequences(X)
         residues = int(X.lengths.sum())
         shares = np.zeros(residues)

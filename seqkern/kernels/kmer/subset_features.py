@@ -13,7 +13,7 @@ from seqkern.kernels.kmer.kmers import CODE_LIMIT, find_kmers
 from seqkern.sequences.alphabets import Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
-if TYPE_CHECKING:  # a mixin of its subclasses; scipy costs start-up
+if TYPE_CHECKING:  # a mixin of its subclasses; scipy slows start-up
     from scipy.sparse import csr_matrix
 
     from seqkern.kernels.kmer.hamming.hamming_kernel import HammingKernel as Base
@@ -27,13 +27,13 @@ GAP = "*"
 class SubsetFeatures(Base):
     """Mixin of kernels on windows of one length: `features` and `feature_names`.
 
-    A family writes `_feature_values`, and has what `HammingKernel` has.
+    A family implements `_feature_values`, and has the members of `HammingKernel`.
     """
 
     def _feature_values(self) -> dict[int, float]:
-        """Return what each feature is worth where it occurs, by its number of residues.
+        """Return the value of each feature where it occurs, by its number of residues.
 
-        Raises ParameterError if the kernel is no product of such features.
+        Raises ParameterError if the kernel is not a product of such features.
         """
         raise NotImplementedError
 
@@ -59,11 +59,11 @@ class SubsetFeatures(Base):
         Raises
         ------
         ParameterError
-            If the kernel is not a product of such features, or they need more memory than there is.
+            If the kernel is not a product of such features, or they do not fit into memory.
         SequenceError
             As `prepare`.
         """
-        # loaded only where used: costs start-up
+        # imported here: slows start-up
         from scipy.sparse import csr_matrix, hstack
 
         self.check_parameters()
@@ -93,7 +93,7 @@ class SubsetFeatures(Base):
         if count >= CODE_LIMIT or entries * ENTRY_BYTES > available_memory():
             raise ParameterError(
                 f"{count:.3g} features need about {format_bytes(entries * ENTRY_BYTES)} of memory",
-                remedy="choose shorter words, or use the kernel without explicit features",
+                remedy="choose shorter k-mers, or use the kernel without explicit features",
             )
 
     def _count_features(self, size: int, values: dict[int, float]) -> int:
@@ -101,7 +101,7 @@ class SubsetFeatures(Base):
         return sum(comb(k, j) * size**j for j in values)
 
     def feature_names(self, alphabet: str | Alphabet | None = None) -> list[str]:
-        """Return the gapped k-mers that the columns of `features` stand for, with ``*`` for a gap.
+        """Return the gapped k-mers of the columns of `features`, with ``*`` for a gap.
 
         Parameters
         ----------
@@ -116,17 +116,17 @@ class SubsetFeatures(Base):
         Raises
         ------
         ParameterError
-            If there is no alphabet, the kernel has no such features, or there are too many.
+            If no alphabet is given, or the kernel has no such features, or too many.
         """
         self.check_parameters()
         given = self.alphabet if alphabet is None else alphabet
         if given is None:
-            raise ParameterError("the names of features depend on the alphabet", remedy="give alphabet=…")
+            raise ParameterError("the feature names need an alphabet", remedy="give alphabet=…")
         letters, values = as_alphabet(given).letters, self._feature_values()
         (k,) = self._lengths()
         count = self._count_features(len(letters), values)
         if count > MOST_NAMES:
-            raise ParameterError(f"{count:.3g} names of features are too many", remedy="choose shorter words")
+            raise ParameterError(f"{count:.3g} feature names are too many", remedy="choose shorter k-mers")
         return [
             _with_gaps(chosen, positions, k)
             for j in values

@@ -69,7 +69,7 @@ def subsets_fit(work: Workload, size: int, k: int, sizes: Collection[int]) -> bo
     Parameters
     ----------
     work : Workload
-        The matrix; of both strands, where both count.
+        Workload of the matrix; of both strands if both count.
     size : int
         Letters of the alphabet.
     k : int
@@ -116,7 +116,7 @@ def find_patterns(k: int, j: int, shifted: bool = True) -> dict[int, list[Positi
 
 
 def common_divisor(k: int, sizes: Collection[int], shifted: bool = True) -> int:
-    """Return what the sums of `subset_blocks` have to be divided by.
+    """Return the divisor of the sums of `subset_blocks`.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def subset_blocks(
 ) -> list[tuple[int, DenseBlock | SparseBlock]]:
     """Return blocks for the kernel Σ_j weights[j] · Σ_S Φ_S(x)·Φ_S(y), times `common_divisor`.
 
-    The blocks are made in threads.
+    The blocks are built in threads.
 
     Parameters
     ----------
@@ -157,13 +157,13 @@ def subset_blocks(
     weights : dict of int to int
         α_j of each size j of subsets, not 0.
     strands : {"one", "both"}
-        Whose windows count; of both, each pair is there twice.
+        Strands whose windows count; with both, each pair occurs twice.
     work : Workload
-        Decides which blocks are dense.
+        Determines which blocks are dense.
     others : iterator
-        The blocks to be made like, or None for each.
+        The blocks to match, or None for each.
     window_weights : ndarray of int64, shape (windows of all strands,), optional
-        What each window counts. It has no other weight in a shift of a pattern, so these are not taken together.
+        Weight of each window. It has no other weight in a shift of a pattern, so these are not taken together.
     n_threads : int, optional
         By default those of `given_threads`, or all cores.
 
@@ -202,7 +202,7 @@ def subset_blocks(
 
 
 def _chunks(patterns: Sequence[Positions], part: int) -> list[Sequence[Positions]]:
-    """Return the patterns in pieces, each with few enough features that their lists are made in the cache."""
+    """Return the patterns in pieces whose lists fit into the cache."""
     step = max(1, FEATURES_AT_ONCE // part)
     return [patterns[i : i + step] for i in range(0, len(patterns), step)]
 
@@ -213,7 +213,7 @@ def subset_cost(work: Workload, size: int, k: int, sizes: Collection[int], shift
     Parameters
     ----------
     work : Workload
-        The matrix; of both strands, where both count.
+        Workload of the matrix; of both strands if both count.
     size : int
         Letters of the alphabet.
     k : int
@@ -221,7 +221,7 @@ def subset_cost(work: Workload, size: int, k: int, sizes: Collection[int], shift
     sizes : collection of int
         Sizes of the subsets.
     shifted : bool
-        False where windows have weights of their own; see `find_patterns`.
+        False if windows have weights of their own; see `find_patterns`.
 
     Returns
     -------

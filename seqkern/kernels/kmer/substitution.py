@@ -1,4 +1,4 @@
-"""The substitution kernel: k-mers that another one is likely to have become (Leslie and Kuang 2004)."""
+"""The substitution kernel: shared k-mers, allowing likely substitutions (Leslie and Kuang 2004)."""
 
 from typing import Literal
 
@@ -19,15 +19,26 @@ LARGEST_SIGMA = 1000
 
 
 class SubstitutionKernel(InexactKernel):
-    """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of k-mers a of x with −Σ_i ln P(a_i | u_i) < σ.
+    r"""Substitution kernel: shared k-mers, allowing likely substitutions of residues.
 
-    P(a | u) is the probability of the letter a where u was. The logarithms are rounded to multiples of 2^−32 and
-    added as integers, so that no order of summation decides whether a sum is below σ.
+    It suits diverged proteins: conservative substitutions cost less than others.
 
     Notes
     -----
-    Residue by residue, what a k-mer adds for u is shared equally by its residues that u has too, or by all where
-    there is none.
+    With P(a | u) the probability of residue a where u was, and Φ_u(x) the number of k-mers a of x with −Σ_i ln P(a_i |
+    u_i) < σ,
+
+    .. math:: K(x, y) = \sum_u Φ_u(x) Φ_u(y)
+
+    Logarithms are rounded to multiples of 2^−32 and added as integers, so that the order of summation never matters.
+
+    Complexity: with N features per k-mer, O(N·|x|) per sequence to list them. A pair then takes O(b^k) with dense
+    vectors over the b letters of the alphabet, time proportional to the shared features with posting lists, or a walk
+    through the trie of k-mers, which stores no lists.
+
+    Definiteness: positive semi-definite.
+
+    Explanations share what a k-mer adds for u equally among its residues that match u, or among all if none does.
 
     References
     ----------
@@ -44,7 +55,7 @@ class SubstitutionKernel(InexactKernel):
     """
 
     name = "substitution"
-    summary = "Counts the k-letter words that two sequences share, allowing letters that often replace each other."
+    summary = "Counts the k-mers that two sequences share, allowing likely substitutions of residues."
 
     k: int = integer(default=4, low=1, high=LARGEST_K, kw_only=False, doc="Length of the k-mers.")
     sigma: float = real(
@@ -53,26 +64,25 @@ class SubstitutionKernel(InexactKernel):
         high=LARGEST_SIGMA,
         open_low=True,
         kw_only=False,
-        doc="A k-mer counts for u if its −ln P, given u, is less. Not more than e^σ k-mers count for one u.",
+        doc="σ: a k-mer counts for u if its −ln P given u is below it. At most e^σ k-mers count for one u.",
     )
     matrix: str | list[list[float]] | None = text(
         default=None,
         rows=True,
-        doc='Where P comes from: the name of a substitution matrix in Biopython; ``"uniform"``; or scores, one row '
-        "for each letter in the order of the alphabet. Of scores it is the target frequencies that they imply. By "
-        'default BLOSUM62 for proteins, else ``"uniform"``.',
+        doc='Source of P: a substitution matrix of Biopython by name; ``"uniform"``; or scores, one '
+        "row for each letter in the order of the alphabet, from whose implied target frequencies "
+        'P follows. By default BLOSUM62 for proteins, else ``"uniform"``.',
     )
     kept: float = real(
         default=0.9,
         low=0,
         high=1,
         open_low=True,
-        doc='With ``matrix="uniform"``, the probability that a letter is kept; all others are equally likely.',
+        doc='With ``matrix="uniform"``, the probability that a residue is kept; all others are equally likely.',
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence that counts for no feature: refuse it, or give it a row "
-        "of zeros.",
+        doc="When normalising, what to do with a sequence that counts for no feature: raise an error, or return zeros.",
     )
 
     @classmethod
@@ -90,11 +100,13 @@ class SubstitutionKernel(InexactKernel):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.kept == 1:
-            raise ParameterError("kept=1 is not possible", remedy="give a number < 1; or choose kernel spectrum")
+            raise ParameterError("kept=1 is not possible", remedy="give a number below 1, or choose kernel spectrum")
         if isinstance(self.matrix, str):
             check_choice("matrix", self.matrix, ("uniform", *matrix_names()))
         elif self.matrix is not None and np.ndim(self.matrix) != 2:
-            raise ParameterError(f"matrix={self.matrix!r} is not possible", remedy="give a name, or rows of scores")
+            raise ParameterError(
+                f"matrix={self.matrix!r} is not possible", remedy="give the name of a matrix, or rows of scores"
+            )
 
     def probabilities(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
         """Return the probability P[a, u] of letter a where u was.

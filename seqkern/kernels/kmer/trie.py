@@ -1,7 +1,7 @@
-"""Features that are never written down: a walk through the tree of all features (Leslie and Kuang 2004).
+"""Features that are never stored: a walk through the trie of all features (Leslie and Kuang 2004).
 
-Depth first, with the windows that are left at each node. Memory is bounded by windows times depth, however many
-features there are.
+The walk is depth-first, with the windows left at each node. Memory is bounded by windows times depth, whatever the
+number of features.
 """
 
 import numpy as np
@@ -11,8 +11,8 @@ from seqkern.kernels.kmer import _trie
 from seqkern.kernels.kmer.neighbourhoods import Rule, Windows
 from seqkern.kernels.planner import POSTING_NS, Cost, Workload, _distinct
 
-MOST_FEATURES = 2.0**36  # of one window: already an hour
-LIVE_NS = 30.0  # a window that is left at a leaf, and the way there
+MOST_FEATURES = 2.0**36  # for one window, about an hour
+LIVE_NS = 30.0  # a window that reaches a leaf, and its path
 WINDOW_BYTES = 500
 BLOCK_ROWS = 512  # one walk for each block of rows
 
@@ -27,7 +27,7 @@ class TrieBlock:
     windows : Windows
         Of the n records.
     presence : bool
-        1 instead of counts.
+        Use 1 instead of counts.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class TrieBlock:
         _trie.multiply(
             self.rule.compiled, cols.rule.compiled, *sides, self.presence, row, first, last, factor, upper, sums
         )
-        if upper:  # the walk leaves out a record's product with itself, and so all nodes with one record alone
+        if upper:  # the walk skips products of a record with itself, and so all nodes with a single record
             own = np.arange(max(row, first), min(row + len(sums), last))
             sums[own - row, own - first] += (factor * self.squares[own]).astype(sums.dtype)
 
@@ -84,7 +84,7 @@ def trie_cost(work: Workload, features: float, shared: float) -> Cost:
     Parameters
     ----------
     work : Workload
-        The matrix; of both strands, where both count.
+        Workload of the matrix; of both strands if both count.
     features, shared : float
         How many features a window counts for, and how many two windows share, on average.
 

@@ -1,4 +1,4 @@
-"""k-mers that have no code of 64 bits, as text, counted."""
+"""k-mers that do not fit into 64 bits, as text, and their counts."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ class WideOccurrences:
     Attributes
     ----------
     texts : ndarray of bytes (``S``), shape (windows,)
-        Codes count from 1, for a text has no zeros at its end.
+        Codes count from 1, because trailing zeros are lost.
     start : ndarray of int64, shape (n + 1,)
         The windows of record i are ``start[i]`` to ``start[i + 1]``.
     """

@@ -1,4 +1,4 @@
-"""The wildcard kernel: k-mers in which some positions match anything (Leslie & Kuang, JMLR 5, 2004)."""
+"""The wildcard kernel: k-mers with positions that match anything (Leslie and Kuang 2004)."""
 
 from fractions import Fraction
 from math import comb
@@ -11,10 +11,24 @@ from seqkern.kernels.kmer.subset_features import SubsetFeatures
 
 
 class WildcardKernel(SubsetFeatures, HammingKernel):
-    """K(x, y) = Σ_u Φ_u(x)·Φ_u(y) over the k-mers u of letters and up to m wildcards.
+    r"""Wildcard kernel: shared k-mers with up to m wildcards.
 
-    Φ_u(x) is λ^j times the number of k-mers of x that agree with u in all positions but its j wildcards. So two k-mers
-    with g matches add Σ_{j ≤ m} λ^2j·C(g, k − j).
+    It suits motifs with a few variable positions: unlike mismatches, wildcards are part of the pattern and cost a
+    factor.
+
+    Notes
+    -----
+    The features u are k-mers of letters and up to m wildcards. Φ_u(x) is λ^j times the number of k-mers of x that match
+    u at all positions but its j wildcards, and
+
+    .. math:: K(x, y) = \sum_u Φ_u(x) Φ_u(y)
+
+    So two k-mers with g matches add Σ_{j≤m} λ^{2j}·C(g, k − j).
+
+    Complexity: O(|x|·|y|) per pair by Hamming distances, many window pairs at once. For large alphabets, a sum of
+    spectrum kernels over Σ_{j≤m} C(k, j) subsets of positions.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
@@ -31,17 +45,17 @@ class WildcardKernel(SubsetFeatures, HammingKernel):
     """
 
     name = "wildcard"
-    summary = "Counts the k-letter words that two sequences share, with up to m letters that match anything."
+    summary = "Counts the k-mers that two sequences share, with up to m wildcards that match any residue."
 
     k: int = integer(default=5, low=1, high=LARGEST_LENGTH, kw_only=False, doc="Length of the k-mers.")
     m: int = integer(default=1, low=0, high="k", kw_only=False, doc="Wildcards allowed.")
-    decay: float = real(default=0.5, low=0, high=1, doc="λ, what each wildcard costs.")
+    decay: float = real(default=0.5, low=0, high=1, doc="λ, the factor for each wildcard.")
     weights: None = fixed(None)
     presence: bool = fixed(False)
     reverse_complement: bool = changed(
         default=False,
-        doc="A pair of k-mers counts with the matches of the one with the other, and with its reverse complement. DNA "
-        "and RNA only.",
+        doc="Count each pair of k-mers twice: with the matches to the second k-mer and to its reverse "
+        "complement. DNA and RNA only.",
     )
 
     @classmethod

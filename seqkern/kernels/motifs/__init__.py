@@ -1,1 +1,1 @@
-"""Motifs: their notations, and the automata that find them."""
+"""Motifs: notations, and the automata that search for them."""

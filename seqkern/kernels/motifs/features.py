@@ -1,4 +1,4 @@
-"""Counts of motifs as blocks of the product engine, and what a product of them costs."""
+"""Motif counts as blocks of the product engine, and the cost of their products."""
 
 import numpy as np
 import numpy.typing as npt
@@ -39,16 +39,16 @@ def make_block(counted: Counted, algorithm: str, like: SparseBlock | None = None
 
 
 def occurring(chances: npt.NDArray[np.float64], letters: int, records: int) -> npt.NDArray[np.float64]:
-    """Return how likely each motif occurs in a record.
+    """Return the probability that each motif occurs in a record.
 
     Parameters
     ----------
     chances : ndarray of float64, shape (motifs,)
-        How likely each motif matches at a residue.
+        Probability that each motif matches at a residue.
     letters : int
         Residues of all records.
     records : int
-        How many sequences these are.
+        Number of sequences.
 
     Returns
     -------
@@ -63,14 +63,14 @@ def occurring(chances: npt.NDArray[np.float64], letters: int, records: int) -> n
 
 
 def product_costs(work: Workload, chances: npt.NDArray[np.float64]) -> dict[str, Cost]:
-    """Return what the products cost by each algorithm that is feasible.
+    """Return the cost of the products for each feasible algorithm.
 
     Parameters
     ----------
     work : Workload
         Shape of the matrix, and residues of its records.
     chances : ndarray of float64, shape (motifs,)
-        How likely each motif matches at a residue.
+        Probability that each motif matches at a residue.
 
     Returns
     -------

@@ -1,8 +1,8 @@
-"""Weight matrices: counts of letters in the columns of a motif, their scores, and the score from which on it matches.
+"""Weight matrices: counts of letters in the columns of a motif, their scores, and the threshold of a match.
 
-The score of a letter a in column j is 100·log2(p_j(a)/b(a)), rounded to an integer, with the background b and
-p_j(a) = (n_j(a) + c·b(a))/(n_j + c), of the counts n_j(a), their sum n_j, and the pseudocount c. Scores of windows are
-sums of these integers, so that their distribution under the background can be computed as it is.
+The score of a letter a in column j is 100·log2(p_j(a)/b(a)), rounded to an integer, with the background b and p_j(a) =
+(n_j(a) + c·b(a))/(n_j + c), of the counts n_j(a), their sum n_j, and the pseudocount c. Scores of windows are sums of
+these integers, so that their exact distribution under the background can be computed.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Matrix:
     name : str
         For reports and messages.
     counts : ndarray of float64, shape (columns, letters)
-        How often each letter stands at each place of the motif.
+        Counts of each letter at each position of the motif.
     letters : str
-        What each column of `counts` counts.
+        Letter of each column of `counts`.
     background : ndarray of float64, shape (letters,)
-        Shares of the letters elsewhere; they sum to 1.
+        Background frequencies of the letters; they sum to 1.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Matrix:
 
     @property
     def min_length(self) -> int:
-        """Letters of a match."""
+        """Length of a match."""
         return len(self.counts)
 
     @classmethod
@@ -67,11 +67,11 @@ class Matrix:
         name : str
             For reports and messages.
         counts : array_like, shape (columns, letters)
-            Not negative, and not all zero in a column.
+            Non-negative, not all zero in a column.
         letters : str
-            What each column of `counts` counts.
+            Letter of each column of `counts`.
         background : array_like, shape (letters,), optional
-            Shares of the letters elsewhere; by default all the same.
+            Background frequencies of the letters; by default uniform.
 
         Returns
         -------
@@ -80,17 +80,20 @@ class Matrix:
         Raises
         ------
         ParameterError
-            If the numbers are not counts, or the background holds a share that is not above 0.
+            If the numbers are not counts, or a background frequency is not above 0.
         """
         counts = np.array(counts, dtype=np.float64)
         share = np.full(len(letters), 1 / len(letters)) if background is None else np.asarray(background, dtype=float)
         if share.shape != (len(letters),) or not np.all((share > 0) & (share <= 1)):
-            raise ParameterError("the background letter frequencies are none", remedy="give each letter more than 0")
+            raise ParameterError(
+                "the background letter frequencies are not all above 0",
+                remedy="give a frequency above 0 for each letter",
+            )
         good = counts.ndim == 2 and 0 < len(counts) <= MOST_COLUMNS and counts.shape[1] == len(letters)
         if not good:
             raise ParameterError(
                 f"motif {name!r} has no matrix of 1 to {MOST_COLUMNS} columns of {len(letters)} letters",
-                remedy="correct it or take it out",
+                remedy="correct or remove it",
             )
         totals = counts.sum(axis=1)
         if not np.isfinite(counts).all() or counts.min() < 0 or totals.min() <= 0 or totals.max() > MOST_COUNTS:
@@ -98,8 +101,8 @@ class Matrix:
                 np.argmin(np.isfinite(totals) & (counts.min(axis=1) >= 0) & (totals > 0) & (totals <= MOST_COUNTS))
             )
             raise ParameterError(
-                f"motif {name!r}: column {column + 1} holds no counts",
-                remedy="give numbers from 0 on, not all of them 0",
+                f"motif {name!r}: column {column + 1} contains no counts",
+                remedy="give non-negative numbers, not all 0",
             )
         return cls(name, counts, letters, share / share.sum())
 
@@ -121,8 +124,7 @@ class Matrix:
         Raises
         ------
         ParameterError
-            If the letters are others; T and U count as the same. If the scores lie so far apart that no score of a
-            column could keep a window from matching whatever its other columns score.
+            If the letters differ (T and U count as the same), or if the range of the scores is too large for a lane.
         """
         scores = np.rint(SCALE * np.log2(self._probabilities(alphabet, pseudocount))).astype(np.int64)
         span = np.maximum(scores.max(axis=1), 0).sum() - np.minimum(scores.min(axis=1), 0).sum()
@@ -141,8 +143,8 @@ class Matrix:
             letters = letters.replace("U", "T") if alphabet == DNA else letters.replace("T", "U")
         if sorted(letters) != sorted(alphabet.letters):
             raise ParameterError(
-                f"motif {self.name!r} is of the letters {self.letters}, the sequences of the alphabet {alphabet.name}",
-                remedy="give motifs and sequences of one alphabet",
+                f"motif {self.name!r} has the letters {self.letters}, the sequences have the alphabet {alphabet.name}",
+                remedy="give motifs and sequences over the same alphabet",
             )
         order = [letters.index(letter) for letter in alphabet.letters]
         totals = self.counts.sum(axis=1, keepdims=True)
@@ -166,7 +168,7 @@ class Matrix:
 
 
 def share_threshold(scores: npt.NDArray[np.int64], share: float) -> int:
-    """Return the least integer that is at least least + share·(largest − least), of the possible sums of scores.
+    """Return the smallest integer ≥ least + share·(largest − least), with the range of possible sums of scores.
 
     Parameters
     ----------
@@ -203,9 +205,9 @@ def distribution(
     Returns
     -------
     chances : ndarray of float64
-        Of the least sum, the least sum + 1, … to the largest.
+        Probabilities of the sums from the smallest to the largest.
     least : int
-        The least sum.
+        The smallest sum.
 
     Examples
     --------
@@ -222,9 +224,9 @@ def distribution(
 
 
 def p_value_threshold(scores: npt.NDArray[np.int64], background: npt.NDArray[np.float64], p_value: float) -> int:
-    """Return the least sum of scores that a window has, or exceeds, with a small enough probability.
+    """Return the smallest threshold that a random window reaches with at most the given probability.
 
-    It may be more than any window has: then the motif is too short, or too vague, for so small a probability.
+    It may exceed the largest score, if the motif is too short or too unspecific for the probability.
 
     Parameters
     ----------
@@ -233,7 +235,7 @@ def p_value_threshold(scores: npt.NDArray[np.int64], background: npt.NDArray[np.
     background : ndarray of float64, shape (letters,)
         Shares of the letters.
     p_value : float
-        The largest probability, of a random window.
+        Largest probability of a match of a random window.
 
     Returns
     -------
@@ -260,7 +262,7 @@ def tail(scores: npt.NDArray[np.int64], background: npt.NDArray[np.float64], thr
     background : ndarray of float64, shape (letters,)
         Shares of the letters.
     threshold : int
-        The least sum of scores of a match.
+        The smallest sum of scores of a match.
 
     Returns
     -------

@@ -8,7 +8,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.kernels.motifs.matrices import Matrix
 
 BASES = "ACGT"
-SITES = 20.0  # of a MEME motif that does not say; MEME's own default
+SITES = 20.0  # of a MEME motif without nsites; MEME's default
 NUMBERS = re.compile(r"[-+\d.eE\s]+")
 JASPAR_ROW = re.compile(r"\s*([A-Za-z]?)[\s|:]*\[?([-+\d.eE\s]+)\]?\s*")
 MEME_MATRIX = re.compile(r"letter-probability matrix:(.*)")
@@ -16,7 +16,7 @@ MEME_SITES = re.compile(r"nsites=\s*(\S+)")
 TRANSFAC_HEAD = re.compile(r"P[0O]\s+\S")
 
 
-REMEDY_JASPAR = "correct the file, which was taken for one of JASPAR because a line begins with >"
+REMEDY_JASPAR = "correct the file; it was read as JASPAR because a line begins with >"
 
 MatrixEntry: TypeAlias = tuple[int, str, list[list[float]], str, list[float] | None]
 """(line number, name, rows, letters, background) of a motif; `rows` has one list of counts for each of its columns."""
@@ -25,7 +25,7 @@ MatrixReader: TypeAlias = Callable[[Sequence[str]], Iterator[MatrixEntry]]
 
 def _fail(number: int, line: str, remedy: str = "correct the file") -> NoReturn:
     """Raise ParameterError about a line."""
-    raise ParameterError(f"line {number}: {line.strip()[:60]!r} is not possible here", remedy=remedy)
+    raise ParameterError(f"line {number}: {line.strip()[:60]!r} cannot be read here", remedy=remedy)
 
 
 def _numbers(text: str, number: int) -> list[float]:
@@ -37,7 +37,7 @@ def _numbers(text: str, number: int) -> list[float]:
 
 
 def read_jaspar(lines: Sequence[str]) -> Iterator[MatrixEntry]:
-    """Read a file of JASPAR: below ``>name`` one row for each letter, or four without letters.
+    """Read a JASPAR file: ``>name``, then one row for each letter, or four without letters.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def read_jaspar(lines: Sequence[str]) -> Iterator[MatrixEntry]:
     Raises
     ------
     ParameterError
-        With the line, if there is something else than a motif.
+        With the line, if it does not belong to a motif.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def read_jaspar(lines: Sequence[str]) -> Iterator[MatrixEntry]:
         widths = {len(row) for _, row in rows}
         if not rows or len(letters) != len(rows) or len(set(letters)) != len(letters) or len(widths) != 1:
             raise ParameterError(
-                f"line {number}: motif {name!r} has no rows of one length, one for each letter",
+                f"line {number}: motif {name!r} needs one row for each letter, all of one length",
                 remedy="correct the file",
             )
         yield number, name, [list(column) for column in zip(*(row for _, row in rows), strict=True)], letters, None
@@ -113,7 +113,7 @@ def read_meme(lines: Sequence[str]) -> Iterator[MatrixEntry]:
         if line.startswith("ALPHABET"):
             letters = line.partition("=")[2].strip()
             if not letters.isalpha():
-                _fail(place, line, "write ALPHABET= and the letters")
+                _fail(place, line, "write ALPHABET= followed by the letters")
         elif line.startswith("Background letter frequencies"):
             words: list[str] = []
             while len(words) < 2 * len(letters) and place < len(lines) and lines[place].strip():
@@ -142,7 +142,7 @@ def read_meme(lines: Sequence[str]) -> Iterator[MatrixEntry]:
 
 
 def read_transfac(lines: Sequence[str]) -> Iterator[MatrixEntry]:
-    """Read a file of TRANSFAC: below ``P0`` and the letters, numbered rows of counts.
+    """Read a TRANSFAC file: ``P0`` and the letters, then numbered rows of counts.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def read_transfac(lines: Sequence[str]) -> Iterator[MatrixEntry]:
     Raises
     ------
     ParameterError
-        With the line, if there is something else than numbers.
+        With the line, if it does not contain numbers.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def matrix_reader(lines: Sequence[str]) -> MatrixReader | None:
     Returns
     -------
     callable or None
-        None for a file of something else.
+        None for other files.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def read_matrices(lines: Sequence[str], reader: MatrixReader) -> list[Matrix]:
     lines : list of str
         The file's content.
     reader : callable
-        What `matrix_reader` returned.
+        The result of `matrix_reader`.
 
     Returns
     -------
@@ -228,13 +228,13 @@ def read_matrices(lines: Sequence[str], reader: MatrixReader) -> list[Matrix]:
     Raises
     ------
     ParameterError
-        With the line, if there is something else than a motif.
+        With the line, if it does not belong to a motif.
     """
     matrices = []
     for number, name, rows, letters, background in reader(lines):
         if len({len(row) for row in rows}) > 1:
             raise ParameterError(
-                f"line {number}: motif {name!r} has rows of several lengths", remedy="correct the file"
+                f"line {number}: motif {name!r} has rows of different lengths", remedy="correct the file"
             )
         try:
             matrices.append(Matrix.checked(name, rows, letters, background))

@@ -34,30 +34,44 @@ NAMED = 3  # of them, in a message
 
 
 class MotifKernel(FeatureKernel):
-    """K(x, y) = Σ_m φ_m(x)·φ_m(y), φ_m(x) the number of places of x where the motif m matches.
+    r"""Motif kernel: occurrences of known motifs.
 
-    Each residue of x at which a match begins counts once, overlapping matches too, however many matches of different
-    lengths begin there. Motifs are patterns or weight matrices.
+    It suits sequences whose classes share motifs from a library, such as PROSITE or JASPAR. Motifs are patterns or
+    weight matrices.
 
-    **Patterns.** ``A`` is that letter, ``x`` any, ``[AC]`` one of these, ``{ED}`` none of these; ``x(4)``, ``[AC](3)``
-    and ``x(2,4)`` repeat what is before. ``<`` at the beginning and ``>`` at the end are the ends of the sequence,
-    ``[G>]`` at the end is a G or the end of the sequence; ``-`` and a last ``.`` may be left out. GCG writes ``(A,C)``,
+    **Patterns.** ``A`` is that residue, ``x`` any, ``[AC]`` one of these, ``{ED}`` none of these; ``x(4)``, ``[AC](3)``
+    and ``x(2,4)`` repeat the element before. ``<`` at the beginning and ``>`` at the end are the ends of the sequence,
+    ``[G>]`` at the end is a G or the end of the sequence; ``-`` and a final ``.`` are optional. GCG writes ``(A,C)``,
     ``~(E,D)``, ``x4``, ``x{2,4}``. The IUPAC codes of DNA and RNA (``TATAWAW``) and B, J, Z of proteins stand for their
-    letters; U and T are the same. Capitals do not matter, but for an alphabet of one's own with the letter X: there X
-    is that letter, and x any. A masked letter (B, X, Z, … in a protein, N in DNA, where sequences are read with
-    ``unknown: mask``) is matched by ``x``, and N of DNA, only: nobody knows whether it is in a class, or outside one
-    in ``{}``.
+    residues; U and T are the same. Case does not matter, except for a custom alphabet with the letter X: there X is
+    that letter, and x any. Only ``x``, and N of DNA, match a masked residue (B, X, Z, … in a protein, N in DNA, where
+    sequences are read with ``unknown: mask``), because it may or may not be in a class.
 
-    **Weight matrices.** The score of a window is Σ_j log2(p_j(a_j)/b(a_j)), each in whole hundredths of a bit, with the
-    probabilities p_j in column j, pseudocounts included, and the background b (a MEME file's, else uniform). The motif
-    matches where the score reaches its threshold; a window with a masked letter does not match.
+    **Weight matrices.** The score of a window is Σ_j log2(p_j(a_j)/b(a_j)), each term in whole hundredths of a bit,
+    with the probabilities p_j of column j, pseudocounts included, and the background b (from a MEME file, else
+    uniform). The motif matches where the score reaches its threshold; a window with a masked residue does not match.
+
+    Notes
+    -----
+    With φ_m(x) the number of positions of x at which motif m matches,
+
+    .. math:: K(x, y) = \sum_m φ_m(x) φ_m(y)
+
+    Each position at which a match begins counts once, overlapping matches included, however many matches of different
+    lengths begin there.
+
+    Complexity: O(W·|x|) per sequence to scan, W the pattern elements divided by 64, or the columns of all matrices. A
+    pair then takes O(number of motifs) with dense vectors, or time proportional to the shared motifs with posting
+    lists.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
-    Ben-Hur, Brutlag: Remote homology detection: a motif based approach. Bioinformatics 19 (suppl. 1), 2003.
+    Ben-Hur, Brutlag: Remote homology detection: a motif based approach. Bioinformatics 19 (Suppl. 1), 2003.
 
-    Navarro, Raffinot: Flexible pattern matching in strings, ch. 4. Cambridge University Press, 2002 (how patterns are
-    found).
+    Navarro, Raffinot: Flexible pattern matching in strings, ch. 4. Cambridge University Press, 2002 (the search
+    algorithm).
 
     Examples
     --------
@@ -74,7 +88,7 @@ class MotifKernel(FeatureKernel):
     """
 
     name = "motif"
-    summary = "Counts the known motifs that two sequences share, each a pattern of letters or a weight matrix."
+    summary = "Counts the known motifs that two sequences share; motifs are patterns or weight matrices."
     missing_file_remedy = "check the path, or put patterns in brackets"
     last_parameters = (
         *("normalize", "presence", "reverse_complement", "p_value", "score_share", "pseudocount"),
@@ -85,54 +99,54 @@ class MotifKernel(FeatureKernel):
         several=True,
         kw_only=False,
         remedy="give a list of patterns, the path of a file, or public:prosite1995",
-        doc="Patterns, named by their text. Or the path of a file: ``prosite.dat`` (today's, whose profiles and rules "
-        "are skipped, or in the form of GCG), a list (one pattern in a line, before it a name if there is one, "
-        "``#`` begins a comment), weight matrices of JASPAR, MEME (minimal motif format) or TRANSFAC. Which, its "
-        "content tells. Or ``public:prosite1995``, the 1,149 patterns of PROSITE in December 1995 as GCG had "
-        "them, frequent ones included (``[G>]`` has become ``(G)>`` there, and is read so). On the command line "
-        "patterns without brackets, parentheses and commas can be listed as they are, "
-        '``motif:motifs=[TATAWAW,G-x-{A}]``; any, as JSON, in quotes for the shell: ``{"kernel": "motif", '
+        doc="Patterns, named by their text; or the path of a file: ``prosite.dat`` (current, whose "
+        "profiles and rules are skipped, or in GCG format), a list (one pattern per line, "
+        "optionally preceded by a name; ``#`` starts a comment), or weight matrices from JASPAR, "
+        "MEME (minimal motif format) or TRANSFAC. The format is detected. Or "
+        "``public:prosite1995``: the 1,149 patterns of PROSITE in December 1995 in GCG format, "
+        "frequent ones included (where ``[G>]`` became ``(G)>``, and is read as such). On the "
+        "command line, patterns without brackets, parentheses and commas can be listed directly, "
+        '``motif:motifs=[TATAWAW,G-x-{A}]``; others need quoted JSON: ``{"kernel": "motif", '
         '"motifs": ["[AC]-x-V-x(4)-{ED}"]}``.',
     )
-    presence: bool = flag(default=False, doc="φ_m(x) is 1 where m occurs, instead of a count.")
+    presence: bool = flag(default=False, doc="φ_m(x) is 1 if m occurs, instead of a count.")
     reverse_complement: bool = flag(
         default=False,
-        doc="φ_m(x) is the sum over x and its reverse complement; but a motif of one length that is its own reverse "
-        "complement counts on one strand. DNA and RNA only.",
+        doc="Add the occurrences on the reverse complement. A motif of fixed length that is its own "
+        "reverse complement counts on one strand only. DNA and RNA only.",
     )
     p_value: float | None = real(
         default=None,
         low=0,
         high=1,
         open_low=True,
-        doc="Of matrices: a window matches if a random one, of letters as in the background, scores as high or higher "
-        "with at most this probability, from the exact distribution of scores. By default 0.0001, without "
-        "`score_share`. A motif whose best score is more probable than that matches nothing.",
+        doc="For matrices: a window matches if a random window of background residues scores as high "
+        "or higher with at most this probability, computed from the exact distribution of scores. "
+        "Default: 0.0001, unless `score_share` is given. A motif whose best score is more "
+        "probable never matches.",
     )
     score_share: float | None = real(
         default=None,
         low=0,
         high=1,
-        doc="Instead: a window matches if its score is at least this share, 0 to 1, of the way from the least "
-        "possible one to the largest.",
+        doc="Alternative to `p_value`: a window matches if its score reaches this share (0 to 1) of "
+        "the range from the smallest to the largest possible score.",
     )
     pseudocount: float = real(
         default=1.0,
         low=0,
         open_low=True,
-        doc="c in p_j(a) = (n_j(a) + c·b(a))/(n_j + c), n_j(a) the counts of column j, and n_j their sum.",
+        doc="c in p_j(a) = (n_j(a) + c·b(a))/(n_j + c), with the counts n_j(a) of column j and their sum n_j.",
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence in which no motif occurs: refuse it, or give it a row of "
-        "zeros.",
+        doc="When normalising, what to do with a sequence in which no motif occurs: raise an error, or return zeros.",
     )
     algorithm: str = choice(
         default="auto",
         choices=("auto", "dense", "index"),
         execution=True,
-        doc="How to compute the products: of dense vectors over all motifs, or by posting lists. The numbers are the "
-        "same.",
+        doc="Algorithm for the products: dense vectors over all motifs, or posting lists. Results are identical.",
     )
 
     @classmethod
@@ -154,7 +168,7 @@ class MotifKernel(FeatureKernel):
 
     def _check_parameters(self) -> None:
         if self.score_share is not None and self.p_value is not None:
-            raise ParameterError("p_value and score_share both decide about matches", remedy="give one of them")
+            raise ParameterError("p_value and score_share exclude each other", remedy="give only one of them")
         if not isinstance(self.motifs, str):
             self._set()
 
@@ -163,7 +177,7 @@ class MotifKernel(FeatureKernel):
         return (self.motifs,) if isinstance(self.motifs, str) else ()
 
     def _set(self) -> MotifSet:
-        """Return the MotifSet, read or parsed when first asked for."""
+        """Return the MotifSet, read or parsed on first use."""
         key = self.motifs if isinstance(self.motifs, str) else _as_list(self.motifs)
         made = vars(self).get("_made")
         if made is None or made[0] != key:
@@ -177,7 +191,7 @@ class MotifKernel(FeatureKernel):
         return self._set().state() if isinstance(self.motifs, str) else ({}, {})
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned; the file is not needed any more.
+        """Restore what `fitted_state` returned; the file is no longer needed.
 
         Parameters
         ----------
@@ -217,7 +231,7 @@ class MotifKernel(FeatureKernel):
     # ---- the matrix -------------------------------------------------------------------------------
 
     def _counts(self, X: SequenceSet) -> Counted:
-        """Return how often each motif occurs in each record; 1 where it does under `presence`."""
+        """Return the count of each motif in each record; 1 if it occurs with `presence`."""
         counted = self._scanner(X.alphabet).count(X, self.n_threads)
         if self.presence:
             counted.count[:] = 1
@@ -234,7 +248,7 @@ class MotifKernel(FeatureKernel):
         return payload
 
     def _left_out(self, counted: Counted) -> dict[str, int]:
-        """Return a dict of counts: what was skipped in the file, and the motifs that do not occur."""
+        """Return a dict of counts: skipped entries of the file, and motifs that do not occur."""
         idle = np.setdiff1d(np.arange(counted.n_features), counted.feature)
         if not len(idle):
             return self._set().counts
@@ -248,7 +262,7 @@ class MotifKernel(FeatureKernel):
         return out
 
     def implicit_bytes(self, X: Any) -> int:
-        """Return the memory that the counts and the weights of motifs take.
+        """Return the bytes that the counts and weights of motifs take.
 
         Parameters
         ----------
@@ -265,12 +279,14 @@ class MotifKernel(FeatureKernel):
         return int(KEPT_BYTES * entries + WEIGHT_BYTES * len(chances))
 
     def _chances(self, X: SequenceSet) -> npt.NDArray[np.float64]:
-        """Return float64 (motifs,): how likely each is to occur at a place of `X`, about."""
+        """Return the approximate probability of each motif at a position of `X`, float64 (motifs,)."""
         strands = 2 if self.reverse_complement else 1
         return np.minimum(strands * self._scanner(X.alphabet).chances(letter_shares(X)), 1.0)
 
     def _costs(self, X: SequenceSet, Y: SequenceSet | None = None) -> dict[str, Cost]:
-        """Return a dict from algorithm to Cost of the product, as if rows and columns had the same letters."""
+        """Return a dict from algorithm to Cost of the product, assuming the same letter frequencies in rows and
+        columns.
+        """
         return product_costs(Workload.of(X, Y), self._chances(X if Y is None else Y))
 
     def _choose(self, X: SequenceSet) -> str:
@@ -359,7 +375,7 @@ class MotifKernel(FeatureKernel):
         return KmerWeights(names, weights[occurs], [KernelPattern(name, self._occurrences) for name in names])
 
     def _occurrences(self, X: SequenceSet) -> dict[str, int]:
-        """Return a dict from motifs to at how many places of `X` each matches, also under `presence`."""
+        """Return a dict from motifs to their numbers of matches in `X`, also with `presence`."""
         counted = self._scanner(X.alphabet).count(X, self.n_threads)
         sums = np.bincount(counted.feature, weights=counted.count, minlength=counted.n_features)
         return dict(zip(self._set().names, sums.astype(np.int64).tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""Motifs as tables for the compiled scanners: patterns as bits of words, matrices as lanes of vectors."""
+"""Motifs as tables for the compiled scanners: patterns as bits of machine words, matrices as lanes of vectors."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ MEMORY_SHARE = 1 / 3  # of the free memory
 def pack_patterns(
     patterns: Sequence[Pattern], classes: Sequence[tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]
 ) -> PatternBanks:
-    """Return patterns as bits of words; motif numbers are places in the list.
+    """Return patterns as bits of machine words; motif numbers are places in the list.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def pack_patterns(
 
 
 class _Packed:
-    """The places of one pattern in the order of reading: from its last to its first.
+    """The positions of one pattern in reading order: from last to first.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class _Packed:
     gaps : bool
         Whether there are optional places.
     accepts : ndarray of bool, shape (size, letters + 1)
-        Which letters each place takes.
+        Letters accepted at each position.
     masks : dict of str to ndarray of bool, shape (size,)
         By the names in `MASKS`.
     """
@@ -69,10 +69,10 @@ class _Packed:
         self, number: int, pattern: Pattern, accepts: npt.NDArray[np.bool_], optional: npt.NDArray[np.bool_]
     ) -> None:
         anchored = pattern.at_end
-        if not anchored:  # that a match could go on does not matter
+        if not anchored:  # a possible continuation does not matter
             trimmed = int(np.argmin(optional))
             accepts, optional = accepts[trimmed:], optional[trimmed:]
-        else:  # a place that no letter takes: nothing gets here from the word's pattern before
+        else:  # a position that accepts no letter, so that no match crosses from the previous pattern
             accepts = np.concatenate((np.zeros_like(accepts[:1]), accepts))
             optional = np.concatenate(([False], optional))
         self.number, self.accepts, self.size = number, accepts, len(optional)
@@ -91,7 +91,7 @@ class _Packed:
 
 
 def _fill_words(items: Iterable[_Packed]) -> list[list[tuple[_Packed, int]]]:
-    """Return a list of words, each a list of (item, offset): large items first, each where it just fits."""
+    """Return a list of machine words, each a list of (item, offset): large items first, best fit."""
     words: list[list[tuple[_Packed, int]]] = []
     room: dict[int, list[int]] = {size: [] for size in range(WORD + 1)}
     for item in sorted(items, key=lambda item: -item.size):
@@ -107,7 +107,7 @@ def _fill_words(items: Iterable[_Packed]) -> list[list[tuple[_Packed, int]]]:
 
 
 def _bank(words: Sequence[Sequence[tuple[_Packed, int]]], n_words: int, size: int, gaps: bool) -> tuple[Any, ...]:
-    """Return a bank's arrays as `PatternBanks` takes them; an item may go on in the next words."""
+    """Return a bank's arrays as `PatternBanks` takes them; an item may continue in the next words."""
     takes = np.zeros((size + 1, n_words), dtype=np.uint64)
     masks = {name: np.zeros(n_words, dtype=np.uint64) for name in MASKS}
     owner = np.full(n_words * WORD, -1, dtype=np.int32)
@@ -176,5 +176,5 @@ def check_memory(count: int, size: int) -> None:
     if size > MEMORY_SHARE * available_memory():
         raise ParameterError(
             f"{count} motifs take about {format_bytes(size)} of memory",
-            remedy="give fewer or shorter ones, or free some memory",
+            remedy="give fewer or shorter motifs, or free some memory",
         )

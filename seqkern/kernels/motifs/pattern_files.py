@@ -1,4 +1,4 @@
-"""Files of patterns: PROSITE, the form that GCG's PROSITETOGCG gave it, and plain lists."""
+"""Pattern files: PROSITE, its GCG form (PROSITETOGCG), and plain lists."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -59,12 +59,12 @@ def _prosite_entry(entry: dict[str, list[str]], number: int) -> tuple[str, str] 
         return None, None
     name = name or f"line {number}"
     if "PA" not in entry:
-        raise ParameterError(f"line {number}: entry {name!r} has no PA line", remedy="correct it or take it out")
+        raise ParameterError(f"line {number}: entry {name!r} has no PA line", remedy="correct or remove it")
     return name, "".join(entry["PA"])
 
 
 def read_gcg(lines: Sequence[str]) -> Iterator[PatternEntry]:
-    """Read each pattern of a GCG file: below the heading, name, offset and pattern.
+    """Read each pattern of a GCG file: after the heading, name, offset and pattern.
 
     A ``;`` before a name, which marks a frequent pattern, is not part of it.
 
@@ -80,7 +80,7 @@ def read_gcg(lines: Sequence[str]) -> Iterator[PatternEntry]:
     Raises
     ------
     ParameterError
-        If a line has too few words.
+        If a line has too few fields.
 
     Examples
     --------
@@ -94,15 +94,17 @@ def read_gcg(lines: Sequence[str]) -> Iterator[PatternEntry]:
         elif line.strip():
             words = line.split()
             if len(words) < 3:
-                raise ParameterError(f"line {number}: {line!r} is no pattern", remedy="give name, offset and pattern")
+                raise ParameterError(
+                    f"line {number}: {line!r} is not a pattern", remedy="give name, offset and pattern"
+                )
             yield number, words[0].lstrip(";"), words[2]
 
 
 def read_list(lines: Sequence[str]) -> Iterator[PatternEntry]:
     """Read each line of a list: a pattern, or a name, spaces and a pattern; # begins a comment.
 
-    A pattern may have spaces if there is a ``-`` between any two elements, ``[AC] - x - V``; without them a name could
-    be letters of the pattern.
+    A pattern may contain spaces if ``-`` separates all elements, ``[AC] - x - V``; otherwise a name could be part of
+    the pattern.
 
     Parameters
     ----------
@@ -116,7 +118,7 @@ def read_list(lines: Sequence[str]) -> Iterator[PatternEntry]:
     Raises
     ------
     ParameterError
-        If what would be a name is part of a pattern.
+        If the name looks like part of a pattern.
 
     Examples
     --------
@@ -135,21 +137,21 @@ def read_list(lines: Sequence[str]) -> Iterator[PatternEntry]:
         bracketed = any(mark in name for mark in "[{") and _can_be_read(name)
         if name.endswith("-") or text.startswith("-") or bracketed or _elements(name) > 1:
             raise ParameterError(
-                f"line {number}: {name!r} before {text!r} looks like a part of the pattern, not like its name",
-                remedy="write a - between any two elements, or no spaces, or change the name",
+                f"line {number}: {name!r} before {text!r} looks like part of the pattern, not like a name",
+                remedy="write - between all elements, remove the spaces, or change the name",
             )
         yield number, name, text
 
 
 def _elements(text: str) -> int:
-    """Return how many elements a text has, if it is a pattern with a ``-`` between any two of them; else 0."""
+    """Return the number of elements of a pattern whose elements are all separated by ``-``; else 0."""
     parts = text.split("-")
     good = _can_be_read(text) and all(_can_be_read(part) and len(parse_pattern(part).elements) == 1 for part in parts)
     return len(parts) if good else 0
 
 
 def _can_be_read(text: str) -> bool:
-    """Tell whether a text can be read as a pattern."""
+    """Return whether a text can be read as a pattern."""
     try:
         parse_pattern(text)
     except ParameterError:
@@ -165,7 +167,7 @@ READERS: tuple[tuple[re.Pattern[str], Callable[[Sequence[str]], Iterator[Pattern
 
 
 def read_patterns(lines: Sequence[str]) -> tuple[list[Pattern], dict[str, int]]:
-    """Return the patterns of a file in any of the forms.
+    """Return the patterns of a file in any format.
 
     Parameters
     ----------
@@ -176,7 +178,7 @@ def read_patterns(lines: Sequence[str]) -> tuple[list[Pattern], dict[str, int]]:
     -------
     patterns : list of Pattern
     counts : dict of str to int
-        What was left out.
+        Number of skipped entries.
 
     Raises
     ------

@@ -1,10 +1,10 @@
 """Patterns of letters: one grammar for the notations of PROSITE, of GCG, and IUPAC codes.
 
-An element is a letter, ``x`` (any letter), a class ``[AC]`` or GCG ``(A,C)``, or what a class leaves out: ``{ED}``, GCG
-``~(E,D)``. After it comes how often: ``(4)``, ``(2,4)``, GCG ``4``, ``{2,4}``. There may be a ``-`` between elements,
-``<`` before the first one (the start of the sequence), ``>`` after the last one (its end), and a ``.`` at the very end.
-The last class may hold ``>``: ``[G>]`` is a G, or the end of the sequence. The notations differ in what they have, not
-in what it means, so none has to be named.
+An element is a letter, ``x`` (any letter), a class ``[AC]`` or GCG ``(A,C)``, or the complement of a class: ``{ED}``,
+GCG ``~(E,D)``. It may be followed by a repeat: ``(4)``, ``(2,4)``, GCG ``4``, ``{2,4}``. Optional are ``-`` between
+elements, ``<`` before the first one (start of the sequence), ``>`` after the last one (its end), and a final ``.``. The
+last class may contain ``>``: ``[G>]`` is a G, or the end of the sequence. The notations do not conflict, so the format
+need not be named.
 """
 
 import re
@@ -46,16 +46,16 @@ REMEDY = "write it as in PROSITE, [AC]-x-V-x(4)-{ED}, as in GCG, (A,C)xVx4~(E,D)
 
 @dataclass(frozen=True)
 class Element:
-    """Letters that a sequence has to have, `low` to `high` times.
+    """A set of accepted letters, repeated `low` to `high` times.
 
     Attributes
     ----------
     letters : str or None
-        Upper case; None for ``x``, which any letter matches, a masked one too.
+        Upper case; None for ``x``, which matches any residue, masked ones included.
     excluded : bool
-        Any letter of the alphabet but these, and no masked one.
+        Whether any letter of the alphabet except these matches, masked residues excluded.
     low, high : int
-        How often they may follow each other.
+        Number of repeats.
     """
 
     letters: str | None
@@ -75,9 +75,9 @@ class Pattern:
     elements : tuple of Element
         One after the other.
     at_start, at_end : bool
-        Whether a match begins with the sequence, and ends with it.
+        Whether a match begins at the start, and ends at the end, of the sequence.
     or_end : bool
-        Whether the end of the sequence will do for the last element.
+        Whether the end of the sequence also matches the last element.
 
     Examples
     --------
@@ -95,21 +95,21 @@ class Pattern:
 
     @property
     def min_length(self) -> int:
-        """Letters of the shortest match."""
+        """Residues of the shortest match."""
         return sum(element.low for element in self.elements) - self.or_end
 
     @property
     def longest(self) -> int:
-        """Letters of the longest match."""
+        """Residues of the longest match."""
         return sum(element.high for element in self.elements)
 
     @property
     def one_length(self) -> bool:
-        """Whether all matches have the same number of letters."""
+        """Whether all matches have the same length."""
         return not self.or_end and all(element.low == element.high for element in self.elements)
 
     def classes(self, alphabet: Alphabet) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Return what each place of the longest match takes, and which places may be left out.
+        """Return the letters accepted at each position of the longest match, and which positions are optional.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class Pattern:
         Returns
         -------
         accepts : ndarray of bool, shape (places, letters + 1)
-            The last column is of masked letters.
+            The last column is for masked residues.
         optional : ndarray of bool, shape (places,)
 
         Raises
@@ -138,7 +138,9 @@ class Pattern:
 
 @lru_cache(maxsize=1 << 14)
 def _accepted(letters: str | None, excluded: bool, alphabet: Alphabet) -> npt.NDArray[np.bool_]:
-    """Return bool (letters + 1,): what one place of an Element takes. ParameterError without the motif's name."""
+    """Return the letters accepted at a position of an Element, bool (letters + 1,). ParameterError without the motif's
+    name.
+    """
     out = np.zeros(alphabet.size + 1, dtype=bool)
     codes = CODES.get(alphabet, {})
     any_base = letters == "N" and not excluded and "N" in codes
@@ -150,23 +152,23 @@ def _accepted(letters: str | None, excluded: bool, alphabet: Alphabet) -> npt.ND
             if one not in alphabet.letters:
                 raise ParameterError(
                     f"the letter {letter!r} is not in the alphabet {alphabet.name}",
-                    remedy="give motifs and sequences of one alphabet",
+                    remedy="give motifs and sequences over the same alphabet",
                 )
             out[alphabet.letters.index(one)] = True
     if excluded:
         out[:-1] = ~out[:-1]
     if not out.any():
-        raise ParameterError(f"no letter is left by {{{letters}}}", remedy="exclude fewer")
+        raise ParameterError(f"{{{letters}}} excludes every letter", remedy="exclude fewer letters")
     return out
 
 
 def parse_pattern(text: str, name: str | None = None) -> Pattern:
-    """Return the pattern that a text means; spaces mean nothing.
+    """Parse a pattern; spaces are ignored.
 
     Parameters
     ----------
     text : str
-        As PROSITE or GCG write it, or in IUPAC codes.
+        In PROSITE or GCG notation, or IUPAC codes.
     name : str, optional
         By default the text itself.
 
@@ -177,7 +179,7 @@ def parse_pattern(text: str, name: str | None = None) -> Pattern:
     Raises
     ------
     ParameterError
-        If it cannot be read, with the place; if it also matches no letters at all; if it is too long.
+        If it cannot be read, with the place; if it also matches the empty sequences at all; if it is too long.
 
     Examples
     --------
@@ -218,11 +220,11 @@ def parse_pattern(text: str, name: str | None = None) -> Pattern:
     pattern = Pattern(name, text, tuple(elements), at_start, at_end, or_end)
     if pattern.min_length < 1:
         raise ParameterError(
-            f"motif {name!r}: {text!r} also matches no letter", remedy="give it a letter that it needs"
+            f"motif {name!r}: {text!r} also matches the empty sequence", remedy="add a required letter"
         )
     if pattern.longest > MOST_PLACES:
         raise ParameterError(
-            f"motif {name!r}: {text!r} can be longer than {MOST_PLACES} letters", remedy="choose shorter gaps"
+            f"motif {name!r}: {text!r} can match more than {MOST_PLACES} residues", remedy="choose shorter gaps"
         )
     return pattern
 
@@ -238,7 +240,7 @@ def _letters(found: re.Match[str]) -> tuple[str | None, bool]:
 
 
 def _times(body: str, place: int) -> tuple[int, int, int]:
-    """Return (low, high) of the repeat at a place of a pattern, by default once, and where it ends."""
+    """Return (low, high) of the repeat at a position of a pattern, (1, 1) by default, and its end."""
     found = REPEAT.match(body, place)
     if found is None:
         return 1, 1, place

@@ -1,4 +1,4 @@
-"""Motifs made ready for one alphabet: counted and found in sequences, in threads."""
+"""Motifs prepared for one alphabet: counted and located in sequences, in threads."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from seqkern.kernels.occurrences import spread
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
-SCORE_BYTES = 16  # of a score: by itself, and in a lane
-PLACE_BYTES = 3  # of a place of a pattern for each letter: what it takes twice as bytes, and as a bit
+SCORE_BYTES = 16  # of a score: alone, and in a lane
+PLACE_BYTES = 3  # of a position of a pattern for each letter: twice as bytes, and as a bit
 LEAST_LETTERS = 1 << 15  # of a thread's records
 
 
@@ -33,10 +33,10 @@ class Found:
     Attributes
     ----------
     motif, record : ndarray of int64, shape (occurrences,)
-        Which motif occurs, and in which record.
+        Motif and record of each occurrence.
     first, length : ndarray of int64, shape (occurrences,)
-        The first residue, counted over all records one after the other, and the number of residues: of the shortest
-        match where there are several.
+        First residue, counted over all records, and number of residues, those of the shortest match if there are
+        several.
     """
 
     motif: npt.NDArray[np.int64]
@@ -45,7 +45,7 @@ class Found:
     length: npt.NDArray[np.int64]
 
     def share(self, values: npt.NDArray[np.float64], letters: int) -> npt.NDArray[np.float64]:
-        """Return each occurrence's value, shared equally by its residues.
+        """Return the value of each occurrence, shared equally by its residues.
 
         Parameters
         ----------
@@ -79,11 +79,11 @@ class Scanner:
     alphabet : Alphabet
         That of the sequences.
     banks : PatternBanks or MatrixBanks
-        The motifs as the compiled scanners take them.
+        The compiled motifs.
     one_strand : ndarray of bool, shape (motifs,)
-        Motifs that occur on the other strand where they occur on the first.
+        Motifs that are their own reverse complements.
     both_strands : bool
-        Whether to look at the reverse complements too.
+        Whether to search the reverse complements too.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Scanner:
         return Counted(start, feature, count, len(self.one_strand))
 
     def find(self, X: SequenceSet, n_threads: int | None = None) -> Found:
-        """Return where the motifs occur.
+        """Return the occurrences of the motifs.
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class Scanner:
         raise NotImplementedError
 
     def chances(self, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return about how likely each motif is to match at a place of a random sequence.
+        """Return the approximate probability that each motif matches at a position of a random sequence.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class PatternScanner(Scanner):
     alphabet : Alphabet
         That of the sequences.
     both_strands : bool
-        Whether to look at the reverse complements too.
+        Whether to search the reverse complements too.
 
     Examples
     --------
@@ -240,7 +240,7 @@ class PatternScanner(Scanner):
         )
 
     def chances(self, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return Π over the elements, times the ways to choose the lengths of gaps, at most 1.
+        """Return the product over the elements, times the number of gap lengths, at most 1.
 
         Parameters
         ----------
@@ -252,7 +252,7 @@ class PatternScanner(Scanner):
         ndarray of float64, shape (motifs,)
         """
         each = np.where(self._accepts[:, -1], 1.0, self._accepts[:, :-1] @ shares)
-        with np.errstate(divide="ignore"):  # a letter that does not occur
+        with np.errstate(divide="ignore"):  # an absent letter
             logs = np.log(np.where(self._needed, each, 1.0))
         ways = [sum(math.log(element.high - element.low + 1) for element in one.elements) for one in self.patterns]
         return np.exp(np.minimum(np.add.reduceat(logs, self._starts) + ways, 0.0))
@@ -268,18 +268,18 @@ class MatrixScanner(Scanner):
     alphabet : Alphabet
         That of the sequences.
     both_strands : bool
-        Whether to look at the reverse complements too.
+        Whether to search the reverse complements too.
     p_value, score_share : float or None
-        One of them decides about the thresholds.
+        Exactly one determines the thresholds.
     pseudocount : float
-        As of `Matrix.scores`.
+        As in `Matrix.scores`.
 
     Attributes
     ----------
     scores : list of ndarray of int64, shape (columns, letters)
         Of the matrices, in hundredths of a bit.
     thresholds : list of int
-        The least sum of scores of a match.
+        The smallest sum of scores of a match.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A set of motifs: from a list, from a file, and as state of a kernel."""
+"""Sets of motifs: from a list, from a file, and as state of a kernel."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Motif: TypeAlias = Pattern | Matrix
 
 @dataclass(frozen=True)
 class MotifSet:
-    """Motifs, all patterns or all weight matrices, with names that differ.
+    """Motifs, all patterns or all weight matrices, with distinct names.
 
     Attributes
     ----------
     motifs : list of Pattern or Matrix
         At least one.
     counts : dict of str to int
-        What was left out of a file.
+        Number of skipped entries of a file.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class MotifSet:
 
     @property
     def names(self) -> list[str]:
-        """Those of the motifs."""
+        """Names of the motifs."""
         return [motif.name for motif in self.motifs]
 
     @property
@@ -69,14 +69,14 @@ class MotifSet:
 
     @classmethod
     def named(cls, motifs: Sequence[Motif], counts: dict[str, int] | None = None) -> Self:
-        """Return the set with names that can be shown: printable, not too long, repeated ones numbered.
+        """Return the set with displayable names: printable, not too long, numbered if repeated.
 
         Parameters
         ----------
         motifs : list of Pattern or Matrix
             With names of any kind.
         counts : dict of str to int, optional
-            What was left out of a file.
+            Number of skipped entries of a file.
 
         Returns
         -------
@@ -108,12 +108,12 @@ class MotifSet:
 
     @classmethod
     def from_file(cls, path: str) -> Self:
-        """Read a file of any of the formats; which one, its content tells.
+        """Read a file; the format is detected from its content.
 
         Parameters
         ----------
         path : str
-            Or ``public:NAME``, for a file of the project's registry.
+            Or ``public:NAME``, for a file in the project's registry.
 
         Returns
         -------
@@ -122,7 +122,7 @@ class MotifSet:
         Raises
         ------
         FileError, ParameterError
-            If the file cannot be had or read, or holds no motif.
+            If the file cannot be obtained or read, or contains no motif.
         """
         local = local_path(path)
         with open_lines(local) as (read, _):
@@ -135,7 +135,7 @@ class MotifSet:
         except ParameterError as error:
             raise ParameterError(error.problem, file=local, remedy=error.remedy) from error
         if not motifs:
-            raise ParameterError("holds no motif", file=local, remedy="check how the file was made")
+            raise ParameterError("contains no motif", file=local, remedy="check the format of the file")
         return cls.named(motifs, counts)
 
     def state(self) -> tuple[Header, Arrays]:

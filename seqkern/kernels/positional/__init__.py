@@ -1,1 +1,1 @@
-"""Kernels that compare position by position: weighted degree, locality-improved, Salzberg, generic string."""
+"""Positional kernels: weighted degree, locality-improved, Salzberg, generic string."""

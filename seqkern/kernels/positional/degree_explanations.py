@@ -1,4 +1,4 @@
-"""Decisions of the weighted degree kernels, taken apart residue by residue and k-mer by k-mer."""
+"""Decisions of the weighted degree kernels, explained by residue and k-mer."""
 
 from __future__ import annotations
 
@@ -25,11 +25,13 @@ MOST_WORDS = 1 << 22  # occurrences, of all lengths
 
 
 class DegreeExplanations(_Base):
-    """The part of `WeightedDegreeKernel` that explains: what a k-mer at its place adds to Σ_j c_j·K(x, z_j)."""
+    """The explanations of `WeightedDegreeKernel`: the contribution of each k-mer at its position to Σ_j c_j·K(x,
+    z_j).
+    """
 
     kmers_vary = True
 
-    if TYPE_CHECKING:  # what a weighted degree kernel has
+    if TYPE_CHECKING:  # members of the kernel
 
         @property
         def degree(self) -> int:
@@ -64,13 +66,13 @@ class DegreeExplanations(_Base):
             X : SequenceSet
                 Of one length.
             length : int, optional
-                Which they must have.
+                The required length.
             """
 
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share the weight of each common k-mer equally among its letters."""
+        """Share the weight of each common k-mer equally among its residues."""
         length = int(X.lengths.max(initial=0))
         shares = np.zeros((len(X), length))
         weights = self.length_weights()
@@ -81,9 +83,9 @@ class DegreeExplanations(_Base):
     def _kmer_weights(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> tuple[list[str], npt.NDArray[np.float64]]:
-        """Return for each k-mer what its occurrences in `X` and `support` add on average, by their places.
+        """Return the mean contribution of each k-mer's occurrences in `X` and `support`, at their positions.
 
-        Long k-mers are left out where there would be more than `MOST_WORDS` occurrences of all lengths.
+        Long k-mers are omitted if there were more than `MOST_WORDS` occurrences of all lengths.
         """
         length = int(X.lengths.max(initial=0))
         letters = int(X.lengths.sum() + support.lengths.sum())
@@ -106,7 +108,9 @@ class DegreeExplanations(_Base):
     def _places(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64], lengths: int
     ) -> Iterator[npt.NDArray[np.float64]]:
-        """Yield for each record what the k-mers at each place add, without β_k; float64 (lengths, letters)."""
+        """Yield for each record the contributions of the k-mers at each position, without β_k; float64 (lengths,
+        residues).
+        """
         length = self.common_length(X, self.common_length(support) or None)
         sums = make_sum(X, length, self.degree, None, self.start_weights(length), self.shifts(length))
         mine, theirs = (DegreePayload(Z, length, sums) for Z in (X, support))
@@ -118,7 +122,9 @@ class DegreeExplanations(_Base):
 def _at_words(
     X: SequenceSet, k: int, table: npt.NDArray[np.float64]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
-    """Return the k-mers of `X`, codes or texts, and what `table`, (n, lengths, letters), has at their places."""
+    """Return the k-mers of `X`, codes or texts, and the entries of `table`, (n, lengths, residues), at their
+    positions.
+    """
     kmers: npt.NDArray[Any]
     if codes_fit(X.alphabet.size, k):
         found = find_kmers(X, k)

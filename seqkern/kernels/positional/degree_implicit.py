@@ -1,12 +1,12 @@
-"""Training features of the weighted degree kernel, never stored: tables for short k-mers, nodes for shared long ones.
+"""Implicit training features of the weighted degree kernel: tables for short k-mers, nodes for shared long ones.
 
 K(x, y) = Σ_i γ_i Σ_k β_k [x_i..x_{i+k−1} = y_i..y_{i+k−1}] is a dot product over (position, k-mer), and a linear
-classifier is f(x) = Σ_i Σ_k w_k[i, x_i..x_{i+k−1}]. Nothing is hashed, so nothing collides:
+classifier is f(x) = Σ_i Σ_k w_k[i, x_i..x_{i+k−1}]. There is no hashing, so there are no collisions:
 
 - k-mers of up to `depth` letters have a dense table of weights, [position][k-mer];
 - a longer one that two windows or more have at one position is a node with a weight, and each window lists its nodes.
   One node serves all lengths at which the same windows share;
-- what a window shares with no other adds to K(x, x) alone: one weight and one factor for each window.
+- what a window shares with no other contributes to K(x, x) only: one weight and one factor for each window.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from seqkern.kernels.positional.shifted_implicit import ShiftedImplicit, shifted
 from seqkern.kernels.positional.weighs_degrees import WeighsDegrees
 from seqkern.sequences.sequence_set import SequenceSet
 
-FEW_KINDS = 1 << 16  # as many as 16 bits tell apart
+FEW_KINDS = 1 << 16  # as many as fit into 16 bits
 NODE_BYTES, ENTRY_BYTES = 8, 6  # a weight; a node's number and kind in a window's list
 WINDOW_BYTES = 8 * 4  # where its list starts, its own weight and factor, K(x, x)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the dense tables are in the weights.
+    """Layout of the dense tables in the weights.
 
     Attributes
     ----------
     depth : int
-        The longest k-mers that have one.
+        Longest k-mers with a dense table.
     groups : int
         Tables that each serve two lengths; 0 if each length has its own. See `PAIRED` in ``_degree_implicit.h``.
     tables : ndarray of int64
-        Where each starts, that of the longest k-mers first.
+        Start of each, longest k-mers first.
     size : int
-        Of all tables, in weights.
+        Total size, in weights.
     """
 
     depth: int
@@ -59,7 +59,7 @@ class Layout:
         windows : Windows
             The training windows.
         depth : int
-            The longest k-mers that have one.
+            Longest k-mers with a dense table.
 
         Returns
         -------
@@ -81,7 +81,7 @@ class DegreeImplicit(Implicit):
     squares : ndarray of float64, shape (n,)
         K(x, x).
     depth : int, optional
-        Up to which length tables are dense; by default chosen by what it needs. Changes rounding only.
+        Largest length with dense tables; by default the one with the least memory. Affects rounding only.
 
     Attributes
     ----------
@@ -126,13 +126,13 @@ def implicit_of(kernel: WeighsDegrees, X: SequenceSet, depth: int | None = None)
     X : SequenceSet, n sequences of one length
         The training part.
     depth : int, optional
-        As of `DegreeImplicit`.
+        As in `DegreeImplicit`.
 
     Returns
     -------
     Implicit
     """
-    payload = kernel._prepare(X, None)  # checks, too
+    payload = kernel._prepare(X, None)  # also checks
     length = payload.length
     windows = Windows(X, kernel.length_weights(), kernel.start_weights(length))
     shifts = kernel.shifts(length)
@@ -163,7 +163,7 @@ def implicit_bytes_of(kernel: WeighsDegrees, X: SequenceSet) -> int:
 
 
 def degree_needs(windows: Windows) -> dict[int, int]:
-    """Return, for each depth that is possible, the bytes of weights and lists.
+    """Return the bytes of weights and lists for each possible depth.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def degree_needs(windows: Windows) -> dict[int, int]:
     nodes, entries = np.zeros((2, windows.degree + 1), dtype=np.int64)
     if windows.n:
         _sweep(windows).census(nodes, entries)
-    nodes, entries = above(nodes), above(entries)  # what shares k letters and no more is a node of lower depths
+    nodes, entries = above(nodes), above(entries)  # windows that share exactly k residues are a node of lower depths
     return {
         k: 8 * Layout.of(windows, k).size
         + NODE_BYTES * int(nodes[k])
@@ -194,7 +194,7 @@ def _sweep(windows: Windows) -> _degree_implicit.Sweep:
 
 
 def _patterns(beta: npt.NDArray[np.float64], layout: Layout) -> npt.NDArray[np.float64]:
-    """Return what is added to four neighbours, float64 (letters left, groups, last letter, 4): see `PAIRED`."""
+    """Return the increments of four neighbours, float64 (letters left, groups, last letter, 4); see `PAIRED`."""
     patterns = np.zeros((layout.depth, layout.groups, 4, 4))
     for left in range(1, layout.depth + 1):
         for group in range(layout.groups):
@@ -215,7 +215,7 @@ def _lists(windows: Windows, depth: int) -> dict[str, Any]:
         return {**lists, "node": np.zeros(1, np.int32), "kind": None, "factors": np.zeros(1)}
     nodes = _sweep(windows).count(depth, first[1:])
     np.cumsum(first, out=first)
-    # A kind of node: the weight of its position, and the lengths it stands for. Few kinds are looked up faster than
+    # Kind of a node: the weight of its position, and its lengths. Looking up a few kinds is faster than storing
     # factors of each node.
     values, place = np.unique(windows.gamma, return_inverse=True)
     each = windows.n_kinds(depth)

@@ -1,4 +1,4 @@
-"""Sequences of one length as the weighted degree kernels compare them: letters packed into machine words."""
+"""Sequences of one length for the weighted degree kernels, packed into machine words."""
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ COMPARE_NS = (0.4, 0.08, 0.04)
 STEP_NS = (1.35, 0.29, 0.14)
 WEIGH_NS = (0.9, 0.65, 0.4)
 WORD, GROUP, ALIGNMENT, TILE_ROWS = 64, 8, 64, 64
-RARE = 0.3  # with fewer matches left than this among 8 pairs, it is worth looking whether there are any
+RARE = 0.3  # with fewer remaining matches than this among 8 pairs, check whether there are any
 
 
 class DegreePayload:
@@ -29,7 +29,7 @@ class DegreePayload:
     length : int
         Residues of each.
     sums : DegreeSum
-        What is summed over pairs of such records.
+        The sum over pairs of such records.
 
     Attributes
     ----------
@@ -84,14 +84,14 @@ class DegreePayload:
         row_diagonal: npt.NDArray[np.float64] | None = None,
         col_diagonal: npt.NDArray[np.float64] | None = None,
     ) -> None:
-        """Write K of these records with others; normalised, if K(x, x) of both are given.
+        """Write K of these records with others; normalised if K(x, x) of both are given.
 
         Parameters
         ----------
         cols : DegreePayload, m records
             The columns.
         out : ndarray of float64, shape (n, m)
-            Where to write.
+            Output array.
         row_diagonal, col_diagonal : ndarray of float64, shape (n,) and (m,), optional
             K(x, x).
         """
@@ -102,20 +102,20 @@ class DegreePayload:
     def places(
         self, record: int, others: "DegreePayload", coefficients: npt.NDArray[np.float64], lengths: int
     ) -> npt.NDArray[np.float64]:
-        """Return what each place of one of these records adds to Σ_j coefficients[j]·K(x, z_j).
+        """Return the contribution of each position of one of these records to Σ_j coefficients[j]·K(x, z_j).
 
-        The sums must have been made with position weights. No row range of a payload can be asked.
+        Needs sums with position weights, and a whole payload, not a range of rows.
 
         Parameters
         ----------
         record : int
-            Which of these, counted from 0.
+            Record, counted from 0.
         others : DegreePayload, m records
             z_j.
         coefficients : ndarray of float64, shape (m,)
             c_j.
         lengths : int
-            The longest k-mers that are looked at.
+            Longest k-mers considered.
 
         Returns
         -------
@@ -128,7 +128,7 @@ class DegreePayload:
 
 
 def words(length: int) -> int:
-    """Return how many machine words hold a bit of each residue.
+    """Return the number of machine words for one bit per residue.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def words(length: int) -> int:
 
 
 def planes(alphabet: Alphabet) -> int:
-    """Return the bits of a letter's code.
+    """Return the number of bits of a residue's code.
 
     Parameters
     ----------
@@ -165,12 +165,12 @@ def make_sum(
     start_weights: npt.NDArray[np.float64] | None,
     shifts: npt.NDArray[np.int64],
 ) -> DegreeSum:
-    """Return what is summed over pairs of records of one length.
+    """Return the sum over pairs of records of one length.
 
     Parameters
     ----------
     X : SequenceSet
-        How often residues match is estimated from it: it does not change the numbers.
+        Used to estimate how often residues match; does not change results.
     length : int
         Residues of a record.
     degree : int
@@ -219,7 +219,7 @@ def make_sum(
 
 
 def degree_cost(X: SequenceSet, Y: SequenceSet | None, degree: int, shift: int, weighted: bool) -> tuple[Cost, str]:
-    """Return what a matrix costs besides its output, and the reason in one line.
+    """Return the cost of a matrix without its output, and an explanation in one line.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def degree_cost(X: SequenceSet, Y: SequenceSet | None, degree: int, shift: int, 
     cost : Cost
         Of one core.
     reason : str
-        What it is made of.
+        The components of the cost.
     """
     work, level = Workload.of(X, Y), _product.level()
     length = work.longest
@@ -252,18 +252,18 @@ def degree_cost(X: SequenceSet, Y: SequenceSet | None, degree: int, shift: int, 
 
 
 def unchecked_lengths(X: SequenceSet, length: int, degree: int, both: bool) -> int:
-    """Return up to which length k-mers common to one of 8 random pairs are to be expected.
+    """Return the largest length at which one of 8 random pairs is expected to share a k-mer.
 
     Parameters
     ----------
     X : SequenceSet
-        How often residues match is estimated from it.
+        Used to estimate how often residues match.
     length : int
         Residues of a record.
     degree : int
         The longest k-mers.
     both : bool
-        Whether there are shifts, to both sides.
+        Whether there are shifts, in both directions.
 
     Returns
     -------
@@ -278,7 +278,7 @@ def unchecked_lengths(X: SequenceSet, length: int, degree: int, both: bool) -> i
 
 
 def positions_are_definite(start_weights: npt.NDArray[np.float64], shifts: npt.NDArray[np.int64]) -> bool:
-    """Return whether the matrix of what two positions weigh together is positive semi-definite, up to rounding.
+    """Return whether the matrix of the weights of two positions is positive semi-definite, up to rounding.
 
     Parameters
     ----------

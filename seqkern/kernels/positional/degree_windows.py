@@ -1,8 +1,8 @@
-"""What training features of the weighted degree kernels start from: the windows, the weights of lengths and positions.
+"""The basis of the implicit features of weighted degree kernels: windows, weights of lengths and positions.
 
 Both kernels keep dense tables of weights for k-mers up to some depth, and lists of what longer k-mers share. A census
-counts what is shared, for every depth at once, and `choose_depth` takes the depth with the least memory. That is about
-the fastest, too: an epoch waits for memory.
+counts what is shared, for every depth at once, and `choose_depth` takes the depth with the least memory. It is also
+about the fastest, because an epoch is limited by memory access.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ MOST_WORDS = 4**12  # k-mers of the longest dense table
 
 
 class Windows:
-    """The windows of a set, and what the kernel weighs their k-mers with.
+    """The windows of a set, and the kernel's weights of their k-mers.
 
     Parameters
     ----------
@@ -33,10 +33,10 @@ class Windows:
     Attributes
     ----------
     n, length, size : int
-        Windows, letters of each, letters of the alphabet.
+        Number of windows, length of each, size of the alphabet.
     codes : ndarray of uint8
     starts : ndarray of int64, shape (n,)
-        Where each window starts in `codes`.
+        Start of each window in `codes`.
     degree : int
         The longest k-mers that count.
     beta : ndarray of float64, shape (degree,)
@@ -44,7 +44,7 @@ class Windows:
     sums : ndarray of float64, shape (degree + 1,)
         β_1 + … + β_k.
     masked : bool
-        Whether there is a masked letter.
+        Whether there is a masked residue.
 
     Raises
     ------
@@ -70,7 +70,7 @@ class Windows:
         return max(k for k in range(min(self.degree, 64) + 1) if self.size**k <= MOST_WORDS)
 
     def kinds(self, depth: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
-        """Number the stretches of lengths longer than `depth`.
+        """Number the stretches of lengths above `depth`.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class Windows:
         return kinds, self.sums[b] - self.sums[a]
 
     def n_kinds(self, depth: int) -> int:
-        """Return how many stretches of lengths longer than `depth` there are.
+        """Return the number of stretches of lengths above `depth`.
 
         Parameters
         ----------
@@ -105,12 +105,12 @@ class Windows:
 
 
 def choose_depth(needs: dict[int, int], windows: Windows) -> int:
-    """Return up to which length tables are dense.
+    """Return the largest length with dense tables.
 
     Parameters
     ----------
     needs : dict of int to int
-        The depths that are possible, and the bytes that each needs.
+        Possible depths, and the bytes of each.
     windows : Windows
         The training windows, for messages.
 
@@ -127,7 +127,7 @@ def choose_depth(needs: dict[int, int], windows: Windows) -> int:
     depth = min(needs, key=needs.__getitem__)
     if needs[depth] > MEMORY_SHARE * available_memory():
         raise ParameterError(
-            f"training on {windows.n} windows of {windows.length} letters without a Gram matrix needs "
+            f"training on {windows.n} windows of {windows.length} residues without a Gram matrix needs "
             f"{format_bytes(needs[depth])} of memory",
             remedy="choose a smaller degree or shift, fewer or shorter sequences, or a Gram matrix on disk",
         )
@@ -135,12 +135,12 @@ def choose_depth(needs: dict[int, int], windows: Windows) -> int:
 
 
 def least_bytes(needs: dict[int, int], windows: Windows) -> int:
-    """Return the least of what each possible depth needs.
+    """Return the smallest number of bytes among the possible depths.
 
     Parameters
     ----------
     needs : dict of int to int
-        The depths that are possible, and the bytes that each needs.
+        Possible depths, and the bytes of each.
     windows : Windows
         The training windows, for messages.
 
@@ -151,23 +151,23 @@ def least_bytes(needs: dict[int, int], windows: Windows) -> int:
     Raises
     ------
     ParameterError
-        If no depth is possible: at each there is more to number than `MOST`.
+        If no depth is possible, because all exceed `MOST`.
     """
     if not needs:
         raise ParameterError(
-            f"{windows.n} windows of {windows.length} letters share too many k-mers to be numbered",
+            f"{windows.n} windows of {windows.length} residues share too many k-mers to be numbered",
             remedy="choose a smaller degree or shift, fewer or shorter sequences, or a Gram matrix on disk",
         )
     return min(needs.values())
 
 
 def above(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return, for each k, the sum of what is counted at more than k.
+    """Return, for each k, the sum of the counts above k.
 
     Parameters
     ----------
     counts : ndarray of int64, shape (n,)
-        What is counted at each k.
+        The counts at each k.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def above(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def some(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the array, or one item of zero if it is empty: compiled code takes the address of the first.
+    """Return the array, or a single zero if it is empty: compiled code takes the address of the first item.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The generic string kernel: k-mers that are alike, at positions that are near (Giguère et al. 2013)."""
+"""The generic string kernel: similar k-mers at near positions (Giguère et al. 2013)."""
 
 import math
 from collections.abc import Callable
@@ -22,24 +22,37 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 ONE_HOT, PROPERTIES = "one_hot", "properties"
 
-# CPU nanoseconds for a pair of letters, for one letter more in the longest words, and for a pair of short and of other
+# CPU nanoseconds for a pair of residues, for one more residue in the longest k-mers, and a pair of short and of other
 # sequences; for each level of instructions.
 CELL_NS = (0.13, 0.09, 0.075)
 LETTER_NS = (0.09, 0.045, 0.033)
-DEAREST_LETTERS = 4.5  # longer words cost no more; words of any length, as much as those of two letters
+DEAREST_LETTERS = 4.5  # longer k-mers cost no more; k-mers of any length cost as much as those of two residues
 PAIR_NS = 15.0, 100.0
-LEAST_BLOCK_ROWS = 32  # fewer share too little of what is made of a column
+LEAST_BLOCK_ROWS = 32  # fewer rows reuse too little of each column
 
 
 class GenericStringKernel(ScaleParameter, SequenceKernel):
-    """K(x, y) = Σ_{l ≤ L} Σ_i Σ_j exp(−(i − j)²/2σ_p²)·exp(−‖ψ(x_i … x_{i+l−1}) − ψ(y_j … y_{j+l−1})‖²/2σ_c²).
+    r"""Generic string kernel: similar k-mers at similar positions.
 
-    ψ of a k-mer is the vectors ψ of its letters, one after the other. Small σ_p compares k-mers at equal positions
-    only, small σ_c equal k-mers only; between the limits, and for some L, are many kernels of k-mers. Sequences may
-    have different lengths. A k-mer with a masked letter is like no other.
+    It suits short peptides, such as ligands, whose residues have measurable similarities. Sequences may differ in
+    length. Small σ_p compares k-mers at equal positions only; small σ_c compares equal k-mers only. Many k-mer kernels
+    are limiting cases. A k-mer with a masked residue is similar to no other.
 
-    Sums are of positive numbers in double precision: K is wrong by less than 2^−52·(L + number of cells of a diagonal)
-    of itself, and has the same bits whichever of two sequences is first.
+    Notes
+    -----
+    With ψ of a k-mer the vectors ψ of its residues, concatenated,
+
+    .. math::
+
+        K(x, y) = \sum_{l=1}^{L} \sum_i \sum_j \exp(−(i − j)^2 / 2σ_p^2)
+        \exp(−‖ψ(x_i..x_{i+l−1}) − ψ(y_j..y_{j+l−1})‖^2 / 2σ_c^2)
+
+    Complexity: O(L·|x|·|y|) per pair; distances |i − j| whose weight is 0 are skipped.
+
+    Definiteness: positive semi-definite.
+
+    Sums are of positive numbers in double precision: the relative error of K is below 2^−52·(L + cells of a diagonal),
+    and K(x, y) has the bits of K(y, x).
 
     References
     ----------
@@ -57,36 +70,34 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
     """
 
     name = "generic_string"
-    summary = (
-        "Compares short words of two sequences by what their letters are like, the less the farther they are apart."
-    )
+    summary = "Compares k-mers by the properties of their residues; the farther apart, the less they count."
     scale_parameter = "descriptors"
     missing_file_remedy = "check the path, or choose a substitution matrix, properties or one_hot"
     least_block_rows = LEAST_BLOCK_ROWS
 
-    length: int = integer(default=3, low=1, kw_only=False, doc="L, letters of the longest words.")
+    length: int = integer(default=3, low=1, kw_only=False, doc="L, the largest length of k-mers.")
     sigma_p: float | None = real(
         default=5.0,
         low=0,
         optional=True,
         kw_only=False,
-        doc="σ_p, in positions; 0: equal positions only; None: positions do not matter.",
+        doc="σ_p, in positions; 0: equal positions only; none: positions do not matter.",
     )
     sigma_c: float = real(
-        default=0.5, low=0, kw_only=False, doc="σ_c, in units of the vectors ψ; 0: letters with the same ψ only."
+        default=0.5, low=0, kw_only=False, doc="σ_c, in units of the vectors ψ; 0: residues with equal ψ only."
     )
     descriptors: str | None = text(
         default=None,
         remedy="give a substitution matrix, properties, one_hot or a file",
-        doc="Where ψ of a letter comes from. The name of a substitution matrix of Biopython: the letter's row, "
-        'divided by its length. ``"properties"``: standardised scales of amino acids, divided by the root of '
-        "their number; or the path of a file of scales of your own, the same way (see "
-        'resources/property_scales.tsv). ``"one_hot"``: 1 for the letter, else 0. By default BLOSUM50 for '
-        'proteins, as the authors have it, else ``"one_hot"``.',
+        doc="Source of ψ. The name of a substitution matrix of Biopython: the residue's row, scaled "
+        'to unit length. ``"properties"``: standardised scales of amino acids, divided by the '
+        "root of their number; the path of a file with your own scales works the same way (see "
+        'resources/property_scales.tsv). ``"one_hot"``: 1 for the residue, else 0. By default '
+        'BLOSUM50 for proteins, as in the paper, else ``"one_hot"``.',
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence without letters: refuse it, or give it a row of zeros.",
+        doc="When normalising, what to do with a sequence without letters: raise an error, or return zeros.",
     )
 
     @classmethod
@@ -125,12 +136,12 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         Returns
         -------
         ndarray of float64, shape (size, coordinates)
-            NaN for a letter that has none.
+            NaN for a letter without ψ.
 
         Raises
         ------
         ParameterError
-            If the matrix or the scales are not for that alphabet.
+            If the matrix or the scales do not match the alphabet.
         """
         chosen = self.descriptors or ("BLOSUM50" if alphabet == PROTEIN else ONE_HOT)
         if chosen == ONE_HOT:
@@ -163,12 +174,12 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         return weights
 
     def tolerances(self, longest: int) -> npt.NDArray[np.float64]:
-        """Return exp(−d²/2σ_p²) for the distances d = 0, 1, … up to the last that is not 0.
+        """Return exp(−d²/2σ_p²) for the distances d = 0, 1, … as far as it is not 0.
 
         Parameters
         ----------
         longest : int
-            Residues of the longest sequence: all distances are below it.
+            Length of the longest sequence, an upper bound of distances.
 
         Returns
         -------
@@ -179,7 +190,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         width = 2.0 * float(self.sigma_p) ** 2
         if width == 0:
             return np.ones(min(longest, 1))
-        # One at a time, so that no number depends on how many there are.
+        # One at a time, so that no value depends on their number.
         values = np.array([math.exp(-d * d / width) for d in range(longest)])
         return values[: np.count_nonzero(values)]
 
@@ -219,18 +230,18 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         longest = max(work.longest, int(X.lengths.max(initial=0)))
         mean = (work.row_letters + work.col_letters) / max(1, work.rows + work.cols)
         within = min(1.0, len(self.tolerances(longest)) / max(1.0, mean))
-        share = within * (2 - within)  # of the cells of a square, those on diagonals that count
+        share = within * (2 - within)  # cells of a square on diagonals that count
         cells = share * work.row_letters * work.col_letters / (2 if work.symmetric else 1)
         more = min(self.length - 1, DEAREST_LETTERS) if self.length < mean else 1
         each = CELL_NS[level] + LETTER_NS[level] * more
         pair = PAIR_NS[mean > _generic_string.SHORT_LENGTH]
         own = Cost((each * cells + pair * work.pairs) * 1e-9, self._bytes(X.alphabet.size + 1, longest) + work.letters)
         total = own + work.output(self.n_threads)
-        reason = f"{cells:.3g} pairs of letters, {each:.2g} ns each; {work.pairs:.3g} pairs of sequences"
+        reason = f"{cells:.3g} pairs of residues, {each:.2g} ns each; {work.pairs:.3g} pairs of sequences"
         return Plan("diagonals", total.seconds, total.bytes, reason)
 
     def _bytes(self, letters: int, longest: int) -> int:
-        """Return the memory that all threads need, for sequences of up to `longest` letters of so many kinds."""
+        """Return the bytes that all threads need, for sequences of up to `longest` residues."""
         profile = letters * (longest + _generic_string.ROW_PADDING)
         panel = letters * _generic_string.SHORT_LENGTH * _generic_string.PANEL_COLUMNS
         group = max(profile, _generic_string.GROUP_NUMBERS)
@@ -241,7 +252,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share what two k-mers add equally by the letters of the one in `X`."""
+        """Share the contribution of two k-mers equally among the residues of the one in `X`."""
         rows, others = self._prepare(X, None), self._prepare(support, None)
         result = np.zeros(int(X.lengths.sum()))
         longer = max(rows, others, key=lambda payload: payload.longest)

@@ -17,18 +17,28 @@ from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products import _product
 from seqkern.sequences.sequence_set import SequenceSet
 
-ROW_MASK, PANEL_MASK = 254, 255  # masked letters match nothing, nor each other
+ROW_MASK, PANEL_MASK = 254, 255  # masked residues match nothing, not even each other
 LARGEST_WINDOW, LARGEST_SUM = 2**16 - 1, 2**32 - 1
 LARGEST_POWER = 100
-LARGEST_EXPONENT = 500  # of two: K(x, x)·K(y, y) is still a double
+LARGEST_EXPONENT = 500  # of two, so that K(x, x)·K(y, y) fits into a double
 PAIR_NS = (0.7, 0.15, 0.13)  # a position of a pair, for each level of instructions
 WEIGHT_NS = (0.2, 0.15, 0.11)  # a weight of a window, where they are summed one by one
 
 
 class LocalityImprovedKernel(SequenceKernel):
-    """K(x, y) = (Σ_p win_p(x, y))^d2, with win_p = (Σ_{j=−l..l} w_j [x_{p+j} = y_{p+j}])^d1, for one length L.
+    r"""Locality-improved kernel: matches near each other reinforce each other.
 
-    The sum is over the windows inside the sequences, l ≤ p < L − l. Masked letters match nothing.
+    It suits sequences of one length cut around a site, such as translation starts. Masked residues match nothing.
+
+    Notes
+    -----
+    Over the windows inside sequences of length L, l ≤ p < L − l,
+
+    .. math:: K(x, y) = (\sum_p win_p(x, y))^{d_2},  win_p = (\sum_{j=−l}^{l} w_j [x_{p+j} = y_{p+j}])^{d_1}
+
+    Complexity: O(l·L) per pair, many pairs at once.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
@@ -46,26 +56,35 @@ class LocalityImprovedKernel(SequenceKernel):
     """
 
     name = "locality_improved"
-    summary = "Compares two sequences position by position: matches close to each other count more than scattered ones."
+    summary = "Compares two sequences position by position; nearby matches reinforce each other."
     equal_lengths = True
     delta = 0.0
 
-    l: int = integer(default=4, low=0, kw_only=False, doc="Letters on both sides of a window's middle.")  # noqa: E741
+    l: int = integer(default=4, low=0, kw_only=False, doc="Residues on either side of the centre of a window.")  # noqa: E741
     d1: int = integer(
         default=4,
         low=1,
         high=LARGEST_POWER,
         kw_only=False,
-        doc="How strongly matches within a window reinforce each other.",
+        doc="Exponent within a window: how strongly its matches reinforce each other.",
     )
-    d2: int = integer(default=1, low=1, high=LARGEST_POWER, kw_only=False, doc="The same for windows.")
+    d2: int = integer(
+        default=1,
+        low=1,
+        high=LARGEST_POWER,
+        kw_only=False,
+        doc="Exponent of the sum over windows: how strongly windows reinforce each other.",
+    )
     weights: list[float] | None = numbers(
-        default=None, low=0, length="window", doc="w_−l, …, w_l; by default 1 − |j|/(l + 1)."
+        default=None,
+        low=0,
+        length="window",
+        doc="w_−l, …, w_l, the weights within a window; by default 1 − |j|/(l + 1).",
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence that does not match itself, all masked: refuse it, or "
-        "give it a row of zeros.",
+        doc="When normalising, what to do with a sequence that does not match itself, all masked: "
+        "raise an error, or return zeros.",
     )
 
     @classmethod
@@ -81,7 +100,7 @@ class LocalityImprovedKernel(SequenceKernel):
 
     @property
     def window(self) -> int:
-        """Letters of a window."""
+        """Residues in a window."""
         return 2 * self.l + 1
 
     def window_weights(self) -> npt.NDArray[np.float64]:
@@ -92,14 +111,14 @@ class LocalityImprovedKernel(SequenceKernel):
 
     def _check_parameters(self) -> None:
         if self.weights is not None and not any(self.weights):
-            raise ParameterError("all weights are 0", remedy="give some that are not")
+            raise ParameterError("all weights are 0", remedy="give at least one weight above 0")
 
     def min_length(self) -> int:
-        """Return the letters of one window."""
+        """Return the number of residues of a window."""
         return 2 * self.l + 1
 
     def _units(self) -> tuple[int, int, int] | None:
-        """Return integers in the ratio of a match to one a codon away, and the largest sum of a window of them.
+        """Return integers in the ratio of a match to a match one codon away, and the largest sum of a window.
 
         None if the weights are not the default ones, or such sums exceed 16 bits.
         """
@@ -118,7 +137,7 @@ class LocalityImprovedKernel(SequenceKernel):
         return _locality.Rule(length, self.l, (self.d1, self.d2), weights, delta, whole, narrow)
 
     def _check_range(self, weights: npt.NDArray[np.float64], delta: float, length: int, largest: int) -> None:
-        """Raise ParameterError if a value could leave the range of a double."""
+        """Raise ParameterError if a value might overflow a double."""
         used = weights[weights > 0]
         low = min(used.min(), used.min() * delta if delta else math.inf)
         windows = [math.log2(low), math.log2(used.sum()) + math.log2(1 + 2 * delta), math.log2(largest)]
@@ -126,23 +145,23 @@ class LocalityImprovedKernel(SequenceKernel):
         if max(map(abs, sums)) * self.d2 > LARGEST_EXPONENT:
             raise ParameterError(
                 f"l={self.l}, d1={self.d1} and d2={self.d2} make numbers that are too large or too small",
-                remedy="choose smaller ones, or weights nearer to 1",
+                remedy="choose smaller values, or weights nearer to 1",
             )
 
     def _prepare(self, X: SequenceSet, like: "LocalityPayload | None") -> "LocalityPayload":
         length = int(X.lengths[0]) if len(X) else self.min_length() if like is None else like.length
         if length < self.min_length():
             raise SequenceError(
-                f"{length} letters are fewer than a window's {self.min_length()}",
+                f"{length} residues are fewer than the {self.min_length()} of a window",
                 record=X.ids[0],
                 remedy="choose a smaller l",
             )
         if like is not None and len(like.codes) and length != like.length:
             raise SequenceError(
-                f"has {length} letters, the columns {like.length}, and kernel {self.name!r} compares position by "
+                f"has {length} residues, the columns have {like.length}, and kernel {self.name!r} compares position by "
                 "position",
                 record=X.ids[0],
-                remedy="cut all sequences to one length",
+                remedy="trim all sequences to one length",
             )
         return LocalityPayload(X, length, self._rule(length))
 
@@ -177,7 +196,7 @@ class LocalityImprovedKernel(SequenceKernel):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share a window's value among its matches, by weight, and K among the windows."""
+        """Share the value of a window among its matches by weight, and K among the windows."""
         columns = self._prepare(support, None)
         rows = self._prepare(X, columns)
         shares = np.zeros((len(X), rows.length))
@@ -187,10 +206,20 @@ class LocalityImprovedKernel(SequenceKernel):
 
 
 class CodonImprovedKernel(LocalityImprovedKernel):
-    """The locality-improved kernel, where a letter also matches one a codon away.
+    """Codon-improved kernel: locality-improved, with matches one codon away.
 
-    [x_p = y_p] is replaced by [x_p = y_p] + δ·([x_p = y_{p+3}] + [x_{p+3} = y_p]). Letters outside the sequence match
-    nothing. Unless δ is 0 this kernel is in general not positive semi-definite.
+    It suits coding sequences of one length, in which codons may be inserted or deleted. Bases outside the sequence
+    match nothing.
+
+    Notes
+    -----
+    In the formula of the locality-improved kernel, a match at p becomes match_p:
+
+    .. math:: match_p = [x_p = y_p] + δ ([x_p = y_{p+3}] + [x_{p+3} = y_p])
+
+    Complexity: O(l·L) per pair of sequences of length L, many pairs at once.
+
+    Definiteness: positive semi-definite for δ = 0, otherwise indefinite in general.
 
     References
     ----------
@@ -212,7 +241,7 @@ class CodonImprovedKernel(LocalityImprovedKernel):
     name = "codon_improved"
     summary = "Compares two sequences position by position, and one codon to the left and right."
 
-    delta: float = real(default=0.5, low=0, kw_only=False, doc="δ, what a match a codon away counts.")
+    delta: float = real(default=0.5, low=0, kw_only=False, doc="δ, the weight of a match one codon away.")
 
     @classmethod
     def examples(cls) -> list["CodonImprovedKernel"]:
@@ -226,7 +255,7 @@ class CodonImprovedKernel(LocalityImprovedKernel):
 
     @property
     def positive_semidefinite(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether every Gram matrix is: without matches a codon away, for a form [[1, δ], [δ, 0]] is indefinite."""
+        """Whether every Gram matrix is: only without matches one codon away, because [[1, δ], [δ, 0]] is indefinite."""
         return self.delta == 0
 
 
@@ -245,7 +274,7 @@ class LocalityPayload:
     Attributes
     ----------
     codes : ndarray of uint16, shape (n, length + 3)
-        The letters of each sequence, and three that match nothing.
+        The residues of each sequence, and three that match nothing.
     panels : ndarray of uint16, shape (panels, length + 3, 32)
         The same, 32 sequences side by side.
     """

@@ -8,8 +8,8 @@ the pair (p, q), a *placement*: the same position, or one within the shift. So
 k-mers of up to `prefix` letters are in one table for each position p, over all k-mers of so many letters, with the sum
 of all lengths and placements (and, for k-mers before a masked letter, over all shorter k-mers). Longer ones are in one
 trie for each position q of the support, without collisions and with compressed paths; each placement (p, q) walks the
-trie of q with the letters from p on. No support sequence is visited: with more of them only more
-k-mers of a window are in a trie. See `_position_weights.h` and `_position_tries.h`.
+trie of q with the letters from p on. Support sequences are not visited; more of them only add k-mers to the tries. See
+`_position_weights.h` and `_position_tries.h`.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from seqkern.kernels.positional.weighs_degrees import WeighsDegrees
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 
 TABLE_BITS = 16
-PLACEMENT_BYTES = 128  # of one while they are found and sorted
+PLACEMENT_BYTES = 128  # of one while k-mers are found and sorted
 WORD_BITS = 57
-BLOCK, LEAST_BLOCK = 1 << 20, 1 << 12  # windows: each block reads all tables
+BLOCK, LEAST_BLOCK = 1 << 20, 1 << 12  # windows per block, as each block reads all tables
 LARGEST_SPAN = 1 << 31
 LARGEST_TABLE_LENGTH = 3
 # CPU seconds, measured: for a window of the support in a table and in a trie, for an entry of a table, for a window
@@ -50,7 +50,7 @@ class PositionWeights:
     ----------
     support : SequenceSet, m sequences of one length
     coefficients : ndarray of float64, shape (m,)
-        c_j; where the kernel is normalised, divided by √K(z_j, z_j).
+        c_j; if the kernel is normalised, divided by √K(z_j, z_j).
     length_weights : ndarray of float64, shape (degree,)
         β_k.
     start_weights : ndarray of float64, shape (length,)
@@ -58,7 +58,7 @@ class PositionWeights:
     shifts : ndarray of int64, shape (length,)
         The largest shift at each position.
     prefix : int, optional
-        Letters of the k-mers of a table; by default what keeps a table within the cache.
+        Length of the k-mers in a table; by default such that a table fits into the cache.
     n_threads : int, optional
         By default all cores.
 
@@ -66,16 +66,16 @@ class PositionWeights:
     ----------
     alphabet : Alphabet
     length : int
-        Letters of a window.
+        Residues in a window.
     degree : int
-        The longest k-mers, not longer than a window.
+        Length of the longest k-mers, at most that of a window.
     bytes : int
         Memory of tables and tries.
 
     Raises
     ------
     ParameterError
-        If the tables would not fit into memory.
+        If the tables do not fit into memory.
 
     References
     ----------
@@ -104,7 +104,7 @@ class PositionWeights:
         need = self.bytes_for(len(support), self.length, self.degree, self.alphabet.size, self.prefix, placements)
         if need > available_memory():
             raise ParameterError(
-                f"tables of {self.length} positions and k-mers of up to {self.degree} letters from {len(support)} "
+                f"tables of {self.length} positions and k-mers of up to {self.degree} residues from {len(support)} "
                 f"sequences take up to {format_bytes(need)} of memory",
                 remedy="choose a smaller degree, or shorter or fewer sequences",
             )
@@ -118,7 +118,7 @@ class PositionWeights:
     def bytes_for(
         m: int, length: int, degree: int, size: int, prefix: int | None = None, placements: int | None = None
     ) -> int:
-        """Return the most memory, in bytes, that weights from `m` support sequences take.
+        """Return an upper bound of the bytes of weights from `m` support sequences.
 
         Parameters
         ----------
@@ -187,7 +187,7 @@ class PositionWeights:
         X : SequenceSet or list of str, n records
             Each of `length` residues.
         n_threads : int, optional
-            Never changes a bit of the result.
+            Does not change the result.
 
         Returns
         -------
@@ -202,9 +202,9 @@ class PositionWeights:
         odd = np.flatnonzero(X.lengths != self.length)
         if len(odd) and len(self._coefficients):
             raise SequenceError(
-                f"has {X.lengths[odd[0]]} letters, the model {self.length}",
+                f"has {X.lengths[odd[0]]} residues, the model has {self.length}",
                 record=X.ids[odd[0]],
-                remedy="cut all sequences to the length of the training sequences",
+                remedy="trim all sequences to the length of the training sequences",
             )
         if self._tables is None:
             return np.zeros(len(X))
@@ -219,11 +219,11 @@ class PositionWeights:
         Parameters
         ----------
         codes : ndarray of uint8, shape (residues,)
-            Codes outside the alphabet are masked letters: the k-mers there add nothing.
+            Codes outside the alphabet are masked residues; their k-mers add nothing.
         starts : array_like of int64, shape (n,)
             Where the windows start, ascending: a window is ``codes[start : start + length]``.
         n_threads : int, optional
-            Never changes a bit of the result.
+            Does not change the result.
 
         Returns
         -------
@@ -232,13 +232,13 @@ class PositionWeights:
         Raises
         ------
         SequenceError
-            If a window runs past an end, or the starts do not ascend.
+            If a window extends beyond the sequence, or the starts do not ascend.
         """
         starts = np.ascontiguousarray(starts, dtype=np.int64)
         if len(starts) and (starts[0] < 0 or starts[-1] + self.length > len(codes) or np.any(np.diff(starts) < 0)):
             raise SequenceError(
-                f"windows of {self.length} letters run past an end of {len(codes)} letters, or are not in order",
-                remedy="leave out what lies outside, and sort the rest",
+                f"windows of {self.length} residues extend beyond {len(codes)} residues, or are not in order",
+                remedy="remove windows outside the sequence, and sort the rest",
             )
         out = np.zeros(len(starts))
         if self._tables is None:
@@ -252,22 +252,22 @@ class PositionWeights:
         return out
 
     def table(self, k: int) -> npt.NDArray[np.float64]:
-        """Return w_k: what each k-mer of exactly `k` letters adds at each position.
+        """Return w_k, the contribution of each k-mer of length `k` at each position.
 
         Parameters
         ----------
         k : int
-            From 1 to 3; above the degree all weights are zero.
+            From 1 to 3; zero above the degree.
 
         Returns
         -------
         ndarray of float64, shape (length, size^k)
-            The first letter of a k-mer counts most in its number. Where a k-mer would run past the end there are zeros.
+            K-mers in alphabetical order; zero where a k-mer would extend beyond the end.
 
         Raises
         ------
         ParameterError
-            If `k` is another number.
+            If `k` is not from 1 to 3.
         """
         if not 1 <= k <= LARGEST_TABLE_LENGTH:
             raise ParameterError(f"k={k!r} is not possible", remedy=f"give 1 to {LARGEST_TABLE_LENGTH}")
@@ -319,10 +319,10 @@ def of_kernel(
 def fold(
     kernel: WeighsDegrees, support: SequenceSet, coefficients: npt.NDArray[np.float64]
 ) -> Callable[[Any], npt.NDArray[np.float64]] | None:
-    """Return ``values(payload)`` for `Kernel._fold`; None where the matrix is expected to be faster, or memory short.
+    """Return ``values(payload)`` for `Kernel._fold`; None if the matrix is expected to be faster, or memory is short.
 
-    How many sequences will be decided about is not known, and the choice must not depend on it, for a value not to
-    depend on the sequences beside it: as many are assumed as there are support sequences.
+    The choice must not depend on the number of sequences to predict, so that a value depends on its own sequence only:
+    as many as support sequences are assumed.
 
     Parameters
     ----------
@@ -355,7 +355,7 @@ def fold(
 
 
 def letter_bits(size: int) -> int:
-    """Return in how many bits a letter is packed.
+    """Return the number of bits of a packed residue.
 
     Parameters
     ----------
@@ -372,7 +372,7 @@ def letter_bits(size: int) -> int:
 def find_placements(
     length: int, degree: int, start_weights: npt.ArrayLike, shifts: npt.NDArray[np.int64]
 ) -> npt.NDArray[Any]:
-    """Return which positions of a window are compared with which of the support.
+    """Return the pairs of positions of a window and the support that are compared.
 
     Parameters
     ----------
@@ -405,7 +405,7 @@ def find_placements(
 
 
 def largest_shifts(length: int, shifts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the largest shifts for which a residue is left.
+    """Return the shifts, limited so that at least one residue remains.
 
     Parameters
     ----------
@@ -422,7 +422,7 @@ def largest_shifts(length: int, shifts: npt.NDArray[np.int64]) -> npt.NDArray[np
 
 
 def count_placements(length: int, shifts: npt.NDArray[np.int64]) -> int:
-    """Return how many pairs of positions are compared.
+    """Return the number of pairs of positions compared.
 
     Parameters
     ----------
@@ -444,14 +444,14 @@ def blocks(starts: npt.NDArray[np.int64], count: int) -> Iterator[slice]:
     Parameters
     ----------
     starts : ndarray of int64, shape (n,)
-        Where the windows start, ascending.
+        Starts of the windows, ascending.
     count : int
-        The most windows of a block.
+        Maximum windows in a block.
 
     Yields
     ------
     slice
-        Which windows.
+        Range of windows.
     """
     first = 0
     while first < len(starts):

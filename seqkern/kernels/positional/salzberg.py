@@ -24,12 +24,23 @@ LETTER_NS = 12.0  # a letter: its value found, and put where products read it
 
 
 class SalzbergKernel(FeatureKernel):
-    """K(x, y) = Σ_p s_p(x)·s_p(y), s_p(x) = ln P₁(x_p | x_{p−1}, p) − ln P₀(x_p | x_{p−1}, p), for one length.
+    r"""Salzberg kernel: log-odds between the classes at each position.
 
-    P₀ and P₁ are the conditional probabilities of a letter after another one at position p in the two classes, learned
-    from the training sequences: (n(a, b, p) + c)/(Σ_b n(a, b, p) + c·|A|), with n(a, b, p) the number of sequences of a
-    class with the letters a, b at p − 1, p; and the probabilities of the letters alone at the first position. Where x_p
-    or x_{p−1} is masked, s_p(x) is 0. With several classes, K is the sum of such kernels over all pairs of classes.
+    It suits labelled sequences of one length cut around a site. `fit` learns the probabilities P₀ and P₁ of a residue
+    given the one before it, at each position in each class: (n(a, b, p) + c)/(Σ_b n(a, b, p) + c·|A|), with n(a, b, p)
+    the number of sequences of the class with residues a, b at p − 1, p. At the first position the probabilities are
+    those of single residues. Where x_p or x_{p−1} is masked, s_p(x) is 0. With several classes, K is the sum of the
+    kernels of all pairs of classes.
+
+    Notes
+    -----
+    For sequences of one length,
+
+    .. math:: K(x, y) = \sum_p s_p(x) s_p(y),  s_p(x) = \ln P_1(x_p | x_{p−1}, p) − \ln P_0(x_p | x_{p−1}, p)
+
+    Complexity: O(L) per pair of sequences of length L, times the pairs of classes.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
@@ -48,15 +59,15 @@ class SalzbergKernel(FeatureKernel):
     """
 
     name = "salzberg"
-    summary = "Compares where, and how much, two sequences look like the one or the other class, letter by letter."
+    summary = "Compares two sequences by their log-odds between the classes at each position."
     data_dependent = True
     equal_lengths = True
 
-    pseudocount: float = real(default=1.0, low=0, open_low=True, doc="c, added to every count.")
+    pseudocount: float = real(default=1.0, low=0, open_low=True, doc="c, the pseudocount added to every count.")
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence with s_p(x) = 0 everywhere, as if all is masked: refuse "
-        "it, or give it a row of zeros.",
+        doc="When normalising, what to do with a sequence with s_p(x) = 0 everywhere, as if all is "
+        "masked: raise an error, or return zeros.",
     )
 
     @classmethod
@@ -71,12 +82,12 @@ class SalzbergKernel(FeatureKernel):
     def _fit(self, X: SequenceSet, y: npt.ArrayLike | None) -> None:
         """Set `ratios_`, float64 (pairs of classes, length, letters, letters): ln P₁(b | a, p) − ln P₀(b | a, p).
 
-        Of p = 0 there is a = 0 only.
+        For p = 0, only a = 0 is used.
         """
         if y is None:
             raise LabelError(
-                f"kernel {self.name!r} learns from labels, and there are none",
-                remedy="use it to train or evaluate with labels of classes",
+                f"kernel {self.name!r} needs class labels, and none are given",
+                remedy="train or evaluate it with class labels",
             )
         y = np.asarray(y)
         if y.shape != (len(X),):
@@ -84,15 +95,15 @@ class SalzbergKernel(FeatureKernel):
         classes = np.unique(y)
         if len(classes) < 2:
             raise LabelError(
-                f"kernel {self.name!r} compares classes, and the training part has only one",
-                remedy="choose a training part with examples of each",
+                f"kernel {self.name!r} compares classes, but the training part has only one",
+                remedy="choose a training part with examples of each class",
             )
         if len(classes) > 2 and np.issubdtype(y.dtype, np.floating):
             raise LabelError(
-                f"kernel {self.name!r} compares classes, and the labels are numbers", remedy="give classes"
+                f"kernel {self.name!r} needs class labels, and the labels are numbers", remedy="give classes"
             )
         if not X.lengths[0]:
-            raise SequenceError("has no letters to learn from", record=X.ids[0], remedy="leave it out")
+            raise SequenceError("has no residues to learn from", record=X.ids[0], remedy="remove the record")
         size = X.alphabet.size
         logs = [_log_probabilities(X.take(np.flatnonzero(y == one)), size, self.pseudocount) for one in classes]
         self.ratios_ = np.array([second - first for first, second in combinations(logs, 2)])
@@ -105,7 +116,7 @@ class SalzbergKernel(FeatureKernel):
         return {"alphabet": asdict(self.alphabet_)}, {"ratios": self.ratios_}
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------
@@ -125,7 +136,7 @@ class SalzbergKernel(FeatureKernel):
         Parameters
         ----------
         X : SequenceSet or list of str, n records
-            Of the length and alphabet of the training part.
+            With the length and alphabet of the training part.
 
         Returns
         -------
@@ -149,10 +160,10 @@ class SalzbergKernel(FeatureKernel):
             )
         if len(X) and X.lengths[0] != length:
             raise SequenceError(
-                f"has {X.lengths[0]} letters, those of the training part {length}, and kernel {self.name!r} compares "
+                f"has {X.lengths[0]} residues, the training part has {length}, and kernel {self.name!r} compares "
                 "position by position",
                 record=X.ids[0],
-                remedy="cut all sequences to one length",
+                remedy="trim all sequences to one length",
             )
         ratios = np.zeros((pairs, length * size * size + 1))
         ratios[:, :-1] = self.ratios_.reshape(pairs, -1)
@@ -192,7 +203,7 @@ class SalzbergKernel(FeatureKernel):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share s_p(x)·s_p(z) equally by the letters at p − 1 and p, on which it rests."""
+        """Share s_p(x)·s_p(z) equally by the residues at p − 1 and p."""
         pairs, length = self.ratios_.shape[:2]
         weights = np.zeros(pairs * length)
         for value, coefficient in zip(self.features(support), coefficients, strict=True):
@@ -207,7 +218,7 @@ class SalzbergKernel(FeatureKernel):
 def _cells(X: SequenceSet, size: int) -> Iterator[tuple[slice, npt.NDArray[np.int64]]]:
     """Yield (slice of rows, int64 (rows, length)) for some records at a time: (p·size + x_{p−1})·size + x_p.
 
-    x_{−1} counts as letter 0. Where a letter is masked it is the number after the last.
+    x_{−1} counts as letter 0. For a masked residue it is the number after the last.
     """
     length = int(X.lengths[0]) if len(X) else 0
     step = max(1, CHUNK_LETTERS // max(1, length))

@@ -1,13 +1,13 @@
-"""Training features of the shifted weighted degree kernel, never stored.
+"""Implicit training features of the shifted weighted degree kernel.
 
 K(x, y) = Σ_k β_k Σ_{p,q} A_pq [x_p..x_{p+k−1} = y_q..y_{q+k−1}]: k-mers of x at p and y at q add A_pq =
-γ_min(p,q)·δ_|p−q| if p and q are close enough. A linear classifier is f(x) = Σ_p Σ_k w_k[x_p..x_{p+k−1}, p], and what
-y adds to it at q goes to all p around:
+γ_min(p,q)·δ_|p−q| if p and q are close enough. A linear classifier is f(x) = Σ_p Σ_k w_k[x_p..x_{p+k−1}, p], and the
+contribution of y at q goes to all near p:
 
 - k-mers of up to `depth` letters have a dense table of weights, [k-mer][position];
 - of a longer k-mer only the positions are kept at which it stands in some window, next to each other: cells. One cell
   serves all lengths at which the windows around are the same;
-- a k-mer that no window has near, not even its own, adds to K(x, x) alone: one weight and one factor for each window.
+- a k-mer that no window has nearby contributes to K(x, x) only: one weight and one factor for each window.
 """
 
 from typing import Any
@@ -21,8 +21,8 @@ from seqkern.kernels.positional import _shifted_implicit
 from seqkern.kernels.positional.degree_windows import MOST, Windows, above, choose_depth, some
 
 LONGEST = 2**16 - 1
-FEW_KINDS = 1 << 15  # as many as 15 bits tell apart
-LEAST_DEPTH_WORDS = 4**6  # with fewer words than these, tables are small, and lists are long
+FEW_KINDS = 1 << 15  # as many as fit into 15 bits
+LEAST_DEPTH_WORDS = 4**6  # with fewer k-mers than these, tables are small, and lists are long
 CELL_BYTES, ENTRY_BYTES = 8 + 4, 4  # a weight and a place; a cell's number in a window's list
 WINDOW_BYTES = 8 * 4  # where its list starts, its own weight and factor, K(x, x)
 PLACES = 1 << 22  # sorted at once
@@ -40,7 +40,7 @@ class ShiftedImplicit(Implicit):
     squares : ndarray of float64, shape (n,)
         K(x, x).
     depth : int, optional
-        Up to which length tables are dense; by default chosen by what it needs. Changes rounding only.
+        Largest length with dense tables; by default the one with the least memory. Affects rounding only.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class ShiftedImplicit(Implicit):
     Raises
     ------
     ParameterError
-        If windows are too long, or share too much for the memory.
+        If windows are too long, or share too many k-mers for the memory.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class ShiftedImplicit(Implicit):
 
 
 def shifted_needs(windows: Windows, shifts: npt.NDArray[np.int64]) -> dict[int, int]:
-    """Return, for each depth that is worth it, the bytes of weights and lists.
+    """Return the bytes of weights and lists for each useful depth.
 
     Parameters
     ----------
@@ -121,10 +121,10 @@ def shifted_needs(windows: Windows, shifts: npt.NDArray[np.int64]) -> dict[int, 
 
 
 def _check_length(windows: Windows) -> None:
-    """Raise ParameterError for windows whose positions 16 bits do not tell apart."""
+    """Raise ParameterError for windows whose positions do not fit into 16 bits."""
     if windows.length > LONGEST:
         raise ParameterError(
-            f"sequences of {windows.length} letters are too long to be trained on without a Gram matrix",
+            f"sequences of {windows.length} residues are too long for training without a Gram matrix",
             remedy=f"cut them to {LONGEST}, or train on a Gram matrix",
         )
 

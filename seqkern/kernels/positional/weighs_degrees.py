@@ -1,4 +1,4 @@
-"""What the weights of a weighted degree kernel are, for those who compute with them."""
+"""Protocol for the weights of a weighted degree kernel."""
 
 from typing import Any, Protocol
 
@@ -9,14 +9,14 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 
 class WeighsDegrees(Protocol):
-    """What is read of a `WeightedDegreeKernel`, shifted or not.
+    """The members of a `WeightedDegreeKernel`, shifted or not, that are used.
 
     Attributes
     ----------
     degree : int
         Residues of the longest k-mers.
     n_threads : int or None
-        As of every kernel.
+        As in every kernel.
     """
 
     degree: int

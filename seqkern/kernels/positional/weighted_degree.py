@@ -23,12 +23,25 @@ EXACT = 2**52
 
 
 class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
-    """K(x, y) = Σ_{k=1..d} β_k Σ_i γ_i [x_i..x_{i+k−1} = y_i..y_{i+k−1}], for sequences of one length.
+    r"""Weighted degree kernel: k-mers that match at the same position.
+
+    It suits sequences of one length cut around a site, such as splice sites.
+
+    Notes
+    -----
+    With weights β_k of the lengths and γ_i of the positions,
+
+    .. math:: K(x, y) = \sum_{k=1}^{d} β_k \sum_i γ_i [x_i..x_{i+k−1} = y_i..y_{i+k−1}]
+
+    Complexity: O(d·L) per pair of sequences of length L. Matches are bits of machine words, 64 positions at a time, and
+    lengths beyond the longest match are skipped.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
     Rätsch, Sonnenburg: Accurate splice site prediction for Caenorhabditis elegans. In: Kernel Methods in Computational
-    Biology, MIT Press 2004.
+    Biology, MIT Press, 2004.
 
     Examples
     --------
@@ -40,9 +53,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
     """
 
     name = "weighted_degree"
-    summary = (
-        "Compares two sequences position by position: the longer the stretches on which they agree, the more alike."
-    )
+    summary = "Compares two sequences position by position; longer matching stretches count more."
     equal_lengths = True
     has_weights_at_positions = True
 
@@ -53,12 +64,11 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
     position_weights: list[float] | None = numbers(
         default=None,
         low=0,
-        doc="γ_i, one for each position at which a k-mer can start, that is for each letter; by default 1 each.",
+        doc="γ_i, the weight of each position at which a k-mer can start, one for each residue; 1 by default.",
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence of masked letters only: refuse it, or give it a row of "
-        "zeros.",
+        doc="When normalising, what to do with a sequence of masked letters only: raise an error, or return zeros.",
     )
 
     @classmethod
@@ -109,7 +119,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         return np.zeros(length, dtype=np.int64)
 
     def min_length(self) -> int:
-        """Return 1: a letter is a k-mer."""
+        """Return 1, the length of the shortest k-mer."""
         return 1
 
     def common_length(self, X: SequenceSet, length: int | None = None) -> int:
@@ -120,7 +130,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         X : SequenceSet
             Of one length, as `coerce` returns it.
         length : int, optional
-            Of the sequences that they are compared with.
+            Length of the sequences to compare with.
 
         Returns
         -------
@@ -129,7 +139,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         Raises
         ------
         SequenceError
-            If that is another one, or too long for exact sums.
+            If the lengths differ, or are too long for exact sums.
         ParameterError
             If a list of weights or shifts has another length.
         """
@@ -138,26 +148,26 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         own = int(X.lengths[0])
         if length not in (None, own):
             raise SequenceError(
-                f"has {own} letters, the sequences that it is compared with {length}",
+                f"has {own} residues, the sequences it is compared with have {length}",
                 record=X.ids[0],
-                remedy="cut all sequences to one length",
+                remedy="trim all sequences to one length",
             )
         if own * self.degree * (self.degree + 1) >= EXACT:
             raise SequenceError(
-                f"has {own} letters, too many for exact sums with degree={self.degree}",
+                f"has {own} residues, too many for exact sums with degree={self.degree}",
                 record=X.ids[0],
-                remedy="cut all sequences, or choose a smaller degree",
+                remedy="trim all sequences, or choose a smaller degree",
             )
         for name, values in self._lists().items():
             if len(values) != own:
                 raise ParameterError(
-                    f"{name} has {len(values)} numbers, and the sequences have {own} letters",
-                    remedy="give one number for each letter",
+                    f"{name} has {len(values)} numbers, and the sequences have {own} residues",
+                    remedy="give one number for each position",
                 )
         return own
 
     def _lists(self) -> dict[str, list[Any]]:
-        """Return the parameters that have a number for each position, those given."""
+        """Return the given parameters with one number for each position."""
         return {} if self.position_weights is None else {"position_weights": self.position_weights}
 
     def _prepare(self, X: SequenceSet, like: DegreePayload | None) -> DegreePayload:
@@ -215,7 +225,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         return of_kernel(self, support, coefficients)
 
     def constant_diagonal(self, length: int) -> bool:
-        """Tell whether each sequence matches itself as any other does: where positions are compared with themselves.
+        """Return whether K(x, x) is the same for all sequences, as it is without shifts.
 
         Parameters
         ----------
@@ -254,14 +264,27 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         lengths = {name: len(values) for name, values in self._lists().items()}
         if len(set(lengths.values())) > 1:
             listed = " and ".join(f"{name} {length} numbers" for name, length in lengths.items())
-            raise ParameterError(f"{listed} do not fit", remedy="give one number for each letter")
+            raise ParameterError(f"{listed} do not fit", remedy="give one number for each position")
 
 
 class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
-    """The weighted degree kernel, where k-mers also count at neighbouring positions.
+    r"""Weighted degree kernel with shifts: k-mers also match at nearby positions.
 
-    K(x, y) = Σ_k β_k Σ_i γ_i Σ_{s=0..S(i)} δ_s ([x_{i+s}.. = y_i..] + [x_i.. = y_{i+s}..]), over k-mers inside the
-    sequences; δ_s = 1/(2(s + 1)), so that a k-mer at one place in both counts once.
+    It suits sequences of one length cut around a site, in which signals move by a few residues.
+
+    Notes
+    -----
+    Over k-mers inside the sequences, with δ_s = 1/(2(s + 1)), so that a k-mer at the same position in both counts once,
+
+    .. math::
+
+        K(x, y) = \sum_{k=1}^{d} β_k \sum_i γ_i \sum_{s=0}^{S(i)} δ_s
+        ([x_{i+s}..x_{i+s+k−1} = y_i..y_{i+k−1}] + [x_i..x_{i+k−1} = y_{i+s}..y_{i+s+k−1}])
+
+    Complexity: O(S·d·L) per pair of sequences of length L, 64 positions at a time.
+
+    Definiteness: positive semi-definite with one shift and no position weights; otherwise it depends on shifts and
+    weights.
 
     References
     ----------
@@ -289,11 +312,12 @@ class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
         high=LARGEST_SHIFT,
         several=True,
         kw_only=False,
-        doc="S, the largest shift; a list has one for each position (letter).",
+        doc="S, the largest shift, or a list with one shift for each position.",
     )
     position_weights: list[float] | None = changed(
         default=None,
-        doc="γ_i, one for each position (letter), of a pair of k-mers the one nearer to the start; by default 1 each.",
+        doc="γ_i, the weight of each position; a pair of k-mers has the weight of the one nearer to "
+        "the start; 1 by default.",
     )
 
     @classmethod
@@ -325,7 +349,7 @@ class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
         """Whether every Gram matrix is: the matrix of the weights of two positions is.
 
         With one shift for all positions and no position weights its entries w(|i − j|) are those of a sum of cosines
-        that is nowhere negative (Rogosinski & Szegő 1928).
+        that is non-negative everywhere (Rogosinski & Szegő 1928).
         """
         if not self._lists():
             return True

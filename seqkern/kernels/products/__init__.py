@@ -1,1 +1,1 @@
-"""Inner products of feature vectors: dense, sparse and real, in tiles."""
+"""Dot products of feature vectors, dense, sparse and real, in tiles."""

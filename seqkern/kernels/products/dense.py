@@ -1,4 +1,4 @@
-"""Features that are mostly not zero: packed dense vectors of counts."""
+"""Features that are mostly non-zero: packed dense vectors of counts."""
 
 import math
 from collections.abc import Callable
@@ -23,7 +23,7 @@ Tally = Callable[[int, npt.NDArray[np.int32]], None]
 
 
 class DenseBlock:
-    """Counts of features of n records, as vectors of 8, 16 or 32 bits, whichever all counts fit in.
+    """Counts of features of n records, as vectors of 8, 16 or 32 bits, the smallest that holds all counts.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class DenseBlock:
         return min(self._packed)
 
     def packed(self, kind: int) -> npt.NDArray[np.uint8]:
-        """Return the vectors with counts of `kind` bytes; widened when first asked for, and kept.
+        """Return the vectors with counts of `kind` bytes; widened on first use, and cached.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class DenseBlock:
 
 
 class Tallied(Protocol):
-    """What can be counted into vectors over all features, such as `seqkern.kernels.kmer.kmers.Occurrences`.
+    """Protocol of objects that count into vectors over all features, such as `seqkern.kernels.kmer.kmers.Occurrences`.
 
     Attributes
     ----------
@@ -178,9 +178,9 @@ def dense_block(found: Tallied, presence: bool = False, tally: Tally | None = No
     Parameters
     ----------
     found : Occurrences or Pairs
-        What occurs in the n records.
+        Occurrences in the n records.
     presence : bool
-        1 instead of counts.
+        Use 1 instead of counts.
     tally : callable, optional
         ``tally(row, counts)`` instead of the method of `found`.
 

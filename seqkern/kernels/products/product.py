@@ -1,8 +1,8 @@
 """The product engine of kernels with explicit features: K = scale · Σ weight · (Σ factor · Φ(x)·Φ(y)) / divisor.
 
 A family makes *blocks* of features (counts of k-mers, of gapped k-mers, of motifs, …), `SparseBlock` or `DenseBlock`
-(real values: `RealSparseBlock`, `RealDenseBlock`), and puts them as `Term`s into a `TermBlocks`: that is its
-payload. By subclassing `FeatureKernel` it has everything else::
+(real values: `RealSparseBlock`, `RealDenseBlock`), and puts them as `Term`s into a `TermBlocks`: its payload.
+`FeatureKernel` provides everything else::
 
     class ToyKernel(FeatureKernel):
         name = "toy"
@@ -10,9 +10,9 @@ payload. By subclassing `FeatureKernel` it has everything else::
             block = SparseBlock(find_kmers(X, 2).count(), like and like.blocks[0])
             return TermBlocks([Term(1.0, [(1, block)])])
 
-Products of counts, their integer factors and the sums of one term are integers and exact; then the weights come in,
-in the order of the terms. So the bits depend on neither threads nor the cutting into rows and columns, nor on how
-features are split into blocks and blocks are stored.
+Products of counts, their integer factors and the sums of one term are integers and exact; then the weights are applied,
+in the order of the terms. So the bits depend neither on threads, nor on how rows, columns and features are split, nor
+on how blocks are stored.
 """
 
 import math
@@ -59,13 +59,13 @@ class Block(Protocol):
         row : int
             The first row; `sums` tells how many there are.
         cols : Block
-            This block, or the one that it was made like.
+            This block, or the one it was built to match.
         first, last : int
             The columns, from `first` to `last` − 1.
         factor : int
-            What each product is multiplied by; 1 for real features.
+            Factor of each product; 1 for real features.
         upper : bool
-            Whether only the columns from each row's own on are wanted.
+            Whether to compute only columns from each row's own on.
         sums : ndarray of int32, int64 or float64, shape (rows, columns)
             Changed.
         """
@@ -105,7 +105,7 @@ class FoldingBlock(Protocol):
         first : int
             The first record.
         weights
-            What `gather` returned.
+            The result of `gather`.
         out : ndarray of float64, shape (n,)
             Overwritten.
         """
@@ -131,7 +131,7 @@ class Term:
 
     @property
     def real(self) -> bool:
-        """Whether the features are real-valued: then there is one block, with the factor 1."""
+        """Whether the features are real-valued; then there is one block, with factor 1."""
         return any(getattr(block, "real", False) for _, block in self.members)
 
 
@@ -145,9 +145,9 @@ class TermBlocks:
     scale : float
         Multiplies the sum of the terms.
     choices : object
-        What the family needs to know to treat further sequences alike.
+        What the family needs to treat further sequences alike.
     sequences : SequenceSet, optional
-        What the blocks were made of, for what is computed without them; of a range of rows, still the whole.
+        The sequences of the blocks, for computations without them; for a range of rows, still all.
 
     Attributes
     ----------
@@ -156,12 +156,12 @@ class TermBlocks:
     start, stop : int
         The range of rows.
     counts : dict of str to int
-        What the policies of the family touched, in words; only where it has such.
+        Number of records that each policy of the family affected, by description; only where it has such.
 
     Raises
     ------
     SequenceError
-        If K(x, x) of a record could exceed 64 bits.
+        If K(x, x) of a record might exceed 64 bits.
     """
 
     counts: dict[str, int]
@@ -177,7 +177,9 @@ class TermBlocks:
         self.start, self.stop = 0, len(self.blocks[0].squares)
         for term in self.terms:
             if not term.real and _bound(term, term) >= INT64_LIMIT:
-                raise SequenceError("the sequences are too long for exact sums", remedy="cut them into parts")
+                raise SequenceError(
+                    "the sequences are too long for exact sums", remedy="cut the sequences into shorter parts"
+                )
 
     def __len__(self) -> int:
         return self.stop - self.start
@@ -201,7 +203,7 @@ class TermBlocks:
 
     @property
     def least_block_rows(self) -> int:
-        """What the blocks ask for; see `Kernel.least_block_rows`."""
+        """The minimum for the blocks; see `Kernel.least_block_rows`."""
         return max(getattr(block, "least_block_rows", 1) for block in self.blocks)
 
     def diagonal(self) -> npt.NDArray[np.float64]:
@@ -228,8 +230,8 @@ def fold(
     Returns
     -------
     callable or None
-        ``values(rows)``, float64 (n,), for the TermBlocks of n records made like `columns`. None if a block is of
-        a kind without ``gather``.
+        ``values(rows)``, float64 (n,), for the TermBlocks of n records made like `columns`. None if a block has no
+        ``gather``.
     """
     if not all(hasattr(block, "gather") for block in columns.blocks):
         return None
@@ -267,7 +269,7 @@ def _merged(terms: Sequence[Term]) -> list[Term]:
 
 
 def _bound(mine: Term, theirs: Term) -> float:
-    """Return what no sum of the products of two terms of counts can exceed, by Cauchy and Schwarz."""
+    """Return an upper bound of the sums of the products of two terms of counts (Cauchy-Schwarz)."""
     return sum(
         abs(factor) * math.sqrt(cast(CountBlock, rows).largest * cast(CountBlock, cols).largest)
         for (factor, rows), (_, cols) in zip(mine.members, theirs.members, strict=True)
@@ -286,7 +288,7 @@ def product(
     Parameters
     ----------
     rows, cols : TermBlocks
-        `rows` made like the whole that `cols` is cut from, or cut from it too.
+        `rows` built to match the whole that `cols` is a part of, or also a part of it.
     out : ndarray of float64, shape (n, m)
         Overwritten; its rows are contiguous.
     row_diagonal, col_diagonal : ndarray of float64, shape (n,) and (m,), optional
@@ -312,7 +314,7 @@ def _sum_type(mine: Term, theirs: Term) -> type[np.int32] | type[np.int64] | typ
 
 
 class FeatureKernel(SequenceKernel):
-    """Base of the kernels whose payload is a `TermBlocks`: a family writes its parameters and ``_prepare``."""
+    """Base of the kernels with a `TermBlocks` payload: a family implements its parameters and ``_prepare``."""
 
     least_block_rows = LEAST_BLOCK_ROWS
 

@@ -1,7 +1,7 @@
 """Blocks of real-valued features, dense and sparse, for the product engine.
 
-Summed feature after feature in double precision: the bits depend on neither threads nor blocks. A `Term`
-with such a block has no other, and the factor 1.
+Summed feature after feature in double precision: the bits depend on neither threads nor blocks. A `Term` with such a
+block has no other block, and factor 1.
 """
 
 from typing import Any
@@ -100,7 +100,7 @@ class RealSparseBlock:
     real = True
 
     def __init__(self, values: Any) -> None:
-        from scipy.sparse import csr_array  # here: most kernels need no sparse matrix, and it costs start-up
+        from scipy.sparse import csr_array  # imported here: it slows start-up, and most kernels need no sparse matrix
 
         rows = csr_array(values, dtype=np.float64)
         rows.sum_duplicates()

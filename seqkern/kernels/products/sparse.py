@@ -47,8 +47,8 @@ class SparseBlock:
     counted : Counted
         The counts of the n records.
     like : SparseBlock, optional
-        The columns that these rows will be compared with; features that it lacks are left out. By default the
-        block can be columns, and rows of itself.
+        The columns that these rows will be compared with; features that it lacks are dropped. By default the block
+        serves as columns, and as rows of itself.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class SparseBlock:
     Raises
     ------
     SequenceError
-        If there are more entries than 31 bits can count.
+        If there are more than 2^31 − 1 entries.
     """
 
     def __init__(self, counted: CompressedRows, like: "SparseBlock | None" = None) -> None:
@@ -77,14 +77,14 @@ class SparseBlock:
             _product.enter_lists(self.feature, like.bounds, self.enter, self.rest)
 
     def _relabel(self, labels: npt.NDArray[np.int32] | None) -> None:
-        """Give the features their numbers in the columns, and drop those that the columns lack."""
+        """Renumber the features as in the columns, and drop those absent there."""
         if labels is not None:
             entries = _product.relabel(self.start, self.feature, self.count, labels)
             for name in ("feature", "count", "enter", "rest"):
                 setattr(self, name, getattr(self, name)[:entries].copy())
 
     def _make_postings(self) -> None:
-        """Make the posting lists, and find each row's own place in every list."""
+        """Build the posting lists, and find the place of each row in every list."""
         rows = self.start, self.feature, self.count
         self.tile = _tile_width(len(self.squares), self.n_features, len(self.feature))
         tiles = -(-len(self.squares) // self.tile)
@@ -95,7 +95,10 @@ class SparseBlock:
         ends = np.cumsum(lengths, out=self.bounds[1:]).reshape(shape)
         cursor = self.bounds[:-1].reshape(shape).copy()
         if self.bounds[-1] > MOST_POSTINGS:
-            raise SequenceError(f"{self.bounds[-1]} features are too many for one matrix", remedy="divide it")
+            raise SequenceError(
+                f"{self.bounds[-1]} features are too many for one matrix",
+                remedy="compute the matrix for fewer sequences at a time",
+            )
         self.postings = np.empty(self.bounds[-1], dtype=np.uint32)
         _product.make_postings(*rows, self.tile, ends, cursor, self.postings, self.enter, self.rest)
 
@@ -159,7 +162,7 @@ class SparseBlock:
 
 
 def _labels(counted: CompressedRows, like: SparseBlock) -> npt.NDArray[np.int32] | None:
-    """Return for each feature of `counted` the number it has in `like`, or −1; None where they are the same."""
+    """Return the number in `like` of each feature of `counted`, or −1; None if they are the same."""
     mine, theirs = counted.vocabulary, like.vocabulary
     if theirs is None:
         return None if mine is None else mine.astype(np.int32)
@@ -174,6 +177,6 @@ def _labels(counted: CompressedRows, like: SparseBlock) -> npt.NDArray[np.int32]
 
 
 def _tile_width(n_rows: int, n_features: int, entries: int) -> int:
-    """Return how many columns share posting lists: the sums of few fit the cache, but each tile has its bounds."""
+    """Return how many columns share posting lists: few fit into the cache, but each tile has overhead."""
     most_tiles = max(1, 2 * entries // max(n_features, 1))
     return max(1, min(n_rows, WIDEST_TILE, max(TILE, -(-n_rows // most_tiles))))

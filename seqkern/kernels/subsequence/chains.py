@@ -1,4 +1,4 @@
-"""Chains of matching residues: which count, what they weigh, and how large their sums can become."""
+"""Chains of matching residues: which count, their weights, and bounds of their sums."""
 
 import math
 from dataclasses import dataclass
@@ -11,27 +11,27 @@ import numpy.typing as npt
 from seqkern.kernels.subsequence import _subsequence
 
 EXACTLY, UP_TO, ANY_LENGTH = 0, 1, 2
-PADDING = 16  # positions after the last one that a strip of columns may touch
+PADDING = 16  # positions after the last one that a strip of columns may access
 VECTOR_BYTES, MOST_COLUMNS = 64, 12
-SPREAD = 24  # binary digits that weights may grow in a block of rows
-SINGLE_DECAY = 1 / 32  # below, weights grow too fast for single precision
-SINGLE_BITS = 100  # that sums may reach in single precision, what weights grow in a block and a strip included
+SPREAD = 24  # bits by which weights may grow in a block of rows
+SINGLE_DECAY = 1 / 32  # below this, weights grow too fast for single precision
+SINGLE_BITS = 100  # bits of sums in single precision, including the growth of weights in a block and a strip
 
 
 @dataclass(frozen=True)
 class Chains:
-    """Which chains of matching residues count, and what they weigh.
+    """Which chains of matching residues count, and their weights.
 
     Attributes
     ----------
     mode : {EXACTLY, UP_TO, ANY_LENGTH}
         Which lengths count.
     levels : int
-        Residues of a chain but the last; 1 for any length.
+        Residues of a chain except the last; 1 for any length.
     decay : float
         Factor for each residue of a chain's span, above 0 and at most 1.
     weights : ndarray of float64, shape (letters, letters)
-        How well each letter of the alphabet matches each other.
+        Weight of each pair of letters.
     """
 
     mode: int
@@ -52,7 +52,7 @@ class Chains:
         decay : float
             Factor for each residue of a chain's span.
         weights : ndarray of float64, shape (letters, letters)
-            How well each letter of the alphabet matches each other.
+            Weight of each pair of letters.
 
         Returns
         -------
@@ -64,23 +64,23 @@ class Chains:
 
     @property
     def bits(self) -> float:
-        """Binary digits by which weights grow from one position to the next."""
+        """Bits by which weights grow from one position to the next."""
         return -math.log2(self.decay)
 
     @property
     def boost(self) -> int:
-        """log2 of what a level's sums are stored times, so that n residues in a row do not become too small."""
+        """log2 of the scale of a level's sums, which keeps n contiguous residues from underflow."""
         grows = self.mode == EXACTLY and 2 * self.bits * self.levels > SPREAD
         return round(2 * self.bits) if grows else 0
 
     @property
     def exact(self) -> bool:
-        """Whether products with weights are exact: decay is a power of two, and nothing is boosted."""
+        """Whether products with weights are exact: decay is a power of two, without scaling."""
         return math.frexp(self.decay)[0] == 0.5 and self.boost == 0
 
     @property
     def soft(self) -> bool:
-        """Whether letters match otherwise than all or nothing."""
+        """Whether matching is soft."""
         return not np.array_equal(self.weights, np.eye(len(self.weights)))
 
     def recursion(self, longest: int) -> _subsequence.Recursion:
@@ -116,12 +116,12 @@ class Chains:
 
     @property
     def single_limit(self) -> float:
-        """The largest sum of two sequences' burdens for which single precision suffices; negative for none."""
+        """Largest sum of the burdens of two sequences for which single precision suffices; negative for none."""
         grown = min(self.bits, 1) * SPREAD + MOST_COLUMNS * self.bits
         return SINGLE_BITS - grown if self.decay >= SINGLE_DECAY else -1.0
 
     def burdens(self, lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return log2 of what a sequence of each length can contribute to a sum, at most.
+        """Return log2 of the largest contribution of a sequence of each length to a sum.
 
         In the worst case, one residue repeated, the sum over chains of p pairs that end anywhere is the product
         of f_p of the two lengths, f_p(L) = Σ_{d < L} C(d, p − 1)·decay^d.
@@ -152,7 +152,7 @@ class Chains:
         return worst[lengths]
 
     def working_bytes(self, longest: int) -> int:
-        """Return the memory that a thread needs.
+        """Return the bytes that a thread needs.
 
         Parameters
         ----------
@@ -181,19 +181,19 @@ def powers(
     decay : float
         Above 0 and at most 1.
     count : int
-        How many powers, i = 0, …, count − 1.
+        Number of powers, i = 0, …, count − 1.
 
     Returns
     -------
     up, down : ndarray of float64, shape (count,)
-        The mantissas of decay^−i and of decay^i. Read-only, as all four are kept.
+        The mantissas of decay^−i and of decay^i. Read-only, because all four are cached.
     up_power, down_power : ndarray of int32, shape (count,)
         Their powers of two.
     """
     numerator, denominator = decay.as_integer_ratio()
     up, down = np.empty(count), np.empty(count)
     up_power, down_power = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
-    # decay^i = digits·2^(power − 127), with 128 digits, so that roundings do not add up to one of a double.
+    # decay^i = digits·2^(power − 127), with 128 digits, so that rounding errors stay below one of a double.
     digits, power = 1 << 127, 0
     for i in range(count):
         down[i], down_power[i] = math.ldexp(digits, -127), power

@@ -1,4 +1,4 @@
-"""Weights of matches: how well two letters match, from 0 to 1 by a substitution matrix, or as given."""
+"""Weights of matches between letters, from a substitution matrix (0 to 1) or as given."""
 
 from collections.abc import Sequence
 
@@ -14,13 +14,13 @@ Matching = str | Sequence[Sequence[float]]
 
 
 def letter_weights(matching: Matching | None, alphabet: Alphabet) -> npt.NDArray[np.float64]:
-    """Return how well each two letters of an alphabet match.
+    """Return the weight of each pair of letters of an alphabet.
 
     Parameters
     ----------
     matching : None, str, or list of list of float
-        None for the unit matrix; a substitution matrix of Biopython, for w(a, b) = q(a, b) / √(q(a, a)·q(b, b))
-        with q(a, b) = exp(λ·s(a, b)), the odds that a score s stands for; or the weights.
+        None for the unit matrix; a substitution matrix of Biopython, for w(a, b) = q(a, b) / √(q(a, a)·q(b, b)) with
+        q(a, b) = exp(λ·s(a, b)), the odds ratio of a score s; or the weights.
     alphabet : Alphabet
         The letters, in the order of rows and columns.
 
@@ -32,18 +32,17 @@ def letter_weights(matching: Matching | None, alphabet: Alphabet) -> npt.NDArray
     Raises
     ------
     ParameterError
-        If there is no such matrix, or the weights are of another number of letters, not symmetric, negative,
-        or far from 1.
+        If the matrix does not exist, or the weights have the wrong size, are not symmetric, negative, or far from 1.
     """
     if matching is None:
         return np.eye(alphabet.size)
     if isinstance(matching, str):
         if matching not in matrix_names():
             raise ParameterError(
-                f"matching={matching!r} is no substitution matrix of Biopython",
+                f"matching={matching!r} is not a substitution matrix of Biopython",
                 remedy=f"choose one of {', '.join(matrix_names())}, or give the weights",
             )
-        # P(a | b)·P(b | a) is p(a)·p(b)·q(a, b)², p the background, which the division takes out again.
+        # P(a | b)·P(b | a) is p(a)·p(b)·q(a, b)², with the background p, which cancels.
         odds = matrix_probabilities(alphabet, matching)
         own = odds.diagonal()
         weights = np.sqrt(odds * odds.T / np.outer(own, own))
@@ -53,14 +52,14 @@ def letter_weights(matching: Matching | None, alphabet: Alphabet) -> npt.NDArray
 
 
 def definite(matching: Matching, alphabet: str | Alphabet | None = None) -> bool:
-    """Return whether the weights are positive semi-definite, as far as roundings let it be known.
+    """Return whether the weights are positive semi-definite, up to rounding.
 
     Parameters
     ----------
     matching : str, or list of list of float
         As in `letter_weights`.
     alphabet : str or Alphabet, optional
-        By default protein for the name of a matrix, or DNA for one of bases; weights are taken as they are.
+        By default protein for the name of a matrix, or DNA for one of bases; weights are used as given.
 
     Returns
     -------
@@ -69,7 +68,7 @@ def definite(matching: Matching, alphabet: str | Alphabet | None = None) -> bool
     Raises
     ------
     ParameterError
-        If there is no such matrix, or it has no scores for the alphabet.
+        If the matrix does not exist, or has no scores for the alphabet.
     """
     if not isinstance(matching, str):
         weights = np.array(matching, dtype=np.float64)
@@ -85,7 +84,7 @@ def definite(matching: Matching, alphabet: str | Alphabet | None = None) -> bool
 
 
 def _as_weights(rows: Sequence[Sequence[float]], alphabet: Alphabet) -> npt.NDArray[np.float64]:
-    """Return one's own weights, float64 (size, size), checked."""
+    """Return custom weights, float64 (size, size), checked."""
     size = alphabet.size
     try:
         weights = np.array(rows, dtype=np.float64)
@@ -93,13 +92,13 @@ def _as_weights(rows: Sequence[Sequence[float]], alphabet: Alphabet) -> npt.NDAr
         weights = np.empty(0)
     if weights.shape != (size, size):
         raise ParameterError(
-            f"matching has not {size} rows of {size} weights",
-            remedy=f"give one for each pair of the letters {alphabet.letters}",
+            f"matching does not have {size} rows of {size} weights",
+            remedy=f"give one number for each pair of the letters {alphabet.letters}",
         )
     good = np.isfinite(weights).all() and (weights == weights.T).all()
     if not good or (weights < 0).any() or (weights > 1e6).any() or ((weights > 0) & (weights < 1e-6)).any():
         raise ParameterError(
             "the weights of matching are not possible",
-            remedy="give a symmetric table of numbers that are 0 or between 1e-6 and 1e6",
+            remedy="give a symmetric table of numbers that are 0 or from 1e-6 to 1e6",
         )
     return weights

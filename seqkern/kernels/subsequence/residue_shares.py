@@ -1,4 +1,4 @@
-"""Decisions of the string kernel taken apart residue by residue."""
+"""Decisions of the string kernel, explained by residue."""
 
 import math
 
@@ -16,8 +16,8 @@ from seqkern.sequences.sequence_set import SequenceSet
 def length_nodes(longest: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return nodes z and factors f such that Σ_k f_k·z_k^p is 1 / p for every p from 1 to `longest`.
 
-    That is ∫ z^(p − 1) dz from 0 to 1 by the rule of Gauss and Legendre. N nodes are exact for p ≤ 2N; but z^p is so
-    near to a polynomial of degree d (within 2·exp(−d²/p)) that the root of 48·p is degree enough for a double.
+    This is ∫ z^(p − 1) dz from 0 to 1 by Gauss-Legendre quadrature. N nodes are exact for p ≤ 2N; but z^p is so close
+    to a polynomial of degree d (within 2·exp(−d²/p)) that degree √(48·p) suffices for a double.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ def residue_shares(
 ) -> npt.NDArray[np.float64]:
     """Return what each residue of `X` contributes to Σ_j coefficients[j]·K(x, z_j).
 
-    The weight of each chain is shared equally by its residues; chains that differ in length are summed as
-    `length_nodes` says.
+    The weight of each chain is shared equally by its residues; chains of different lengths are summed by
+    `length_nodes`.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def residue_shares(
     Raises
     ------
     SequenceError
-        If numbers exceed what a double can hold.
+        If a double overflows.
     """
     size = len(chains.weights)
     recursion = chains.recursion(max(int(Z.lengths.max(initial=0)) for Z in (X, support)))
@@ -81,7 +81,7 @@ def residue_shares(
     if not np.isfinite(shares).all():
         record = int(np.searchsorted(np.cumsum(X.lengths), np.flatnonzero(~np.isfinite(shares))[0], side="right"))
         raise SequenceError(
-            "what its letters contribute exceeds what a number can hold",
+            "the contributions of its residues overflow",
             record=X.ids[record],
             remedy="choose a smaller n or decay, or cut the sequence into parts",
         )

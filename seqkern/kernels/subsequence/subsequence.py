@@ -1,6 +1,6 @@
-"""The string kernel: common subsequences, weighted by what they span (Lodhi et al., JMLR 2, 2002).
+"""The string kernel: shared subsequences, weighted by their span (Lodhi et al. 2002).
 
-The numbers are made by `seqkern.kernels.subsequence.subsequences`, in vector lanes, in time proportional to n·|x|·|y|.
+`seqkern.kernels.subsequence.subsequences` computes the values, in vector lanes, in time proportional to n·|x|·|y|.
 """
 
 from collections.abc import Iterator
@@ -26,26 +26,38 @@ from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
 SMALLEST_DECAY = 1e-6
-LEAST_BLOCK_ROWS = 128  # fewer leave too many vector lanes idle
-ONE_THREAD_BLOCK_ROWS = 1024  # nothing is gained by smaller blocks for one thread
+LEAST_BLOCK_ROWS = 128  # fewer rows leave too many vector lanes idle
+ONE_THREAD_BLOCK_ROWS = 1024  # smaller blocks do not help a single thread
 
 # CPU nanoseconds for a cell, and for each level of it, for each level of instructions; single precision.
 CELL_NS = (0.06, 0.03, 0.04)
 LEVEL_NS = (0.09, 0.045, 0.023)
-UP_TO_COST = 1.5  # how many times more each costs where shorter subsequences count too
+UP_TO_COST = 1.5  # factor of each if shorter subsequences count too
 
 
 class StringKernel(SequenceKernel):
-    """K(x, y) = Σ_u φ_u(x)·φ_u(y), φ_u(x) = Σ decay^span over the occurrences of u in x as a subsequence.
+    r"""String kernel: shared subsequences, weighted by their span.
 
-    The residues of an occurrence need not be adjacent; its span is last − first + 1. u is any string of n
-    letters, of 1 to n (`up_to`), or of any length (n = None). With decay = 1 occurrences are counted: the
-    kernels of fixed-length and of all subsequences. A masked residue matches nothing, but counts in the span.
+    It suits sequences with gaps of any length between conserved residues. The residues of an occurrence need not be
+    adjacent; its span is last − first + 1. Subsequences have n residues, 1 to n (`up_to`), or any number (n = None).
+    With decay = 1 occurrences are counted: the kernels of fixed-length and of all subsequences. A masked residue
+    matches nothing, but counts in the span.
+
+    Notes
+    -----
+    With φ_u(x) the sum of λ^span over the occurrences of u in x as a subsequence, λ the parameter `decay`,
+
+    .. math:: K(x, y) = \sum_u φ_u(x) φ_u(y),  φ_u(x) = \sum_{u = x[i]} λ^{i_n − i_1 + 1}
+
+    Complexity: O(n·|x|·|y|) per pair, many pairs at once.
+
+    Definiteness: positive semi-definite if the weights of `matching` are; always without soft matching.
 
     References
     ----------
-    Lodhi, Saunders, Shawe-Taylor, Cristianini, Watkins: Text classification using string kernels. Journal of
-    Machine Learning Research 2, 2002.
+    Lodhi, Saunders, Shawe-Taylor, Cristianini, Watkins: Text classification using string kernels. Journal of Machine
+    Learning Research 2, 2002.
+
     Saunders, Tschach, Shawe-Taylor: Syllables and other string kernel extensions. ICML 2002 (soft matching).
 
     Examples
@@ -66,39 +78,42 @@ class StringKernel(SequenceKernel):
     """
 
     name = "string"
-    summary = "Counts the letters that two sequences share in the same order, the less the more they are apart."
+    summary = "Counts the subsequences that two sequences share; gaps reduce their weight."
 
-    n: int | None = integer(default=4, low=1, optional=True, kw_only=False, doc="Length of u; None for any.")
-    decay: float = real(
-        default=0.5, low=SMALLEST_DECAY, high=1, kw_only=False, doc="Factor for each residue of the span."
+    n: int | None = integer(
+        default=4, low=1, optional=True, kw_only=False, doc="Residues of a subsequence; none: any number."
     )
-    up_to: bool = flag(default=False, doc="Count the subsequences of 1 to n residues; no length is weighted.")
+    decay: float = real(
+        default=0.5, low=SMALLEST_DECAY, high=1, kw_only=False, doc="λ, the factor for each residue of the span."
+    )
+    up_to: bool = flag(default=False, doc="Count subsequences of 1 to n residues, all lengths with the same weight.")
     empty: bool = flag(
-        default=False, doc="Count the empty subsequence, once in every sequence. Only where all lengths count."
+        default=False, doc="Count the empty subsequence, once in every sequence. Needs `up_to` or n = none."
     )
     matching: str | list[list[float]] | None = text(
         default=None,
         rows=True,
-        doc="Soft matching. Instead of equal letters only, any two letters a and b match with a weight w(a, b), and "
-        "the weights of the matches of an occurrence are multiplied. Give the weights, symmetric and not "
-        "negative, in the order of the alphabet's letters; or a substitution matrix of Biopython, such as "
-        '``"BLOSUM62"``: w(a, b) = q(a, b) / √(q(a, a)·q(b, b)), q the odds that its scores stand for, so that '
-        "w(a, a) = 1. K is positive semi-definite if w is; that of BLOSUM62 is.",
+        doc="Soft matching: any two residues a and b match with a weight w(a, b), and the weights of "
+        "an occurrence are multiplied. Give symmetric, non-negative weights in the order of the "
+        'alphabet, or a substitution matrix of Biopython such as ``"BLOSUM62"``: w(a, b) = q(a, '
+        "b) / √(q(a, a)·q(b, b)), with q the odds ratios of its scores, so that w(a, a) = 1. K is "
+        "positive semi-definite if w is; BLOSUM62 is.",
     )
     precision: Literal["double", "single"] = choice(
         default="double",
-        doc="Of the sums. In single precision K(x, y) is wrong by less than 2^−23·(|x| + |y| + 2n + 4) of itself, "
-        "and, beside √(K(x, x)·K(y, y)), what is below 1e-30 may be lost. Sequences whose sums might exceed "
-        "single precision, and everything if decay < 1/32, are computed in double precision.",
+        doc="Precision of the sums. In single precision the relative error of K(x, y) is below "
+        "2^−23·(|x| + |y| + 2n + 4), and values below 1e-30 of √(K(x, x)·K(y, y)) may be lost. "
+        "Sequences whose sums might exceed single precision, and everything if decay < 1/32, are "
+        "computed in double precision.",
     )
     short: Literal["error", "zero"] = choice(
         default="error",
-        doc="What to do about sequences shorter than a subsequence that counts: refuse them, or let them have none.",
+        doc="What to do with sequences shorter than the subsequences: raise an error, or treat them as having none.",
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence without any subsequence that counts: refuse it, or give "
-        "it a row of zeros.",
+        doc="When normalising, what to do with a sequence without any subsequence that counts: raise "
+        "an error, or return zeros.",
     )
 
     @classmethod
@@ -122,13 +137,14 @@ class StringKernel(SequenceKernel):
 
     @property
     def positive_semidefinite(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether every Gram matrix is: the matrix of the weights of matches is."""
+        """Whether every Gram matrix is, because the matrix of match weights is."""
         return self.matching is None or definite(self.matching, self.alphabet)
 
     def _check_parameters(self) -> None:
         if self.empty and not (self.up_to or self.n is None):
             raise ParameterError(
-                f"the empty subsequence has not n={self.n} letters", remedy="give up_to=true, n=none or empty=false"
+                f"the empty subsequence does not have n={self.n} residues",
+                remedy="give up_to=true, n=none or empty=false",
             )
 
     def min_length(self) -> int:
@@ -180,7 +196,7 @@ class StringKernel(SequenceKernel):
         longest = max(int(X.lengths.max(initial=0)), work.longest)
         own = Cost(each * cells * 1e-9, chains.working_bytes(longest))
         total = own + work.output(self.n_threads)
-        return Plan("lanes", total.seconds, total.bytes, f"{cells:.3g} pairs of letters, {each:.2g} ns each")
+        return Plan("lanes", total.seconds, total.bytes, f"{cells:.3g} pairs of residues, {each:.2g} ns each")
 
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
@@ -199,14 +215,14 @@ class StringKernel(SequenceKernel):
         With soft matching φ_u(z) is Σ decay^span·Π w over all subsequences of n residues.
         """
         if self.n is None:
-            raise NoKmersError("the words have no length", remedy="choose an n")
+            raise NoKmersError("subsequences of any length have no k-mers", remedy="choose an n")
         kmers, weights = [], []
         for length in range(1 if self.up_to else self.n, self.n + 1):
             found = sorted({kmer for Z in (X, support) for kmer in _kmers(Z, length)})
             kernel = StringKernel(
                 length, self.decay, matching=self.matching, normalize=False, short="zero", n_threads=self.n_threads
             )
-            # K(u, z) is decay^n·φ_u(z), as u has a single subsequence of n residues.
+            # K(u, z) is decay^n·φ_u(z), because u has a single subsequence of n residues.
             values = kernel.kernel(SequenceSet.from_strings(found, X.alphabet), support) @ coefficients
             kmers += found
             weights.append(values / float(self.decay) ** length)

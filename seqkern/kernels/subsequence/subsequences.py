@@ -1,9 +1,8 @@
-"""Sums over chains of matching residues: the engine of the string kernel.
+"""The engine of the string kernel: sums over chains of matching residues.
 
-`Chains` says which chains count and what they weigh, `Subsequences` is a set of sequences made ready, `product` fills a
-rectangle. K(x, y) is computed with one sequence as rows and the other one, beside others, in a vector lane. Which is
-which is a matter of the two sequences alone, the smaller one by length and then by its codes being the row: so the bits
-are the same wherever the pair occurs.
+`Chains` defines which chains count and their weights, `Subsequences` is a prepared set of sequences, `product` fills a
+rectangle. K(x, y) is computed with one sequence as the row and the other, with others, in a vector lane. The smaller
+one, by length and then by codes, is the row, so that the bits of a pair never depend on other sequences.
 """
 
 import math
@@ -22,7 +21,7 @@ from seqkern.sequences.alphabets import MASK
 from seqkern.sequences.sequence_set import SequenceSet
 
 MOST_BYTES = 1 << 33
-SAFE_POWER = 900  # doubles between 2^−900 and 2^900 have not lost anything on the way
+SAFE_POWER = 900  # doubles between 2^−900 and 2^900 have not underflowed or overflowed
 
 
 T = TypeVar("T", bound=np.generic)
@@ -32,7 +31,7 @@ class Subsequences:
     """The payload of the string kernel: sequences, or a range of them, and K of each with itself.
 
     K(x, y) is stored times 2^−(power of x + power of y), where powers are 0 unless K(x, x) is out of a double's range;
-    normalising takes them out.
+    normalisation removes them.
 
     Parameters
     ----------
@@ -41,13 +40,13 @@ class Subsequences:
     chains : Chains
         Which chains of matching residues count.
     like : Subsequences, optional
-        What they will be compared with, as columns.
+        The columns to compare with.
     single : bool
-        Whether to compute in single precision, where that suffices.
+        Whether to compute in single precision where it suffices.
     empty : bool
         Whether to count the empty chain.
     scaled : bool
-        Whether K may be scaled by powers of two, each sequence's own.
+        Whether K may be scaled by powers of two, one for each sequence.
 
     Attributes
     ----------
@@ -59,7 +58,7 @@ class Subsequences:
     Raises
     ------
     SequenceError
-        If they are too long for this many residues, or K(x, x) is beyond a double and may not be scaled.
+        If they are too long, or K(x, x) overflows and may not be scaled.
     """
 
     def __init__(
@@ -80,7 +79,7 @@ class Subsequences:
         needed = chains.working_bytes(self.longest)
         if needed > MOST_BYTES:
             raise SequenceError(
-                f"{chains.levels + 1} of {self.longest} letters would take {needed / 1e9:.0f} GB",
+                f"subsequences of {chains.levels + 1} of {self.longest} residues would take {needed / 1e9:.0f} GB",
                 record=X.ids[int(X.lengths.argmax())],
                 remedy="choose a smaller n, or cut the sequences into parts",
             )
@@ -123,7 +122,7 @@ class Subsequences:
         Parameters
         ----------
         array : ndarray, shape (all records,)
-            One of the arrays over all records.
+            An array over all records.
 
         Returns
         -------
@@ -147,7 +146,7 @@ class Subsequences:
         return Records(self.codes, self.of_range(self.start), self.of_range(self.stop), order)
 
     def _fill_diagonal(self, unmasked: npt.NDArray[np.int64]) -> None:
-        """Set `squares`, K of each with itself, and `powers`, from how many unmasked residues each record has."""
+        """Set `squares`, K of each with itself, and `powers`, from the number of unmasked residues of each record."""
         lengths = self.stop - self.start
         order = np.argsort(lengths, kind="stable")
         self.squares, self.powers = np.zeros(len(self)), np.zeros(len(self), dtype=np.int64)
@@ -163,7 +162,7 @@ class Subsequences:
                 self.powers[i] = digits // 2
             elif digits > 1023:
                 raise SequenceError(
-                    "its kernel with itself exceeds what a number can hold",
+                    "its kernel with itself overflows",
                     record=self.ids[i],
                     remedy="choose normalize=true, a smaller n or decay, or cut the sequence into parts",
                 )
@@ -173,7 +172,7 @@ class Subsequences:
 
 
 def _doubtful(values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-    """Return where doubles may have become too large or too small on the way."""
+    """Return where doubles may have overflowed or underflowed."""
     return ~((values > 2.0**-SAFE_POWER) & (values < np.inf))
 
 
@@ -183,20 +182,20 @@ def product(rows: Subsequences, cols: Subsequences, out: npt.NDArray[np.float64]
     Parameters
     ----------
     rows, cols : Subsequences
-        `rows` made like the whole that `cols` is cut from, or cut from it too.
+        `rows` prepared like the whole that `cols` is a part of, or also a part of it.
     out : ndarray of float64, shape (n, m)
         Overwritten.
 
     Raises
     ------
     SequenceError
-        If a number exceeds what a double can hold.
+        If a double overflows.
     """
     same = rows.rank is cols.rank and rows.first == cols.first and rows.last <= cols.last
     recursion = max(rows, cols, key=lambda payload: payload.longest).recursion
     row_rank, col_rank = rows.of_range(rows.rank), cols.of_range(cols.rank)
     row_order, col_order = (np.argsort(rank, kind="stable") for rank in (row_rank, col_rank))
-    # The smaller one of each pair is the row.
+    # The smaller sequence of each pair is the row.
     first = np.searchsorted(col_rank[col_order], row_rank[row_order], side="left")
     _fill(recursion, rows, row_order, cols, col_order, first, out)
     others = col_order[col_order >= len(rows)] if same else col_order
@@ -234,7 +233,7 @@ def _fill(
 def _correct(
     recursion: _subsequence.Recursion, rows: Subsequences, cols: Subsequences, out: npt.NDArray[np.float64]
 ) -> None:
-    """Scale by the sequences' powers, and compute again, in wide numbers, what doubles could not hold."""
+    """Scale by the powers of the sequences, and recompute overflowed values in wide numbers."""
     row_powers, col_powers = rows.of_range(rows.powers), cols.of_range(cols.powers)
     bad = ~np.isfinite(out)
     if row_powers.any() or col_powers.any():
@@ -250,7 +249,7 @@ def _correct(
             out[i, j] = math.ldexp(mantissa, int(power - row_powers[i] - col_powers[j]))
         except OverflowError:
             raise SequenceError(
-                f"its kernel with {cols.ids[cols.first + j]} exceeds what a number can hold",
+                f"its kernel with {cols.ids[cols.first + j]} overflows",
                 record=rows.ids[rows.first + i],
                 remedy="choose normalize=true, a smaller n or decay, or cut the sequences into parts",
             ) from None

@@ -1,1 +1,1 @@
-"""Kernels of vectors and of other kernels' distances, approximations by explicit features, learned combinations."""
+"""Kernels of vectors and of other kernels, approximations by explicit features, learned combinations."""

@@ -1,4 +1,4 @@
-"""What approximations of a kernel by explicit features share: K(x, y) = φ(x)·φ(y), φ in single precision.
+"""Shared by approximations of a kernel by explicit features: K(x, y) = φ(x)·φ(y), φ in single precision.
 
 φ(x) is computed in two steps: values of x (its kernel with some landmarks, or waves), and a fixed matrix by which they
 are multiplied, the `map`. Products are done by BLAS on one thread, for `CHUNK_ROWS` samples at a time, the last chunk
@@ -51,9 +51,9 @@ def in_chunks(
         Takes at most `CHUNK_ROWS` rows and returns their values, float32 or float64 (`CHUNK_ROWS`, columns), below them
         what does not matter.
     matrix : ndarray, shape (columns, k), or None
-        Without one, the values are returned.
+        None returns the values.
     like : ndarray
-        Of the dtype and width of what is returned.
+        Array with the dtype and width of the result.
     n_threads : int or None
         None for all cores.
 
@@ -77,24 +77,24 @@ def in_chunks(
 class ApproximateKernel(CompositeKernel):
     """Base of the approximations of the kernel `base` by explicit features.
 
-    A subclass has the parameters `base` and `n_components` besides, and writes `_values`, and `_map` if there is one.
+    A subclass adds the parameters `base` and `n_components`, and implements `_values`, and `_map` if needed.
     """
 
     positive_semidefinite = True
-    made_again: ClassVar[tuple[str, ...]] = ("_folded",)  # attributes that follow from others; they are not pickled
+    made_again: ClassVar[tuple[str, ...]] = ("_folded",)  # derived attributes, which are not pickled
 
-    if TYPE_CHECKING:  # what a subclass has
+    if TYPE_CHECKING:  # members of a subclass
 
         @property
         def base(self) -> Kernel:
-            """The kernel that is approximated."""
+            """The kernel to approximate."""
 
         @property
         def n_components(self) -> int:
-            """How many features there are at most."""
+            """Maximum number of features."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled."""
+        """Return the pickled state."""
         return {name: value for name, value in vars(self).items() if name not in self.made_again}
 
     def _values(self, X: Any) -> tuple[int, Values]:
@@ -106,7 +106,7 @@ class ApproximateKernel(CompositeKernel):
         raise NotImplementedError
 
     def _map(self) -> npt.NDArray[np.float32] | None:
-        """Return what the values are multiplied by, float32 (columns, features); None if nothing."""
+        """Return the matrix that multiplies the values, float32 (columns, features), or None."""
         return None
 
     def _given(self) -> list[Kernel]:
@@ -135,14 +135,14 @@ class ApproximateKernel(CompositeKernel):
         return blocks.block(0, len(blocks))
 
     def feature_blocks(self, X: Any, counts: dict[str, int] | None = None) -> FeatureBlocks:
-        """Return φ, normalised as the kernel is, computed when asked for.
+        """Return φ, normalised as the kernel is, computed on demand.
 
         Parameters
         ----------
         X : SequenceSet, list of str, or table, n records
             The samples.
         counts : dict, optional
-            Stays as it is: nothing is known before the features.
+            Unchanged: nothing is known before the features.
 
         Returns
         -------
@@ -180,7 +180,9 @@ class ApproximateKernel(CompositeKernel):
         return FeatureBlocks((len(X), width), np.float32, compute, times)
 
     def _fold_map(self, matrix: npt.NDArray[np.float32], weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return ``matrix @ weights``, float64; the latest is kept, as a model has the same for every sample."""
+        """Return ``matrix @ weights``, float64; the latest is cached, because a model uses the same for every
+        sample.
+        """
         folded = getattr(self, "_folded", None)
         if folded is None or folded[0] is not matrix or not np.array_equal(folded[1], weights):
             self._folded = folded = matrix, weights.copy(), matrix.astype(np.float64) @ weights
@@ -193,7 +195,7 @@ class ApproximateKernel(CompositeKernel):
         return PreparedVectors(values, np.ascontiguousarray(values.T), ())
 
     def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: npt.NDArray[np.float64]) -> None:
-        LinearKernel._block(self, rows, cols, out)  # type: ignore[arg-type]  # it uses nothing of the kernel
+        LinearKernel._block(self, rows, cols, out)  # type: ignore[arg-type]  # it does not use the kernel
 
     _fold = LinearKernel._fold
 
@@ -202,7 +204,7 @@ class ApproximateKernel(CompositeKernel):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Return the shares by the base kernel; what the approximation changes is shared by all residues equally."""
+        """Return the shares of the base kernel; the approximation error is shared equally by all residues."""
         shares = attributions(self.bases[0], X, support, coefficients)
         weights = coefficients @ self.features(support).astype(np.float64)
         whole = self.features(X).astype(np.float64) @ weights

@@ -1,4 +1,4 @@
-"""A sum of kernels whose weights are learned from the training part."""
+"""A sum of kernels with weights learned from the training part."""
 
 import copy
 from collections.abc import Sequence
@@ -21,15 +21,15 @@ from seqkern.kernels.vectors.combination_weights import RULES, SCALES, Learned, 
 from seqkern.sequences.tables import Data
 
 MOST_SPREAD = 1000.0
-"""The largest p: from there on the weights are equal to three digits."""
+"""The largest p: above it, the weights are equal to three digits."""
 
 
 class CombinationKernel(SumKernel):
-    """Sum of kernels with learned weights: K(x, y) = Σ w_i K_i(x, y) / s_i, w ≥ 0 and Σ w_i = 1.
+    r"""Sum of kernels with learned weights.
 
-    `fit` learns scales s and weights w from the Gram matrix of each part on the training samples. A weight is a share:
-    what a kernel adds to the variance of the training samples in feature space. Where parts resemble each other they
-    share what they know between them, or one gets it all: a weight of zero does not say that a kernel is uninformative.
+    It suits several views of the same samples. `fit` learns scales s and weights w from the Gram matrix of each part on
+    the training samples. A weight is the share of a kernel in the variance of the training samples in feature space.
+    Similar parts share a weight, or one gets it all: a weight of zero does not mean that a kernel is uninformative.
 
     Attributes
     ----------
@@ -38,17 +38,37 @@ class CombinationKernel(SumKernel):
     scales_ : ndarray of float64, shape (parts,)
         After `fit`: s.
     report_ : dict
-        After `fit`: of ``"alignment"`` the ``alignments`` of the parts with the labels and the ``alignment`` of the
-        sum; of ``"mkl"`` ``converged``, ``iterations``, ``objective``, ``gap`` and ``relative_gap``.
+        After `fit`: for ``"alignment"`` the ``alignments`` of the parts with the labels and the ``alignment`` of the
+        sum; for ``"mkl"`` ``converged``, ``iterations``, ``objective``, ``gap`` and ``relative_gap``.
 
     Raises
     ------
     ParameterError
         For a parameter outside its domain, or parts that take different kinds of data.
 
+    Notes
+    -----
+    With w ≥ 0 and Σ w_i = 1,
+
+    .. math:: K(x, y) = \sum_i w_i K_i(x, y) / s_i
+
+    Complexity: that of all parts with a weight. Learning takes their Gram matrices on the n training samples, then
+    O(p²·n²) for p parts by alignment, or one SVM for each set of weights tried by ``"mkl"``.
+
+    Definiteness: positive semi-definite if all parts are.
+
+    References
+    ----------
+    Cortes, Mohri, Rostamizadeh: Algorithms for learning kernels based on centered alignment. Journal of Machine
+    Learning Research 13, 2012.
+
+    Rakotomamonjy, Bach, Canu, Grandvalet: SimpleMKL. Journal of Machine Learning Research 9, 2008.
+
+    Kloft, Brefeld, Sonnenburg, Zien: ℓp-norm multiple kernel learning. Journal of Machine Learning Research 12, 2011.
+
     Examples
     --------
-    The classes differ in their 2-mers, not in their nucleotides:
+    The classes differ in 2-mers, not in nucleotide composition:
 
     >>> from seqkern.kernels import CombinationKernel, SpectrumKernel
     >>> X, y = ["ACACACG", "CACACAG", "AAACCGC", "CCCAATA"], [1, 1, -1, -1]
@@ -63,54 +83,56 @@ class CombinationKernel(SumKernel):
     """
 
     name = "combination"
-    summary = "Adds the similarities that several kernels see, with weights learned from the training part."
+    summary = "Adds several kernels, with weights learned from the training part."
 
     parts: list[Kernel] = component(
         "kernel",
         several=True,
         kw_only=False,
-        doc="Each has its own `normalize`: kernels of words are normalised, K(x, y) / √(K(x, x) K(y, y)), unless they "
-        "say ``normalize=false``.",
+        doc="The kernels to combine. Each has its own `normalize`: k-mer kernels are normalised, K(x, "
+        "y) / √(K(x, x)·K(y, y)), unless they set ``normalize=false``.",
     )
     weights: Any = choice(
         default="alignment",
         choices=RULES,
-        doc='``"alignment"``: by centred alignment with the kernel of the labels: yyᵀ of two classes and of real '
-        "labels, 1 for two samples of one of several classes and else 0 (Cortes, Mohri & Rostamizadeh, JMLR 13, "
-        '2012). ``"mkl"``: those with which a support vector machine on the sum costs least; of several classes '
-        "the sum over SVMs of each class against the rest. Real labels are refused, and so are parts that are "
-        'not positive semi-definite. ``"uniform"``: the mean.',
+        doc='Rule for the weights. ``"alignment"``: centred alignment with the kernel of the labels: '
+        "yyᵀ for two classes and for regression; for several classes 1 for two samples of one "
+        'class and else 0 (Cortes et al.). ``"mkl"``: the weights that minimise the objective of '
+        "an SVM on the sum; for several classes the summed objectives of each class against the "
+        "rest. It refuses regression labels and parts that are not positive semi-definite. "
+        '``"uniform"``: the mean.',
     )
     alignment: Literal["joint", "independent"] = choice(
         default="joint",
-        doc='``"joint"``: the weights whose sum aligns best (``alignf``); ``"independent"``: each kernel\'s own '
-        "alignment (``align``).",
+        doc='``"joint"``: weights whose sum aligns best (``alignf``); ``"independent"``: each '
+        "kernel's own alignment (``align``).",
     )
     p: float = real(
         default=1.0,
         low=1,
         high=MOST_SPREAD,
-        doc='Of ``"mkl"``: ‖w‖_p = 1 is held while learning. 1: SimpleMKL (Rakotomamonjy et al., JMLR 9, 2008), '
-        "sparse; > 1: ℓp-norm MKL (Kloft et al., JMLR 12, 2011), the more equal the larger p is.",
+        doc='For ``"mkl"``: the constraint ‖w‖_p = 1 during learning. p = 1: SimpleMKL (Rakotomamonjy '
+        "et al.), sparse; p > 1: ℓp-norm MKL (Kloft et al.), more equal weights for larger p.",
     )
     C: float = real(
         default=1.0,
         low=0,
         open_low=True,
-        doc='Of the SVMs of ``"mkl"``; the solver that the sum is given to has its own.',
+        doc='C of the SVMs of ``"mkl"``; the solver that uses the combination has its own.',
     )
     tol: float = real(
         default=1e-3,
         low=0,
         open_low=True,
-        doc='Of ``"mkl"``: stop when the duality gap is at most so much of the objective.',
+        doc='For ``"mkl"``: stop when the duality gap is at most this share of the objective.',
     )
-    max_iter: int = integer(default=200, low=1, doc='Of ``"mkl"``: try at most so many weights.')
+    max_iter: int = integer(default=200, low=1, doc='For ``"mkl"``: largest number of weight vectors tried.')
     scale: str | None = choice(
         default="variance",
         choices=SCALES,
-        doc='What makes the parts comparable. ``"variance"``: s_i is the trace of the centred Gram matrix over the '
-        "number of samples, their variance in feature space; a part without any gets no weight. None: s_i = 1.",
+        doc='Scaling that makes the parts comparable. ``"variance"``: s_i is the trace of the centred '
+        "Gram matrix divided by the number of samples, the variance in feature space; a part "
+        "without variance gets no weight. None: s_i = 1.",
     )
 
     @classmethod
@@ -129,7 +151,7 @@ class CombinationKernel(SumKernel):
         for part in self._given() if self.weights == "mkl" else ():
             if not part.positive_semidefinite:
                 raise ParameterError(
-                    f"kernel {part.name!r} is not positive semi-definite, and weights=mkl need that",
+                    f"kernel {part.name!r} is not positive semi-definite, as weights=mkl requires",
                     remedy=f"write it as (pairwise:base=({part.name})), or choose weights=alignment",
                 )
 
@@ -149,7 +171,7 @@ class CombinationKernel(SumKernel):
         self._keep(self._learn([part.kernel(X, n_threads=self.n_threads) for part in parts], y))
 
     def _learn(self, grams: Sequence[npt.NDArray[np.float64]], y: npt.ArrayLike | None) -> Learned:
-        """Return what is learned of the parts' Gram matrices on the training samples."""
+        """Return what is learned from the Gram matrices of the parts on the training samples."""
         return learn_weights(
             grams,
             y,
@@ -166,17 +188,17 @@ class CombinationKernel(SumKernel):
         self.weights_, self.scales_, self.report_ = learned.weights, learned.scales, learned.report
 
     def _check_memory(self, n: int) -> None:
-        """Raise GramError if the parts' Gram matrices do not fit into the memory; before any work."""
+        """Raise GramError, before any work, if the Gram matrices of the parts do not fit into memory."""
         need, free = 8 * n * n * (len(self.parts) + 3), available_memory()
         if need > free:
             raise GramError(
-                f"learning the weights of {len(self.parts)} kernels on {n} units takes {format_bytes(need)} of memory, "
-                f"there are {format_bytes(free)}",
-                remedy="give fewer units or kernels, or choose kernel sum, whose weights are given",
+                f"learning the weights of {len(self.parts)} kernels on {n} samples takes {format_bytes(need)} of "
+                f"memory, {format_bytes(free)} are free",
+                remedy="give fewer samples or kernels, or choose kernel sum, whose weights are fixed",
             )
 
     def learned(self) -> dict[str, float]:
-        """Return the weight of each part, and of ``"mkl"`` the relative gap, as dict of text to number."""
+        """Return the weight of each part, and for ``"mkl"`` the relative gap, as a dict of text to number."""
         told = super().learned()
         if not hasattr(self, "weights_"):
             return told
@@ -190,13 +212,13 @@ class CombinationKernel(SumKernel):
 
     @property
     def active(self) -> list[int]:
-        """The numbers of the parts that have a weight, from 0; all before `fit`."""
+        """The indices of the parts with a weight, from 0; all before `fit`."""
         weights = getattr(self, "weights_", np.ones(len(self.parts)))
         return [int(number) for number in np.flatnonzero(weights)]
 
     @property
     def bases(self) -> list[Kernel]:
-        """The parts that have a weight, fitted if this kernel is; the others are not needed."""
+        """The parts with a weight, fitted if this kernel is; the others are not needed."""
         every = super().bases
         return [every[number] for number in self.active]
 
@@ -206,7 +228,7 @@ class CombinationKernel(SumKernel):
         return [float(self.weights_[number] / self.scales_[number]) for number in self.active]
 
     def stored_form(self) -> StoredForm | None:
-        """Return the forms of the parts, joined by weights that each training part has for itself."""
+        """Return the forms of the parts, joined by the weights of each training part."""
         if not self.data_dependent:
             return super().stored_form()
         forms = [part.stored_form() for part in self._given()]
@@ -216,14 +238,14 @@ class CombinationKernel(SumKernel):
     def learn_from(self, grams: Sequence[npt.NDArray[np.float64]], y: npt.ArrayLike | None) -> Self:
         """Return this kernel with weights learned from Gram matrices of its parts on the training samples.
 
-        Only for `combine` and `learned`, until `fit_parts` has fitted the parts.
+        It supports `combine` and `learned` only, until `fit_parts` has fitted the parts.
 
         Parameters
         ----------
         grams : list of ndarray of float64, shape (n, n)
             One for each part.
         y : array_like, shape (n,), or None
-            Labels; None where the weights need none.
+            Labels; None if the weights need none.
 
         Returns
         -------
@@ -233,14 +255,14 @@ class CombinationKernel(SumKernel):
         Raises
         ------
         LabelError
-            If the rule needs labels of two values or more.
+            If the rule needs at least two distinct labels.
         """
         fitted = copy.copy(self)
         fitted._keep(fitted._learn(grams, y))
         return fitted
 
     def fit_parts(self, X: Any, y: npt.ArrayLike | None = None) -> Self:
-        """Fit the parts alone, where the weights are known from `learn_from`, and return self.
+        """Fit the parts only, with the weights known from `learn_from`, and return self.
 
         Parameters
         ----------
@@ -263,12 +285,12 @@ class CombinationKernel(SumKernel):
         row_diagonals: Sequence[npt.NDArray[np.float64]],
         column_diagonals: Sequence[npt.NDArray[np.float64]],
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return the kernel's matrix and its row diagonal from those of the parts.
+        """Return the matrix and its row diagonal from those of the parts.
 
         Parameters
         ----------
         matrices : list of ndarray of float64, shape (n, m)
-            One for each part, those without a weight too.
+            One for each part, including those without a weight.
         row_diagonals, column_diagonals : list of ndarray of float64, shapes (n,) and (m,)
             K(x, x) of rows and columns under each part.
 
@@ -304,7 +326,7 @@ class CombinationKernel(SumKernel):
                 raise GramError(
                     "its kernel with itself is zero, so it cannot be normalised",
                     record=int(np.flatnonzero(~(diagonal > 0))[0]) + 1,
-                    remedy="leave it out, or choose zero_diagonal=zero or normalize=false",
+                    remedy="remove the record, or choose zero_diagonal=zero or normalize=false",
                 )
         rows, columns = (np.where(diagonal > 0, diagonal, 0.0) for diagonal in (rows, columns))
         _blocks.normalise(out, rows, columns)
@@ -321,7 +343,7 @@ class CombinationKernel(SumKernel):
         return header, arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------
@@ -341,12 +363,12 @@ class CombinationKernel(SumKernel):
 
 
 def unique(names: Sequence[str]) -> list[str]:
-    """Return names of which the second and further ones of a kind have their number.
+    """Return names made unique by numbering repeated ones.
 
     Parameters
     ----------
     names : list of str
-        Some of them the same.
+        Possibly repeated.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Weights by centred alignment of kernels with the labels (Cortes, Mohri & Rostamizadeh, JMLR 13, 2012).
 
-The alignment of two Gram matrices is the cosine between them, as vectors, after both were centred: HKH with
-H = I − 11ᵀ/n. Everything needed follows from inner products of centred matrices, summed block of rows by block of rows.
+The alignment of two Gram matrices is the cosine between them, as vectors, after both were centred: HKH with H = I −
+11ᵀ/n. All quantities are inner products of centred matrices, summed in blocks of rows.
 """
 
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ import numpy.typing as npt
 BLOCK_BYTES = 1 << 25
 
 RIDGE = 1e-10
-"""Added to the diagonal of the alignments among kernels: of several solutions that of least norm is found."""
+"""Added to the diagonal of the alignments among kernels, so that the solution of least norm is found."""
 
 FLAT = 1e-12
-"""A matrix whose centred norm is below this share of its norm is a constant, but for rounding."""
+"""A matrix whose centred norm is below this share of its norm is constant up to rounding."""
 
 
 def learn_alignment(
@@ -33,7 +33,7 @@ def learn_alignment(
     grams : list of m ndarrays of float64, shape (n, n)
         Symmetric; they may be indefinite.
     scales : ndarray of float64, shape (m,)
-        Each Gram matrix is divided by its own.
+        Divisor of each Gram matrix.
     targets : ndarray of float64, shape (c, n)
         Rows Z of mean zero; the kernel of the labels is ZᵀZ.
     joint : bool
@@ -44,13 +44,13 @@ def learn_alignment(
     Returns
     -------
     weights : ndarray of float64, shape (m,)
-        Of the matrices divided by their scales; all zero where none has a positive alignment.
+        Weights of the scaled matrices; all zero if none has a positive alignment.
     report : dict
         ``alignments``, with the labels, of each matrix and ``alignment`` of the weighted sum.
 
     Examples
     --------
-    The first matrix knows the classes, the second one does not:
+    The first matrix reflects the classes, the second does not:
 
     >>> classes = np.array([[1.0, 1.0, -1.0, -1.0]])
     >>> weights, report = learn_alignment([classes.T @ classes, np.eye(4)], [1.0, 1.0], classes)
@@ -115,7 +115,7 @@ def target_products(
     grams : list of m ndarrays of float64, shape (n, n)
         Symmetric.
     targets : ndarray of float64, shape (c, n)
-        Rows Z of mean zero, so that centring K changes nothing.
+        Rows Z of mean zero, so that centring K has no effect.
 
     Returns
     -------

@@ -1,9 +1,9 @@
-"""Multiple kernel learning: weights with which a support vector machine on the weighted sum costs least.
+"""Multiple kernel learning: weights that minimise the objective of an SVM on the weighted sum.
 
-For labels y = ±1 the SVM on K_d = Σ d_k K_k has the dual value J(d) = max_α Σα − ½ Σ_k d_k S_k(α) over 0 ≤ α ≤ C
-and yᵀα = 0, with S_k(α) = (αy)ᵀ K_k (αy). J is minimised over d ≥ 0, ‖d‖_p ≤ 1. Every α that the SVM may have
-bounds it from below by a plane, J(d) ≥ Σα − ½ S(α)·d, however exactly that SVM was solved: so planes bound the
-minimum from below, and the primal value of any SVM bounds it from above. The gap between both is what is reported.
+For labels y = ±1 the SVM on K_d = Σ d_k K_k has the dual value J(d) = max_α Σα − ½ Σ_k d_k S_k(α) over 0 ≤ α ≤ C and
+yᵀα = 0, with S_k(α) = (αy)ᵀ K_k (αy). J is minimised over d ≥ 0, ‖d‖_p ≤ 1. Every feasible α bounds J from below by a
+plane, J(d) ≥ Σα − ½ S(α)·d, however exactly the SVM was solved. So planes bound the minimum from below, and the primal
+value of any SVM bounds it from above; the gap is reported.
 """
 
 import warnings
@@ -15,43 +15,43 @@ import numpy as np
 import numpy.typing as npt
 
 INNER_TOL = 0.1
-"""LIBSVM's tolerance at first, as a share of the gap that is aimed at."""
+"""Initial tolerance of LIBSVM, as a share of the target gap."""
 
 INNER_SHARE = 0.3
-"""An SVM may have so much of that gap itself: beyond it LIBSVM's tolerance is lowered."""
+"""Share of that gap allowed for an SVM itself: above it, LIBSVM's tolerance is lowered."""
 
 LEAST_TOL = 1e-8
-"""Below it LIBSVM, whose kernel values are of single precision, gains nothing."""
+"""Lower tolerances do not help LIBSVM, whose kernel values are in single precision."""
 
 PATIENCE = 20
-"""Stop where so many tries brought the bounds no nearer to each other."""
+"""Stop when this many tries have not improved the bounds."""
 
 SMALLEST = 1e-9
-"""A share below it is a rounding error of the projection, and is set to zero."""
+"""Smaller shares are rounding errors of the projection, and are set to zero."""
 
 FAINT = 1e-3
-"""Smaller shares are set to zero in the end, where the gap then still is what is aimed at."""
+"""Smaller shares are set to zero in the end, if the target gap still holds."""
 
 LEVEL = 0.7
-"""Where between both bounds the next planes may lie, of the level method."""
+"""Level between both bounds, for the level method."""
 
 STRETCHES = [1.0, *(1.0 + 10.0**-power for power in range(2, 9))]
-"""By these the solution of an SVM is stretched to find its least primal value."""
+"""Factors that scale the solution of an SVM to find its least primal value."""
 
 MAX_STEPS = 1_000_000
-"""Of LIBSVM: an SVM that needs more is left as it is, and widens the gap."""
+"""Maximum LIBSVM iterations; an SVM that needs more widens the gap."""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What one set of weights, and the SVMs on their sum, tell of the minimum.
+    """Bounds of the minimum from one set of weights and its SVMs.
 
     Attributes
     ----------
     weights : ndarray of float64, shape (m,)
         d, of the scaled matrices.
     upper : float
-        The primal value, summed over the SVMs: the minimum is not above it.
+        The primal value, summed over the SVMs: an upper bound of the minimum.
     constant : float
         Σα, summed over the SVMs.
     squares : ndarray of float64, shape (m,)
@@ -65,7 +65,7 @@ class Bounds:
 
     @property
     def inner_gap(self) -> float:
-        """How far the SVMs are from their own optimum, at most."""
+        """Upper bound of the distance of the SVMs from their optimum."""
         return self.upper - self.constant + 0.5 * float(self.squares @ self.weights)
 
 
@@ -86,7 +86,7 @@ def learn_mkl(
     grams : list of m ndarrays of float64, shape (n, n)
         Positive semi-definite.
     scales : ndarray of float64, shape (m,)
-        Each Gram matrix is divided by its own.
+        Divisor of each Gram matrix.
     signs : ndarray of float64, shape (c, n)
         −1 and 1; the values of several SVMs, one for each row, are summed.
     cost : float
@@ -94,12 +94,12 @@ def learn_mkl(
     p : float ≥ 1
         1: SimpleMKL's problem (Rakotomamonjy et al., JMLR 9, 2008), whose weights are sparse. Its minimum is found by
         the level method (Xu, Jin, King & Lyu, NIPS 21, 2009), which needs fewer SVMs than descent along reduced
-        gradients and gives equal kernels equal weights. > 1: ℓp-norm MKL, by the weights that are best for the
-        SVMs, d_k ∝ ‖w_k‖^(2/(p+1)), in turn (Kloft, Brefeld, Sonnenburg & Zien, JMLR 12, 2011).
+        gradients and gives equal kernels equal weights. > 1: ℓp-norm MKL, by the optimal weights for given SVMs, d_k ∝
+        ‖w_k‖^(2/(p+1)), in turn (Kloft, Brefeld, Sonnenburg & Zien, JMLR 12, 2011).
     tol : float
-        Stop when the gap is at most so much of the upper bound.
+        Stop when the gap is at most this share of the upper bound.
     max_iter : int
-        At most so many weights are tried; fewer where the SVMs cannot be solved exactly enough to come nearer.
+        Maximum number of weight vectors tried; fewer if the SVMs cannot be solved exactly enough to improve.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def learn_mkl(
 
     Examples
     --------
-    The first matrix knows the classes, the second one does not:
+    The first matrix reflects the classes, the second does not:
 
     >>> classes = np.array([[1.0, 1.0, -1.0, -1.0]])
     >>> weights, report = learn_mkl([classes.T @ classes, np.eye(4)], [1.0, 1.0], classes)
@@ -156,7 +156,7 @@ class Machines:
     Parameters
     ----------
     grams, scales, signs, cost
-        As of `learn_mkl`.
+        As in `learn_mkl`.
     tol : float
         That of LIBSVM.
     """
@@ -210,7 +210,7 @@ class Machines:
 
         svm = SVC(kernel="precomputed", C=self.cost, tol=self.tol, max_iter=MAX_STEPS)
         with warnings.catch_warnings():
-            # An SVM that is not solved exactly widens the gap, which is what is told.
+            # An inexact SVM widens the gap, which is reported.
             warnings.simplefilter("ignore", ConvergenceWarning)
             svm.fit(self.sum, signs)
         return svm.support_, svm.dual_coef_[0], svm.intercept_[0]
@@ -219,7 +219,7 @@ class Machines:
 def _least_primal(norm: float, margins: npt.NDArray[np.float64], cost: float) -> float:
     """Return the least ½t²‖w‖² + C Σ max(0, 1 − t·margin) of some t near 1.
 
-    With a large C the small errors of LIBSVM's solution count much, and stretching it a little takes them away.
+    With a large C, small errors of LIBSVM's solution count much; scaling it slightly removes them.
     """
     small = margins.min()
     stretches = [*STRETCHES, 1.0 / small] if small > 0.5 else STRETCHES
@@ -227,7 +227,7 @@ def _least_primal(norm: float, margins: npt.NDArray[np.float64], cost: float) ->
 
 
 def _lowest_of_planes(planes: Sequence[Bounds]) -> float:
-    """Return the least value on the simplex of the greatest of all planes, by a linear program."""
+    """Return the minimum over the simplex of the maximum of all planes, by a linear program."""
     from scipy.optimize import linprog  # 0.4 s to import
 
     slopes = np.array([plane.squares for plane in planes])
@@ -245,7 +245,7 @@ def _lowest_of_planes(planes: Sequence[Bounds]) -> float:
     )
     if not found.success:
         return -np.inf
-    # the multipliers of the planes mix them into one, whose least value at a corner is a bound without rounding
+    # the multipliers combine the planes into one, whose smallest corner value is a bound without rounding
     mix = np.maximum(-found.ineqlin.marginals, 0.0)
     mix /= mix.sum()
     return float(mix @ constants - 0.5 * np.max(mix @ slopes))
@@ -263,7 +263,7 @@ def _norm(values: npt.NDArray[np.float64], p: float) -> float:
 
 
 def _best_for_svms(plane: Bounds, p: float) -> npt.NDArray[np.float64]:
-    """Return the weights that are best for the SVMs: those of Kloft et al. 2011, equation (12)."""
+    """Return the optimal weights for the SVMs: Kloft et al. 2011, equation (12)."""
     norms = plane.weights**2 * plane.squares
     powers = norms ** (1.0 / (p + 1.0))
     size = _norm(powers, p)
@@ -271,7 +271,7 @@ def _best_for_svms(plane: Bounds, p: float) -> npt.NDArray[np.float64]:
 
 
 def _next_on_simplex(planes: Sequence[Bounds], lower: float, upper: float) -> npt.NDArray[np.float64]:
-    """Return the point of the simplex nearest to the last where no plane is above the level."""
+    """Return the point of the simplex nearest to the last at which no plane is above the level."""
     from scipy.optimize import nnls  # 0.4 s to import
 
     last = planes[-1].weights

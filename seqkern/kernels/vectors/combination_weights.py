@@ -1,4 +1,4 @@
-"""What is learned of a training part to combine kernels: a scale and a weight for each."""
+"""Scales and weights of kernels, learned from a training part."""
 
 import warnings
 from collections.abc import Sequence
@@ -19,16 +19,16 @@ SCALES = ("variance", None)
 
 @dataclass(frozen=True)
 class Learned:
-    """What was learned of one training part.
+    """Scales and weights of one training part.
 
     Attributes
     ----------
     weights : ndarray of float64, shape (m,)
         Of the matrices divided by their scales; they sum to 1.
     scales : ndarray of float64, shape (m,)
-        By which each matrix is divided.
+        Divisor of each matrix.
     report : dict
-        ``rule``, and what the rule tells.
+        ``rule``, and its results.
     """
 
     weights: npt.NDArray[np.float64]
@@ -55,7 +55,7 @@ def learn_weights(
     grams : list of m ndarrays of float64, shape (n, n)
         One for each kernel.
     y : array_like, shape (n,), or None
-        Labels. Numbers of type float with more than two values are real labels, all else are classes.
+        Labels. Floats with more than two values are regression labels, all others are classes.
     rule : {"uniform", "alignment", "mkl"}
         How weights are learned.
     scale : {"variance", None}
@@ -72,7 +72,7 @@ def learn_weights(
     Raises
     ------
     LabelError
-        If the rule needs labels and there are none, they have one value only, or are real under ``mkl``.
+        If the rule needs labels and there are none, all are equal, or are real with ``mkl``.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def learn_weights(
         weights, report = learn_mkl(chosen, scales[usable], signs, cost=cost, p=p, tol=tol, max_iter=max_iter)
         _tell_convergence(report)
     if not weights.any():
-        warnings.warn("no kernel is aligned with the labels: all have equal weights", stacklevel=2)
+        warnings.warn("no kernel is aligned with the labels; all get equal weights", stacklevel=2)
         weights = np.ones(len(chosen))
     every = np.zeros(len(grams))
     every[usable] = weights / weights.sum()
@@ -128,7 +128,7 @@ def variance(gram: npt.NDArray[np.float64]) -> float:
 
 
 def _tell_convergence(report: dict[str, Any]) -> None:
-    """Warn of a gap that is wider than was asked for."""
+    """Warn about a gap above the tolerance."""
     if not report["converged"]:
         warn_unconverged(
             f"multiple kernel learning stopped after {report['iterations']} weights with a relative duality gap of "
@@ -148,7 +148,7 @@ def targets(y: npt.ArrayLike | None, n: int) -> npt.NDArray[np.float64]:
     y : array_like, shape (n,), or None
         Labels.
     n : int
-        How many samples there are.
+        Number of samples.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def targets(y: npt.ArrayLike | None, n: int) -> npt.NDArray[np.float64]:
     Raises
     ------
     LabelError
-        If there are no labels, not one for each sample, or all are the same.
+        If labels are missing, do not match the samples, or are all the same.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def class_signs(y: npt.ArrayLike | None, n: int) -> npt.NDArray[np.float64]:
     y : array_like, shape (n,), or None
         Labels.
     n : int
-        How many samples there are.
+        Number of samples.
 
     Returns
     -------
@@ -188,7 +188,7 @@ def class_signs(y: npt.ArrayLike | None, n: int) -> npt.NDArray[np.float64]:
     Raises
     ------
     LabelError
-        If there are no labels, not one for each sample, all are the same, or they are real.
+        If labels are missing, do not match the samples, are all the same, or are real.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def class_signs(y: npt.ArrayLike | None, n: int) -> npt.NDArray[np.float64]:
     y, values, codes = _examined(y, n)
     if _are_real(y, values):
         raise LabelError(
-            "weights=mkl are learned for classes, and the labels are numbers", remedy="choose weights=alignment"
+            "weights=mkl needs class labels, and the labels are numbers", remedy="choose weights=alignment"
         )
     first = 1 if len(values) == 2 else 0
     return np.array([np.where(codes == c, 1.0, -1.0) for c in range(first, len(values))])
@@ -209,20 +209,22 @@ def class_signs(y: npt.ArrayLike | None, n: int) -> npt.NDArray[np.float64]:
 def _examined(
     y: npt.ArrayLike | None, n: int
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.integer[Any]]]:
-    """Return (labels, their values, the place of each among them), checked."""
+    """Return (labels, distinct values, index of each label), checked."""
     if y is None:
-        raise LabelError("weights of kernels are learned from labels", remedy="give labels, or choose weights=uniform")
+        raise LabelError(
+            "kernel weights cannot be learned without labels", remedy="give labels, or choose weights=uniform"
+        )
     y = np.asarray(y)
     if y.shape != (n,):
-        raise LabelError(f"labels of shape {y.shape} for {n} units", remedy="give one for each unit")
+        raise LabelError(f"labels of shape {y.shape} for {n} samples", remedy="give one label for each sample")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise LabelError("a label is NaN or inf", remedy="leave units without a label out")
+        raise LabelError("a label is NaN or inf", remedy="remove samples without a label")
     values, codes = np.unique(y, return_inverse=True)
     if len(values) < 2:
-        raise LabelError("all labels of the training part are one", remedy="weights are learned from differences")
+        raise LabelError("all training labels are the same", remedy="give at least two classes or values")
     return y, values, codes
 
 
 def _are_real(y: npt.NDArray[Any], values: npt.NDArray[Any]) -> bool:
-    """Tell whether labels are numbers, not classes."""
+    """Return whether labels are for regression."""
     return y.dtype.kind == "f" and len(values) > 2

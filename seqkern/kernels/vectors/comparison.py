@@ -1,4 +1,4 @@
-"""Kernels of vectors with fixed vectors, in single precision, many at a time."""
+"""Kernels of vectors with fixed vectors, in single precision."""
 
 from typing import cast
 
@@ -11,13 +11,13 @@ from seqkern.kernels.vector_form import VectorForm
 class LandmarkComparison:
     """Kernel values of vectors x with m fixed vectors z, float32.
 
-    An error of a product of two vectors is about 10⁻⁷·‖x‖·‖z‖, so that of an RBF value would be about
-    10⁻⁷·γ·(‖x‖ + ‖z‖)² of it. There the mean of the fixed vectors is the origin, which makes lengths short.
+    An error of a product of two vectors is about 10⁻⁷·‖x‖·‖z‖, so that of an RBF value would be about 10⁻⁷·γ·(‖x‖ +
+    ‖z‖)² of it. Therefore the mean of the fixed vectors is the origin, which shortens vectors.
 
     Parameters
     ----------
     form : VectorForm
-        The kernel of vectors; its gamma is known.
+        The kernel of vectors, with a known gamma.
     fixed : ndarray of float32, shape (m, width)
         The vectors z.
 
@@ -68,7 +68,7 @@ def exact(form: VectorForm, vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.
     Parameters
     ----------
     form : VectorForm
-        The kernel of vectors; its gamma is known.
+        The kernel of vectors, with a known gamma.
     vectors : ndarray of float32, shape (m, width)
         The vectors z.
 
@@ -94,5 +94,5 @@ def exact(form: VectorForm, vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.
 
 
 def _gamma(form: VectorForm) -> float:
-    """Return the gamma of a form, which is known."""
+    """Return the known gamma of a form."""
     return cast(float, form.gamma)

@@ -1,7 +1,7 @@
-"""Kernels that are a function of another kernel: of a block of it, and of its two diagonals.
+"""Kernels that are a function of another kernel: of a block and its two diagonals.
 
-On a table of features that other kernel is the linear one; with ``base=`` it is whatever is given, for
-‖x − y‖² = K(x, x) + K(y, y) − 2 K(x, y) in the feature space of any kernel K.
+On a table of features the other kernel is the linear one; with ``base=`` it is any kernel K, with ‖x − y‖² = K(x, x) +
+K(y, y) − 2 K(x, y) in the feature space of any kernel K.
 """
 
 from typing import Any
@@ -20,13 +20,13 @@ from seqkern.sequences.tables import Data
 
 
 class KernelOfKernel(CompositeKernel):
-    """Base of the kernels that are a function of one other kernel: `base`, or the linear one."""
+    """Base of the kernels that are a function of another kernel: `base`, or the linear one."""
 
     kmers_vary = True
     last_parameters = ("base", *LAST_PARAMETERS)
 
     base: Kernel | None = component(
-        "kernel", default=None, doc="K; by default the linear kernel, on a table of features."
+        "kernel", default=None, doc="Base kernel; by default the linear kernel, on a table of features."
     )
 
     def _given(self) -> list[Kernel]:
@@ -58,15 +58,15 @@ class KernelOfKernel(CompositeKernel):
     ) -> npt.NDArray[np.float64]:
         """Return (f(K) − f(0)) / K for a block of the base kernel, float64 (n, m), f'(0) where K is 0.
 
-        It is computed without dividing a difference by a K near 0. f(0) is this kernel's value where the base
-        kernel's is 0, and its diagonals are as they are.
+        It is computed without dividing by a K near 0. f(0) is the value of this kernel if the base kernel is 0, with
+        unchanged diagonals.
         """
         raise NotImplementedError
 
     def _shares(
         self, X: Data, support: Data, coefficients: npt.NDArray[np.float64]
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return what rests on the base kernel's value: its coefficients, float64 (n, m); and the rest, (n,)."""
+        """Return the coefficients of the base kernel, float64 (n, m), and the rest, (n,)."""
         block, *diagonals = matrix(self.bases[0], X, support)
         nothing = np.zeros_like(block)
         self._change(nothing, *diagonals)

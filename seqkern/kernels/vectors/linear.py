@@ -21,14 +21,14 @@ FUNCTION_SECONDS = 1e-8  # for one exponential or power
 
 @dataclass(frozen=True)
 class PreparedVectors:
-    """Vectors as rows, and the same transposed: the layout in which products of many columns are fast.
+    """Vectors as rows, and transposed for fast products of many columns.
 
     Attributes
     ----------
     values : ndarray of float64, shape (n, d)
         A row for each sample.
     transposed : ndarray of float64, shape (d, n)
-        C-ordered, or some columns of such an array.
+        C-ordered, or columns of such an array.
     columns : tuple of str
         Names of the features.
     """
@@ -36,7 +36,7 @@ class PreparedVectors:
     values: npt.NDArray[np.float64]
     transposed: npt.NDArray[np.float64]
     columns: tuple[str, ...]
-    least_block_rows: ClassVar[int] = 128  # all columns are packed for each block
+    least_block_rows: ClassVar[int] = 128  # each block packs all columns
 
     def __len__(self) -> int:
         return len(self.values)
@@ -63,12 +63,26 @@ class PreparedVectors:
 
 
 class LinearKernel(Kernel):
-    """Dot product of feature vectors: K(x, y) = x · y.
+    """Linear kernel: the dot product of feature vectors.
+
+    It suits tables of many informative features.
 
     Raises
     ------
     SequenceError
         If two tables have different columns.
+
+    Notes
+    -----
+    .. math:: K(x, y) = x · y
+
+    Complexity: O(d) per pair of vectors with d features.
+
+    Definiteness: positive semi-definite.
+
+    References
+    ----------
+    Schölkopf, Smola: Learning with Kernels. MIT Press, 2002.
 
     Examples
     --------
@@ -82,10 +96,10 @@ class LinearKernel(Kernel):
     """
 
     name = "linear"
-    summary = "The dot product of two vectors of numbers."
+    summary = "The dot product of two feature vectors."
     accepts = "features"
 
-    normalize: bool = changed(default=False, doc="Whether to divide by ‖x‖ ‖y‖: the cosine.")
+    normalize: bool = changed(default=False, doc="Divide by ‖x‖ ‖y‖: the cosine.")
 
     @classmethod
     def examples(cls) -> list["LinearKernel"]:
@@ -96,8 +110,8 @@ class LinearKernel(Kernel):
         if like is not None and like.columns != X.columns:
             odd = [name for name in X.columns if name not in like.columns] or ["their order"]
             raise SequenceError(
-                f"tables with {len(X.columns)} and {len(like.columns)} features, which differ in {odd[0]}",
-                remedy="give both the same columns in the same order",
+                f"tables with {len(X.columns)} and {len(like.columns)} features differ in {odd[0]}",
+                remedy="give both tables the same columns in the same order",
             )
         return PreparedVectors(X.values, np.ascontiguousarray(X.values.T), X.columns)
 
@@ -134,7 +148,7 @@ class LinearKernel(Kernel):
         return columns
 
     def vector_form(self) -> VectorForm | None:
-        """Return how this kernel is a function of vectors: those of the table; None if it is normalised."""
+        """Return this kernel as a function of the vectors of the table; None if it is normalised."""
         if self.normalize:
             return None
         return VectorForm("linear", lambda X, dtype=np.float32: DenseTable(self.coerce(X).values.astype(dtype)))
@@ -143,7 +157,7 @@ class LinearKernel(Kernel):
         return SparseImplicit.of(X.values)
 
     def implicit_bytes(self, X: Any) -> int:
-        """Return the memory that the rows take, compressed, in the making and as they are kept.
+        """Return the bytes of the compressed rows, during and after construction.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The Nyström approximation: features from the kernel with some landmarks (Williams & Seeger, NIPS 13, 2001)."""
+"""The Nyström approximation: features from the kernel with some landmarks (Williams & Seeger 2001)."""
 
 from collections.abc import Callable
 from typing import Any, Literal, cast
@@ -22,22 +22,33 @@ from seqkern.kernels.vectors.comparison import LandmarkComparison, exact
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data, FeatureTable
 
-PER_CENTRE = 20  # vectors, of which the centres are learned
+PER_CENTRE = 20  # vectors, from which the centres are learned
 KMEANS_BATCH = 4096
 KMEANS_EPOCHS = 10
 
 
 class NystroemKernel(ApproximateKernel):
-    """Features φ of a kernel k by landmarks Z: φ(x) = k(x, Z)·U·Λ^(−1/2), where k(Z, Z) = U·Λ·Uᵀ.
+    """Nyström approximation: explicit features from a few landmarks.
 
-    φ(x)·φ(y) = k(x, Z)·k(Z, Z)⁺·k(Z, y) is the kernel, exact between landmarks. It is what k(Z, Z)^(−1/2) gives, turned
-    so that there is one feature for each eigenvalue that is kept. No step takes more than n·m kernel values for n
-    samples and m landmarks.
+    It makes any base kernel usable for large training sets. `fit` draws the landmarks Z from the training samples.
 
-    `fit` draws the landmarks from the training samples. If k is a function of dense vectors (window kernels, those of a
-    table of numbers, ``rbf`` and ``polynomial`` on them), its values are computed in single precision, with an error of
-    about 10⁻⁷·γ·(‖x‖ + ‖z‖)² of an RBF value, the mean of Z the origin; otherwise in double. φ is rounded to single
-    precision. Its bits depend on x alone, on one kind of processor.
+    Notes
+    -----
+    With k(Z, Z) = U·Λ·Uᵀ, eigenvalues up to `tolerance` times the largest left out,
+
+    .. math:: K(x, y) = φ(x) · φ(y),  φ(x) = k(x, Z) U Λ^{−1/2}
+
+    This is k(x, Z)·k(Z, Z)⁺·k(Z, y): exact between landmarks, and equal to the features of k(Z, Z)^(−1/2) up to a
+    rotation that leaves one feature for each eigenvalue kept.
+
+    Complexity: m values of the base kernel and O(m²) per sample for m landmarks, O(m³) once, then O(m) per pair.
+
+    Definiteness: positive semi-definite.
+
+    If k is a function of dense vectors (window kernels, kernels of a table of numbers, ``rbf`` and ``polynomial`` on
+    them), its values are computed in single precision, with an error of about 10⁻⁷·γ·(‖x‖ + ‖z‖)² of an RBF value, the
+    mean of Z taken as the origin; otherwise in double precision. φ is rounded to single precision. Its bits depend on x
+    alone, on one kind of processor.
 
     References
     ----------
@@ -57,25 +68,27 @@ class NystroemKernel(ApproximateKernel):
     """
 
     name = "nystroem"
-    summary = "Compares with some landmarks instead of with all training examples."
+    summary = "Compares with a few landmarks instead of with all training samples."
     data_dependent = True
     made_again = (*ApproximateKernel.made_again, "_columns")
 
-    base: Kernel = component("kernel", kw_only=False, doc="k: any kernel of sequences or of numbers.")
-    n_components: int = integer(default=1000, low=1, doc="Landmarks; all samples, where there are fewer.")
+    base: Kernel = component(
+        "kernel", kw_only=False, doc="k, the kernel to approximate: any kernel of sequences or features."
+    )
+    n_components: int = integer(default=1000, low=1, doc="Number of landmarks; all samples if there are fewer.")
     landmarks: Literal["random", "kmeans"] = choice(
         default="random",
-        doc="Training samples drawn without replacement; or the centres of k-means clusters of the vectors of at most "
-        "20 times as many samples, for a kernel of vectors.",
+        doc="Training samples drawn without replacement; or, for a kernel of vectors, the centres of "
+        "k-means clusters of at most 20 times as many samples.",
     )
-    seed: int = integer(default=1, low=0, doc="Of the drawing.")
+    seed: int = integer(default=1, low=0, doc="Seed of the draw.")
     tolerance: float = real(
         default=1e-6,
         low=0,
         high=1,
         open_low=True,
         open_high=True,
-        doc="Eigenvalues of k(Z, Z) up to this part of the largest are left out.",
+        doc="Eigenvalues of k(Z, Z) up to this share of the largest are left out.",
     )
 
     @classmethod
@@ -92,10 +105,12 @@ class NystroemKernel(ApproximateKernel):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.accepts == "similarities":
-            raise ParameterError("similarities have no landmarks", remedy="choose a kernel of sequences or of features")
+            raise ParameterError(
+                "precomputed similarities have no landmarks", remedy="choose a kernel of sequences or features"
+            )
         if self.landmarks == "kmeans" and self._given()[0].vector_form() is None:
             raise ParameterError(
-                f"the units of kernel {self._given()[0].name!r} have no centres, as they are no dense vectors",
+                f"the samples of kernel {self._given()[0].name!r} are not dense vectors: no cluster centres",
                 remedy="choose landmarks=random, or a kernel such as window or pssm_window",
             )
 
@@ -104,7 +119,7 @@ class NystroemKernel(ApproximateKernel):
     def _fit(self, X: Data, y: npt.ArrayLike | None) -> None:
         super()._fit(X, y)
         if not len(X):
-            raise SequenceError("there are no units to draw landmarks from", remedy="give a training part")
+            raise SequenceError("there are no samples to draw landmarks from", remedy="give a training part")
         rng = np.random.default_rng(self.seed)
         count = min(self.n_components, len(X))
         form = self.bases[0].vector_form()
@@ -115,13 +130,13 @@ class NystroemKernel(ApproximateKernel):
         else:
             drawn = X.take(np.sort(rng.choice(len(X), count, replace=False)))
             self.landmarks_ = self._alone(drawn) if form is None else form.vectors(drawn).gather()
-        self._columns: Any = None  # what the samples are compared with, made when first asked for
+        self._columns: Any = None  # the columns of the samples, prepared on first use
         with one_thread():
             among = self.bases[0].kernel(self.landmarks_) if form is None else exact(form, self.landmarks_)
             self.map_ = inverse_root(among, self.tolerance)
 
     def _alone(self, X: Data) -> Data:
-        """Return a copy of some samples, without anything of the others."""
+        """Return an independent copy of some samples."""
         if not isinstance(X, SequenceSet):
             return X
         return X.replace(tracks={name: X.tracks[name] for name in self.tracks}).compact()
@@ -138,7 +153,7 @@ class NystroemKernel(ApproximateKernel):
         return header | {"landmarks": samples}, arrays | nest("landmarks", own)
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------
@@ -158,7 +173,7 @@ class NystroemKernel(ApproximateKernel):
             self.landmarks_ = kind.from_state(header["landmarks"], unnest("landmarks", arrays))
 
     def learned(self) -> dict[str, float]:
-        """Return how many landmarks and features there are, and what the base learned."""
+        """Return the numbers of landmarks and features, and what the base learned."""
         return super().learned() | {"landmarks": len(self.landmarks_), "components": self.map_.shape[1]}
 
     # ---- values ---------------------------------------------------------------------------------
@@ -180,7 +195,7 @@ class NystroemKernel(ApproximateKernel):
         return len(cols), values
 
     def _vector_values(self, X: Data) -> Callable[[npt.NDArray[np.int64]], npt.NDArray[np.float32]]:
-        """Return the function of `_values` where the kernel is one of vectors."""
+        """Return the function of `_values` for kernels of vectors."""
         form = cast(VectorForm, self.bases[0].vector_form())
         if getattr(self, "_columns", None) is None:
             self._columns = LandmarkComparison(form, self.landmarks_)
@@ -190,7 +205,7 @@ class NystroemKernel(ApproximateKernel):
             raise SequenceError(
                 f"has {table.width} numbers, the landmarks {self.landmarks_.shape[1]}",
                 record=X.ids[0],
-                remedy="cut all windows to one length",
+                remedy="trim all windows to one length",
             )
         return lambda rows: compare(filled(table.gather(rows), CHUNK_ROWS))
 
@@ -203,7 +218,7 @@ def inverse_root(among: npt.NDArray[np.float64], tolerance: float) -> npt.NDArra
     among : ndarray of float64, shape (m, m)
         k(Z, Z) = U·Λ·Uᵀ.
     tolerance : float
-        Eigenvalues up to this part of the largest are left out.
+        Eigenvalues up to this share of the largest are left out.
 
     Returns
     -------
@@ -229,9 +244,9 @@ def centres(vectors: npt.NDArray[np.floating[Any]], count: int, seed: int) -> np
     vectors : ndarray of float32, shape (n, width)
         Of samples.
     count : int
-        How many clusters; n at most.
+        Number of clusters, at most n.
     seed : int
-        Of where they start.
+        Seed of the initial centres.
 
     Returns
     -------
@@ -242,5 +257,5 @@ def centres(vectors: npt.NDArray[np.floating[Any]], count: int, seed: int) -> np
     clusters = MiniBatchKMeans(
         count, random_state=seed, batch_size=KMEANS_BATCH, n_init=1, max_iter=KMEANS_EPOCHS, reassignment_ratio=0
     )
-    with threadpool_limits(limits=1):  # of OpenMP too: the order of sums depends on it
+    with threadpool_limits(limits=1):  # OpenMP threads too, which affect the order of sums
         return clusters.fit(vectors).cluster_centers_.astype(np.float32)

@@ -14,7 +14,24 @@ from seqkern.kernels.vectors.kernel_of_kernel import KernelOfKernel
 
 
 class PolynomialKernel(KernelOfKernel):
-    """Polynomial of a kernel: (gamma · K(x, y) + coef0)^degree.
+    """Polynomial kernel of vectors, or of any base kernel.
+
+    It suits classes that depend on combinations of features.
+
+    Notes
+    -----
+    With B the base kernel, by default the dot product,
+
+    .. math:: K(x, y) = (γ B(x, y) + coef0)^{degree}
+
+    Complexity: that of the base kernel, plus O(1) per pair.
+
+    Definiteness: positive semi-definite if the base kernel is.
+
+    References
+    ----------
+    Boser, Guyon, Vapnik: A training algorithm for optimal margin classifiers. Fifth Annual Workshop on Computational
+    Learning Theory, 1992.
 
     Examples
     --------
@@ -28,11 +45,11 @@ class PolynomialKernel(KernelOfKernel):
     """
 
     name = "polynomial"
-    summary = "Looks at combinations of features, not only at single ones."
+    summary = "Compares combinations of features, not only single ones."
 
     degree: int = integer(default=2, low=1, doc="The power.")
-    gamma: float = real(default=1.0, low=0, open_low=True, doc="Factor of K.")
-    coef0: float = real(default=1.0, low=0, doc="With 0 the polynomial is homogeneous.")
+    gamma: float = real(default=1.0, low=0, open_low=True, doc="γ, the factor of the base kernel.")
+    coef0: float = real(default=1.0, low=0, doc="Constant added before the power; 0 makes the polynomial homogeneous.")
 
     @classmethod
     def examples(cls) -> list[Kernel]:
@@ -48,7 +65,7 @@ class PolynomialKernel(KernelOfKernel):
         _vector.polynomial(block, self.gamma, self.coef0, self.degree)
 
     def vector_form(self) -> VectorForm | None:
-        """Return how this kernel is a function of vectors; None unless the base is linear on them."""
+        """Return this kernel as a function of vectors; None unless the base is linear on them."""
         form = self.bases[0].vector_form()
         if form is None or form.kind != "linear" or self.normalize:
             return None

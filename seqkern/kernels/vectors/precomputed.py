@@ -1,4 +1,4 @@
-"""A table of similarities or dissimilarities as the kernel itself."""
+"""The precomputed kernel: a table of similarities or dissimilarities."""
 
 from dataclasses import dataclass
 
@@ -41,17 +41,32 @@ class PreparedTable:
 
 
 class PrecomputedKernel(Kernel):
-    """Values of a square table: similarities as they are, dissimilarities D as −D²/2.
+    """Precomputed kernel: a table of similarities or dissimilarities.
 
-    −D²/2 is what makes distances a kernel: if D are the distances of points in a Euclidean space, −D²/2 with
-    its rows and columns centred (the transform ``centre``) is their Gram matrix (Torgerson, Psychometrika 17,
-    1952). It is not positive semi-definite before centring, nor after it if the space is not Euclidean; the
-    transform ``repair`` makes it so, and the P-SVM needs neither.
+    It suits similarities or distances computed elsewhere.
 
     Raises
     ------
     SequenceError
         If rows and columns come from two tables, or the table is not symmetric.
+
+    Notes
+    -----
+    Similarities S are used as they are, dissimilarities D as −D²/2:
+
+    .. math:: K(x, y) = S(x, y)  or  K(x, y) = −D(x, y)^2 / 2
+
+    If D are distances of points in a Euclidean space, −D²/2 with its rows and columns centred (the transform
+    ``centre``) is their Gram matrix.
+
+    Complexity: O(1) per pair.
+
+    Definiteness: depends on the table. −D²/2 is not positive semi-definite before centring, nor after it if the space
+    is not Euclidean; the transform ``repair`` makes it so. The P-SVM needs neither.
+
+    References
+    ----------
+    Torgerson: Multidimensional scaling: I. Theory and method. Psychometrika 17, 1952.
 
     Examples
     --------
@@ -64,11 +79,11 @@ class PrecomputedKernel(Kernel):
     """
 
     name = "precomputed"
-    summary = "The similarities that were given."
+    summary = "Similarities or distances from a table."
     accepts = "similarities"
     positive_semidefinite = False
 
-    normalize: bool = changed(default=False, doc="Whether to divide by sqrt(K(x, x) K(y, y)); for similarities only.")
+    normalize: bool = changed(default=False, doc="Divide by sqrt(K(x, x)·K(y, y)); for similarities only.")
 
     @classmethod
     def examples(cls) -> list["PrecomputedKernel"]:
@@ -97,9 +112,9 @@ def as_kernel_values(values: npt.NDArray[np.float64], kind: str) -> npt.NDArray[
     Parameters
     ----------
     values : ndarray of float64
-        Of a table.
+        Values of a table.
     kind : {"similarities", "dissimilarities"}
-        What the table holds.
+        The kind of the table.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Random Fourier features of radial basis functions (Rahimi & Recht, NIPS 20, 2007)."""
+"""Random Fourier features of radial basis functions (Rahimi & Recht 2007)."""
 
 from collections.abc import Callable
 from typing import Literal, cast
@@ -19,10 +19,22 @@ from seqkern.sequences.tables import Data
 
 
 class RandomFourierKernel(ApproximateKernel):
-    """Features of a radial basis function of vectors: φ(x) = (cos(W·x), sin(W·x))·√(2/d), d the number of features.
+    r"""Random Fourier features: explicit features of an RBF kernel of vectors.
 
-    W has random rows, normally distributed with the variance 2γ, so that φ(x)·φ(y) is exp(−γ·‖x − y‖²) on average, with
-    a standard deviation of at most 1/√d. Nothing is learned from data. φ is computed in single precision.
+    It makes RBF kernels of dense vectors usable for large training sets. Nothing is learned from data. φ is computed in
+    single precision.
+
+    Notes
+    -----
+    With d features, and W with random rows, normally distributed with variance 2γ,
+
+    .. math:: K(x, y) = φ(x) · φ(y),  φ(x) = \sqrt{2/d} (\cos(W x), \sin(W x))
+
+    K(x, y) is exp(−γ·‖x − y‖²) in expectation, with a standard deviation of at most 1/√d.
+
+    Complexity: O(w·d) per sample for vectors of w numbers, then O(d) per pair.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
@@ -46,24 +58,24 @@ class RandomFourierKernel(ApproximateKernel):
     """
 
     name = "random_fourier"
-    summary = "Compares by random waves, which together fall off with the distance like a bell curve."
+    summary = "Approximates a radial basis function by random waves."
     made_again = (*ApproximateKernel.made_again, "_drawn")
 
     base: Kernel = component(
         "kernel",
         kw_only=False,
-        doc="A radial basis function of dense vectors: a window kernel with ``vector_kernel=rbf``, or ``rbf`` on a "
-        "table of numbers, or on such a kernel of vectors.",
+        doc="RBF kernel of dense vectors: a window kernel with ``vector_kernel=rbf``, or ``rbf`` on a "
+        "table of numbers or on such a kernel of vectors.",
     )
-    n_components: int = integer(default=1000, low=2, doc="d, an even number.")
+    n_components: int = integer(default=1000, low=2, doc="d, the number of features, even.")
     orthogonal: bool = flag(
         default=True,
-        doc="Rows of W are orthogonal, as many at a time as there are coordinates, with independent lengths as "
-        "before; then the standard deviation is smaller.",
+        doc="Make the rows of W orthogonal, in blocks as large as the number of coordinates, with "
+        "independent lengths as before; this reduces the standard deviation.",
     )
     seed: int = integer(default=1, low=0, doc="Of W.")
-    normalize: bool = changed(default=False, doc="Divide φ by its length, which is 1 already, up to rounding.")
-    zero_diagonal: Literal["error", "zero"] = changed(default="error", doc="Of no consequence: no φ is 0.")
+    normalize: bool = changed(default=False, doc="Divide φ by its length, which is 1 up to rounding.")
+    zero_diagonal: Literal["error", "zero"] = changed(default="error", doc="Without effect: no φ is 0.")
 
     @classmethod
     def examples(cls) -> list["RandomFourierKernel"]:
@@ -78,18 +90,18 @@ class RandomFourierKernel(ApproximateKernel):
         super()._check_parameters()
         if self.n_components % 2:
             raise ParameterError(
-                f"n_components={self.n_components} is odd, and each wave has two components",
-                remedy=f"take {self.n_components + 1}",
+                f"n_components={self.n_components} is odd, but each wave has two components",
+                remedy=f"choose {self.n_components + 1}",
             )
         form = self._given()[0].vector_form()
         if form is None or form.kind != "rbf":
             raise ParameterError(
-                f"kernel {self._given()[0].name!r} is no radial basis function of dense vectors",
-                remedy="choose one such as window or rbf, or the approximation nystroem",
+                f"kernel {self._given()[0].name!r} is not a radial basis function of dense vectors",
+                remedy="choose a kernel such as window or rbf, or the approximation nystroem",
             )
 
     def _form(self) -> VectorForm:
-        """Return how the base is a radial basis function of vectors; `_check_parameters` knows that it is."""
+        """Return the base as a radial basis function of vectors, checked by `_check_parameters`."""
         return cast(VectorForm, self.bases[0].vector_form())
 
     def _prepare(self, X: Data, like: PreparedVectors | None) -> PreparedVectors:  # type: ignore[override]  # no parts
@@ -99,7 +111,7 @@ class RandomFourierKernel(ApproximateKernel):
             raise SequenceError(
                 f"has {width} numbers, others {like.columns[0]}",
                 record=X.ids[0],
-                remedy="cut all windows to one length",
+                remedy="trim all windows to one length",
             )
         return PreparedVectors(prepared.values, prepared.transposed, (width,))
 
@@ -137,13 +149,13 @@ def draw_waves(width: int, gamma: float, n_components: int, orthogonal: bool, se
     width : int
         Coordinates of a vector.
     gamma : float
-        That of the radial basis function.
+        γ of the radial basis function.
     n_components : int
         Twice the number of vectors.
     orthogonal : bool
         Whether `width` vectors at a time are orthogonal.
     seed : int
-        Of the random numbers.
+        Seed of the random numbers.
 
     Returns
     -------
@@ -164,7 +176,7 @@ def draw_waves(width: int, gamma: float, n_components: int, orthogonal: bool, se
         with one_thread():
             for start in range(0, half if width else 0, max(width, 1)):
                 square, triangle = np.linalg.qr(rng.standard_normal((width, width)))
-                square *= np.sign(np.diagonal(triangle))  # so that all directions are equally likely
+                square *= np.sign(np.diagonal(triangle))  # for a uniform distribution of directions
                 lengths = np.sqrt(rng.chisquare(width, size=width))
                 parts.append((square * lengths)[:, : half - start])
         waves = np.hstack(parts) if parts else np.zeros((width, half))

@@ -1,4 +1,4 @@
-"""The radial basis function kernel, of vectors or of any kernel, and how its γ is learned."""
+"""The radial basis function kernel, of vectors or of any kernel, and the learning of its γ."""
 
 from dataclasses import replace
 from typing import Any, Literal
@@ -20,19 +20,40 @@ from seqkern.kernels.vectors.linear import LinearKernel
 from seqkern.sequences.tables import Data
 
 LEARNED = ("scale", "jaakkola")
-VECTOR_KERNEL: Any = choice(default="linear", doc="The kernel between the vectors.")
+VECTOR_KERNEL: Any = choice(default="linear", doc="The kernel of the vectors.")
 VECTOR_GAMMA: Any = real(
     default="scale",
     low=0,
     open_low=True,
     words=("scale",),
-    doc='Of ``"rbf"``; ``"scale"`` is 1 / the total variance of the training vectors.',
+    doc='γ of ``"rbf"``; ``"scale"`` is 1 / the total variance of the training vectors.',
 )
-"""Parameters of what compares vectors by a kernel of their own."""
+"""Parameters of kernels that use a kernel of vectors."""
 
 
 class RBFKernel(KernelOfKernel):
-    """Radial basis function of a kernel's distances: exp(−gamma · ‖x − y‖²).
+    r"""Radial basis function kernel of vectors, or of any base kernel.
+
+    It suits classes without a linear border in the features.
+
+    Notes
+    -----
+    With ‖x − y‖² = B(x, x) + B(y, y) − 2 B(x, y) for the base kernel B, by default the dot product,
+
+    .. math:: K(x, y) = \exp(−γ ‖x − y‖^2)
+
+    Complexity: that of the base kernel, plus O(1) per pair. Learning γ takes the Gram matrix of the base kernel on the
+    training part, except ``gamma="scale"`` on vectors, which takes O(n·d) for n vectors with d features.
+
+    Definiteness: positive semi-definite if the base kernel is.
+
+    References
+    ----------
+    Schölkopf, Sung, Burges, Girosi, Niyogi, Poggio, Vapnik: Comparing support vector machines with Gaussian kernels to
+    radial basis function classifiers. IEEE Transactions on Signal Processing 45, 1997.
+
+    Jaakkola, Diekhans, Haussler: A discriminative framework for detecting remote protein homologies. Journal of
+    Computational Biology 7, 2000 (``gamma="jaakkola"``).
 
     Examples
     --------
@@ -48,23 +69,24 @@ class RBFKernel(KernelOfKernel):
     """
 
     name = "rbf"
-    summary = "Similar where the distance is small, falling off like a bell curve."
+    summary = "Similarity that decreases with the distance, like a bell curve."
 
     gamma: float | str = real(
         default=1.0,
         low=0,
         open_low=True,
         words=LEARNED,
-        doc='``"scale"``: 1 / the total variance of the training part in the feature space of K, learned by `fit`. On '
-        'standardised features that is 1 / their number. ``"jaakkola"``: 1 / (2 σ²), σ the median over the '
-        "positive training examples of the distance to the nearest negative one (Jaakkola, Diekhans, Haussler, J "
-        "Comput Biol 7, 2000); of several classes, over all examples of the distance to the nearest of another "
-        "class.",
+        doc='γ. ``"scale"``: 1 / the total variance of the training part in the feature space of the '
+        "base kernel, learned by `fit`; on standardised features 1 / their number. "
+        '``"jaakkola"``: 1 / (2σ²), with σ the median, over the positive training examples, of '
+        "the distance to the nearest negative one; with several classes, over all examples, to "
+        "the nearest of another class.",
     )
     base: Kernel | None = changed(
         default=None,
-        doc="K, of which ‖x − y‖² = K(x, x) + K(y, y) − 2 K(x, y), at least 0; by default the linear kernel, on a "
-        "table of features. For K normalised, exp(c · (K − 1)) is ``gamma=c/2``.",
+        doc="Base kernel B, with ‖x − y‖² = B(x, x) + B(y, y) − 2 B(x, y), at least 0; by default the "
+        "linear kernel, on a table of features. For a normalised base, ``gamma=c/2`` gives "
+        "exp(c·(B − 1)).",
     )
     normalize: bool = fixed(False)
     zero_diagonal: Literal["error", "zero"] = fixed("error")
@@ -95,7 +117,7 @@ class RBFKernel(KernelOfKernel):
         return ({**header, "gamma": self.gamma_} if self.gamma in LEARNED and self.fitted else header), arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------
@@ -124,7 +146,7 @@ class RBFKernel(KernelOfKernel):
         return self.gamma_ if isinstance(self.gamma, str) else self.gamma
 
     def vector_form(self) -> VectorForm | None:
-        """Return how this kernel is a function of vectors; None unless the base is linear on them."""
+        """Return this kernel as a function of vectors; None unless the base is linear on them."""
         form = self.bases[0].vector_form()
         if form is None or form.kind != "linear":
             return None
@@ -152,7 +174,7 @@ class RBFKernel(KernelOfKernel):
 def total_variance(kernel: Kernel, X: Data) -> float:
     """Return the mean of ‖x − mean‖² in a kernel's feature space: mean K(x, x) − mean K(x, y).
 
-    The latter is ‖mean‖², which of vectors takes no matrix.
+    The latter is ‖mean‖², which needs no matrix for vectors.
 
     Parameters
     ----------
@@ -187,9 +209,9 @@ def total_variance(kernel: Kernel, X: Data) -> float:
 
 
 def nearest_other(kernel: Kernel, X: Data, y: npt.ArrayLike | None) -> float:
-    """Return the median, over the positive examples, of the distance to the nearest other in a kernel's feature space.
+    """Return the median distance of positive examples to the nearest other example in feature space.
 
-    The positive ones are those of the greater of two labels; of several classes they are all examples.
+    Positive examples have the greater of two labels; with several classes, all examples count.
 
     Parameters
     ----------
@@ -207,7 +229,7 @@ def nearest_other(kernel: Kernel, X: Data, y: npt.ArrayLike | None) -> float:
     Raises
     ------
     LabelError
-        If there are no labels, or all are the same.
+        If labels are missing, or all are the same.
 
     Examples
     --------
@@ -218,7 +240,7 @@ def nearest_other(kernel: Kernel, X: Data, y: npt.ArrayLike | None) -> float:
     y = None if y is None else np.asarray(y)
     if y is None or y.shape != (len(X),) or len(np.unique(y)) < 2:
         raise LabelError(
-            "gamma=jaakkola is learned from examples of two classes or more", remedy="give labels, or another gamma"
+            "gamma=jaakkola needs examples of at least two classes", remedy="give labels, or choose another gamma"
         )
     classes = np.unique(y)
     chosen = np.arange(len(X)) if len(classes) > 2 else np.flatnonzero(y == classes[-1])

@@ -13,7 +13,24 @@ from seqkern.kernels.vectors.kernel_of_kernel import KernelOfKernel
 
 
 class SigmoidKernel(KernelOfKernel):
-    """Sigmoid of a kernel: tanh(gamma · K(x, y) + coef0). Not positive semi-definite.
+    r"""Sigmoid kernel of vectors, or of any base kernel.
+
+    It relates SVMs to neural networks with one hidden layer; prefer `rbf` unless you need it for comparison.
+
+    Notes
+    -----
+    With B the base kernel, by default the dot product,
+
+    .. math:: K(x, y) = \tanh(γ B(x, y) + coef0)
+
+    Complexity: that of the base kernel, plus O(1) per pair.
+
+    Definiteness: not positive semi-definite.
+
+    References
+    ----------
+    Lin, Lin: A study on sigmoid kernels for SVM and the training of non-PSD kernels by SMO-type methods. Technical
+    report, National Taiwan University, 2003.
 
     Examples
     --------
@@ -24,11 +41,11 @@ class SigmoidKernel(KernelOfKernel):
     """
 
     name = "sigmoid"
-    summary = "The similarity of a neural network's hidden layer."
+    summary = "The similarity that a unit of a neural network computes."
     positive_semidefinite = False
 
-    gamma: float = real(default=1.0, low=0, open_low=True, doc="Factor of K.")
-    coef0: float = real(default=0.0, doc="What is added to it.")
+    gamma: float = real(default=1.0, low=0, open_low=True, doc="γ, the factor of the base kernel.")
+    coef0: float = real(default=0.0, doc="Constant added before tanh.")
     normalize: bool = fixed(False)
     zero_diagonal: Literal["error", "zero"] = fixed("error")
 

@@ -1,1 +1,1 @@
-"""Kernels of windows around residues: letters, PSSM rows, physico-chemical properties."""
+"""Kernels of windows around residues: residues, PSSM rows, physico-chemical properties."""

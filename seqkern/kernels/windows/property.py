@@ -1,4 +1,4 @@
-"""The property kernel: scales of the physico-chemical properties of residues, in windows or as covariances."""
+"""The property kernel: physico-chemical property scales of residues, in windows or as covariances."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,24 +24,39 @@ from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
 WINDOW, COVARIANCE = "window", "covariance"
-PRODUCT_NS = 1.2  # a product of two values of a sequence, added up
-LAG_NS = 1e4  # a distance of a sequence, besides
+PRODUCT_NS = 1.2  # a product of two values of a sequence, summed
+LAG_NS = 1e4  # a distance of a sequence, in addition
 
 
 class PropertyKernel(ScaleParameter, WindowVectorKernel):
-    """Kernel between properties of sequences: K(x, y) = k(φ(x), φ(y)), k a kernel of vectors.
+    """Property kernel: physico-chemical properties of the residues.
 
-    A residue has a value on each scale; scales are standardised to mean 0 and variance 1 over the letters that they
-    list. A masked letter, or one that is not listed, has none.
+    It suits proteins whose classes differ in properties, such as hydrophobicity or charge, rather than in residues.
+    Scales are standardised to mean 0 and variance 1 over the letters that they list; a masked or unlisted residue has
+    no value.
 
     With the form ``"window"``, for windows of one length, φ(x) has for each position the values of its residue, and one
-    more number that is 1 where there is none: beyond the ends of the chain, and where a letter is masked; there the
+    more number that is 1 where there is none: beyond the ends of the chain, and where a residue is masked; there the
     others are 0.
 
-    With ``"covariance"``, for sequences of any length L, φ(x) has for each distance g from 1 to `lag` and each two
-    scales s and t the mean of (v_s(i) − mean v_s)·(v_t(i + g) − mean v_t) over the L − g places i where both residues
-    have values, 0 if there are none. With s = t it is the auto-covariance, else the cross-covariance, which is not
-    symmetric in s and t.
+    With ``"covariance"``, for sequences of any length L, φ(x) has for each distance g from 1 to `lag` and each pair of
+    scales s and t a covariance, 0 if no two residues g apart both have values. With s = t it is the auto-covariance,
+    otherwise the cross-covariance, which is not symmetric in s and t.
+
+    Notes
+    -----
+    With k the RBF, polynomial or linear kernel of vectors,
+
+    .. math:: K(x, y) = k(φ(x), φ(y))
+
+    Each covariance is the mean, over the L − g positions i where both residues have values v, of
+
+    .. math:: (v_s(i) − mean(v_s)) (v_t(i + g) − mean(v_t))
+
+    Complexity: with q scales, O(q·L) per pair of windows of length L. Covariances take O(lag·q²·L) per sequence, then
+    O(lag·q²) per pair.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
@@ -66,20 +81,21 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
     """
 
     name = "property"
-    summary = "Compares proteins by what their letters are like: how greasy, charged, large or polar, and where."
+    summary = "Compares proteins by the properties of their residues, such as charge and size."
 
-    form: str = choice(default=WINDOW, choices=(WINDOW, COVARIANCE), kw_only=False, doc="What φ(x) holds, as above.")
+    form: str = choice(default=WINDOW, choices=(WINDOW, COVARIANCE), kw_only=False, doc="Content of φ(x), as above.")
     scales: str | list[str] = text(
         default="all",
         several=True,
-        doc='``"all"``; some of ``hydrophobicity``, ``charge``, ``mass``, ``volume``, ``polarity`` and ``bulkiness``, '
-        "scales of the amino acids whose sources are in resources/README.md; or the path of a file like "
-        "resources/property_scales.tsv with scales of your own, for any letters.",
+        doc='``"all"``; a list of ``hydrophobicity``, ``charge``, ``mass``, ``volume``, ``polarity`` '
+        "and ``bulkiness``, scales of the amino acids with sources in resources/README.md; or the "
+        "path of a file like resources/property_scales.tsv with your own scales, for any "
+        "letters.",
     )
-    lag: int = integer(default=10, low=1, doc="The largest distance, of covariances only.")
-    cross: bool = flag(default=True, doc="Whether there are cross-covariances, besides auto-covariances.")
+    lag: int = integer(default=10, low=1, doc="Largest distance g, for covariances only.")
+    cross: bool = flag(default=True, doc="Include cross-covariances, besides auto-covariances.")
     position_weights: str | list[float] = changed(
-        default="flat", doc="Of the positions of a window, as for the kernel ``window``."
+        default="flat", doc="Weights of the positions of a window, as in the kernel ``window``."
     )
 
     @classmethod
@@ -101,11 +117,11 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
 
     @property
     def equal_lengths(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether sequences must have one length: windows must."""
+        """Whether sequences must have one length, as windows must."""
         return self.form == WINDOW
 
     def min_length(self) -> int:
-        """Return the residues of the shortest sequence with a covariance; 0 for windows."""
+        """Return the shortest length with a covariance; 0 for windows."""
         return 2 if self.form == COVARIANCE else 0
 
     def _check_parameters(self) -> None:
@@ -113,7 +129,10 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
         if not self.files():
             self.property_scales()
         if self.form == COVARIANCE and not (isinstance(self.position_weights, str) and self.position_weights == "flat"):
-            raise ParameterError("covariances have no position_weights", remedy="leave them out, or choose form=window")
+            raise ParameterError(
+                "position_weights do not apply to form=covariance",
+                remedy="remove position_weights, or choose form=window",
+            )
 
     def coerce(self, X: Any) -> SequenceSet:
         """Return the sequences, checked.
@@ -130,7 +149,7 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
         Raises
         ------
         ParameterError
-            If the scales are not of their letters.
+            If the scales do not match the alphabet.
         SequenceError
             As `Kernel.coerce`.
         """
@@ -140,13 +159,13 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
 
     @property
     def coding(self) -> "PropertyCoding":
-        """What knows the numbers of a residue."""
+        """Encoding of a residue as numbers."""
         return PropertyCoding(self.property_scales())
 
     # ---- covariances, where windows have positions -----------------------------------------------
 
     def table(self, X: SequenceSet, dtype: npt.DTypeLike = np.float64) -> WindowTable:
-        """Return the vectors φ, those of covariances as windows of one position.
+        """Return the vectors φ; covariances as windows of one position.
 
         Parameters
         ----------
@@ -217,7 +236,7 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
 
 @dataclass(frozen=True)
 class PropertyCoding(LetterCoding):
-    """The numbers of a residue: its standardised values on some scales.
+    """Encoding of a residue by its standardised values on some scales.
 
     Attributes
     ----------
@@ -228,7 +247,7 @@ class PropertyCoding(LetterCoding):
     scales: PropertyScales
 
     def lookup(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
-        """Return the numbers of each letter.
+        """Return the encoding of each letter.
 
         Parameters
         ----------
@@ -238,19 +257,19 @@ class PropertyCoding(LetterCoding):
         Returns
         -------
         ndarray of float64, shape (size + 1, scales + 1)
-            The last row is that of masked letters.
+            The last row is for masked residues.
         """
         values = self.scales.standardised(alphabet)
         unknown: npt.NDArray[np.bool_] = np.any(np.isnan(values), axis=1)
         return np.column_stack([np.where(unknown[:, None], 0.0, values), unknown])
 
     def columns(self, alphabet: Alphabet) -> list[str]:
-        """Return the names of the numbers: those of the scales, and ``end``.
+        """Return the names of the columns: those of the scales, and ``end``.
 
         Parameters
         ----------
         alphabet : Alphabet
-            Not used: the names are the same for all.
+            Not used.
 
         Returns
         -------
@@ -260,12 +279,12 @@ class PropertyCoding(LetterCoding):
 
 
 class Covariances(WindowVectors):
-    """φ(x)·φ(y) of covariances, exactly; the part of `PropertyKernel` that kernels of vectors are functions of.
+    """The exact dot product of covariances, the base of the vector kernels of `PropertyKernel`.
 
     Parameters
     ----------
     coding : PropertyCoding
-        What knows the values of a residue.
+        Encoding of a residue as values.
     lag : int
         The largest distance.
     cross : bool
@@ -305,7 +324,7 @@ class Covariances(WindowVectors):
         for record, (deviations, known) in enumerate(self._deviations(X)):
             for lag in range(1, min(self.lag, len(known) - 1) + 1):
                 pairs = np.count_nonzero(known[:-lag] & known[lag:])
-                # einsum, not BLAS: the same bits at any number of threads.
+                # einsum, not BLAS: bit-identical for any number of threads.
                 sums = np.einsum(pattern, deviations[:, :-lag], deviations[:, lag:])
                 values[record, lag - 1] = sums / max(pairs, 1)
         return WindowTable(values.reshape(len(X), len(self.names())).astype(dtype), np.arange(len(X)), np.ones(1))
@@ -314,7 +333,9 @@ class Covariances(WindowVectors):
         return self.table(X)
 
     def _deviations(self, X: SequenceSet) -> Iterator[tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]]:
-        """Yield of each sequence the deviations from its means, float64 (scales, letters), and where letters count."""
+        """Yield the deviations of each sequence from its means, float64 (scales, residues), and which residues
+        count.
+        """
         lookup = np.ascontiguousarray(self.coding.lookup(X.alphabet).T)
         for start, stop in zip(X.starts, X.stops, strict=True):
             values = lookup[:, np.minimum(X.codes[start:stop], X.alphabet.size)]
@@ -325,7 +346,7 @@ class Covariances(WindowVectors):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share the product of two deviations equally by their residues; the means are taken as given."""
+        """Share the product of two deviations equally by their residues, with fixed means."""
         size = len(self.coding.scales.names)
         weights = (coefficients @ self.table(support).gather()).reshape(self.lag, size, -1)
         weights = weights if self.cross else weights * np.eye(size)

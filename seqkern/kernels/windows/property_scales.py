@@ -1,6 +1,6 @@
-"""Scales of the physico-chemical properties of letters: those of the amino acids that come with seqkern, or one's own.
+"""Scales of physico-chemical properties: those of amino acids shipped with seqkern, or custom ones.
 
-`resources/property_scales.tsv` has six of the amino acids, and tells where each is from. A file of one's own looks the
+`resources/property_scales.tsv` has six of the amino acids, and tells where each is from. A file of your own looks the
 same: tab-separated, lines that begin with # are comments, the first column of the header may be called anything, each
 other one is the name of a scale, and each line has a letter and its value on each scale.
 """
@@ -32,18 +32,18 @@ OWN = "property_scales.tsv"
 
 @dataclass(frozen=True)
 class PropertyScales:
-    """Values of some letters on some scales.
+    """Values of letters on scales.
 
     Attributes
     ----------
     names : tuple of str
         Of the scales.
     letters : str
-        Those that have values.
+        Letters with values.
     values : ndarray of float64, shape (letters, scales)
-        As they were published, or as the file has them.
+        As published, or as in the file.
     file : str or None
-        Where they were read; None for those of the amino acids that come with seqkern.
+        Source file; None for the amino acid scales shipped with seqkern.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class PropertyScales:
         Parameters
         ----------
         names : list of str
-            Which, in the order wanted.
+            Names, in the wanted order.
 
         Returns
         -------
@@ -72,7 +72,7 @@ class PropertyScales:
         Raises
         ------
         ParameterError
-            If one is not there, or is given twice; or none is given.
+            If a scale is unknown or given twice, or none is given.
         """
         for name in names:
             if name not in self.names:
@@ -94,28 +94,29 @@ class PropertyScales:
         Returns
         -------
         ndarray of float64, shape (size + 1, scales)
-            NaN in the row of a letter that has no values, and in the last one, for masked letters.
+            NaN in rows of letters without values, and in the last row, for masked residues.
 
         Raises
         ------
         ParameterError
             If the scales are those of the amino acids and the alphabet is DNA or RNA, no letter of the alphabet has
-            values, or a scale has but one.
+            values, or a scale is constant.
         """
         if self.file is None and alphabet in (DNA, RNA):
             raise ParameterError(
-                f"the scales are of amino acids, the alphabet is {alphabet.name}",
-                remedy="give the file of scales of your own, or proteins",
+                f"the scales are for amino acids, the alphabet is {alphabet.name}",
+                remedy="give a file with your own scales, or protein sequences",
             )
         if not set(alphabet.letters) & set(self.letters):
             raise ParameterError(
-                f"no letter of the alphabet {alphabet.name} is on the scales", remedy="give a file with its letters"
+                f"no letter of the alphabet {alphabet.name} has a value on the scales",
+                remedy="give a file with its letters",
             )
         spread = self.values.std(axis=0)
         if not (spread > 0).all():
             raise ParameterError(
                 f"all letters have the same value on the scale {self.names[int(np.argmin(spread > 0))]!r}",
-                remedy="leave the scale out",
+                remedy="remove the scale",
             )
         table = np.full((alphabet.size + 1, len(self.names)), np.nan)
         for code, letter in enumerate(alphabet.letters):
@@ -127,7 +128,7 @@ class PropertyScales:
 
 @lru_cache(maxsize=1)
 def amino_acid_scales() -> PropertyScales:
-    """Return the scales of the 20 amino acids that come with seqkern.
+    """Return the scales of the 20 amino acids shipped with seqkern.
 
     Examples
     --------
@@ -200,23 +201,23 @@ def _parse(path: PathLike) -> tuple[tuple[str, ...], str, npt.NDArray[np.float64
         letters += letter
         values.append(row)
     if len(letters) < 2:
-        raise bad("has values of fewer than two letters", "give one line for each letter")
+        raise bad("has values for fewer than two letters", "give one line for each letter")
     return names, letters, np.array(values)
 
 
 class ScaleParameter(_Base):
-    """Mixin of kernels with a parameter that names scales, `scale_parameter`: chosen, or read from a file once.
+    """Mixin of kernels with a parameter that names scales, `scale_parameter`, read once from a file if needed.
 
-    The values that were read from a file are part of the kernel's identity and of saved models.
+    Values read from a file are part of the identity of the kernel and of saved models.
     """
 
     missing_file_remedy: ClassVar[str] = "check the path, or choose scales such as hydrophobicity"
     scale_parameter: ClassVar[str] = "scales"
-    other_choices: ClassVar[tuple[str, ...]] = ()  # values of the parameter that have nothing to do with scales
+    other_choices: ClassVar[tuple[str, ...]] = ()  # values of the parameter that are not scales
     _read: Any = None  # (value of the parameter, PropertyScales), once read from a file
 
     def property_scales(self) -> PropertyScales:
-        """Return the scales that the parameter names."""
+        """Return the named scales."""
         chosen = getattr(self, self.scale_parameter)
         if self.files():
             if self._read is None or self._read[0] != chosen:
@@ -239,7 +240,7 @@ class ScaleParameter(_Base):
         return (chosen,) if isinstance(chosen, str) and chosen not in own else ()
 
     def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays): what was read from a file."""
+        """Return (JSON dict, dict of arrays): the contents of a file."""
         header, arrays = super().fitted_state()
         if not self.files():
             return header, arrays
@@ -248,7 +249,7 @@ class ScaleParameter(_Base):
         return header | {"scales": told}, arrays | {"scales": scales.values}
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------

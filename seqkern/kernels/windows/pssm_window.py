@@ -1,4 +1,4 @@
-"""The PSSM window kernel: rows of a PSSM around a residue as a vector (Kim & Park, Protein Engineering 16, 2003)."""
+"""The PSSM window kernel: PSSM rows around a residue as a vector (Kim & Park 2003)."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -18,15 +18,23 @@ SCALINGS = ("logistic", "raw", "both")
 
 
 class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
-    """Kernel between windows of PSSM rows: K(x, y) = k(φ(x), φ(y)), k a kernel of vectors.
+    """PSSM window kernel: the PSSM rows around a residue as a vector.
 
-    Sequences are windows of one length around a residue. The key ``residues`` of a data set cuts one around every
-    residue of its chains; the keys ``window`` and ``sites`` cut them around listed residues, where they do not run past
-    an end of the chain.
+    It suits the prediction of residue states, such as secondary structure, from profiles. Sequences are windows of one
+    length around a residue. The key ``residues`` of a data set cuts one around every residue of its chains; the keys
+    ``window`` and ``sites`` cut them around listed residues, where they fit inside the chain.
 
-    φ(x) has for each position the 20 scores s of the track ``pssm`` (as many as the alphabet has letters), scaled, and
-    one more number that is 1 where there is no residue: beyond the ends of the chain, and where a letter is masked;
-    there the others are 0.
+    Notes
+    -----
+    φ(x) has for each position the 20 scaled scores of the track ``pssm`` (one for each letter of the alphabet), and one
+    more number that is 1 where there is no residue: beyond the ends of the chain, and where a residue is masked; there
+    the others are 0. With k the RBF, polynomial or linear kernel of vectors,
+
+    .. math:: K(x, y) = k(φ(x), φ(y))
+
+    Complexity: O(b·L) per pair of windows of length L over an alphabet of b letters.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
@@ -50,22 +58,22 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
     """
 
     name = "pssm_window"
-    summary = "Compares, position by position, which letters the families of two proteins have around a residue."
+    summary = "Compares the PSSM rows around a central residue, position by position."
     profile_tracks = ("pssm",)
 
     scaling: str = choice(
         default="logistic",
         choices=SCALINGS,
-        doc="1 / (1 + exp(−s / scale)), between 0 and 1; s / scale; or 1 / (1 + exp(−s / scale)) and s / (3·scale) "
-        "side by side, which vary about as much.",
+        doc="``logistic``: 1 / (1 + exp(−s / scale)), between 0 and 1; ``raw``: s / scale; ``both``: "
+        "the logistic value and s / (3·scale), which have about the same variance.",
     )
     scale: float = real(
-        default=1.0, low=0, open_low=True, doc='What the scores are divided by. With ``"both"`` about 3 is good.'
+        default=1.0, low=0, open_low=True, doc='Divisor of the scores. For ``"both"``, about 3 works well.'
     )
     search: Literal["training"] | None = changed(
         default=None,
-        doc="Where PSSMs come from: tracks of the sequences, or a search of the training sequences: of windows, then, "
-        "which are too short to find much.",
+        doc="Source of the PSSMs: tracks of the sequences, or a search against the training "
+        "sequences, which finds little because windows are short.",
     )
 
     @classmethod
@@ -81,12 +89,12 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
 
     @property
     def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether gamma is learned, or the training sequences are kept to be searched."""
+        """Whether gamma is learned, or the training sequences are kept for searches."""
         return self.search is not None or self._learns_gamma
 
     @property
     def coding(self) -> "ScoreCoding":
-        """What knows the numbers of a residue."""
+        """Encoding of a residue as numbers."""
         return ScoreCoding(self.scaling, self.scale)
 
     def _seen(self, X: SequenceSet) -> SequenceSet:
@@ -113,12 +121,12 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
 
 @dataclass(frozen=True)
 class ScoreCoding:
-    """The numbers of a residue: its row of the track ``pssm``, scaled.
+    """Encoding of a residue by its scaled row of the track ``pssm``.
 
     Attributes
     ----------
     scaling : {"logistic", "raw", "both"}
-        As of `PSSMWindowKernel`.
+        As in `PSSMWindowKernel`.
     scale : float
         What the scores are divided by.
     """
@@ -127,14 +135,14 @@ class ScoreCoding:
     scale: float
 
     def vectors(self, X: SequenceSet, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return the numbers of some residues.
+        """Return the encoding of some residues.
 
         Parameters
         ----------
         X : SequenceSet
             The windows, with the track ``pssm``.
         positions : ndarray of int64, shape (p,)
-            Places in ``X.codes``.
+            Indices into ``X.codes``.
 
         Returns
         -------
@@ -161,7 +169,7 @@ class ScoreCoding:
         return vectors
 
     def columns(self, alphabet: Alphabet) -> list[str]:
-        """Return the names of the numbers; raw scores beside scaled ones as ``A raw``.
+        """Return the names of the columns; raw scores beside scaled ones as ``A raw``.
 
         Parameters
         ----------

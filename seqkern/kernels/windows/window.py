@@ -1,4 +1,4 @@
-"""The window kernel: the neighbours of a residue as a vector (Hua & Sun, J Mol Biol 308, 2001)."""
+"""The window kernel: the neighbours of a residue as a vector (Hua & Sun 2001)."""
 
 from dataclasses import dataclass
 
@@ -16,13 +16,24 @@ ONE_HOT = "one_hot"
 
 
 class WindowKernel(WindowVectorKernel):
-    """Kernel between windows of residues: K(x, y) = k(φ(x), φ(y)), k a kernel of vectors.
+    """Window kernel: the neighbours of a residue as a vector.
 
-    Sequences are windows of one length, such as those around every residue of a data set with the key ``residues``.
+    It suits the prediction of residue states, such as secondary structure. Sequences are windows of one length, such as
+    those around every residue of a data set with the key ``residues``.
+
+    Notes
+    -----
     φ(x) has for each position one number for each letter of the alphabet, and one more that is 1 where there is no
-    residue: beyond the ends of the chain, and where a letter is masked; there the others are 0.
+    residue: beyond the ends of the chain, and where a residue is masked; there the others are 0. With k the RBF,
+    polynomial or linear kernel of vectors,
+
+    .. math:: K(x, y) = k(φ(x), φ(y))
 
     With one-hot letters and flat weights ‖φ(x) − φ(y)‖² is twice the number of positions where two windows differ.
+
+    Complexity: O(b·L) per pair of windows of length L over an alphabet of b letters.
+
+    Definiteness: positive semi-definite.
 
     References
     ----------
@@ -34,7 +45,7 @@ class WindowKernel(WindowVectorKernel):
 
     Examples
     --------
-    Windows that differ at one position, and at all:
+    Windows that differ at one position, and at all positions:
 
     >>> from seqkern.kernels import WindowKernel
     >>> WindowKernel(gamma=0.1, alphabet="protein")(["MKVLA", "MKILA", "GGSGP"]).round(3)
@@ -46,14 +57,14 @@ class WindowKernel(WindowVectorKernel):
     """
 
     name = "window"
-    summary = "Compares, position by position, the letters around a residue."
+    summary = "Compares the residues around a central residue, position by position."
 
     encoding: str = text(
         default=ONE_HOT,
-        remedy="choose one_hot, or a substitution matrix, such as BLOSUM62",
-        doc='``"one_hot"``: 1 for the letter that is there, and 0 for the others. Or the name of a substitution '
-        'matrix, such as ``"BLOSUM62"``: the letter\'s row of scores, all divided by one number, so that a row has '
-        "the squared length 1 on average.",
+        remedy="choose one_hot, or a substitution matrix such as BLOSUM62",
+        doc='``"one_hot"``: 1 for the residue present, 0 for the others. Or the name of a '
+        'substitution matrix such as ``"BLOSUM62"``: the residue\'s row of scores, scaled so that '
+        "rows have squared length 1 on average.",
     )
     gamma: float | str = changed(default=0.1)
 
@@ -72,23 +83,23 @@ class WindowKernel(WindowVectorKernel):
         if self.encoding not in (ONE_HOT, *matrix_names()):
             raise ParameterError(
                 f"encoding={self.encoding!r} is not possible",
-                remedy="choose one_hot, or a substitution matrix, such as BLOSUM62",
+                remedy="choose one_hot, or a substitution matrix such as BLOSUM62",
             )
 
     @property
     def coding(self) -> "MatrixCoding":
-        """What knows the numbers of a residue."""
+        """Encoding of a residue as numbers."""
         return MatrixCoding(self.encoding)
 
 
 @dataclass(frozen=True)
 class MatrixCoding(LetterCoding):
-    """The numbers of a residue: one-hot, or its row of a substitution matrix.
+    """Encoding of a residue: one-hot, or its row of a substitution matrix.
 
     Attributes
     ----------
     encoding : str
-        As of `WindowKernel`.
+        As in `WindowKernel`.
 
     Examples
     --------
@@ -102,7 +113,7 @@ class MatrixCoding(LetterCoding):
     encoding: str
 
     def lookup(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
-        """Return the numbers of each letter.
+        """Return the encoding of each letter.
 
         Parameters
         ----------
@@ -112,7 +123,7 @@ class MatrixCoding(LetterCoding):
         Returns
         -------
         ndarray of float64, shape (size + 1, size + 1)
-            The last row is that of masked letters.
+            The last row is for masked residues.
         """
         rows = np.eye(alphabet.size + 1)
         if self.encoding != ONE_HOT:
@@ -121,7 +132,7 @@ class MatrixCoding(LetterCoding):
         return rows
 
     def columns(self, alphabet: Alphabet) -> list[str]:
-        """Return the names of the numbers: the letters, and ``end``.
+        """Return the names of the columns: the letters, and ``end``.
 
         Parameters
         ----------

@@ -1,8 +1,7 @@
-"""Vectors of windows that share their residues.
+"""Vectors of overlapping windows.
 
-Windows around neighbouring residues are views of the same chain. The numbers of a residue are computed once, for the
-positions that some window uses; as the numbers of a window follow each other in the table, its vector φ is a copy of a
-run of it.
+Windows around neighbouring residues are views of the same chain. Each used position is encoded once; the vector φ of a
+window is a contiguous run of the table.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 
 class Coding(Protocol):
-    """What knows the numbers of a residue, such as a `LetterCoding`."""
+    """Encoding of a residue as numbers, such as a `LetterCoding`."""
 
     def columns(self, alphabet: Alphabet) -> list[str]:
-        """Return the names of the numbers.
+        """Return the names of the columns.
 
         Parameters
         ----------
@@ -35,14 +34,14 @@ class Coding(Protocol):
         """
 
     def vectors(self, X: SequenceSet, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return the numbers of some residues.
+        """Return the encoding of some residues.
 
         Parameters
         ----------
         X : SequenceSet
             The windows.
         positions : ndarray of int64, shape (p,)
-            Places in ``X.codes``.
+            Indices into ``X.codes``.
 
         Returns
         -------
@@ -52,20 +51,20 @@ class Coding(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class WindowTable:
-    """The vectors φ of n windows, those of each position once.
+    """The vectors φ of n windows, with each position stored once.
 
     Attributes
     ----------
     values : ndarray of float32 or float64, shape (positions, columns)
-        The numbers of each position that a window uses.
+        The encoding of each used position.
     starts : ndarray of int64, shape (n,)
-        Where a window starts among them.
+        Start of each window among them.
     factors : ndarray of float64, shape (length,)
-        Square roots of the weights of a window's positions.
+        Square roots of the position weights.
 
     Examples
     --------
-    Two windows of two positions, which share the one in the middle:
+    Two windows of two positions that share the middle one:
 
     >>> table = WindowTable(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]), np.array([0, 1]), np.ones(2))
     >>> table.gather()
@@ -88,9 +87,9 @@ class WindowTable:
         X : SequenceSet
             The windows.
         coding : Coding
-            What knows the numbers of a residue.
+            Encoding of a residue as numbers.
         weights : ndarray of float64, shape (length,)
-            Of the positions of a window.
+            Weights of the positions of a window.
         dtype : {float64, float32}
             Of the table.
 
@@ -134,10 +133,10 @@ class WindowTable:
 
 
 class LetterCoding:
-    """Base of what knows the numbers of a residue, by its letter alone: a subclass writes `lookup` and `columns`."""
+    """Base of encodings by letter: a subclass defines `lookup` and `columns`."""
 
     def lookup(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
-        """Return the numbers of each letter.
+        """Return the encoding of each letter.
 
         Parameters
         ----------
@@ -147,12 +146,12 @@ class LetterCoding:
         Returns
         -------
         ndarray of float64, shape (size + 1, columns)
-            The last row is that of masked letters.
+            The last row is for masked residues.
         """
         raise NotImplementedError
 
     def columns(self, alphabet: Alphabet) -> list[str]:
-        """Return the names of the numbers.
+        """Return the names of the columns.
 
         Parameters
         ----------
@@ -166,14 +165,14 @@ class LetterCoding:
         raise NotImplementedError
 
     def vectors(self, X: SequenceSet, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return the numbers of some residues.
+        """Return the encoding of some residues.
 
         Parameters
         ----------
         X : SequenceSet
             The windows.
         positions : ndarray of int64, shape (p,)
-            Places in ``X.codes``.
+            Indices into ``X.codes``.
 
         Returns
         -------

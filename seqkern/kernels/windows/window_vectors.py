@@ -1,8 +1,7 @@
-"""Kernels between windows of one length: a function of vectors φ(x) that hold some numbers for each position.
+"""Kernels between windows of one length, as functions of vectors φ(x) that encode each position.
 
-A kernel gives a `coding`, which knows the numbers of a residue, such as `LetterCoding` or that of PSSM rows. Of all
-codings the last number is 1 where there is no residue: beyond the ends of the chain, and where a letter is masked;
-there the other numbers are 0.
+A kernel defines a `coding` of residues, such as `LetterCoding` or PSSM rows. The last number of all codings is 1 where
+there is no residue: beyond the ends of the chain, and at masked residues; there the other numbers are 0.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,8 +36,8 @@ def position_weights(weights: str | Sequence[float], length: int) -> npt.NDArray
     Parameters
     ----------
     weights : {"flat", "triangle", "gaussian"} or list of float
-        All 1; in proportion to 1 − d / (h + 1) or exp(−(2·d / h)²), d the distance to the centre and h that of the
-        ends of the window, with a mean of 1; or one for each position.
+        All 1; proportional to 1 − d / (h + 1) or exp(−(2·d / h)²), d the distance to the centre and h that of the ends
+        of the window, with a mean of 1; or one for each position.
     length : int
         Of the window, in residues.
 
@@ -62,7 +61,7 @@ def position_weights(weights: str | Sequence[float], length: int) -> npt.NDArray
         if len(weights) != length:
             raise ParameterError(
                 f"position_weights has {len(weights)} weights, a window {length} positions",
-                remedy="give one for each position, or the name of a shape",
+                remedy="give one weight for each position, or the name of a shape",
             )
         return np.array(weights, dtype=np.float64)
     half = max((length - 1) / 2, 0.5)
@@ -73,12 +72,12 @@ def position_weights(weights: str | Sequence[float], length: int) -> npt.NDArray
 
 
 def check_position_weights(weights: str | list[float]) -> None:
-    """Check that a position has a weight.
+    """Check that some position has a weight.
 
     Parameters
     ----------
     weights : str or list of float
-        As `position_weights` takes them.
+        As in `position_weights`.
 
     Raises
     ------
@@ -86,7 +85,7 @@ def check_position_weights(weights: str | list[float]) -> None:
         If all of a list are 0.
     """
     if not isinstance(weights, str) and not any(weights):
-        raise ParameterError("position_weights are all 0", remedy="give one position at least a weight")
+        raise ParameterError("all position_weights are 0", remedy="give at least one position a weight above 0")
 
 
 def window_table(
@@ -99,9 +98,9 @@ def window_table(
     X : SequenceSet
         The windows.
     coding : Coding
-        What knows the numbers of a residue.
+        Encoding of a residue as numbers.
     weights : str or list of float
-        As `position_weights` takes them.
+        As in `position_weights`.
     dtype : {float64, float32}
         Of the table.
 
@@ -115,7 +114,7 @@ def window_table(
 class WindowVectorKernel(SequenceKernel):
     """Base of the kernels between windows: K(x, y) = k(φ(x), φ(y)), k a kernel of vectors.
 
-    A subclass writes `coding`.
+    A subclass defines `coding`.
     """
 
     equal_lengths = True
@@ -123,34 +122,36 @@ class WindowVectorKernel(SequenceKernel):
 
     vector_kernel: Literal["rbf", "polynomial", "linear"] = choice(
         default="rbf",
-        doc='k: exp(−γ·‖φ(x) − φ(y)‖²), (γ·φ(x)·φ(y) + coef0)^degree, or φ(x)·φ(y). Only ``"linear"`` has features.',
+        doc='k: exp(−γ·‖φ(x) − φ(y)‖²), (γ·φ(x)·φ(y) + coef0)^degree, or φ(x)·φ(y). Only ``"linear"`` '
+        "has explicit features.",
     )
     gamma: float | str = real(
         default=0.05,
         low=0,
         open_low=True,
         words=("scale",),
-        doc='γ; ``"scale"``, of ``"rbf"`` only, is 1 / the total variance of the training vectors.',
+        doc='γ; ``"scale"``, for ``"rbf"`` only, is 1 / the total variance of the training vectors.',
     )
-    degree: int = integer(default=2, low=1, doc='The power, of ``"polynomial"`` only.')
-    coef0: float = real(default=1.0, low=0, doc='Added before the power, of ``"polynomial"`` only.')
+    degree: int = integer(default=2, low=1, doc='Exponent, for ``"polynomial"`` only.')
+    coef0: float = real(default=1.0, low=0, doc='Constant added before the power, for ``"polynomial"`` only.')
     position_weights: str | list[float] = numbers(
         default="flat",
         low=0,
         words=SHAPES,
-        doc="Weight w of each position in products and squared distances, Σ_p w_p·φ_p(x)·φ_p(y): 1; largest in the "
-        "centre, in proportion to 1 − d / (h + 1) or exp(−(2·d / h)²) with the distance d to the centre and that "
-        "of the ends, h, 1 on average; or one's own.",
+        doc="Weight w_p of each position in products and squared distances, Σ_p w_p·φ_p(x)·φ_p(y). "
+        "``flat``: 1; ``triangle`` and ``gaussian``: proportional to 1 − d / (h + 1) and "
+        "exp(−(2·d / h)²), with d the distance to the centre and h that of the ends, 1 on "
+        "average; or a list of your own.",
     )
-    normalize: bool = changed(default=False, doc='Divide by sqrt(K(x, x)·K(y, y)); of ``"rbf"`` that changes nothing.')
+    normalize: bool = changed(default=False, doc='Divide by sqrt(K(x, x)·K(y, y)); without effect for ``"rbf"``.')
 
     @property
     def coding(self) -> Coding:
-        """What knows the numbers of a residue, and their names."""
+        """Encoding of a residue as numbers, with their names."""
         raise NotImplementedError
 
     def _seen(self, X: SequenceSet) -> SequenceSet:
-        """Return `X` as the coding takes it."""
+        """Return `X` in the form that the coding takes."""
         return X
 
     @property
@@ -182,7 +183,7 @@ class WindowVectorKernel(SequenceKernel):
         return (header | {"gamma": self.gamma_} if hasattr(self, "gamma_") else header), arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore what `fitted_state` returned.
 
         Parameters
         ----------
@@ -207,7 +208,7 @@ class WindowVectorKernel(SequenceKernel):
         Parameters
         ----------
         X : SequenceSet
-            Windows that the coding can take.
+            The windows.
         dtype : {float64, float32}
             Of the vectors.
 
@@ -218,7 +219,7 @@ class WindowVectorKernel(SequenceKernel):
         return window_table(X, self.coding, self.position_weights, dtype)
 
     def vector_form(self) -> VectorForm | None:
-        """Return how this kernel is a function of vectors; None if it is normalised, unless that changes nothing."""
+        """Return this kernel as a function of vectors; None if it is normalised, unless that has no effect."""
         if self.normalize and self.vector_kernel != "rbf":
             return None
         gamma = getattr(self, "gamma_", None) if isinstance(self.gamma, str) else self.gamma
@@ -229,7 +230,7 @@ class WindowVectorKernel(SequenceKernel):
         return VectorForm(self.vector_kernel, vectors, gamma, self.degree, self.coef0)
 
     def features(self, X: Any) -> npt.NDArray[np.floating[Any]]:
-        """Return φ, with the roots of the weights; only for linear.
+        """Return φ with the square roots of the weights; for linear kernels only.
 
         Parameters
         ----------
@@ -250,7 +251,7 @@ class WindowVectorKernel(SequenceKernel):
         return self.table(self._seen(self.coerce(X))).gather()
 
     def feature_names(self, alphabet: Alphabet | None = None, length: int | None = None) -> list[str]:
-        """Return ``-7:A``, … for the features: place from the centre of the window, and letter or ``end``.
+        """Return ``-7:A``, … for the features: position relative to the centre, and letter or ``end``.
 
         Parameters
         ----------
@@ -283,12 +284,12 @@ class WindowVectorKernel(SequenceKernel):
     # ---- exact blocks ---------------------------------------------------------------------------
 
     def _linear(self) -> "WindowVectors":
-        """Return the kernel φ(x)·φ(y), of which `between` is a function."""
+        """Return the kernel φ(x)·φ(y), the base of `between`."""
         return WindowVectors(self.coding, self.position_weights)
 
     @property
     def between(self) -> Kernel:
-        """The exact kernel between windows, before the normalisation."""
+        """The exact kernel between windows, without normalisation."""
         vectors = self._linear()
         if self.vector_kernel == "rbf":
             gamma = self.gamma_ if isinstance(self.gamma, str) else self.gamma
@@ -340,14 +341,14 @@ class WindowVectorKernel(SequenceKernel):
 
 
 class WindowVectors(Kernel):
-    """φ(x)·φ(y) of windows, exactly; the part of `WindowVectorKernel` that kernels of vectors are functions of.
+    """The exact dot product of windows, the base of the vector kernels of `WindowVectorKernel`.
 
     Parameters
     ----------
     coding : Coding
-        What knows the numbers of a residue.
+        Encoding of a residue as numbers.
     position_weights : str or list of float
-        As the function of that name takes them.
+        As in the function of that name.
     """
 
     def __init__(self, coding: Coding, position_weights: str | list[float]) -> None:
@@ -363,9 +364,9 @@ class WindowVectors(Kernel):
             wanted = like.values.shape[1]
             if len(table) and len(like) and wanted != table.width:
                 raise SequenceError(
-                    f"is a window of {len(table.factors)} letters, others have {wanted // table.values.shape[1]}",
+                    f"is a window of {len(table.factors)} residues, others have {wanted // table.values.shape[1]}",
                     record=X.ids[0],
-                    remedy="cut all windows to one length",
+                    remedy="trim all windows to one length",
                 )
             values: Any = table.gather() if len(table) else np.zeros((0, wanted))
         else:
@@ -373,7 +374,7 @@ class WindowVectors(Kernel):
         return PreparedVectors(values, np.ascontiguousarray(values.T), ())
 
     def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: npt.NDArray[np.float64]) -> None:
-        if len(cols):  # no windows have no length, either
+        if len(cols):  # without windows there is no length
             LinearKernel._block(self, rows, cols, out)  # type: ignore[arg-type]  # it uses nothing of the kernel
 
     _fold = LinearKernel._fold

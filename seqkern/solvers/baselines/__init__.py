@@ -1,1 +1,1 @@
-"""Baselines on explicit features: what a kernel method has to beat."""
+"""Baselines on explicit features, for comparison with kernel methods."""

@@ -1,4 +1,4 @@
-"""Second moments of features and targets: all that least squares on any of the features need."""
+"""Second moments of features and targets, sufficient for least squares on any subset."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -7,23 +7,22 @@ import numpy as np
 import numpy.typing as npt
 
 FLAT = 1e-9
-"""A feature of which the others of a basis leave at most this share of its variance depends on them."""
+"""A feature is dependent if regression on the others of a basis leaves at most this share of its variance."""
 
 STACK = 2**21
-"""So many numbers at a time, where many bases are looked at together."""
+"""Numbers processed at a time when many bases are evaluated together."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """Moments of the rows that are learned from, and of those that are predicted, around the means of the former.
+    """Moments of the training rows and of the predicted rows, around the training means.
 
     Attributes
     ----------
     n : int
-        Rows that are learned from.
+        Number of training rows.
     learned, tested : ndarray of float64, shape (d + 1, d + 1)
-        Σ (z − z̄)(z − z̄)ᵀ, z the features and behind them the target. `tested` is None where what is predicted are the
-        same rows.
+        Σ (z − z̄)(z − z̄)ᵀ, z the features followed by the target. `tested` is None if the predicted rows are the same.
     """
 
     n: int
@@ -44,7 +43,7 @@ class Part:
         Parameters
         ----------
         n : int
-            Rows that are learned from.
+            Number of training rows.
         products : ndarray of float64, shape (q, q)
             Σ zzᵀ over them.
         totals : ndarray of float64, shape (q,)
@@ -52,7 +51,7 @@ class Part:
         columns : ndarray of int64, shape (d + 1,)
             The features, and last the target.
         held : tuple, optional
-            The same three of the rows that are predicted.
+            The same three for the predicted rows.
 
         Returns
         -------
@@ -68,7 +67,7 @@ class Part:
         return cls(n, learned, products[own] - cross - cross.T + n_held * np.outer(mean, mean))
 
     def errors(self, bases: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return the sums of squared errors on the rows that are predicted.
+        """Return the sums of squared errors on the predicted rows.
 
         Parameters
         ----------
@@ -93,7 +92,7 @@ class Part:
         return out
 
     def errors_of_all(self) -> npt.NDArray[np.float64]:
-        """Return the errors of all subsets of the d features, float64 (2^d,): bit j of the place tells of feature j.
+        """Return the errors of all subsets of the d features, float64 (2^d,): bit j of the index stands for feature j.
 
         Each feature in turn doubles the number of small matrices: of those without it and of those with it, from which
         it has been eliminated. Nearly all of them are small then: six operations for each subset.
@@ -107,9 +106,9 @@ class Part:
 
 @dataclass(frozen=True)
 class _Stack:
-    """Moments of what is left of features and target, each after regression on a basis of its own.
+    """Moments of the residuals of features and target, each after regression on its own basis.
 
-    `variances` are those of the features at the beginning; `good` tells which bases are independent.
+    `variances` are the initial ones of the features; `good` marks independent bases.
     """
 
     learned: npt.NDArray[np.float64]
@@ -126,7 +125,7 @@ class _Stack:
         return cls(learned, tested, np.diagonal(part.learned)[places], np.ones(len(places), dtype=bool))
 
     def without_first(self) -> "_Stack":
-        """Return the stack without its first feature, which is in no basis."""
+        """Return the stack without its first feature, excluded from all bases."""
         tested = None if self.tested is None else self.tested[:, 1:, 1:]
         return _Stack(self.learned[:, 1:, 1:], tested, self.variances[:, 1:], self.good)
 
@@ -151,7 +150,7 @@ class _Stack:
         return _Stack(*parts)
 
     def values(self) -> npt.NDArray[np.float64]:
-        """Return the errors of the target, the only column that is left."""
+        """Return the errors of the target, the only remaining column."""
         found = (self.learned if self.tested is None else self.tested)[:, 0, 0]
         return np.where(self.good, np.maximum(found, 0.0), np.inf)
 

@@ -1,4 +1,4 @@
-"""Searches for the basis, a subset of the features, that is best by a criterion."""
+"""Searches for the best basis, a subset of the features, by a criterion."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from seqkern.solvers.baselines.basis_moments import Part
 CRITERIA = ("aic", "bic", "cp", "cv")
 SEARCHES = ("brute_force", "stepwise", "local")
 MAX_BRUTE = 20
-"""Of more features not all subsets are looked at."""
+"""Largest number of features for an exhaustive search."""
 
 EQUAL = 1e-10
-"""Criteria that differ by no more than this share are equal."""
+"""Criteria that differ by at most this share count as equal."""
 
 
 Found: TypeAlias = tuple[npt.NDArray[np.int64], float]
@@ -24,7 +24,7 @@ Found: TypeAlias = tuple[npt.NDArray[np.int64], float]
 
 @dataclass
 class Criterion:
-    """How good a basis is, the smaller the better.
+    """The criterion of a basis; smaller is better.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Criterion:
     noise : float
         Variance of the noise, for "cp".
     looked_at : int
-        How many bases.
+        Number of evaluated bases.
     """
 
     name: str
@@ -74,9 +74,9 @@ class Criterion:
         Returns
         -------
         values : ndarray of float64, shape (2^d,)
-            Bit j of the place tells whether feature j is in the subset.
+            Bit j of the index says whether feature j is in the subset.
         sizes : ndarray of int64, shape (2^d,)
-            How many features are in each.
+            Number of features of each.
         """
         sizes = np.zeros(1, dtype=np.int64)
         for _ in range(self.d):
@@ -104,7 +104,7 @@ class Criterion:
 
 
 def brute_force(criterion: Criterion) -> Found:
-    """Return the best of all subsets; of equal ones the smallest, then the first.
+    """Return the best of all subsets; ties go to the smallest, then to the first.
 
     Parameters
     ----------
@@ -140,12 +140,12 @@ def brute_force(criterion: Criterion) -> Found:
 
 
 def stepwise(criterion: Criterion) -> Found:
-    """Return the basis found from the empty one by taking one feature in or out, each time the best, while that helps.
+    """Return the basis found by stepwise search: from the empty basis, the best addition or removal, while it helps.
 
     Parameters
     ----------
     criterion : Criterion
-        Counts the bases that are looked at.
+        Counts the evaluated bases.
 
     Returns
     -------
@@ -158,16 +158,16 @@ def stepwise(criterion: Criterion) -> Found:
 
 
 def local(criterion: Criterion, restarts: int, seed: int) -> Found:
-    """Return the best basis found by taking features in, taking them out and swapping them.
+    """Return the best basis found by adding, removing and swapping features.
 
     Parameters
     ----------
     criterion : Criterion
-        Counts the bases that are looked at.
+        Counts the evaluated bases.
     restarts : int
-        How many searches begin with a random subset; one more begins with no feature.
+        Number of searches from a random subset; one more starts with no feature.
     seed : int
-        Of the random subsets.
+        Seed of the random subsets.
 
     Returns
     -------
@@ -188,19 +188,19 @@ def local(criterion: Criterion, restarts: int, seed: int) -> Found:
 
 
 def _descend(criterion: Criterion, basis: npt.NDArray[np.int64], *, swaps: bool) -> Found:
-    """Return the basis, and its criterion, from which no step leads to a better one."""
+    """Return a locally optimal basis and its criterion."""
     value = float(criterion.of(basis[None])[0])
     while True:
         found = [_best(criterion, bases) for bases in _neighbors(basis, criterion.d, swaps) if len(bases)]
         next_basis, next_value = min(found, key=lambda one: (one[1], len(one[0])))
-        # from a dependent basis any way out is good
+        # any step from a dependent basis is an improvement
         if not _better(next_value, len(next_basis), value, len(basis)) and not (np.isinf(value) and len(basis)):
             return basis, value
         basis, value = (basis[:-1], np.inf) if np.isinf(next_value) else (next_basis, next_value)
 
 
 def _neighbors(basis: npt.NDArray[np.int64], d: int, swaps: bool) -> Iterator[npt.NDArray[np.int64]]:
-    """Yield the bases a step away, by size."""
+    """Yield the neighbouring bases, by size."""
     others = np.setdiff1d(np.arange(d), basis)
     smaller = np.array([np.delete(basis, place) for place in range(len(basis))], dtype=np.int64)
     yield smaller.reshape(len(basis), max(len(basis) - 1, 0))
@@ -219,7 +219,7 @@ def _with_each(bases: npt.NDArray[np.int64], others: npt.NDArray[np.int64]) -> n
 
 
 def _best(criterion: Criterion, bases: npt.NDArray[np.int64]) -> Found:
-    """Return the best of some bases and its criterion; of equal ones the first."""
+    """Return the best of some bases and its criterion; ties go to the first."""
     values = criterion.of(bases)
     least = values.min()
     place = int(np.flatnonzero(values <= least + EQUAL * (1 + abs(least)))[0]) if np.isfinite(least) else 0
@@ -227,7 +227,7 @@ def _best(criterion: Criterion, bases: npt.NDArray[np.int64]) -> Found:
 
 
 def _better(value: float, size: int, other: float, other_size: int) -> bool:
-    """Tell whether a criterion is better than another, or as good with fewer features."""
+    """Return whether a criterion is better than another, or equal with fewer features."""
     if np.isinf(value):
         return False
     margin = EQUAL * (1 + abs(value))

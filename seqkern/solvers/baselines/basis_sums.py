@@ -1,4 +1,4 @@
-"""Sums over the training rows for least squares on a basis: moments of each inner fold, intervals of coefficients."""
+"""Sums over the training rows for least squares: moments of the inner folds, intervals of coefficients."""
 
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
@@ -10,11 +10,11 @@ from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.solvers.baselines.basis_moments import Part
 
 Sums: TypeAlias = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64]]
-"""Of each inner fold the number of rows, Σ zzᵀ and Σ z."""
+"""The number of rows, Σ zzᵀ and Σ z of each inner fold."""
 
 
 class TrainingSums:
-    """Features and targets of the training rows, and what passes over them give.
+    """Features and targets of the training rows, and sums over them.
 
     Moments are taken around the mean of all rows.
 
@@ -78,11 +78,11 @@ class TrainingSums:
         Parameters
         ----------
         sums : tuple
-            As of `sums`.
+            As in `sums`.
         place : int
             The target.
         held : int, optional
-            The fold to predict from the others; by default all rows are learned from and predicted.
+            The fold to predict from the others; by default all rows are both trained on and predicted.
 
         Returns
         -------
@@ -107,11 +107,11 @@ class TrainingSums:
         Parameters
         ----------
         sums : tuple
-            As of `sums`.
+            As in `sums`.
         bases : sequence of ndarray of int64
             The features for each target.
         codes : ndarray of int64, shape (n,), optional
-            The group of each row, from 0; without them each row is a group.
+            The group of each row, from 0; by default each row.
         level : float
             Confidence level, between 0 and 1.
 
@@ -120,7 +120,7 @@ class TrainingSums:
         ndarray of float64, shape (targets, d, 3)
             Coefficient and both ends of its interval; NaN for features outside the basis.
         """
-        from scipy.stats import t as student  # only here: scipy.stats costs start-up
+        from scipy.stats import t as student  # imported here: scipy.stats slows start-up
 
         out = np.full((len(bases), self.d, 3), np.nan)
         inverses = [self._inverse(sums, basis) for basis in bases]
@@ -181,7 +181,7 @@ class TrainingSums:
         Parameters
         ----------
         sums : tuple
-            As of `sums`.
+            As in `sums`.
         weights : ndarray of float64, shape (targets, d)
             0 for features outside the basis.
         bases : sequence of ndarray of int64

@@ -1,4 +1,4 @@
-"""Least squares on the best subset of a few features, with an interval for each coefficient."""
+"""Least squares on the best subset of a few features, with confidence intervals."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -26,12 +26,10 @@ from seqkern.solvers.shared import random_seed
 
 
 class BestBasis(AnyClassSolver):
-    """Least squares with a constant on a subset of the features, chosen for each class.
+    r"""Least squares on the best subset of the features, chosen for each class.
 
-    The target of a class is 1 for its rows and −1 for the others; for two classes that of the second. Of each subset S
-    of the features Σ_i (y_i − w·x_iS − b)² has its least value RSS; chosen is the S with the least criterion:
-    n ln(RSS/n) + 2p (``aic``), n ln(RSS/n) + p ln n (``bic``), RSS/σ² − n + 2p (``cp``; σ² from all features), p the
-    number of features and the constant, or the mean squared error of inner cross-validation (``cv``).
+    The target of a class is 1 for its rows and −1 for the others; for two classes that of the second. It suits tables
+    of a few features.
 
     Attributes
     ----------
@@ -48,11 +46,30 @@ class BestBasis(AnyClassSolver):
 
     Notes
     -----
-    Hocking, Biometrics 32:1-49, 1976; Furnival & Wilson, Technometrics 16:499-511, 1974. All is computed from sums of
-    squares and products, one pass over the features for all subsets. The intervals allow for targets of two values, and
-    for rows of one group that are alike (Liang & Zeger, Biometrika 73:13-22, 1986; t with groups − 1 degrees of
-    freedom). Those in the chosen basis are conditional on the choice: as the same rows made it, they are too narrow
-    (Berk, Brown, Buja, Zhang & Zhao, Ann. Stat. 41:802-837, 2013). Those in the full basis are valid, and wider.
+    For each subset S of the features,
+
+    .. math:: RSS(S) = \min_{w, b} \sum_i (y_i − w·x_{iS} − b)^2
+
+    The S with the smallest criterion is chosen: n ln(RSS/n) + 2p (``aic``), n ln(RSS/n) + p ln n (``bic``), RSS/σ² − n
+    + 2p (``cp``; σ² from all features), with p the number of features and the constant; or the mean squared error of
+    inner cross-validation (``cv``).
+
+    Intervals allow for targets with two values, and for correlated rows within a group (cluster-robust; t with groups −
+    1 degrees of freedom). Those in the chosen basis are conditional on the choice, and too narrow because the same rows
+    made it. Those in the full basis are valid, and wider.
+
+    Complexity: one pass over n rows, O(n·d²) for d features; then a few operations for each of the 2^d subsets with
+    ``brute_force``.
+
+    References
+    ----------
+    Hocking: The analysis and selection of variables in linear regression. Biometrics 32, 1976.
+
+    Furnival, Wilson: Regressions by leaps and bounds. Technometrics 16, 1974.
+
+    Liang, Zeger: Longitudinal data analysis using generalized linear models. Biometrika 73, 1986.
+
+    Berk, Brown, Buja, Zhang, Zhao: Valid post-selection inference. Annals of Statistics 41, 2013.
 
     Examples
     --------
@@ -69,9 +86,7 @@ class BestBasis(AnyClassSolver):
     """
 
     name = "best_basis"
-    summary = (
-        "Least squares on the subset of features that is best by a criterion, with intervals for the coefficients."
-    )
+    summary = "Least squares on the best subset of the features, with confidence intervals."
     input = "features"
     accepts_blocks = True
     accepts_groups = True
@@ -79,31 +94,35 @@ class BestBasis(AnyClassSolver):
     search: str = choice(
         default="brute_force",
         choices=SEARCHES,
-        doc="Look at all subsets, of at most 20 features; or from none on take features in and out while that helps; "
-        "or also swap them, from none and from `restarts` random subsets on.",
+        doc="``brute_force``: all subsets, of at most 20 features; ``stepwise``: add and remove "
+        "features, starting from none, while that helps; ``local``: also swap features, starting "
+        "from none and from `restarts` random subsets.",
     )
-    criterion: str = choice(default="bic", choices=CRITERIA, doc="What makes one subset better than another, as above.")
-    folds: int = integer(default=5, low=2, doc="Of the cross-validation; groups stay together.")
-    restarts: int = integer(default=5, low=0, doc='From how many random subsets ``"local"`` begins, besides none.')
-    level: float = real(default=0.95, low=0, high=1, open_low=True, open_high=True, doc="Of the confidence intervals.")
-    seed: int = random_seed("Of the folds and the random subsets.")
+    criterion: str = choice(default="bic", choices=CRITERIA, doc="Criterion of a subset, see the notes.")
+    folds: int = integer(default=5, low=2, doc="Folds of the cross-validation; groups stay together.")
+    restarts: int = integer(default=5, low=0, doc='Number of random starts of ``"local"``, besides the empty subset.')
+    level: float = real(
+        default=0.95, low=0, high=1, open_low=True, open_high=True, doc="Confidence level of the intervals."
+    )
+    seed: int = random_seed("Seed of the folds and the random subsets.")
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
-        """Raise ParameterError where there are too few records, or groups, for the folds."""
+        """Raise ParameterError if there are fewer records, or groups, than folds."""
         count = len(y) if groups is None else len(np.unique(np.asarray(groups)))
         if self.criterion == "cv" and count < self.folds:
             what = "records" if groups is None else "groups"
             raise ParameterError(
-                f"folds={self.folds} is not possible with {count} {what}", remedy="give fewer, or another criterion"
+                f"folds={self.folds} is not possible with {count} {what}",
+                remedy="choose fewer folds, or another criterion",
             )
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(search="stepwise"), cls(criterion="cv", folds=3), cls(search="local", criterion="cp", restarts=1)]
 
     def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
-        """Choose a basis for each class, and learn its coefficients."""
+        """Choose a basis for each class, and fit its coefficients."""
         d = K.shape[1]
         if self.search == "brute_force" and d > MAX_BRUTE:
             raise ParameterError(
@@ -136,7 +155,7 @@ class BestBasis(AnyClassSolver):
         }
 
     def _folds(self, K: Any, y: npt.NDArray[np.int64], codes: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64]:
-        """Return the inner fold of each row, int64 (n,); all 0 where no criterion asks for them."""
+        """Return the inner fold of each row, int64 (n,); all 0 if no criterion needs them."""
         if self.criterion != "cv":
             return np.zeros(len(y), dtype=np.int64)
         if codes is None:
@@ -148,7 +167,7 @@ class BestBasis(AnyClassSolver):
         return folds if codes is None else folds[codes]
 
     def _choose(self, data: TrainingSums, sums: Sums, place: int) -> tuple[npt.NDArray[np.int64], float, int]:
-        """Return the basis of one class, its criterion, and how many were looked at."""
+        """Return the basis of one class, its criterion, and the number of evaluated bases."""
         whole = data.part(sums, place)
         every = independent(whole.learned)
         noise = float(whole.errors(every[None])[0]) / max(whole.n - len(every) - 1, 1)
@@ -184,6 +203,6 @@ class BestBasis(AnyClassSolver):
         return {}, {"coef": self.coef_, "intercept": self.intercept_, **table}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
         self.table_ = np.where(arrays["known"], arrays["table"], np.nan)

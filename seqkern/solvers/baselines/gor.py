@@ -1,4 +1,4 @@
-"""GOR: what the residues of a window, one by one or in pairs, tell about the class of its centre."""
+"""GOR: the information of residues in a window, single or in pairs, on the class of its centre."""
 
 import itertools
 from collections.abc import Mapping
@@ -13,28 +13,21 @@ from seqkern.solvers.base import AnyClassSolver
 from seqkern.solvers.feature_rows import blocks_of_columns
 
 if TYPE_CHECKING:
-    from sklearn.utils import Tags  # scikit-learn costs start-up
+    from sklearn.utils import Tags  # scikit-learn slows start-up
 
 LETTERS_OF = "choose the kernel window with vector_kernel=linear and encoding=one_hot"
-"""The features that stand for residues."""
+"""Features encoding residues."""
 
 
 class GOR(AnyClassSolver):
-    """Information values of the residues in a window (Garnier, Osguthorpe and Robson).
-
-    Each position m of the window holds a residue a_m. For a class S against all others, n−S, the information of a
-    residue is I(S; a_m) = ln P(a_m | S) − ln P(a_m | n−S), and that of a pair I(S; a_m, a_k) likewise. With the log
-    odds of the class, L(S) = ln P(S) − ln P(n−S), and w residues in the window, the decision is
-
-    GOR I: L(S) + Σ_m I(S; a_m), the log odds of S if the residues were independent in each class;
-    GOR IV: L(S) + (2/w) Σ_{m<k} I(S; a_m, a_k) − ((w − 2)/w) Σ_m I(S; a_m), which counts their pairs.
+    r"""GOR method: information of the residues in a window on the state of its centre.
 
     Attributes
     ----------
     log_odds_ : ndarray of float64, shape (c,)
         L(S).
     information_ : ndarray of float64, shape (w, letters + 1, c)
-        I(S; a_m); 0 for a residue that the training part does not have there.
+        I(S; a_m); 0 for a residue absent there in the training part.
     pair_information_ : ndarray of float64, shape (w (w − 1) / 2, letters + 1, letters + 1, c)
         I(S; a_m, a_k) in the order (0, 1), (0, 2), …; without `pairs` there are none.
     report_ : dict
@@ -42,14 +35,32 @@ class GOR(AnyClassSolver):
 
     Notes
     -----
-    Garnier, Osguthorpe & Robson, J. Mol. Biol. 120:97-120, 1978; Garnier, Gibrat & Robson, Methods Enzymol.
-    266:540-553, 1996. The decision constants of the former, chosen to predict each class as often as it occurs, are
-    the log odds L(S) here. Time grows with n w (with pairs n w²/2); memory beyond a block of features: 4 w bytes for
-    each row.
+    Each position m of the window holds a residue a_m. For a class S against all others, n−S, the information of a
+    residue is I(S; a_m) = ln P(a_m | S) − ln P(a_m | n−S), and that of a pair I(S; a_m, a_k) likewise. With the log
+    odds of the class, L(S) = ln P(S) − ln P(n−S), and w residues in the window, the decision of GOR I is
+
+    .. math:: L(S) + \sum_m I(S; a_m)
+
+    the log odds of S if residues were independent in each class. GOR IV counts pairs:
+
+    .. math:: L(S) + (2/w) \sum_{m<k} I(S; a_m, a_k) − ((w − 2)/w) \sum_m I(S; a_m)
+
+    The decision constants of the original, chosen so that each class is predicted as often as it occurs, are the log
+    odds L(S) here.
+
+    Complexity: O(n·w) for n rows, O(n·w²/2) with pairs; 4 w bytes for each row, besides a block of features.
+
+    References
+    ----------
+    Garnier, Osguthorpe, Robson: Analysis of the accuracy and implications of simple methods for predicting the
+    secondary structure of globular proteins. Journal of Molecular Biology 120, 1978.
+
+    Garnier, Gibrat, Robson: GOR method for predicting protein secondary structure from amino acid sequence. Methods in
+    Enzymology 266, 1996.
 
     Examples
     --------
-    The alphabet has two residues, P and G; a window has two positions, each with one feature for each residue:
+    The alphabet has two residues, P and G; a window has two positions, with one feature per residue:
 
     >>> from seqkern.solvers import GOR
     >>> X = [[1, 0, 1, 0], [1, 0, 1, 0], [1, 0, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1], [0, 1, 1, 0]]
@@ -61,7 +72,7 @@ class GOR(AnyClassSolver):
     """
 
     name = "gor"
-    summary = "GOR: adds up what each letter in a window, or each pair of them, tells about the class of its centre."
+    summary = "GOR: the information of each residue in a window, or each pair, on the class of its centre."
     input = "features"
     accepts_blocks = True
     selects = False
@@ -70,29 +81,30 @@ class GOR(AnyClassSolver):
         default=21,
         low=1,
         high=10_000,
-        doc="How many neighbouring features are one position, as in the one-hot vectors of a window: 20 amino acids "
-        "and the terminus. The residue is the one feature above zero, the others are 0; a position without one, "
-        "beyond an end or unknown, holds a residue of its own, which comes first in the tables.",
+        doc="Number of features for each position, as in one-hot windows: 20 amino acids and the "
+        "terminus. The one feature above zero is the residue, the others are 0; a position "
+        "without one, beyond an end or unknown, counts as a residue of its own, first in the "
+        "tables.",
     )
-    pairs: bool = flag(default=False, doc="Whether pairs of positions count (GOR IV).")
+    pairs: bool = flag(default=False, doc="Count pairs of positions (GOR IV).")
     pseudocount: float = real(
         default=1.0,
         low=0,
-        doc="So many residues are added to those of a class at each position, shared among them as in all classes.",
+        doc="Pseudocount added to the residues of a class at each position, distributed as in all classes.",
     )
     pair_pseudocount: float = real(
         default=300.0,
         low=0,
-        doc="So many pairs are added to those of a class, shared among them as if residues were independent.",
+        doc="Pseudocount added to the pairs of a class, distributed as if residues were independent.",
     )
 
     def complexity(self) -> tuple[float, ...]:
-        """Return (−pseudocounts,): the more are added, the smoother the decision."""
+        """Return (−pseudocounts,): larger ones give smoother decisions."""
         return (-float(self.pair_pseudocount), -float(self.pseudocount))
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(letters=1), cls(letters=1, pairs=True, pair_pseudocount=1.0)]
 
     def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
@@ -100,7 +112,7 @@ class GOR(AnyClassSolver):
         if K.shape[1] % self.letters:
             raise ParameterError(
                 f"letters={self.letters} is not possible with {K.shape[1]} features",
-                remedy=f"give the number of features of one position; {LETTERS_OF}",
+                remedy=f"give the number of features of each position; {LETTERS_OF}",
             )
         self.support_ = np.arange(K.shape[1])
         codes, y = self._codes(K, self.support_), y.astype(np.int64)
@@ -124,14 +136,14 @@ class GOR(AnyClassSolver):
         return codes
 
     def _check_letters(self, block: npt.NDArray[Any], found: npt.NDArray[np.bool_], start: int) -> None:
-        """Raise GramError where more than one feature of a position is not 0, or one is below; of one feature never."""
+        """Raise GramError if more than one feature of a position is non-zero, or one is negative."""
         if self.letters == 1:
             return
         odd = np.argwhere(np.count_nonzero(block, axis=2) != found)
         if len(odd):
             row, place = odd[0]
             raise GramError(
-                f"row {start + row}: the features of position {place + 1} are no letter, of which one is above 0 and "
+                f"row {start + row}: the features of position {place + 1} are not one-hot: one must be above 0 and "
                 f"the other {self.letters - 1} are 0",
                 remedy=LETTERS_OF,
             )
@@ -173,7 +185,7 @@ class GOR(AnyClassSolver):
         return self.log_odds_ + (2.0 * pairs - (w - 2.0) * singles) / w
 
     def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return the log odds of each class; of two classes those of the second."""
+        """Return the log odds of each class; for two classes, of the second."""
         scores = self._scores(self._codes(K, columns))
         return scores[:, 1] if len(self.log_odds_) == 2 else scores
 
@@ -183,12 +195,12 @@ class GOR(AnyClassSolver):
         return {}, {"log_odds": self.log_odds_, **tables}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.log_odds_, self.information_ = arrays["log_odds"], arrays["information"]
         self.pair_information_ = arrays["pair_information"]
 
     def __sklearn_tags__(self) -> "Tags":
-        """Tell scikit-learn that of numbers it sees little."""
+        """Return scikit-learn's tags: poor score on general numbers."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
@@ -200,12 +212,12 @@ def _counts(codes: npt.NDArray[Any], y: npt.NDArray[np.int64], size: int, c: int
 
 
 def _shares(counts: npt.NDArray[np.float64], axis: int) -> npt.NDArray[np.float64]:
-    """Return counts over their sum along an axis; 0 where there are none."""
+    """Return normalised counts along an axis; 0 without counts."""
     total = counts.sum(axis=axis, keepdims=True)
     return np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
 
 
 def _log_ratio(own: npt.NDArray[np.float64], others: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return ln own − ln others, 0 where one of them is 0: nothing is known."""
+    """Return ln own − ln others; 0 if one of them is 0."""
     known = (own > 0) & (others > 0)
     return np.log(np.where(known, own, 1.0)) - np.log(np.where(known, others, 1.0))

@@ -1,4 +1,4 @@
-"""Fisher's linear discriminant on features: Gaussian classes of one covariance."""
+"""Fisher's linear discriminant: Gaussian classes with a common covariance."""
 
 import numbers
 from collections.abc import Mapping
@@ -15,14 +15,11 @@ from seqkern.solvers.base import AnyClassSolver
 from seqkern.solvers.feature_rows import as_blocks, weighted_features
 
 FLAT = 1e-10
-"""Directions in which the variance within classes is at most this share of the largest one are left out."""
+"""Directions with at most this share of the largest variance within classes are left out."""
 
 
 class LinearDiscriminant(AnyClassSolver):
-    """Linear discriminant analysis: each class is a Gaussian, all have one covariance.
-
-    With class means μ_k, shares π_k of the training rows and the covariance within classes Σ = Σ_k π_k Σ_k, the
-    decision of class k is δ_k(x) = xᵀΣ⁻¹μ_k − ½ μ_kᵀΣ⁻¹μ_k + ln π_k; that of two classes is δ_1 − δ_0, the log odds.
+    r"""Linear discriminant analysis: Gaussian classes with a common covariance.
 
     Attributes
     ----------
@@ -36,9 +33,25 @@ class LinearDiscriminant(AnyClassSolver):
 
     Notes
     -----
-    Fisher, Ann. Eugenics 7:179-188, 1936; Rao 1948; Ledoit & Wolf, J. Multivar. Anal. 88:365-411, 2004. The decisions
-    are those of scikit-learn's LinearDiscriminantAnalysis (solver="lsqr"), which needs all features at once; here sums
-    over blocks of them are enough. Memory: c + 1 matrices of d × d. Time: n d² + d³ multiplications.
+    With class means μ_k, shares π_k of the training rows and the covariance within classes Σ = Σ_k π_k Σ_k, the
+    decision for class k is
+
+    .. math:: δ_k(x) = x^T Σ^{−1} μ_k − ½ μ_k^T Σ^{−1} μ_k + \ln π_k
+
+    for two classes δ_1 − δ_0, the log odds. Decisions equal those of scikit-learn's LinearDiscriminantAnalysis
+    (solver="lsqr"), which needs all features at once; here sums over blocks suffice.
+
+    Complexity: n d² + d³ multiplications for n rows with d features; c + 1 matrices of d × d for c classes.
+
+    References
+    ----------
+    Fisher: The use of multiple measurements in taxonomic problems. Annals of Eugenics 7, 1936.
+
+    Rao: The utilization of multiple measurements in problems of biological classification. Journal of the Royal
+    Statistical Society B 10, 1948.
+
+    Ledoit, Wolf: A well-conditioned estimator for large-dimensional covariance matrices. Journal of Multivariate
+    Analysis 88, 2004.
 
     Examples
     --------
@@ -53,7 +66,7 @@ class LinearDiscriminant(AnyClassSolver):
     """
 
     name = "linear_discriminant"
-    summary = "Fisher's linear discriminant: the direction in which class means are far apart and each class is narrow."
+    summary = "Fisher's linear discriminant: a direction with distant class means and narrow classes."
     input = "features"
     accepts_blocks = True
     selects = False
@@ -63,9 +76,9 @@ class LinearDiscriminant(AnyClassSolver):
         low=0,
         high=1,
         words=("auto",),
-        doc='s in (1 − s) Σ_k + s (tr Σ_k / d) I, from 0 to 1; "auto" finds it in each class for its standardised '
-        "features by the formula of Ledoit & Wolf. Without it directions without variance within the classes are "
-        "left out.",
+        doc='s in (1 − s) Σ_k + s (tr Σ_k / d) I, from 0 to 1; "auto" estimates it for each class by '
+        "the formula of Ledoit & Wolf, on standardised features. Without it, directions without "
+        "variance within the classes are left out.",
     )
 
     @classmethod
@@ -74,21 +87,21 @@ class LinearDiscriminant(AnyClassSolver):
         return {"shrinkage": [0.0, 0.01, 0.1, 0.5]}
 
     def complexity(self) -> tuple[float, ...]:
-        """Return (−shrinkage,): the more, the smoother the decision."""
+        """Return (−shrinkage,): more shrinkage gives smoother decisions."""
         return (-float(self.shrinkage) if isinstance(self.shrinkage, (int, float)) else 0.0,)
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(), cls(shrinkage=0.3), cls(shrinkage="auto")]
 
     def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
-        """Sum up the classes, and invert what they share."""
+        """Compute class moments, and invert the common covariance."""
         with one_thread():
             return self._discriminant(as_blocks(K), y.astype(np.int64))
 
     def _discriminant(self, K: FeatureBlocks, y: npt.NDArray[np.int64]) -> dict[str, Any]:
-        """Set what the decision needs, and return the report."""
+        """Set the attributes of the decision, and return the report."""
         counts, means, covariances = class_moments(K, y)
         shares = counts / len(y)
         if self.shrinkage == "auto":
@@ -137,7 +150,7 @@ class LinearDiscriminant(AnyClassSolver):
         return {}, {"coef": self.coef_, "intercept": self.intercept_, "means": self.means_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.coef_, self.intercept_, self.means_ = arrays["coef"], arrays["intercept"], arrays["means"]
 
 
@@ -151,7 +164,7 @@ def class_moments(
     K : FeatureBlocks, shape (n, d)
         The features.
     y : ndarray of int64, shape (n,)
-        Places of classes; each of them occurs.
+        Class indices; each class occurs.
 
     Returns
     -------
@@ -186,7 +199,7 @@ def _towards_identity(covariance: npt.NDArray[np.float64], amount: float) -> npt
 def _ledoit_wolf(
     K: FeatureBlocks, y: npt.NDArray[np.int64], means: npt.NDArray[np.float64], covariances: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """Return the covariances of the classes, each shrunk by what the formula of Ledoit & Wolf says of its correlations.
+    """Return the class covariances, each shrunk by the formula of Ledoit & Wolf on its correlations.
 
     The formula needs, besides the correlations, the sum of ‖z‖⁴ over the standardised rows z of the class.
     """

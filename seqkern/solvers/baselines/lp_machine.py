@@ -1,4 +1,4 @@
-"""The linear-programming SVM: a soft margin and the sum of absolute weights."""
+"""The linear-programming SVM: a soft margin with a 1-norm penalty."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -15,10 +15,10 @@ from seqkern.solvers.shared import cost, random_seed
 
 
 class LPMachine(BinarySolver):
-    """Linear SVM with the 1-norm of its weights, a linear program (scipy's HiGHS).
+    r"""Linear SVM with the 1-norm of the weights, a linear program.
 
-    It minimises ‖w‖₁ + C Σ_i ξ_i subject to y_i (w·x_i + b) ≥ 1 − ξ_i, ξ_i ≥ 0. Most weights are zero: at most as many
-    are not as there are training rows.
+    Few weights are non-zero: at most as many as there are training rows. Several classes: use `one_against_rest` or
+    `pairwise_voting`.
 
     Attributes
     ----------
@@ -28,13 +28,26 @@ class LPMachine(BinarySolver):
         b.
     report_ : dict
         ``gap`` is that between the program and its dual as a share of the primal value, ``residual`` the largest
-        violation of the dual's |Σ_i α_i y_i x_ij| ≤ 1; ``units`` (int) how many rows it learned from.
+        violation of the dual's |Σ_i α_i y_i x_ij| ≤ 1; ``units`` (int) the number of rows used.
 
     Notes
     -----
-    Bennett & Mangasarian, Optim. Methods Softw. 1:23-34, 1992; Bradley & Mangasarian, ICML 1998. The features are taken
-    as they are: one of a larger scale is cheaper. The rows are sorted by content first, so that of several optima the
-    same is found in any order of them. Several classes: by `one_against_rest` or `pairwise_voting`.
+    With scipy's HiGHS, it solves
+
+    .. math:: \min_{w, b, ξ} ‖w‖_1 + C \sum_i ξ_i  over  y_i (w·x_i + b) ≥ 1 − ξ_i,  ξ_i ≥ 0
+
+    Features are not scaled: one with a larger scale costs less. Rows are sorted by content first, so that the order of
+    the rows never decides among several optima.
+
+    Complexity: a linear program with n + 2d + 2 variables and n constraints, for n rows with d features; time grows at
+    least with n².
+
+    References
+    ----------
+    Bennett, Mangasarian: Robust linear programming discrimination of two linearly inseparable sets. Optimization
+    Methods and Software 1, 1992.
+
+    Bradley, Mangasarian: Feature selection via concave minimization and support vector machines. ICML 1998.
 
     Examples
     --------
@@ -48,17 +61,18 @@ class LPMachine(BinarySolver):
     """
 
     name = "lp_machine"
-    summary = "Linear-programming machine: a soft margin with few features, by the sum of the absolute weights."
+    summary = "Linear-programming SVM: a soft margin with few features, by the sum of the absolute weights."
     input = "features"
     accepts_blocks = True
 
-    C: float = cost("Cost of a margin error. The weights are all zero if it is small.")
+    C: float = cost("C, the cost of a margin error. If it is too small, all weights are zero.")
     max_units: int = integer(
         default=5000,
         low=2,
-        doc="Of more training rows than that so many are drawn: the program's time grows with their square or more.",
+        doc="Largest number of training rows; of more, this many are drawn, because time grows at "
+        "least with their square.",
     )
-    seed: int = random_seed("Of what is drawn.")
+    seed: int = random_seed("Seed of the draw.")
 
     @classmethod
     def default_grid(cls) -> dict[str, list[Any]]:
@@ -66,19 +80,19 @@ class LPMachine(BinarySolver):
         return {"C": [0.01, 0.1, 1.0, 10.0]}
 
     def complexity(self) -> tuple[float, ...]:
-        """Return (C,): the cheaper a margin error, the smoother the decision."""
+        """Return (C,): smaller costs give smoother decisions."""
         return (float(self.C),)
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(), cls(C=0.3, max_units=30)]
 
     def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
-        """Solve the program of the rows that are drawn."""
+        """Solve the program on the drawn rows."""
         drawn = order_by_content(K, y, self.seed)[: self.max_units]
         if len(np.unique(y[drawn])) < 2:
-            raise ParameterError(f"max_units={self.max_units} leaves one class only", remedy="give a larger number")
+            raise ParameterError(f"max_units={self.max_units} leaves only one class", remedy="give a larger number")
         X = gathered(K, drawn).astype(np.float64, copy=False)
         found = solve_one_norm(X, y[drawn], float(self.C))
         self.support_ = np.flatnonzero(found.weights).astype(np.int64)
@@ -106,5 +120,5 @@ class LPMachine(BinarySolver):
         return {"intercept": self.intercept_}, {"coef": self.coef_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.intercept_, self.coef_ = header["intercept"], arrays["coef"]

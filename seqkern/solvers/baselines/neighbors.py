@@ -1,4 +1,4 @@
-"""Nearest neighbours in feature space, from kernel values alone."""
+"""Nearest neighbours in feature space, from kernel values."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
@@ -13,16 +13,16 @@ from seqkern.solvers.linear_algebra import ROWS
 
 
 class Neighbors(Solver):
-    """What the two solvers share: squared distances, and who is a neighbour."""
+    """Shared by both solvers: squared distances and neighbours."""
 
-    n_neighbors: int = integer(default=5, low=1, doc="k; less than the number of training rows.")
+    n_neighbors: int = integer(default=5, low=1, doc="k, less than the number of training rows.")
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
-        """Raise ParameterError where there are too few training records for so many neighbours."""
+        """Raise ParameterError if there are fewer training records than neighbours."""
         if len(y) <= self.n_neighbors:
             raise ParameterError(
                 f"n_neighbors={self.n_neighbors} is not possible with {len(y)} training records",
-                remedy=f"give an integer from 1 to {len(y) - 1}",
+                remedy=f"give an integer ≥ 1 to {len(y) - 1}",
             )
 
     @classmethod
@@ -31,18 +31,20 @@ class Neighbors(Solver):
         return {"n_neighbors": [1, 3, 5, 9, 15]}
 
     def complexity(self) -> tuple[float, ...]:
-        """Return (−k,): the more neighbours, the smoother the decision."""
+        """Return (−k,): more neighbours give smoother decisions."""
         return (-float(self.n_neighbors),)
 
     def _remember(self, K: npt.NDArray[np.float64]) -> None:
-        """Keep the diagonal of the training matrix; every training row may become a neighbour."""
+        """Keep the diagonal of the training matrix; any training row may be a neighbour."""
         self.support_ = np.arange(len(K))
         self.diagonal_ = np.diagonal(K).copy()
 
     def _distances(
         self, K: npt.NDArray[np.float64], columns: npt.NDArray[np.int64]
     ) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
-        """Yield (rows as a slice, K(z, z) − 2 K(x, z)): squared distances less K(x, x), which ranks nothing."""
+        """Yield (rows as a slice, K(z, z) − 2 K(x, z)): squared distances without K(x, x), which does not affect the
+        ranking.
+        """
         for start in range(0, len(K), ROWS):
             part = slice(start, min(start + ROWS, len(K)))
             distances = np.take(K[part], columns, axis=1)
@@ -51,7 +53,7 @@ class Neighbors(Solver):
             yield part, distances
 
     def _left_out(self, K: npt.NDArray[np.float64]) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
-        """Yield the same for the training rows, each infinitely far from itself."""
+        """Yield the same for the training rows, with infinite distance to themselves."""
         for part, distances in self._distances(K, self.support_):
             distances[np.arange(part.stop - part.start), np.arange(part.start, part.stop)] = np.inf
             yield part, distances
@@ -59,7 +61,7 @@ class Neighbors(Solver):
     def _neighbors(
         self, distances: npt.NDArray[np.float64]
     ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
-        """Return who is nearer than the k-th neighbour, who is as near, and the vote that each of the latter has.
+        """Return which rows are nearer than the k-th neighbour, which tie with it, and the vote of each tie.
 
         Returns
         -------
@@ -72,26 +74,34 @@ class Neighbors(Solver):
 
 
 class KernelNeighbors(Neighbors, ClassSolver):
-    """Classification by the k nearest neighbours in feature space, for two classes or more.
-
-    The squared distance is K(x, x) − 2 K(x, z) + K(z, z). Of it, only the part without K(x, x) is needed to rank the
-    training rows z, so that the kernel values of x with them, and their own diagonal, are enough.
+    """Classification by the k nearest neighbours in feature space.
 
     Attributes
     ----------
     diagonal_ : ndarray of float64, shape (n,)
         K(z, z) of the training rows.
     codes_ : ndarray of int64, shape (n,)
-        Their classes, as places in `classes_`.
+        Their class indices.
     report_ : dict
-        ``objective`` is the share of training rows that the others misclassify (leave-one-out).
+        ``objective`` is the leave-one-out error rate on the training rows.
 
     Notes
     -----
-    Cover & Hart 1967; from kernel values, Yu, Ji & Zhang 2002. Any matrix will do: with an indefinite K squared
-    distances may be negative, and rank as they are. Rows that are as near as the k-th neighbour share the votes that
-    are left, so that nothing depends on the order of the training rows. All training rows are needed to predict.
-    Memory: 256 rows at a time, no copy of K.
+    Neighbours are ranked by the squared distance in feature space,
+
+    .. math:: d^2(x, z) = K(x, x) − 2 K(x, z) + K(z, z)
+
+    of which K(x, x) is not needed. Any matrix works: with an indefinite K squared distances may be negative, and rank
+    as they are. Rows as near as the k-th neighbour share the remaining votes, so that the order of the training rows
+    never matters. Prediction needs all training rows.
+
+    Complexity: O(n) per row for n training rows; 256 rows at a time, without a copy of K.
+
+    References
+    ----------
+    Cover, Hart: Nearest neighbor pattern classification. IEEE Transactions on Information Theory 13, 1967.
+
+    Yu, Ji, Zhang: Kernel nearest-neighbor algorithm. Neural Processing Letters 15, 2002.
 
     Examples
     --------
@@ -111,7 +121,7 @@ class KernelNeighbors(Neighbors, ClassSolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(), cls(n_neighbors=1), cls(n_neighbors=8)]
 
     def predict(self, K: Any) -> npt.NDArray[Any]:
@@ -120,7 +130,7 @@ class KernelNeighbors(Neighbors, ClassSolver):
         return self.classes_[(decisions > 0).astype(np.int64) if decisions.ndim == 1 else decisions.argmax(axis=1)]
 
     def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
-        """Return a value for the second of two classes, or for each of more.
+        """Return a value for the second of two classes, or for each of several.
 
         Parameters
         ----------
@@ -138,7 +148,7 @@ class KernelNeighbors(Neighbors, ClassSolver):
         return super().decision_function(K)
 
     def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
-        """Remember the training rows, and classify each by the others."""
+        """Keep the training rows, and classify each by the others."""
         self._remember(K)
         self.codes_ = y.astype(np.int64)
         wrong = 0
@@ -159,12 +169,12 @@ class KernelNeighbors(Neighbors, ClassSolver):
         two = np.sort(means, axis=1)[:, :2]
         others = np.where(means == two[:, :1], two[:, 1:], two[:, :1])
         scale = np.abs(self.diagonal_).mean() or 1.0
-        # a class whose only member is left out is infinitely far
+        # a class without remaining members is infinitely far
         t = np.clip((others - means) / scale, -1e300, 1e300)
         return (votes + t / (1.0 + np.abs(t)) / (2 * len(self.codes_))) / k
 
     def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return the votes, with what breaks their ties."""
+        """Return the votes with tie-breakers."""
         scores = np.empty((len(K), len(self.classes_)))
         for part, distances in self._distances(K, columns):
             scores[part] = self._scores(distances)
@@ -175,14 +185,14 @@ class KernelNeighbors(Neighbors, ClassSolver):
         return {}, {"diagonal": self.diagonal_, "codes": self.codes_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.diagonal_, self.codes_ = arrays["diagonal"], arrays["codes"]
 
 
 class KernelNeighborsRegressor(Neighbors, RealSolver):
-    """Regression by the k nearest neighbours in feature space: the mean of their values.
+    r"""Regression by the k nearest neighbours in feature space: the mean of their values.
 
-    Distances, ties, parameters and notes are those of `KernelNeighbors`.
+    Distances, ties and parameters are those of `KernelNeighbors`.
 
     Attributes
     ----------
@@ -190,6 +200,20 @@ class KernelNeighborsRegressor(Neighbors, RealSolver):
         K(z, z) and y of the training rows.
     report_ : dict
         ``objective`` is the mean squared error for training rows, each predicted from the others (leave-one-out).
+
+    Notes
+    -----
+    With N_k(x) the k nearest training rows, it predicts
+
+    .. math:: (1/k) \sum_{z ∈ N_k(x)} y_z
+
+    Complexity: O(n) per row for n training rows.
+
+    References
+    ----------
+    Cover, Hart: Nearest neighbor pattern classification. IEEE Transactions on Information Theory 13, 1967.
+
+    Yu, Ji, Zhang: Kernel nearest-neighbor algorithm. Neural Processing Letters 15, 2002.
 
     Examples
     --------
@@ -204,10 +228,10 @@ class KernelNeighborsRegressor(Neighbors, RealSolver):
     """
 
     name = "kernel_neighbors_regressor"
-    summary = "Nearest neighbours for real labels: the mean over the k most similar training records."
+    summary = "Nearest neighbours for regression: the mean over the k most similar training records."
 
     def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
-        """Remember the training rows, and predict each from the others."""
+        """Keep the training rows, and predict each from the others."""
         self._remember(K)
         self.values_ = y
         errors = np.empty(len(K))
@@ -218,7 +242,7 @@ class KernelNeighborsRegressor(Neighbors, RealSolver):
     def _means(self, distances: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the mean of the neighbours' values for each row of squared distances."""
         nearer, tied, share = self._neighbors(distances)
-        # not a product of matrices: its bits would depend on the number of rows
+        # not a matrix product, whose bits would depend on the number of rows
         sums = [np.where(chosen, self.values_, 0.0).sum(axis=1) for chosen in (nearer, tied)]
         return (sums[0] + share * sums[1]) / self.n_neighbors
 
@@ -231,7 +255,7 @@ class KernelNeighborsRegressor(Neighbors, RealSolver):
         return {}, {"diagonal": self.diagonal_, "values": self.values_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.diagonal_, self.values_ = arrays["diagonal"], arrays["values"]
 
 

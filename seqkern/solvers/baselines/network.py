@@ -1,4 +1,4 @@
-"""A neural network with one hidden layer, as in the first good predictions of secondary structure."""
+"""A neural network with one hidden layer, as in early secondary structure prediction."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -15,19 +15,17 @@ from seqkern.solvers.feature_rows import blocks_of_columns, fixed_product, gathe
 from seqkern.solvers.shared import random_seed
 
 if TYPE_CHECKING:
-    from sklearn.neural_network import MLPClassifier  # scikit-learn costs start-up
+    from sklearn.neural_network import MLPClassifier  # scikit-learn slows start-up
 
 LEAST = 1e-4
-"""A pass is better than those before it when the mean of −ln P is lower by more than this."""
+"""Minimum decrease of the mean −ln P for a pass to count as better."""
 
 
 class Network(AnyClassSolver):
-    """Network with one hidden layer of logistic units and one output for each class (scikit-learn's MLPClassifier).
+    r"""Neural network with one hidden layer and one output for each class.
 
-    With the hidden activations h = σ(V x + v) and the outputs z = W h + w, it descends by Adam on the mean of
-    −ln P(y | x), P = softmax(z), plus (α / 2m) (‖V‖² + ‖W‖²), m the rows of a batch. After each pass over the training
-    rows the same mean is computed for a part of the training groups that is not learned from; when it has not fallen
-    for `patience` passes, the weights of the best pass are kept.
+    Training (scikit-learn's MLPClassifier, Adam) stops when the loss on a held-out part of the training groups has not
+    fallen for `patience` passes; the weights of the best pass are kept.
 
     Attributes
     ----------
@@ -36,15 +34,26 @@ class Network(AnyClassSolver):
     biases_ : list of two ndarray
         v and w.
     report_ : dict
-        ``objective`` is the mean of −ln P on what it stops by, ``best_epoch`` (int) the pass whose weights are kept.
+        ``objective`` is the mean of −ln P on the stopping set, ``best_epoch`` (int) the pass whose weights are kept.
 
     Notes
     -----
-    Qian & Sejnowski, J. Mol. Biol. 202:865-884, 1988: windows of 13 residues, one-hot, 40 hidden units; the number
-    hardly matters. They chose the pass by the test set; here it is chosen by a part of the training set. Where that has
-    relatives of what is learned from, the fit goes on for too long: keep relatives together in one group. The rows
-    are sorted by content before they are shuffled, and BLAS has one thread, so that the fit depends neither on the
-    order of the training rows nor on threads. Memory: the features as one matrix in their own precision.
+    With the hidden units h = σ(V x + v), the outputs z = W h + w and P = softmax(z), it minimises
+
+    .. math:: −mean_i \ln P(y_i | x_i) + (α / 2m) (‖V‖^2 + ‖W‖^2)
+
+    with m the rows of a batch. Qian & Sejnowski used one-hot windows of 13 residues and 40 hidden units; the number of
+    units hardly matters. They chose the pass on the test set; here a part of the training set decides. If that part has
+    relatives among the rows learned from, training continues for too long: keep relatives in one group. Rows are sorted
+    by content before they are shuffled, and BLAS has one thread, so that the fit depends neither on the order of the
+    rows nor on threads.
+
+    Complexity: O(n·d·hidden) per pass for n rows with d features; memory for all features as one matrix.
+
+    References
+    ----------
+    Qian, Sejnowski: Predicting the secondary structure of globular proteins using neural network models. Journal of
+    Molecular Biology 202, 1988.
 
     Examples
     --------
@@ -59,28 +68,28 @@ class Network(AnyClassSolver):
     """
 
     name = "network"
-    summary = "Neural network with one hidden layer, stopped when it no longer improves on training groups left out."
+    summary = "Neural network with one hidden layer, trained until held-out groups no longer improve."
     input = "features"
     accepts_blocks = True
     selects = False
     accepts_groups = True
 
     hidden: int = integer(default=10, low=1, doc="Hidden units.")
-    alpha: float = real(default=0.01, low=0, doc="Penalty of squared weights.")
-    learning_rate: float = real(default=1e-3, low=0, open_low=True, doc="First step of Adam.")
-    batch_size: int = integer(default=200, low=1, doc="Rows for each step.")
+    alpha: float = real(default=0.01, low=0, doc="α, the penalty on squared weights.")
+    learning_rate: float = real(default=1e-3, low=0, open_low=True, doc="Initial learning rate of Adam.")
+    batch_size: int = integer(default=200, low=1, doc="Rows per step.")
     validation: float = real(
         default=0.1,
         low=0,
         high=1,
         open_high=True,
-        doc="Share of the training groups (without groups, of the rows) to stop by. 0: all rows are learned from, and "
-        "those are what it stops by.",
+        doc="Share of the training groups (or rows) held out for early stopping. With 0, all rows are "
+        "learned from, and their loss decides.",
     )
-    patience: int = integer(default=5, low=1, doc="So many passes without a better one end the fit.")
-    max_epochs: int = integer(default=200, low=1, doc="At most so many passes.")
+    patience: int = integer(default=5, low=1, doc="Passes without improvement after which training stops.")
+    max_epochs: int = integer(default=200, low=1, doc="Maximum number of passes.")
     seed: int = random_seed(
-        "Of the first weights, of the order of the rows, and of the groups to stop by.", largest=2**32 - 1
+        "Seed of the initial weights, the order of the rows, and the held-out groups.", largest=2**32 - 1
     )
 
     @classmethod
@@ -94,12 +103,12 @@ class Network(AnyClassSolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(hidden=4, learning_rate=0.2, batch_size=10, validation=0.2, patience=3)]
 
     def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
-        """Learn pass by pass, and keep the best."""
-        from sklearn.neural_network import MLPClassifier  # only here: scikit-learn costs start-up
+        """Train pass by pass, and keep the best."""
+        from sklearn.neural_network import MLPClassifier  # imported here: scikit-learn slows start-up
 
         learned, held = self._divided(order_by_content(K, y, self.seed), groups)
         X, Z = gathered(K, learned), gathered(K, held)
@@ -123,14 +132,14 @@ class Network(AnyClassSolver):
                     self.weights_ = [weights.copy() for weights in network.coefs_]
                     self.biases_ = [biases.copy() for biases in network.intercepts_]
         stopped = epochs - best_epoch >= self.patience
-        remark = {} if stopped else {"remark": "raise max_epochs, or learning_rate"}
+        remark = {} if stopped else {"remark": "raise max_epochs or learning_rate"}
         report = {"converged": stopped, "iterations": epochs, "residual": 0.0, "objective": best}
         return {**report, "best_epoch": best_epoch, **remark}
 
     def _divided(
         self, order: npt.NDArray[np.int64], groups: npt.ArrayLike | None
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the rows to learn from and those to stop by, in `order`; the same ones, where no group is left out."""
+        """Return the training and stopping rows, in `order`; the same rows if no group is held out."""
         names = order if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1][order]
         several = np.unique(names)
         number = min(round(self.validation * len(several)), len(several) - 1)
@@ -141,12 +150,12 @@ class Network(AnyClassSolver):
         return order[~held], order[held]
 
     def _pass(self, network: "MLPClassifier", X: npt.NDArray[Any], y: npt.NDArray[Any]) -> None:
-        """Look at each row once."""
+        """Make one pass over the rows."""
         try:
             network.partial_fit(X, y, classes=np.arange(len(self.classes_)))
-        except ValueError as error:  # weights that are not numbers any more
+        except ValueError as error:  # weights that are no longer finite
             raise ParameterError(
-                f"learning_rate={self.learning_rate} leads nowhere: {error}", remedy="choose a smaller one"
+                f"learning_rate={self.learning_rate} diverges: {error}", remedy="choose a smaller learning_rate"
             ) from error
 
     def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
@@ -160,7 +169,7 @@ class Network(AnyClassSolver):
         return {}, weights | dict(zip(("hidden_biases", "output_biases"), self.biases_, strict=True))
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.weights_ = [arrays["hidden_weights"], arrays["output_weights"]]
         self.biases_ = [arrays["hidden_biases"], arrays["output_biases"]]
 
@@ -168,7 +177,7 @@ class Network(AnyClassSolver):
 def _logits(
     K: Any, columns: npt.NDArray[np.int64], weights: Sequence[npt.NDArray[Any]], biases: Sequence[npt.NDArray[Any]]
 ) -> npt.NDArray[np.float64]:
-    """Return the outputs of the network before the last function, float64 (n, outputs)."""
+    """Return the outputs before the final activation, float64 (n, outputs)."""
     out = np.empty((K.shape[0], len(biases[1])))
     with one_thread():
         for part, block in blocks_of_columns(K, columns):

@@ -21,7 +21,8 @@ class OneNorm:
     intercept : float
         b.
     nearness : ndarray of float64, shape (d,)
-        |Σ_i α_i y_i x_ij|, at most 1 but for rounding: how near feature j is to being taken, α the dual solution.
+        |Σ_i α_i y_i x_ij|, at most 1 but for rounding: how close feature j is to being selected, with α the dual
+        solution.
     objective : float
         ‖w‖₁ + C Σ ξ.
     gap : float
@@ -68,7 +69,7 @@ def solve_one_norm(X: npt.NDArray[np.float64], y: npt.NDArray[np.float64], C: fl
     >>> found.weights.round(3), round(found.intercept, 3), round(found.objective, 3)
     (array([3.333, 0.   ]), -1.667, 3.333)
     """
-    from scipy.optimize import linprog  # only here: it costs start-up, and models need it no more
+    from scipy.optimize import linprog  # imported here: it slows start-up, and models do not need it
 
     n, d = X.shape
     signed = y[:, None] * X

@@ -1,4 +1,4 @@
-"""A binary solver whose threshold weighs false positives against false negatives."""
+"""A binary solver with a threshold chosen by the costs of errors."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -18,23 +18,32 @@ from seqkern.solvers.thresholds import Threshold
 
 
 class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
-    """A binary solver, and the threshold at which errors on the training part cost least.
+    r"""Binary solver with the threshold at which training errors cost least.
 
     Attributes
     ----------
     machine_ : Solver
         The fitted binary solver, restricted to the columns `support_`.
     threshold_ : float
-        What is taken off its decision: in the middle between two decisions about training rows. Of several that cost
-        the same it is the nearest to 0.
+        Subtracted from its decision; midway between two training decisions. Ties go to the value nearest to 0.
 
     Notes
     -----
-    It minimises false_positive · FP + false_negative · FN over the solver's decisions about its own training rows.
-    These are better than those about new rows, the more so the more flexible the solver: with one that learns its
-    training part by heart any threshold is as good. ``--threshold cost=a:b`` looks at held-out rows instead. Several
-    classes are learned by `OneAgainstRest` around it, each with a threshold of its own. ``report_`` is that of the
-    binary solver, with ``threshold`` and ``cost``, the mean over training rows.
+    With a and b the costs of a false positive and a false negative, and FP and FN the errors at the threshold t of the
+    binary solver's decision on its own training rows, it solves
+
+    .. math:: \min_t a FP(t) + b FN(t)
+
+    Decisions on training rows are better than on new rows, the more so the more flexible the solver: for one that fits
+    its training part perfectly, any threshold is as good. ``--threshold cost=a:b`` uses held-out rows instead. For
+    several classes, wrap it in `OneAgainstRest`: each class then has its own threshold. `report_` is that of the binary
+    solver, plus ``threshold`` and ``cost``, the mean over training rows.
+
+    Complexity: that of the binary solver, plus O(n log n) for n training rows.
+
+    References
+    ----------
+    Elkan: The foundations of cost-sensitive learning. IJCAI 2001.
 
     Examples
     --------
@@ -50,20 +59,20 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
     """
 
     name = "weighted_threshold"
-    summary = "Moves a machine's threshold to where false positives and false negatives cost least in training."
+    summary = "Moves a solver's threshold to where false positives and false negatives cost least in training."
 
-    binary: Solver = component("solver", kw_only=False, doc="The binary solver; it learns all training rows.")
-    false_positive: float = real(default=1.0, low=0, open_low=True, doc="What a false positive costs.")
-    false_negative: float = real(default=1.0, low=0, open_low=True, doc="What a false negative costs.")
+    binary: Solver = component("solver", kw_only=False, doc="The binary solver; it learns from all training rows.")
+    false_positive: float = real(default=1.0, low=0, open_low=True, doc="Cost of a false positive.")
+    false_negative: float = real(default=1.0, low=0, open_low=True, doc="Cost of a false negative.")
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
-        """Raise ParameterError where the binary solver would."""
+        """Raise ParameterError if the binary solver would."""
         self.binary.check_labels(y, groups)
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
-        from seqkern.solvers.svm.primal import PrimalSVC  # only here: of the contract suite alone
+        """Return solvers for the contract suite."""
+        from seqkern.solvers.svm.primal import PrimalSVC  # imported here: only the contract suite needs it
 
         return [cls(CSVC(tol=1e-6)), cls(PrimalSVC(tol=1e-9), false_negative=3.0)]
 
@@ -81,11 +90,11 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
         return {**fitted.report_, "threshold": self.threshold_, "cost": float(cost)}
 
     def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return the binary solver's decision less the threshold."""
+        """Return the decision of the binary solver minus the threshold."""
         return self.machine_._decide(K, columns[self.machine_.support_]) - self.threshold_
 
     def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
-        """Return that of the binary solver, in the columns of all rows, less the threshold."""
+        """Return that of the binary solver, on all columns, minus the threshold."""
         found = self.machine_.linear()
         return None if found is None else (self._on_columns(found[0]), found[1] - self.threshold_)
 
@@ -95,6 +104,6 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
         return {"machine": header, "threshold": self.threshold_}, nest("machine", arrays)
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
         self.threshold_ = header["threshold"]

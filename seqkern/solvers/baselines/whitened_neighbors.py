@@ -14,19 +14,19 @@ from seqkern.solvers.feature_rows import as_blocks, blocks_of_columns, fixed_pro
 from seqkern.solvers.shared import random_seed
 
 if TYPE_CHECKING:
-    from sklearn.neighbors import KNeighborsClassifier  # scikit-learn costs start-up
+    from sklearn.neighbors import KNeighborsClassifier  # scikit-learn slows start-up
 
     from seqkern.kernels.feature_blocks import FeatureBlocks
 
 FLAT = 1e-10
-"""Directions whose variance is at most this share of the largest one are left out."""
+"""Directions with at most this share of the largest variance are left out."""
 
 
 class WhitenedNeighbors(AnyClassSolver):
-    """The k nearest training rows vote, features whitened before (scikit-learn's KNeighborsClassifier).
+    r"""Vote of the k nearest training rows in whitened features.
 
     The features are projected on the principal components of all training rows and divided by the standard deviation
-    along each, so that scales and correlations of the features do not count.
+    along each, so that their scales and correlations do not matter. The search is scikit-learn's KNeighborsClassifier.
 
     Attributes
     ----------
@@ -37,15 +37,24 @@ class WhitenedNeighbors(AnyClassSolver):
     points_ : ndarray of float64, shape (m, components)
         The whitened training rows.
     codes_ : ndarray of int64, shape (m,)
-        Their classes, as places in `classes_`.
+        Their class indices.
     report_ : dict
         ``objective`` is the share of these rows that it misclassifies, each voting for itself too; ``units`` (int) m.
 
     Notes
     -----
-    Cover & Hart 1967. The decision is the share of votes of each class; for two classes that of the second less that of
-    the first. The rows are sorted by content first: of equally distant ones others may vote than in another order, but
-    not in another order of the training rows.
+    With N_k(x) the k nearest training rows by Euclidean distance after whitening, the decision for class c is
+
+    .. math:: (1/k) \sum_{z ∈ N_k(x)} [y_z = c]
+
+    for two classes the difference, second less first. Rows are sorted by content first, so that ties do not depend on
+    the order of the training rows.
+
+    Complexity: O(n·d² + d³) to whiten n rows with d features; then at most O(m·d) per row for m kept rows.
+
+    References
+    ----------
+    Cover, Hart: Nearest neighbor pattern classification. IEEE Transactions on Information Theory 13, 1967.
 
     Examples
     --------
@@ -59,29 +68,29 @@ class WhitenedNeighbors(AnyClassSolver):
     """
 
     name = "whitened_neighbors"
-    summary = "Nearest neighbours: the majority among the k most similar training records, features whitened before."
+    summary = "Nearest neighbours among whitened features: the majority of the k most similar records."
     input = "features"
     accepts_blocks = True
     selects = False
 
     n_neighbors: int = integer(default=15, low=1, doc="k, less than the number of training rows.")
     n_components: int | None = integer(
-        default=None, low=1, doc="So many components, those of the largest variance; by default all that vary."
+        default=None, low=1, doc="Number of principal components; by default all with variance."
     )
     max_units: int = integer(
         default=20_000,
         low=2,
-        doc="Of more training rows than that so many are drawn to be neighbours; the whitening learns from all.",
+        doc="Largest number of neighbours kept; of more training rows, this many are drawn. Whitening uses all rows.",
     )
-    seed: int = random_seed("Of what is drawn.")
+    seed: int = random_seed("Seed of the draw.")
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
-        """Raise ParameterError where there are too few training records for so many neighbours."""
+        """Raise ParameterError if there are fewer training records than neighbours."""
         count = min(len(y), self.max_units)
         if count <= self.n_neighbors:
             raise ParameterError(
                 f"n_neighbors={self.n_neighbors} is not possible with {count} training records",
-                remedy=f"give an integer from 1 to {count - 1}",
+                remedy=f"give an integer ≥ 1 to {count - 1}",
             )
 
     @classmethod
@@ -90,16 +99,16 @@ class WhitenedNeighbors(AnyClassSolver):
         return {"n_neighbors": [1, 5, 15, 50, 150]}
 
     def complexity(self) -> tuple[float, ...]:
-        """Return (−k,): the more neighbours, the smoother the decision."""
+        """Return (−k,): more neighbours give smoother decisions."""
         return (-float(self.n_neighbors),)
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(n_neighbors=3), cls(n_neighbors=1, n_components=2, max_units=30)]
 
     def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
-        """Find the components, and whiten the rows that are drawn."""
+        """Compute the components, and whiten the drawn rows."""
         drawn = order_by_content(K, y, self.seed)[: self.max_units]
         self.support_ = np.arange(K.shape[1])
         with one_thread():
@@ -137,7 +146,7 @@ class WhitenedNeighbors(AnyClassSolver):
 
     def _made(self) -> "KNeighborsClassifier":
         """Return scikit-learn's search for neighbours among the training rows."""
-        from sklearn.neighbors import KNeighborsClassifier  # only here: scikit-learn costs start-up
+        from sklearn.neighbors import KNeighborsClassifier  # imported here: scikit-learn slows start-up
 
         return KNeighborsClassifier(self.n_neighbors).fit(self.points_, self.codes_)
 
@@ -159,7 +168,7 @@ class WhitenedNeighbors(AnyClassSolver):
         return {}, {**whitening, "points": self.points_, "codes": self.codes_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.mean_, self.whitening_ = arrays["mean"], arrays["whitening"]
         self.points_, self.codes_ = arrays["points"], arrays["codes"]
         self._search = self._made()

@@ -14,22 +14,7 @@ from seqkern.solvers.linear_algebra import ROWS, Definite, check_symmetric
 
 
 class KernelFisher(KernelExpansion, BinarySolver):
-    """Kernel Fisher discriminant, as a regularised quotient or as a quadratic program.
-
-    With m± = K 1±/l± the means of the classes, N = K H K their scatter within (H takes away from every entry of a
-    vector the mean over its class) and P(α) = ‖α‖² or αᵀKα:
-
-    Quotient (Mika, Rätsch, Weston, Schölkopf & Müller 1999): maximise (αᵀ(m₊ − m₋))² / (αᵀNα + ε P(α)), whose
-    direction is α ∝ (N + εI)⁻¹(m₊ − m₋), or (N + εK)⁻¹(m₊ − m₋). It has no length of its own. Here it is that of the
-    linear discriminant with the pooled covariance (divisor l − 2), so that f(x) is the log odds of two Gaussians of
-    one covariance and equal priors.
-
-    Program (Mika, Rätsch & Müller 2001): minimise ‖ξ‖² + ε P(α) subject to Kα + b1 = y + ξ and Σ ξ_i = 0 over each
-    class: the means of f over the classes are −1 and 1. As its constraints are equations, the optimum is the direction
-    of the quotient, with another length.
-
-    In both the threshold lies halfway between the projected means, b = −½ αᵀ(m₊ + m₋): in the program that follows from
-    the constraints.
+    r"""Kernel Fisher discriminant, as a regularised quotient or as a quadratic program.
 
     Attributes
     ----------
@@ -43,11 +28,33 @@ class KernelFisher(KernelExpansion, BinarySolver):
 
     Notes
     -----
-    N is always singular, so that ε must be > 0. With ``penalty="coefficients"`` any symmetric K will do, indefinite
-    or singular: N + εI is positive definite. With ``penalty="function"`` H K H + εI must be; of all α of one decision
-    (K may be singular) that of (H K + εI) α = 1₊/l₊ − 1₋/l₋ is taken; of a singular K a very small ε costs digits.
-    It is an error if the class means coincide.
-    Memory: two copies of K. Time: n³/2 + n³/6 multiplications, the former with ``penalty="coefficients"`` only.
+    Let m₊ and m₋ be the class means of the columns of K, N = K H K the scatter within the classes (H subtracts the
+    class mean from a vector), and P(α) = ‖α‖² or αᵀKα. The quotient form solves
+
+    .. math:: \max_α (α^T (m_+ − m_−))^2 / (α^T N α + ε P(α))
+
+    with the direction α ∝ (N + εI)⁻¹(m₊ − m₋), or (N + εK)⁻¹(m₊ − m₋). Its length is that of the linear discriminant
+    with the pooled covariance (divisor l − 2), so that f(x) is the log odds of two Gaussians with equal covariance and
+    priors. The program form solves
+
+    .. math:: \min_{α, b, ξ} ‖ξ‖^2 + ε P(α)  over  K α + b 1 = y + ξ,  \sum_{i ∈ class} ξ_i = 0
+
+    so that the class means of f are −1 and 1. It has the direction of the quotient, with another length. In both forms
+    the threshold lies halfway between the projected means: b = −½ αᵀ(m₊ + m₋).
+
+    N is always singular, so that ε must be positive. With ``penalty="coefficients"`` any symmetric K works, because N +
+    εI is positive definite. With ``penalty="function"``, H K H + εI must be positive definite; if K is singular and
+    several α give one decision, the solution of (H K + εI) α = 1₊/l₊ − 1₋/l₋ is taken, and a very small ε loses digits.
+    Coinciding class means are an error.
+
+    Complexity: n³/6 multiplications for n training rows, plus n³/2 with ``penalty="coefficients"``; two copies of K.
+
+    References
+    ----------
+    Mika, Rätsch, Weston, Schölkopf, Müller: Fisher discriminant analysis with kernels. IEEE Neural Networks for Signal
+    Processing IX, 1999.
+
+    Mika, Rätsch, Müller: A mathematical programming approach to the kernel Fisher algorithm. NIPS 13, 2001.
 
     Examples
     --------
@@ -67,20 +74,23 @@ class KernelFisher(KernelExpansion, BinarySolver):
     """
 
     name = "kernel_fisher"
-    summary = "Kernel Fisher discriminant: a direction in which class means are far apart and each class is narrow."
+    summary = "Kernel Fisher discriminant: a direction with distant class means and narrow classes."
 
     epsilon: float = real(
-        default=0.01, low=0, open_low=True, doc="ε: the larger, the closer to the direction between the means."
+        default=0.01,
+        low=0,
+        open_low=True,
+        doc="ε: larger values give a direction closer to the line between the means.",
     )
-    form: Literal["quotient", "program"] = choice(default="quotient", doc="Which of the two, as above.")
+    form: Literal["quotient", "program"] = choice(default="quotient", doc="Quotient or program, see the notes.")
     penalty: Literal["coefficients", "function"] = choice(
-        default="coefficients", doc="P: ‖α‖², or αᵀKα, the squared length of w."
+        default="coefficients", doc="P: ‖α‖² (``coefficients``), or αᵀKα (``function``), the squared length of w."
     )
     epsilon_scale: Literal["mean", "absolute"] = choice(
         default="mean",
-        doc="Whether `epsilon` counts in units of the mean of the diagonal of the total scatter K C K (of C K C with "
-        '``penalty="function"``), C = I − 11ᵀ/l, so that one value suits kernels and training parts of any size; '
-        "or as it is.",
+        doc="Unit of `epsilon`: ``mean``, the mean diagonal of the total scatter K C K (of C K C with "
+        '``penalty="function"``), C = I − 11ᵀ/l, so that one value suits kernels and training '
+        "parts of any size; or ``absolute``.",
     )
 
     @classmethod
@@ -94,7 +104,7 @@ class KernelFisher(KernelExpansion, BinarySolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [
             cls(),
             cls(form="program"),
@@ -114,7 +124,7 @@ class KernelFisher(KernelExpansion, BinarySolver):
         if np.abs(between).max() <= 1e-12 * np.abs(means).max():
             raise GramError(
                 "the means of the two classes coincide in feature space",
-                remedy="choose another kernel: this one does not tell the classes apart",
+                remedy="choose another kernel; this one does not separate the classes",
             )
         epsilon, alpha = (self._of_coefficients if self.penalty == "coefficients" else self._of_function)(
             K, between, classes

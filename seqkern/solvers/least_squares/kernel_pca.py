@@ -19,10 +19,9 @@ from seqkern.solvers.linear_algebra import centred, check_symmetric
 
 
 class KernelPCA(TransformerMixin, Solver):
-    """Kernel principal component analysis, from the Gram matrix alone.
+    r"""Kernel principal component analysis of a Gram matrix.
 
-    With K̄ = C K C, C = I − 11ᵀ/l, and K̄ u_c = λ_c u_c, the projection of x on component c is
-    Σ_i (u_ci / √λ_c) (K(x, x_i) − mean_j K(x_j, x_i)): the training means are the origin, also for new rows.
+    It is unsupervised: labels are ignored.
 
     Attributes
     ----------
@@ -35,15 +34,26 @@ class KernelPCA(TransformerMixin, Solver):
     explained_variance_ratio_ : ndarray of float64, shape (c,)
         The same as a share of the total variance, trace(K̄) / l.
     report_ : dict
-        ``objective`` is the sum of `explained_variance_`, ``residual`` the largest |K̄ u_c − λ_c u_c| as a share of λ_1.
+        ``objective`` is the sum of `explained_variance_`, ``residual`` the largest |K̄ u_c − λ_c u_c| as a share of
+        λ_1.
 
     Notes
     -----
-    Schölkopf, Smola & Müller 1998. Labels are not needed, and ignored. Only eigenvalues > 0 (up to rounding) have a
-    component: if there are fewer than `n_components`, a warning says so. Of an indefinite K the directions of negative
-    square are left out, but count in the total, so that shares may sum to more than 1; it is an error if the total is
-    not positive. Memory: one copy of K, with all components two. Time: about 2n³/3 multiplications, with all
-    components more.
+    With K̄ = C K C, C = I − 11ᵀ/l, and K̄ u_c = λ_c u_c, the projection of x on component c is
+
+    .. math:: \sum_i (u_{ci} / \sqrt{λ_c}) (K(x, x_i) − mean_j K(x_j, x_i))
+
+    The training mean is the origin, for new rows too. Only positive eigenvalues (up to rounding) have a
+    component; if there are fewer than `n_components`, a warning says so. With an indefinite K, negative eigenvalues are
+    left out but count in the total variance, so that shares may sum to more than 1; a total that is not positive is an
+    error.
+
+    Complexity: about 2n³/3 multiplications for n training rows, more for all components; one copy of K, two for all
+    components.
+
+    References
+    ----------
+    Schölkopf, Smola, Müller: Nonlinear component analysis as a kernel eigenvalue problem. Neural Computation 10, 1998.
 
     Examples
     --------
@@ -61,11 +71,11 @@ class KernelPCA(TransformerMixin, Solver):
     """
 
     name = "kernel_pca"
-    summary = "Kernel principal component analysis: shows records along the directions in which they differ most."
+    summary = "Kernel principal component analysis: the directions in which records differ most."
     targets: ClassVar[tuple[str, ...]] = ("none",)
 
     n_components: int | None = integer(
-        default=2, low=1, optional=True, doc="At most so many components, of largest variance first; None for all."
+        default=2, low=1, optional=True, doc="Maximum number of components, largest variance first; none: all."
     )
 
     def transform(self, K: Any) -> npt.NDArray[np.float64]:
@@ -118,7 +128,7 @@ class KernelPCA(TransformerMixin, Solver):
     def _check(self, count: int, trace: float) -> None:
         """Raise GramError if there is no variance, and warn if there are fewer components than wanted."""
         if count == 0 or trace <= 0:
-            none = "there is no direction of positive variance to project on"
+            none = "no direction has positive variance"
             less = f"the total variance in feature space is not positive: the centred matrix has the trace {trace:g}"
             raise GramError(
                 none if count == 0 else less,
@@ -147,6 +157,6 @@ class KernelPCA(TransformerMixin, Solver):
         }
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.dual_coef_, self.means_ = arrays["coef"], arrays["mean"]
         self.explained_variance_, self.explained_variance_ratio_ = arrays["variance"], arrays["ratio"]

@@ -23,10 +23,10 @@ from seqkern.core.errors import GramError
 from seqkern.solvers.linear_algebra import Definite, on_diagonal
 
 FIRST = 20
-"""At most so many steps of the iteration come first; it stops earlier if the rows within the margin stay the same."""
+"""Maximum number of initial iterations; they end earlier if the rows within the margin stay the same."""
 
 HALVINGS = 50
-"""So often the part of a step that holds its best point is halved."""
+"""Number of times the interval of the best step is halved."""
 
 
 Floats = npt.NDArray[np.float64]
@@ -101,7 +101,7 @@ def minimise(K: Floats, y: Floats, cost: Floats, *, tol: float, max_iter: int) -
     tol : float
         The largest violation of the optimality conditions, or the gap as a share of the primal objective.
     max_iter : int
-        At most so many solved systems.
+        Maximum number of linear systems.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def _factor(program: _Program) -> Definite:
         return Definite(matrix)
     except np.linalg.LinAlgError as error:
         raise GramError(
-            "K + 11ᵀ + I/(2C) is not positive definite, and the program has no unique solution",
+            "K + 11ᵀ + I/(2C) is not positive definite, so the program has no unique solution",
             remedy="lower C, repair the matrix (clip, flip, shift), or choose form=equality",
         ) from error
 
@@ -232,7 +232,7 @@ def _certificate(program: _Program, alpha: Floats) -> dict[str, Any]:
 def _report(best: dict[str, Any], iterations: int, tol: float, stuck: bool) -> dict[str, Any]:
     """Return the report; `stuck` says that rounding has ended the descent."""
     converged = best["residual"] <= tol or 0 <= best["gap"] <= tol
-    remark = {"remark": "K and 1/C differ by too many digits; lower C, or normalise the kernel"}
+    remark = {"remark": "K and 1/C differ by too many orders of magnitude; lower C, or normalise the kernel"}
     return {
         "converged": bool(converged),
         "iterations": int(iterations),

@@ -20,21 +20,14 @@ from seqkern.solvers.linear_algebra import Definite, Indefinite, check_symmetric
 from seqkern.solvers.shared import SearchesCost, class_weights, cost
 
 REFINEMENTS = 1
-"""So often what the factor leaves of the right side, by rounding, is solved for once more."""
+"""Number of refinement steps for the rounding errors of the factor."""
 
 ENOUGH = 1e-4
 """The system is solved when no equation is off by more, in units of the largest |y|, at least 1."""
 
 
 class LSSVC(SearchesCost, KernelExpansion, BinarySolver):
-    """Least-squares support vector classifier, in the equality or the inequality form.
-
-    Equality form (Suykens & Vandewalle 1999): minimise ½‖w‖² + C Σ ξ_i² subject to y_i f(x_i) = 1 − ξ_i, where
-    f(x) = w·φ(x) + b. With β = (α_i y_i) the solution is that of one linear system,
-    (K + I/(2C)) β + b 1 = y, Σ β_i = 0; every training row has its coefficient.
-
-    Inequality form (Mangasarian & Musicant 2001): minimise ½(‖w‖² + b²) + C Σ ξ_i² subject to y_i f(x_i) ≥ 1 − ξ_i.
-    Its dual is ½ αᵀQα − Σα over α ≥ 0 with Q = Y(K + 11ᵀ)Y + I/(2C), b = Σ α_i y_i; rows beyond the margin have α = 0.
+    r"""Least-squares SVM classifier, in the equality or the inequality form.
 
     Attributes
     ----------
@@ -51,10 +44,30 @@ class LSSVC(SearchesCost, KernelExpansion, BinarySolver):
 
     Notes
     -----
-    A singular K does no harm: I/(2C) is added. With an indefinite K the equality form gives the one stationary point
-    (no minimum if K + I/(2C) is indefinite), unless that system is singular, which is an error; the inequality form
-    is an error if Q is not positive definite. Memory: one copy of K, in the inequality form two. Time: n³/6
-    multiplications; the inequality form solves several systems of the size of its support besides.
+    With f(x) = w·φ(x) + b, the equality form solves
+
+    .. math:: \min_{w, b, ξ} ½ ‖w‖^2 + C \sum_i ξ_i^2  over  y_i f(x_i) = 1 − ξ_i
+
+    by one linear system for β_i = α_i y_i: (K + I/(2C)) β + b 1 = y, Σ β_i = 0. Every training row has a coefficient.
+    The inequality form solves
+
+    .. math:: \min_{w, b, ξ} ½ (‖w‖^2 + b^2) + C \sum_i ξ_i^2  over  y_i f(x_i) ≥ 1 − ξ_i
+
+    Its dual is ½ αᵀQα − Σα over α ≥ 0, with Q = Y(K + 11ᵀ)Y + I/(2C) and b = Σ α_i y_i; rows beyond the margin have α =
+    0.
+
+    A singular K is no problem, because I/(2C) is added. With an indefinite K the equality form gives the only
+    stationary point (not a minimum if K + I/(2C) is indefinite), unless the system is singular, which is an error; the
+    inequality form is an error if Q is not positive definite.
+
+    Complexity: n³/6 multiplications for n training rows and one copy of K; the inequality form takes two copies, and
+    solves several further systems of the size of its support.
+
+    References
+    ----------
+    Suykens, Vandewalle: Least squares support vector machine classifiers. Neural Processing Letters 9, 1999.
+
+    Mangasarian, Musicant: Lagrangian support vector machines. Journal of Machine Learning Research 1, 2001.
 
     Examples
     --------
@@ -71,23 +84,25 @@ class LSSVC(SearchesCost, KernelExpansion, BinarySolver):
     """
 
     name = "lssvc"
-    summary = "Least-squares support vector machine: like an SVM, but errors cost their square."
+    summary = "Least-squares support vector machine: like an SVM, but with squared errors."
 
     C: float = cost(
-        "Cost of a squared error. The γ of Suykens & Vandewalle and the ν of Mangasarian & Musicant are 2C."
+        "C, the cost of a squared error. The γ of Suykens & Vandewalle and the ν of Mangasarian & Musicant are 2C."
     )
-    form: Literal["equality", "inequality"] = choice(default="equality", doc="Which of the two, as above.")
+    form: Literal["equality", "inequality"] = choice(
+        default="equality", doc="Equality or inequality form, see the notes."
+    )
     class_weight: dict | str | None = class_weights("Factor of C for each class, as in `CSVC`.")
     tol: float = real(
         default=1e-6,
         low=0,
         open_low=True,
-        doc="The inequality form has converged when no condition of the optimum is violated by more, in units of the "
-        "margin: the largest |min(α_i Q_ii, (Qα)_i − 1)|; or when the duality gap is at most this share of the "
-        "primal objective. The equality form is solved in one go.",
+        doc="The inequality form has converged when the largest violation of the optimality "
+        "conditions, |min(α_i Q_ii, (Qα)_i − 1)|, in units of the margin, or the duality gap, as "
+        "a share of the primal objective, is at most this. The equality form is solved directly.",
     )
     max_iter: int = integer(
-        default=1000, low=1, doc="At most so many iterations of the inequality form, one solved system each."
+        default=1000, low=1, doc="Maximum number of iterations of the inequality form, one linear system each."
     )
 
     @property
@@ -97,7 +112,7 @@ class LSSVC(SearchesCost, KernelExpansion, BinarySolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(), cls(C=3.0, form="inequality"), cls(form="inequality", class_weight="balanced")]
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
@@ -115,10 +130,7 @@ class LSSVC(SearchesCost, KernelExpansion, BinarySolver):
 
 
 class LSSVR(SearchesCost, KernelExpansion, RealSolver):
-    """Least-squares support vector regression: ridge regression with a free bias.
-
-    Minimises ½‖w‖² + C Σ ξ_i² subject to f(x_i) = y_i − ξ_i, f(x) = w·φ(x) + b: the linear system
-    (K + I/(2C)) β + b 1 = y, Σ β_i = 0 (Saunders, Gammerman & Vovk 1998; Suykens et al. 2002).
+    r"""Least-squares support vector regression: kernel ridge regression with a free bias.
 
     Attributes
     ----------
@@ -128,6 +140,23 @@ class LSSVR(SearchesCost, KernelExpansion, RealSolver):
         b.
     report_ : dict
         As that of `LSSVC` in the equality form, whose notes hold too.
+
+    Notes
+    -----
+    With f(x) = w·φ(x) + b, it solves
+
+    .. math:: \min_{w, b, ξ} ½ ‖w‖^2 + C \sum_i ξ_i^2  over  f(x_i) = y_i − ξ_i
+
+    by one linear system: (K + I/(2C)) β + b 1 = y, Σ β_i = 0.
+
+    Complexity: n³/6 multiplications for n training rows, and one copy of K.
+
+    References
+    ----------
+    Saunders, Gammerman, Vovk: Ridge regression learning algorithm in dual variables. ICML 1998.
+
+    Suykens, Van Gestel, De Brabanter, De Moor, Vandewalle: Least Squares Support Vector Machines. World Scientific,
+    2002.
 
     Examples
     --------
@@ -142,9 +171,9 @@ class LSSVR(SearchesCost, KernelExpansion, RealSolver):
     """
 
     name = "lssvr"
-    summary = "Least-squares support vector regression: ridge regression on a kernel, errors cost their square."
+    summary = "Least-squares support vector regression: kernel ridge regression with a bias."
 
-    C: float = cost("Cost of a squared error.")
+    C: float = cost("C, the cost of a squared error.")
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Solve the system."""
@@ -214,7 +243,11 @@ def solve_system(
         left = y - product - errors - intercept
     residual = max(np.abs(left).max(), abs(beta.sum()))
     converged = bool(residual <= ENOUGH * max(1.0, np.abs(y).max()))
-    remark = {} if converged else {"remark": "K and 1/C differ by too many digits; lower C, or normalise the kernel"}
+    remark = (
+        {}
+        if converged
+        else {"remark": "K and 1/C differ by too many orders of magnitude; lower C, or normalise the kernel"}
+    )
     return (
         beta,
         intercept,

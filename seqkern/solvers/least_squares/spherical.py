@@ -17,21 +17,10 @@ from seqkern.solvers.svm.svm import CSVC
 
 
 class SphericalSVC(KernelExpansion, BinarySolver):
-    """Support vector machine on sphered data: the margin is measured where the training data have unit covariance.
+    """Support vector machine on sphered data: the margin does not depend on feature scales.
 
-    An ordinary SVM depends on the scale of every feature: stretching one moves the widest margin. Sphering takes that
-    away, and is where the P-SVM starts from (Hochreiter & Obermayer 2006). With φ̄(x) = φ(x) − mean_i φ(x_i),
-    Σ = (1/l) Σ φ̄(x_i) φ̄(x_i)ᵀ and s = trace Σ, this is the C-SVM on the kernel
-
-        S(x, z) = φ̄(x)ᵀ M⁻¹ φ̄(z),    M = (Σ + ρ s I) / (1 + ρ).
-
-    ρ → 0: M = Σ, the data are sphered, and an invertible linear map of the features changes nothing. ρ → ∞: M = s I,
-    an ordinary SVM on the centred Gram matrix K̄ = C K C divided by its mean diagonal s. In between the ridge keeps
-    directions of little variance from being blown up. It must be > 0: where the points span l − 1 dimensions, as under
-    an RBF kernel, sphered points all have the same distance, and every labelling would have the same margin.
-
-    All follows from K: on the training rows S = l (1 + ρ) K̄ (K̄ + l ρ s I)⁻¹, and for a new row k̄, centred with the
-    training means, S(x, ·) = l (1 + ρ) k̄ (K̄ + l ρ s I)⁻¹.
+    The margin of an ordinary SVM depends on the scale of every feature. Sphering removes that dependence; the P-SVM
+    starts from the same idea.
 
     Attributes
     ----------
@@ -44,9 +33,25 @@ class SphericalSVC(KernelExpansion, BinarySolver):
 
     Notes
     -----
-    Multiplying K by a number changes nothing. A singular K does no harm. It is an error if K̄ + l ρ s I is not
-    positive definite; with a smaller negative eigenvalue of K̄ the solution of the C-SVM may be a local one. S loses
-    about log10(1/ρ) of 16 digits. Memory: two copies of K. Time: n³/2 multiplications and the C-SVM.
+    With φ̄(x) = φ(x) − mean_i φ(x_i), Σ = (1/l) Σ_i φ̄(x_i) φ̄(x_i)ᵀ and s = trace Σ, this is the C-SVM on the kernel
+
+    .. math:: S(x, z) = φ̄(x)^T M^{−1} φ̄(z),  M = (Σ + ρ s I) / (1 + ρ)
+
+    ρ → 0 gives M = Σ: the data are sphered, and an invertible linear map of the features changes nothing. ρ → ∞ gives M
+    = s I: an ordinary SVM on the centred Gram matrix K̄ = C K C divided by its mean diagonal s. In between, ρ keeps
+    directions of small variance from being inflated. It must be positive: if the points span l − 1 dimensions, as under
+    an RBF kernel, sphered points are equidistant, and every labelling has the same margin.
+
+    All follows from K: on the training rows S = l (1 + ρ) K̄ (K̄ + l ρ s I)⁻¹, and for a new row k̄, centred with the
+    training means, S(x, ·) = l (1 + ρ) k̄ (K̄ + l ρ s I)⁻¹. Scaling K changes nothing, and K may be singular. It is an
+    error if K̄ + l ρ s I is not positive definite; with a smaller negative eigenvalue of K̄ the solution of the C-SVM
+    may be local. S loses about log10(1/ρ) of 16 digits.
+
+    Complexity: n³/2 multiplications for n training rows, and the C-SVM; two copies of K.
+
+    References
+    ----------
+    Hochreiter, Obermayer: Support vector machines for dyadic data. Neural Computation 18, 2006.
 
     Examples
     --------
@@ -67,8 +72,8 @@ class SphericalSVC(KernelExpansion, BinarySolver):
     summary = "Support vector machine on sphered data: its margin does not depend on the scale of the features."
     needs_semidefinite = True
 
-    C: float = cost("Cost of a margin error; infinite for a hard margin.", infinite=True)
-    ridge: float = real(default=0.1, low=0, open_low=True, doc="ρ: the smaller, the nearer to sphered data.")
+    C: float = cost("C, the cost of a margin error; infinite for a hard margin.", infinite=True)
+    ridge: float = real(default=0.1, low=0, open_low=True, doc="ρ: smaller values are closer to sphered data.")
     class_weight: dict | str | None = class_weights()
     tol: float = tolerance(1e-3, "As in `CSVC`.")
     max_iter: int = limit(10_000_000, "As in `CSVC`.")
@@ -84,7 +89,7 @@ class SphericalSVC(KernelExpansion, BinarySolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(tol=1e-6), cls(C=np.inf, ridge=10.0, tol=1e-6), cls(class_weight="balanced", tol=1e-6)]
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:

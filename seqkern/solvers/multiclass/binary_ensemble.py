@@ -1,4 +1,4 @@
-"""What multi-class solvers made of binary classifiers share: training, warm starts, reports, the model."""
+"""Shared by multi-class solvers built from binary classifiers: training, warm starts, reports, state."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self, TypeAlias
@@ -17,11 +17,11 @@ from seqkern.solvers.multiclass.meta_solver import MetaSolver
 from seqkern.solvers.solver_specs import solver_from_state
 
 Task: TypeAlias = tuple[npt.NDArray[np.int64], Callable[[npt.NDArray[np.int64]], npt.NDArray[Any]]]
-"""Places of the classes that a binary classifier learns, and the function from places of classes to its labels."""
+"""Indices of the classes of a binary classifier, and the function from class indices to its labels."""
 
 
 class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
-    """Base of solvers that train several binary classifiers; a subclass writes `tasks` and `_decide`.
+    """Base of solvers that train several binary classifiers; a subclass implements `tasks` and `_decide`.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # cons
     targets = ("multiclass",)
 
     def tasks(self, classes: npt.NDArray[Any]) -> Iterator[Task]:
-        """Yield the rows and the labels that each binary classifier learns.
+        """Yield the rows and labels of each binary classifier.
 
         Parameters
         ----------
@@ -42,15 +42,14 @@ class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # cons
         Yields
         ------
         places : ndarray of int64
-            Places in `classes` of the classes whose rows it learns.
+            Indices in `classes` of its classes.
         code : callable
-            Turns the rows' places in `classes`, int64, into labels of two classes; the second of them gets decisions
-            above zero.
+            Converts class indices, int64, into two labels; the second gets decisions above zero.
         """
         raise NotImplementedError
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
-        """Raise ParameterError where the labels of one classifier cannot go with the binary solver's parameters."""
+        """Raise ParameterError if the labels of one classifier do not suit the parameters of the binary solver."""
         classes, codes = np.unique(y, return_inverse=True)
         for places, code in self.tasks(classes):
             rows = np.isin(codes, places)
@@ -66,7 +65,7 @@ class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # cons
     def fit_after(
         self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
     ) -> Self:
-        """Fit; each classifier may begin with what that of `previous` learned. See `fit`."""
+        """Fit, with optional warm starts from the classifiers of `previous`. See `fit`."""
         self._starts = getattr(previous, "_trained", ()) if type(previous) is type(self) else ()
         try:
             return self.fit(K, y, groups)
@@ -76,7 +75,7 @@ class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # cons
     def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Train the classifiers."""
         tasks = list(self.tasks(self.classes_))
-        chain = hasattr(self, "_starts")  # of fits, each after another
+        chain = hasattr(self, "_starts")  # sequential fits
         starts = self._starts if chain and len(self._starts) == len(tasks) else [None] * len(tasks)
         records = self.input == "gram" or isinstance(K, Implicit)
         self._trained, columns = [], []
@@ -95,13 +94,13 @@ class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # cons
         return summary([classifier.report_ for classifier in self.machines_])
 
     def _of(self, K: Any, rows: npt.NDArray[np.int64], n: int) -> Any:
-        """Return what the binary solver takes of `K` for some of the n records; of all, `K` itself."""
+        """Return the input of the binary solver for some of the n records; `K` itself for all."""
         if len(rows) == n:
             return K
         return K[np.ix_(rows, rows)] if self.input == "gram" else take_rows(K, rows)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what only the next fit could begin with."""
+        """Drop the warm-start data."""
         return {key: value for key, value in vars(self).items() if key not in ("_trained", "_starts")}
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
@@ -114,21 +113,21 @@ class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # cons
         return {"machines": headers}, arrays
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.machines_ = [
             solver_from_state(one, unnest(str(number), arrays)) for number, one in enumerate(header["machines"])
         ]
 
 
 def against_rest(place: int, codes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return labels that tell one class from the others.
+    """Return labels of one class against the others.
 
     Parameters
     ----------
     place : int
-        Place of the class.
+        Index of the class.
     codes : ndarray of int64, shape (n,)
-        Places of the classes of rows.
+        Class indices of the rows.
 
     Returns
     -------

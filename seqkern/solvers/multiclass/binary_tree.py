@@ -1,4 +1,4 @@
-"""Several classes along a list: each classifier tells one class from those that come after it."""
+"""Several classes along a list: each classifier separates one class from all later ones."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -16,7 +16,7 @@ from seqkern.solvers.multiclass.binary_ensemble import BinaryEnsemble, Task, aga
 
 
 class BinaryTree(BinaryEnsemble):
-    """One classifier fewer than classes: each tells one class from all that come after it.
+    r"""One classifier fewer than classes: each separates a class from all later ones.
 
     Attributes
     ----------
@@ -27,10 +27,20 @@ class BinaryTree(BinaryEnsemble):
 
     Notes
     -----
-    The tree decoders of protein secondary structure of Hua & Sun 2001: SVM_TREE1 is ``[H, E, C]``, SVM_TREE2
-    ``[E, C, H]``, SVM_TREE3 ``[C, H, E]`` (the order of the last two changes nothing). A class's value is the least
-    decision on the way to it, those for the other branch with the sign changed: the class with the largest is where the
-    decisions lead.
+    With f_k the decision of class k against the later ones, in the order of the classes, class k has the value
+
+    .. math:: \min(−f_1(x), …, −f_{k−1}(x), f_k(x))
+
+    without f_k for the last class; the largest value is predicted. These are the tree decoders of protein secondary
+    structure of Hua & Sun: SVM_TREE1 is ``[H, E, C]``, SVM_TREE2 ``[E, C, H]``, SVM_TREE3 ``[C, H, E]`` (swapping the
+    last two changes nothing).
+
+    Complexity: c − 1 binary fits for c classes, on fewer and fewer rows.
+
+    References
+    ----------
+    Hua, Sun: A novel method of protein secondary structure prediction with high segment overlap measure: support vector
+    machine approach. Journal of Molecular Biology 308, 2001.
 
     Examples
     --------
@@ -48,19 +58,19 @@ class BinaryTree(BinaryEnsemble):
     """
 
     name = "binary_tree"
-    summary = "One class is told from the rest, then a second one from what is left, and so on."
+    summary = "Separates one class from the rest, then a second one from what is left, and so on."
 
     binary: Solver = component(
         "solver",
         kw_only=False,
-        doc="The binary solver; each step trains a clone on the rows of its class, as 1, and of those after it, as −1.",
+        doc="The binary solver; each step trains a clone on the rows of its class (1) and of later classes (−1).",
     )
     order: list[str] | None = labels(
         default=None,
         kw_only=False,
         list_parameter=True,
-        doc="The classes in the order in which they are decided; by default that of the labels. With helix, strand "
-        "and coil, ``[H, E, C]`` first tells helix from the rest, then strand from coil.",
+        doc="Order in which the classes are decided; by default that of the labels. For helix, strand "
+        "and coil, ``[H, E, C]`` first separates helix from the rest, then strand from coil.",
     )
 
     def _check_parameters(self) -> None:
@@ -72,7 +82,7 @@ class BinaryTree(BinaryEnsemble):
             )
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
-        """Raise ParameterError if the order is not of these classes, or where a classifier cannot learn them."""
+        """Raise ParameterError if the order does not match the classes, or a classifier cannot learn them."""
         self._places(np.unique(y))
         super().check_labels(y, groups)
 
@@ -84,8 +94,8 @@ class BinaryTree(BinaryEnsemble):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
-        from seqkern.solvers.svm.primal import PrimalSVC  # only here: of the contract suite alone
+        """Return solvers for the contract suite."""
+        from seqkern.solvers.svm.primal import PrimalSVC  # imported here: only the contract suite needs it
 
         return [cls(PrimalSVC(tol=1e-9))]
 
@@ -103,12 +113,12 @@ class BinaryTree(BinaryEnsemble):
         if sorted(map(str, meant)) != sorted(map(str, known)):
             raise ParameterError(
                 f"order={self.order!r} is not of these classes",
-                remedy=f"list each of them once: {', '.join(map(str, known))}",
+                remedy=f"list each class once: {', '.join(map(str, known))}",
             )
         return np.array([known.index(name) for name in meant])
 
     def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return the least decision on the way to each class, (m, classes)."""
+        """Return the smallest decision on the path to each class, (m, classes)."""
         out = np.empty((count_rows(K), len(self.classes_)))
         rest = np.full(len(out), np.inf)
         order = self.order_

@@ -18,10 +18,7 @@ ROUNDS = 5
 
 
 class DirectMulticlass(SearchesCost, ClassSolver):
-    """Direct multi-class SVM: one function for each class, all learned at once; the largest is predicted.
-
-    min ½ Σ_m ‖w_m‖² + C Σ_i Σ_{m ≠ y_i} ξ_im  over  f_{y_i}(x_i) ≥ f_m(x_i) + 2 − ξ_im, ξ ≥ 0,
-    f_m(x) = w_m·φ(x) + b_m.
+    r"""Direct multi-class SVM: one function for each class, all learned at once.
 
     Attributes
     ----------
@@ -32,15 +29,28 @@ class DirectMulticlass(SearchesCost, ClassSolver):
 
     Notes
     -----
-    Weston & Watkins 1998, as the lecture has it, but for the bias: theirs costs nothing, and the dual has an equation
-    for each class, Σ_i β_mi = 0. Here b_m² is paid for like ‖w_m‖², so that the equations are gone and the variables of
-    one row can move alone; the weights and the biases of all classes sum to zero by themselves. The dual,
-    max 2 Σα − ½ Σ_m β_mᵀ(K + σ)β_m over 0 ≤ α_im ≤ C, with β_mi = −α_im and for the row's own class Σ_m α_im, is
-    climbed by the blocks of those rows whose best variables gain most. Two classes give the C-SVM with the same C (and
-    such a bias).
+    With f_m(x) = w_m·φ(x) + b_m, it solves
 
-    ``report_`` has ``residual``, the largest violation, ``objective``, that of the dual (negative), and the duality
-    ``gap`` as a share of the primal objective. K must be positive semi-definite for the gap to be a bound.
+    .. math::
+
+        \min ½ \sum_m ‖w_m‖^2 + C \sum_i \sum_{m ≠ y_i} ξ_{im}
+        over  f_{y_i}(x_i) ≥ f_m(x_i) + 2 − ξ_{im},  ξ_{im} ≥ 0
+
+    and predicts the class with the largest f_m. Unlike in Weston & Watkins, b_m² is penalised like ‖w_m‖², which
+    removes the equality constraints Σ_i β_mi = 0 from the dual, so that the variables of one row can move alone.
+    Weights and biases of all classes sum to zero. The dual, max 2 Σα − ½ Σ_m β_mᵀ(K + σ)β_m over 0 ≤ α_im ≤ C, with
+    β_mi = −α_im, and Σ_m α_im for the row's own class, is solved by block ascent on the rows that gain most. With two
+    classes it is the C-SVM with the same C (and a penalised bias).
+
+    `report_` has ``residual``, the largest violation; ``objective``, that of the dual (negative); and the duality
+    ``gap`` as a share of the primal objective. The gap is a bound only if K is positive semi-definite.
+
+    Complexity: O(n·c) per move of one row, for n rows and c classes, and the whole Gram matrix in memory.
+
+    References
+    ----------
+    Weston, Watkins: Multi-class support vector machines. Technical report CSD-TR-98-04, Royal Holloway, University of
+    London, 1998.
 
     Examples
     --------
@@ -57,31 +67,32 @@ class DirectMulticlass(SearchesCost, ClassSolver):
     """
 
     name = "direct_multiclass"
-    summary = "One support vector machine for all classes at once: each row's own class must win by a margin."
+    summary = "One support vector machine for all classes at once: the true class must win by a margin."
     needs_semidefinite = True
     targets = ("multiclass",)
 
-    C: float = cost("Cost of a margin error.")
+    C: float = cost("C, the cost of a margin error.")
     bias: float = real(
         default=1.0,
         low=0,
-        doc="How cheap a bias is: b_m is the weight of a constant feature whose square is `bias` times the mean of "
-        "K's diagonal. Zero: no bias. The larger, the less of it is paid for, and the slower the fit.",
+        doc="How little the bias is penalised: b_m is the weight of a constant feature whose square "
+        "is `bias` times the mean diagonal of K. 0: no bias. Larger values penalise it less, and "
+        "slow the fit down.",
     )
     tol: float = tolerance(
-        1e-3, "The fit has converged when no condition is violated by more than this; margins are 2."
+        1e-3, "The fit has converged when no optimality condition is violated by more than this; margins are 2."
     )
-    max_iter: int = limit(10_000_000, "At most so many moves of one row.")
+    max_iter: int = limit(10_000_000, "Maximum number of moves of one row.")
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(tol=1e-6), cls(C=20.0, bias=0.0, tol=1e-5)]
 
     def fit_after(
         self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
     ) -> Self:
-        """Fit, beginning with the solution of another C, if `previous` has it for the same rows. See `fit`."""
+        """Fit, starting from the solution of `previous` for another C, if on the same rows. See `fit`."""
         self._start = getattr(previous, "_alpha", None)
         try:
             return self.fit(K, y, groups)
@@ -89,7 +100,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
             del self._start
 
     def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
-        """Descend, and compute from the solution how good it is."""
+        """Descend, and compute the optimality of the solution."""
         K = np.ascontiguousarray(K)
         n, c = len(y), len(self.classes_)
         self._sigma = float(self.bias) * float(np.mean(np.diagonal(K)))
@@ -97,7 +108,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
         room = np.empty(n), np.empty(n), np.empty(c)
         moves = 0
         for _ in range(ROUNDS):
-            outputs = self._outputs(K, _weights(alpha, y))  # anew: rounding errors add up over the moves
+            outputs = self._outputs(K, _weights(alpha, y))  # recomputed: rounding errors accumulate over the moves
             done = _direct_multiclass.descend(
                 K, y, self.C, self._sigma, alpha, outputs, *room, self.tol, self.max_iter - moves
             )
@@ -113,7 +124,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
         residual = _violation(alpha, outputs, y, self.C)
         square = float(np.sum(weights * outputs))
         short = np.maximum(0.0, 2 - outputs[y, np.arange(n)] + outputs)
-        primal = 0.5 * square + self.C * (short.sum() - 2 * n)  # each row's own class is short of itself by 2
+        primal = 0.5 * square + self.C * (short.sum() - 2 * n)  # offset of 2 for the true class of each row
         dual = 2 * float(alpha.sum()) - 0.5 * square
         return {
             "converged": residual <= self.tol,
@@ -124,7 +135,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
         }
 
     def _first(self, y: npt.NDArray[np.int64], c: int) -> npt.NDArray[np.float64]:
-        """Return the variables to begin with, (c, n): those of the solution before, as far as they are possible."""
+        """Return the initial variables, (c, n): those of the previous solution, clipped to the bounds."""
         start = getattr(self, "_start", None)
         if start is None or start.shape != (c, len(y)) or np.any(start[y, np.arange(len(y))]):
             return np.zeros((c, len(y)))
@@ -144,7 +155,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
         return np.stack([weighted_sums(K, columns, coef, constant) for coef, constant in parts], axis=1)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what only the next fit could begin with."""
+        """Drop the warm-start data."""
         return {key: value for key, value in vars(self).items() if key not in ("_alpha", "_start")}
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
@@ -152,7 +163,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
         return {}, {"coef": self.dual_coef_, "intercept": self.intercept_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.dual_coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
 
 

@@ -1,11 +1,11 @@
-"""What a solver made of a binary one takes and needs: what the binary one does."""
+"""Solvers built from a binary solver inherit its input and requirements."""
 
 from seqkern.core.errors import ParameterError
 from seqkern.solvers.contract import Solver
 
 
 class MetaSolver:
-    """Mixin of solvers with a parameter `binary`, a solver of two classes that gets the data as they are."""
+    """Mixin of solvers with a parameter `binary`, a binary solver that gets the same data."""
 
     binary: Solver
 
@@ -26,7 +26,7 @@ class MetaSolver:
 
     @property
     def selects(self) -> bool:
-        """Whether the binary solver takes few features of many."""
+        """Whether the binary solver selects features."""
         return getattr(self.binary, "selects", True)
 
     @property

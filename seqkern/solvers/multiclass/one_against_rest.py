@@ -1,4 +1,4 @@
-"""Several classes from a binary classifier for each of them."""
+"""Several classes by one binary classifier for each."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -14,7 +14,7 @@ from seqkern.solvers.multiclass.binary_ensemble import BinaryEnsemble, Task, aga
 
 
 class OneAgainstRest(BinaryEnsemble):
-    """One classifier for each class against all others; the class with the largest decision is predicted.
+    r"""One classifier for each class against all others; the largest decision is predicted.
 
     Attributes
     ----------
@@ -23,9 +23,20 @@ class OneAgainstRest(BinaryEnsemble):
 
     Notes
     -----
-    Vapnik 1998; Rifkin & Klautau 2004. All classifiers learn from one matrix, which none of them copies. The decisions
-    are compared as they are: they are of one scale where the margins are. A binary solver with weights of classes
-    knows these as 1 and −1.
+    With f_c the decision of class c against the rest, it predicts
+
+    .. math:: \arg\max_c f_c(x)
+
+    All classifiers learn from one matrix without copying it. Decisions are compared as they are: they have one scale if
+    the margins do. In a binary solver with class weights, the classes are 1 and −1.
+
+    Complexity: c binary fits on all rows for c classes.
+
+    References
+    ----------
+    Vapnik: Statistical Learning Theory. Wiley, 1998.
+
+    Rifkin, Klautau: In defense of one-vs-all classification. Journal of Machine Learning Research 5, 2004.
 
     Examples
     --------
@@ -42,7 +53,7 @@ class OneAgainstRest(BinaryEnsemble):
     """
 
     name = "one_against_rest"
-    summary = "One machine for each class against all others; the largest decision wins."
+    summary = "One classifier for each class against all others; the largest decision wins."
 
     binary: Solver = component(
         "solver",
@@ -57,8 +68,8 @@ class OneAgainstRest(BinaryEnsemble):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
-        # only here: of the contract suite alone
+        """Return solvers for the contract suite."""
+        # imported here: only the contract suite needs it
         from seqkern.solvers.psvm.psvm import PSVC
         from seqkern.solvers.svm.svm import CSVC
 

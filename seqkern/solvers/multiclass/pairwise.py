@@ -1,4 +1,4 @@
-"""Several classes from a binary classifier for each pair of them: by voting, or along a decision graph."""
+"""Several classes by one binary classifier for each pair: by voting, or along a decision graph."""
 
 import itertools
 from collections.abc import Iterator
@@ -16,22 +16,23 @@ from seqkern.solvers.feature_rows import take_rows
 from seqkern.solvers.multiclass.binary_ensemble import BinaryEnsemble, Task, squashed
 
 CHUNK_ROWS = 4096
-"""So many rows are predicted at a time."""
+"""Rows predicted at a time."""
 
 
 class PairwiseEnsemble(BinaryEnsemble):
-    """Base of solvers with one classifier for each pair of classes; each is trained on the rows of its two classes."""
+    """Base of solvers with one classifier for each pair of classes, trained on the rows of the two."""
 
     binary: Solver = component(
         "solver",
         kw_only=False,
-        doc="The binary solver; each pair trains a clone on its own rows (and, for a Gram matrix, columns).",
+        doc="The binary solver; each pair trains a clone on the rows of its two classes (and, for a "
+        "Gram matrix, columns).",
     )
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
-        from seqkern.solvers.svm.svm import CSVC  # only here: of the contract suite alone
+        """Return solvers for the contract suite."""
+        from seqkern.solvers.svm.svm import CSVC  # imported here: only the contract suite needs it
 
         return [cls(CSVC(tol=1e-6))]
 
@@ -67,7 +68,7 @@ class PairwiseEnsemble(BinaryEnsemble):
 
 
 class PairwiseVoting(PairwiseEnsemble):
-    """One classifier for each pair of classes; the class that wins most of its pairs is predicted.
+    r"""One classifier for each pair of classes; the class that wins most pairs is predicted.
 
     Attributes
     ----------
@@ -76,9 +77,21 @@ class PairwiseVoting(PairwiseEnsemble):
 
     Notes
     -----
-    Knerr, Personnaz & Dreyfus 1990; Kreßel 1999. Ties between classes with equally many votes are broken by
-    the sum of their decisions against all others, and after that by the order of the classes. `predict`
-    evaluates no pair of classes that can no longer win, and none once only one class can.
+    With f_ab the decision of the classifier of classes a and b, above zero for b and f_ba = −f_ab, it predicts
+
+    .. math:: \arg\max_c \sum_{a ≠ c} [f_{ac}(x) > 0]
+
+    Ties are broken by the sum of the decisions of a class against all others, then by the order of the classes.
+    `predict` evaluates no pair of classes that can no longer win, and stops when only one can.
+
+    Complexity: c(c − 1)/2 binary fits for c classes, each on the rows of two classes.
+
+    References
+    ----------
+    Knerr, Personnaz, Dreyfus: Single-layer learning revisited: a stepwise procedure for building and training a neural
+    network. In: Neurocomputing, Springer, 1990.
+
+    Kreßel: Pairwise classification and support vector machines. In: Advances in Kernel Methods, MIT Press, 1999.
 
     Examples
     --------
@@ -95,7 +108,7 @@ class PairwiseVoting(PairwiseEnsemble):
     """
 
     name = "pairwise_voting"
-    summary = "One machine for each pair of classes; the class that wins most of its pairs is predicted."
+    summary = "One classifier for each pair of classes; the class that wins most pairs is predicted."
 
     def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
         """Return one value for each class; the class with the largest is predicted.
@@ -144,7 +157,7 @@ class PairwiseVoting(PairwiseEnsemble):
         return votes + squashed(sums)
 
     def _winners(self, K: Any) -> npt.NDArray[np.int64]:
-        """Return the places of the predicted classes; pairs are evaluated until the winner of a row is certain."""
+        """Return the indices of the predicted classes; pairs are evaluated until the winner of a row is certain."""
         game = Game(len(self.classes_))
         decisions = np.full((count_rows(K), len(self.machines_)), np.nan)
         rows = np.arange(len(decisions))
@@ -156,7 +169,7 @@ class PairwiseVoting(PairwiseEnsemble):
                 part = K if len(own) == len(decisions) else take_rows(K, own)
                 decisions[own, j] = np.nan_to_num(classifier._decide(part, self.support_[classifier.support_]))
         counted = self._counted(decisions)
-        # classes that cannot win have not met all others, and their sums mean nothing
+        # classes that cannot win have not met all others, so their sums are meaningless
         counted[~game.standing(decisions)[2]] = -np.inf
         return np.argmax(counted, axis=1)
 
@@ -165,7 +178,7 @@ Standing: TypeAlias = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], np
 
 
 class Game:
-    """Which pairs of classes are still to be evaluated.
+    """The state of the votes: which pairs of classes remain to be evaluated.
 
     Parameters
     ----------
@@ -198,7 +211,7 @@ class Game:
         self.member[places, self.first] = self.member[places, self.second] = True
 
     def standing(self, decisions: npt.NDArray[np.float64]) -> Standing:
-        """Return what is known of each row after some of its pairs.
+        """Return the standing of each row after some of its pairs.
 
         Parameters
         ----------
@@ -210,7 +223,7 @@ class Game:
         votes : ndarray of float64, shape (m, c)
             Pairs that each class has won.
         left : ndarray of float64, shape (m, c)
-            Pairs of each class that are still to be evaluated.
+            Remaining pairs of each class.
         alive : ndarray of bool, shape (m, c)
             Whether the class can still win or tie.
         """
@@ -234,7 +247,7 @@ class Game:
         Returns
         -------
         ndarray of int64, shape (m,)
-            Place of the pair; −1 where the winner is certain.
+            Index of the pair; −1 if the winner is certain.
         """
         votes, left, alive = self.standing(decisions)
         leader = np.argmax(np.where(alive & (left > 0), votes + 1, 0.0), axis=1)
@@ -245,7 +258,7 @@ class Game:
 
 
 class DecisionDAG(PairwiseEnsemble):
-    """One classifier for each pair of classes, evaluated along a decision graph: each decision rules one class out.
+    r"""One classifier for each pair of classes, evaluated along a decision graph.
 
     Attributes
     ----------
@@ -254,9 +267,18 @@ class DecisionDAG(PairwiseEnsemble):
 
     Notes
     -----
-    Platt, Cristianini & Shawe-Taylor 2000. The classes are a list, of which the first and the last are told apart; the
-    loser leaves the list, until one is left: c − 1 decisions for each row. What is predicted depends on the order of
-    the classes.
+    The classes form a list. The classifier of its first and last class removes the loser until one class is left. With
+    f_ab above zero for b, and a and b the first and last of the list S,
+
+    .. math:: S ← S − [a] if f_{ab}(x) > 0, else S ← S − [b]
+
+    The prediction depends on the order of the classes.
+
+    Complexity: c(c − 1)/2 binary fits for c classes; c − 1 decisions per row.
+
+    References
+    ----------
+    Platt, Cristianini, Shawe-Taylor: Large margin DAGs for multiclass classification. NIPS 12, 2000.
 
     Examples
     --------
@@ -273,7 +295,7 @@ class DecisionDAG(PairwiseEnsemble):
     """
 
     name = "decision_dag"
-    summary = "One machine for each pair of classes; each decision rules one class out, until one is left."
+    summary = "One classifier for each pair of classes; each decision rules one class out, until one is left."
 
     def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
         """Return one value for each class; the class with the largest is predicted.
@@ -292,7 +314,7 @@ class DecisionDAG(PairwiseEnsemble):
         return super().decision_function(K)
 
     def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Go down the graph, a node for all its rows at a time."""
+        """Descend the graph, one node for all its rows at a time."""
         c, m = len(self.classes_), count_rows(K)
         out = np.zeros((m, c))
         first, last = np.zeros(m, dtype=np.int64), np.full(m, c - 1)
@@ -307,7 +329,7 @@ class DecisionDAG(PairwiseEnsemble):
                 decision = classifier._decide(take_rows(K, rows), columns[classifier.support_])
                 out[rows, a], out[rows, b] = gone + squashed(-decision), gone + squashed(decision)
                 second = decision > 0
-                out[rows, np.where(second, b, a)] += 1  # the winner left later, or not at all
+                out[rows, np.where(second, b, a)] += 1  # the winner is removed later, or never
                 first[rows[second]] = a + 1
                 last[rows[~second]] = b - 1
         return out

@@ -18,31 +18,32 @@ class PotentialSVM(Solver):
     """What `PSVC` and `PSVR` share: parameters, the fit, the model."""
 
     C: float = cost(
-        "Bound on every |α_j|; infinite for none. A small one limits the influence of single columns.", infinite=True
+        "C, the bound on every |α_j|; infinite for none. A small bound limits the influence of single columns.",
+        infinite=True,
     )
-    epsilon: float = real(default=0.1, low=0, doc="ε: the larger, the fewer support columns.")
+    epsilon: float = real(default=0.1, low=0, doc="ε: larger values select fewer support columns.")
     epsilon_scale: Literal["max", "absolute"] = choice(
         default="max",
-        doc="Whether `epsilon` counts in units of ε_max = ‖K̃ᵀy‖_∞, from which on no column is selected (so that one "
-        "value suits training parts of any size), or as it is.",
+        doc="Unit of `epsilon`: ``max``, ε_max = ‖K̃ᵀy‖_∞, above which no column is selected, so that "
+        "one value suits training parts of any size; or ``absolute``.",
     )
     tol: float = tolerance(
         1e-6,
-        "The fit has converged when the largest violation of the optimality conditions, in units of ε_max, and the "
-        "duality gap, in units of ½‖y − b‖², are both at most this.",
+        "The fit has converged when the largest violation of the optimality conditions, in units "
+        "of ε_max, and the duality gap, in units of ½‖y − b‖², are both at most this.",
     )
-    max_iter: int = limit(1_000_000, "At most so many moves of one variable.")
+    max_iter: int = limit(1_000_000, "Maximum number of moves of one variable.")
     kernel: Literal["precomputed", "features"] = choice(
         default="precomputed",
-        doc="Whether K is a square Gram matrix, whose columns are the training rows, or any matrix, whose columns are "
-        "features or other objects. Features may also be a sparse matrix.",
+        doc="``precomputed``: K is a square Gram matrix whose columns are the training rows; "
+        "``features``: any matrix whose columns are features or other objects, possibly sparse.",
     )
     cache_size: float = real(
         default=256,
         low=1,
-        doc="For a K that is a memory map of more than so many MiB: at most so much of it is in memory at a time, and "
-        "the rest is read from its file whenever it is needed. Room for sixteen columns is the least. The matrix "
-        "Q of the working set, at most 128 MiB, comes on top.",
+        doc="Memory in MiB for a larger memory-mapped K; the rest is read from its file when needed. "
+        "It must hold at least sixteen columns. The matrix Q of the working set, at most 128 MiB, "
+        "comes on top.",
     )
 
     @property
@@ -70,7 +71,7 @@ class PotentialSVM(Solver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [
             cls(),
             cls(C=np.inf, epsilon=0.5, epsilon_scale="absolute"),
@@ -94,7 +95,7 @@ class PotentialSVM(Solver):
 
     def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Standardise the columns, minimise the dual, keep the columns with α ≠ 0."""
-        # only here: training needs scipy's sparse matrices and LAPACK, 0.2 s to import, and prediction does not
+        # imported here: it takes 0.2 s, and prediction does not need it
         from seqkern.solvers.psvm.potential.dual import Dual
         from seqkern.solvers.psvm.potential.minimiser import minimise
         from seqkern.solvers.psvm.potential.storage import columns_of
@@ -144,17 +145,17 @@ class PotentialSVM(Solver):
         return {"intercept": self.intercept_}, arrays
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.intercept_ = header["intercept"]
         self.alpha_, self.means_, self.scales_ = (arrays[key] for key in ("alpha", "mean", "scale"))
 
 
 class PSVC(PotentialSVM, BinarySolver):
-    """P-SVM classifier: the potential support vector machine, learning the classes as −1 and 1.
+    r"""P-SVM classifier: the potential support vector machine, with the classes as −1 and 1.
 
-    f(x) = Σ_j α_j k̃(x, z_j) + b, where k̃ has each column of K standardised (mean 0, variance 1 with divisor
-    l) on the training rows, b is the mean of y, and α minimises ½ αᵀK̃ᵀK̃α − yᵀK̃α + ε‖α‖₁ over −C ≤ α_j ≤ C.
-    K need be neither positive definite nor symmetric.
+    K may be any matrix, neither positive definite nor symmetric. It may also be a `scipy.sparse.linalg.LinearOperator`
+    with `matvec` and `rmatvec`, if it is too large to store: potential/columns_operator.py describes the requirements
+    and builds one from the feature vectors of a kernel.
 
     Attributes
     ----------
@@ -171,11 +172,19 @@ class PSVC(PotentialSVM, BinarySolver):
 
     Notes
     -----
-    K may also be a `scipy.sparse.linalg.LinearOperator` with `matvec` and `rmatvec`, when it is too large to store:
-    potential/columns_operator.py says what it must give, and makes one of the feature vectors of a kernel.
+    f(x) = Σ_j α_j k̃(x, z_j) + b, where k̃ has each column of K standardised (mean 0, variance 1 with divisor l) on the
+    l training rows, b is the mean of y, and α solves
 
-    Hochreiter & Obermayer, Neural Computation 18, 2006. With infinite C this is the lasso. A constant column
-    gets α = 0 and a warning. potential/minimiser.py describes the algorithm.
+    .. math:: \min_α ½ α^T K̃^T K̃ α − y^T K̃ α + ε ‖α‖_1  over  −C ≤ α_j ≤ C
+
+    With infinite C this is the lasso. A constant column gets α = 0 and a warning.
+
+    Complexity: one look at all columns takes O(l·N) for N columns; only the working set's part of K̃ᵀK̃ is stored.
+    potential/minimiser.py describes the algorithm.
+
+    References
+    ----------
+    Hochreiter, Obermayer: Support vector machines for dyadic data. Neural Computation 18, 2006.
 
     Examples
     --------
@@ -199,9 +208,21 @@ class PSVC(PotentialSVM, BinarySolver):
 
 
 class PSVR(PotentialSVM, RealSolver):
-    """P-SVM regression: the potential support vector machine for real y.
+    r"""P-SVM regression: the potential support vector machine for real y.
 
-    Parameters, attributes and notes are those of `PSVC`.
+    Parameters and attributes are those of `PSVC`.
+
+    Notes
+    -----
+    With K̃ as in `PSVC`, it solves
+
+    .. math:: \min_α ½ α^T K̃^T K̃ α − y^T K̃ α + ε ‖α‖_1  over  −C ≤ α_j ≤ C
+
+    Complexity: one look at all columns takes O(l·N) for l rows and N columns.
+
+    References
+    ----------
+    Hochreiter, Obermayer: Support vector machines for dyadic data. Neural Computation 18, 2006.
 
     Examples
     --------
@@ -216,4 +237,4 @@ class PSVR(PotentialSVM, RealSolver):
     """
 
     name = "psvr"
-    summary = "Potential support vector machine for real labels: selects few support features; epsilon sets how few."
+    summary = "Potential support vector machine for regression: selects few support features."

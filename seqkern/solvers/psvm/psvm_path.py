@@ -170,7 +170,7 @@ def psvm_path(
     epsilons : array_like of float, optional
         In units of `solver.epsilon_scale`; they are sorted from the largest to the smallest.
     n_epsilons : int
-        Without `epsilons`: so many, from ε_max, where nothing is selected, each the same share of the one before.
+        Number of values without `epsilons`: a geometric sequence from ε_max, where nothing is selected.
     smallest : float
         The last of them, in units of ε_max.
 
@@ -312,7 +312,7 @@ def prepared(solver: PotentialSVM, K: Any, y: npt.ArrayLike) -> tuple[PotentialS
         As `solver.fit` does.
     """
     if not isinstance(solver, PotentialSVM):
-        raise ParameterError(f"{solver!r} is no P-SVM", remedy="give a PSVC or a PSVR")
+        raise ParameterError(f"{solver!r} is not a P-SVM", remedy="give a PSVC or a PSVR")
     solver = clone(solver)
     K, target = solver.checked_data(K, y)
     return (
@@ -345,7 +345,7 @@ def _grid(
         return shares * np.abs(columns.products(target - target.mean())).max()
     epsilons = np.sort(np.asarray(epsilons, dtype=np.float64).ravel())[::-1]
     if not len(epsilons):
-        raise ParameterError("epsilons is empty", remedy="give one value or more")
+        raise ParameterError("epsilons is empty", remedy="give at least one value")
     for epsilon in epsilons:
         check_real("epsilons", epsilon, 0)
     return epsilons
@@ -378,7 +378,7 @@ def _path(
     if missed:
         gaps = [gap for gap in missed if gap is not None]
         worst = f" (gap {max(gaps):.3g} at most)" if gaps else ""
-        text = f"for {len(missed)} of {len(grid)} values of epsilon the P-SVM stopped before it converged{worst}"
+        text = f"for {len(missed)} of {len(grid)} values of epsilon the P-SVM did not converge{worst}"
         warn_unconverged(text, stacklevel=3)
     return Path(grid, dual.epsilon_max, supports, alphas, columns.means, columns.scales, intercept, reports, solver)
 
@@ -394,8 +394,8 @@ def _left_out(
     """Return the decisions about the rows `test` of the path that is learned from the rows `train`."""
     if _is_classifier(solver) and len(np.unique(target[train])) < 2:
         raise LabelError(
-            "in a training part of the cross-validation all labels are of one class",
-            remedy="make other folds, with members of both classes in at least two of them",
+            "a training part of the cross-validation has labels of one class only",
+            remedy="choose folds with samples of both classes in at least two of them",
         )
     square = solver.input == "gram"
     path = _path(solver, columns.part(train, train if square else None), target[train], grid)
@@ -421,7 +421,7 @@ def _fold_numbers(
         return deal(target if classes else np.zeros(size, dtype=np.int64), int(np.asarray(folds)), seed)
     names, numbers = np.unique(np.asarray(folds), return_inverse=True)
     if len(numbers) != size:
-        raise ParameterError(f"folds names the parts of {len(numbers)} rows, and K has {size}")
+        raise ParameterError(f"folds has {len(numbers)} rows, and K has {size}")
     if len(names) < 2:
-        raise ParameterError("folds names one part only", remedy="give two or more")
+        raise ParameterError("folds has one part only", remedy="give two parts or more")
     return numbers

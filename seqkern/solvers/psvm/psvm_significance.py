@@ -171,7 +171,7 @@ def psvm_significance(
             stepped += np.maximum.accumulate(shuffled[::-1])[::-1] >= true * (1 - SAME)
     if failed:
         warn_unconverged(
-            f"{failed} of {fits} fits of the P-SVM did not converge, so that p-values may be wrong: raise max_iter",
+            f"{failed} of {fits} fits of the P-SVM did not converge, so p-values may be wrong; raise max_iter",
             stacklevel=2,
         )
     p = (1 + single) / (1 + n_permutations)

@@ -28,13 +28,11 @@ from seqkern.solvers.solver_specs import build_solver, make_solver, solver_from_
 
 
 class SelectedClassifier(ClassSolver):
-    """Scale the features, select some, and learn from these; how many, and which predictor, by cross-validation.
+    """Scale the features, select some, and learn from these.
 
-    Where `n_features` or `predictor` leaves a choice, the error of each pair is estimated on the training rows alone:
-    in each part of an inner cross-validation the scaler, the selector and the predictor learn anew from the other
-    rows, and new values are clipped to their range. The error of F features is the mean of those of F − a, F and
-    F + a, so that no lucky F is chosen. Of equal errors that of the fewest features wins, then that of the least
-    complex predictor, then the first. At the end all three learn from all training rows.
+    If `n_features` or `predictor` leaves a choice, cross-validation on the training rows decides: in each inner fold,
+    scaler, selector and predictor learn from the other rows, and new values are clipped to their range. In the end all
+    three learn from all training rows.
 
     Attributes
     ----------
@@ -52,11 +50,24 @@ class SelectedClassifier(ClassSolver):
 
     Notes
     -----
-    The ranking protocol of Hochreiter & Obermayer (in Schölkopf, Tsuda & Vert, eds., Kernel Methods in Computational
-    Biology, 2004) is this with ``PSVMFeatureSelector(ranking="leave_one_out")``, ``folds="leave_one_out"``, a scaler
-    with normalisation and present call, and ν-SVM of several ν: the inner parts rank by ``selector.inner()``, the whole
-    by all parts together. With other folds, or without present call, it is a shorter one. `support_` is the selected
-    features; all features with quantile normalisation, which looks at whole rows.
+    With err(F) the inner error of F features, it minimises
+
+    .. math:: (err(F − a) + err(F) + err(F + a)) / 3
+
+    over F and the predictor, so that no lucky F is chosen. Ties go to the fewest features, then to the least complex
+    predictor, then to the first.
+
+    The ranking protocol of Hochreiter & Obermayer is this solver with ``PSVMFeatureSelector(ranking="leave_one_out")``,
+    ``folds="leave_one_out"``, a scaler with normalisation and present call, and a ν-SVM with several ν: inner parts
+    rank by ``selector.inner()``, the whole by all parts together. Other folds, or no present call, give a shorter
+    protocol. `support_` holds the selected features; with quantile normalisation, which uses whole rows, all features.
+
+    Complexity: for each inner fold one selection, and one fit for each F and predictor.
+
+    References
+    ----------
+    Hochreiter, Obermayer: Gene selection for microarray data. In: Kernel Methods in Computational Biology, MIT Press,
+    2004.
 
     Examples
     --------
@@ -73,13 +84,16 @@ class SelectedClassifier(ClassSolver):
     """
 
     name = "selected"
-    summary = "Selects features (genes) that tell the classes apart, and learns from these alone."
+    summary = "Selects features (genes) that separate the classes, and learns from these alone."
     input = "features"
     targets = ("binary", "multiclass")
     accepts_groups = True
 
     selector: Selector = component(
-        "selector", kw_only=False, list_parameter=True, doc="Its own number of features is replaced."
+        "selector",
+        kw_only=False,
+        list_parameter=True,
+        doc="The feature selector; its own number of features is replaced.",
     )
     predictor: Solver | list[Solver] = component(
         "solver",
@@ -87,20 +101,24 @@ class SelectedClassifier(ClassSolver):
         expand=True,
         kw_only=False,
         list_parameter=True,
-        doc="Who learns from the selected features: on their Gram matrix, if it takes one. A binary one learns "
-        "several classes by pairwise voting. In a spec, a grid: ``{solver: nusvc, nu: [0.1, 0.3]}``.",
+        doc="The solver for the selected features; it gets their Gram matrix if it takes one. A "
+        "binary solver learns several classes by pairwise voting. In a spec, a grid: ``{solver: "
+        "nusvc, nu: [0.1, 0.3]}``.",
     )
     n_features: int | list[int] = integer(
-        default=20, low=1, several=True, list_parameter=True, doc="F, or several to choose from."
+        default=20, low=1, several=True, list_parameter=True, doc="F, or several values to choose from."
     )
-    scaler: ExpressionScaler | None = component("scaler", default=None, list_parameter=True, doc="Fitted in each part.")
-    around: int = integer(default=1, low=0, doc="a: how many features more, and fewer, count for an error.")
+    scaler: ExpressionScaler | None = component(
+        "scaler", default=None, list_parameter=True, doc="Scaler of the features, fitted in each part."
+    )
+    around: int = integer(default=1, low=0, doc="a: errors are averaged over F − a, F and F + a features.")
     folds: int | str = integer(
         default=LEAVE_ONE_OUT,
         low=2,
         words=(LEAVE_ONE_OUT,),
-        doc="The inner cross-validation: each row by itself, or so many stratified parts "
-        "(`selected_choice.inner_parts`). The groups that `fit` is given stay together, in leave-one-out too.",
+        doc="The inner cross-validation: leave-one-out, or this many stratified folds "
+        "(`selected_choice.inner_parts`). Groups given to `fit` stay together, in leave-one-out "
+        "too.",
     )
 
     def _check_parameters(self) -> None:
@@ -111,7 +129,7 @@ class SelectedClassifier(ClassSolver):
         self.selector.check_parameters()
         if not self._predictors() or not all(_can_predict(one) for one in self._predictors()):
             raise ParameterError(
-                f"predictor={self.predictor!r} is not possible", remedy="give a solver of classes, or a list of some"
+                f"predictor={self.predictor!r} is not possible", remedy="give a classifier, or a list of classifiers"
             )
         for predictor in self._predictors():
             predictor.check_parameters()
@@ -136,8 +154,8 @@ class SelectedClassifier(ClassSolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
-        # only here: of the contract suite alone
+        """Return solvers for the contract suite."""
+        # imported here: only the contract suite needs it
         from seqkern.solvers.psvm.psvm import PSVC
         from seqkern.solvers.selection.selectors.psvm import PSVMFeatureSelector
         from seqkern.solvers.svm.svm import CSVC
@@ -191,7 +209,8 @@ class SelectedClassifier(ClassSolver):
         selected = best_features(selector)
         if not len(selected):
             raise ParameterError(
-                f"selector {self.selector.name!r} chooses no feature", remedy="loosen its parameters, or the scaler's"
+                f"selector {self.selector.name!r} selects no feature",
+                remedy="relax its parameters, or those of the scaler",
             )
         self.scaler_ = None if self.scaler is None else clone(self.scaler).fit(K)
         every = self.scaler_ is not None and self.scaler_.needs_all_columns()
@@ -266,7 +285,7 @@ class SelectedClassifier(ClassSolver):
         return {"machine": machine, "scaler": header}, arrays
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
         scaler = header["scaler"]
         self.scaler_ = None if scaler is None else scaler_from_state(scaler, unnest("scaler", arrays))

@@ -76,7 +76,7 @@ def inner_parts(y: npt.ArrayLike, folds: int | str, groups: npt.ArrayLike | None
     rarest = min(len(np.unique(groups[y == c])) for c in classes)
     remedy = "give one number of features and one predictor, or more records"
     if rarest < 2:
-        raise ParameterError("a class of a training part has one record (or group) alone", remedy=remedy)
+        raise ParameterError("a class of a training part has only one record (or group)", remedy=remedy)
     fold = groups if folds == LEAVE_ONE_OUT else deal(y, min(int(folds), rarest), SEED, groups)
     parts = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in np.unique(fold)]
     parts = [(train, test) for train, test in parts if len(np.unique(y[train])) == len(classes)]

@@ -37,23 +37,24 @@ SIGMA = 0.1
 """σ in units of the median ‖φ − m‖²: larger, and steps are short; smaller, and the bias lags behind."""
 
 MEAN_OF = 2000
-"""m is the mean of about so many samples."""
+"""Number of samples, about, of which m is the mean."""
 
 MUCH = 0.25
-"""m = 0 if m·m is less than so many times the mean K(x, x): then it would save less than it costs."""
+"""m = 0 if m·m is below this multiple of the mean K(x, x): it would then save less than it costs."""
 
 LATE = 0.5, 1.2
 """What a pass finds of the gap at its samples, before it moves them, is so many times the gap after it: at least, at
 most. It is less than the gap where samples were left out that should not have been."""
 
 SHRINK = 0.2
-"""A sample at a bound leaves when its gradient is beyond so many times the largest projected one of the last pass."""
+"""A sample at a bound leaves when its gradient exceeds this multiple of the largest projected gradient of the last
+pass."""
 
 FEW = 1000
-"""So many samples mostly have enough room to make α feasible."""
+"""This many samples are usually enough to make α feasible."""
 
 AGAIN = 10
-"""After so many passes there is a certificate in any case, for it takes up what was left out too early."""
+"""After this many passes a certificate is computed in any case, because it restores samples left out too early."""
 
 
 @dataclass(frozen=True)

@@ -141,7 +141,7 @@ def not_separable(K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> str
     if separable:
         return None
     return (
-        "no plane was found that separates the classes with this kernel, so that there is no hard margin (their "
-        f"convex hulls are not further apart than {distance:.1g} of the typical length of a vector); give a finite C, "
-        "such as 1000, or choose another kernel"
+        "no plane was found that separates the classes with this kernel, so there is no hard margin (their convex "
+        f"hulls are at most {distance:.1g} of the typical length of a vector apart); give a finite C such as 1000, or "
+        "choose another kernel"
     )

@@ -24,8 +24,9 @@ LARGEST = 1e100
 """Of larger coefficients the sums of squares may not be finite."""
 
 UNBOUNDED = (
-    "LIBSVM's coefficients grew beyond all bounds, as they do where the kernel matrix is not positive semi-definite; "
-    "repair it (clip, flip, shift), give a finite C, or choose solver psvc or psvr, which takes any matrix"
+    "LIBSVM's coefficients diverged, as they do if the kernel matrix is not positive "
+    "semi-definite; repair it (clip, flip, shift), give a finite C, or choose solver psvc or "
+    "psvr, which takes any matrix"
 )
 
 
@@ -43,8 +44,8 @@ class LibsvmMachine(KernelExpansion):
     needs_semidefinite = True
     last_parameters: ClassVar[tuple[str, ...]] = ("tol", "max_iter")
 
-    tol: float = tolerance(1e-3, "LIBSVM stops when the largest violation of the optimality conditions is below it.")
-    max_iter: int = limit(10_000_000, "At most so many iterations.")
+    tol: float = tolerance(1e-3, "LIBSVM stops when the largest violation of the optimality conditions is below this.")
+    max_iter: int = limit(10_000_000, "Maximum number of iterations.")
 
     def _run(
         self,
@@ -140,7 +141,7 @@ def libsvm_estimator(name: str, **params: Any) -> Any:
     -------
     sklearn.svm estimator
     """
-    from sklearn import svm  # only here: scikit-learn costs a second of start-up, and prediction needs none of it
+    from sklearn import svm  # imported here: scikit-learn takes a second, and prediction does not need it
 
     return getattr(svm, name)(**params)
 

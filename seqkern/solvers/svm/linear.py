@@ -19,10 +19,11 @@ from seqkern.solvers.svm.dual_coordinate import Descent
 
 
 class LinearSVC(SearchesCost, BinarySolver):
-    """Support vector machine with soft margin that needs no Gram matrix: the optimum is that of `CSVC`.
+    r"""Support vector machine without a Gram matrix; same optimum as `CSVC`.
 
-    It minimises ½ ‖w‖² + Σ C_i max(0, 1 − y_i (w·φ_i + b)) by dual coordinate descent. Time and memory grow with the
-    number of samples, not with its square.
+    `fit` takes an `Implicit`, or a matrix of features X, dense or sparse, with K = X Xᵀ. After an `Implicit`,
+    `decision_function` takes an `Implicit` with the same tables, or kernel rows like `CSVC`; after a matrix, features.
+    The weights are not kept: a model holds the support vectors.
 
     Attributes
     ----------
@@ -38,12 +39,18 @@ class LinearSVC(SearchesCost, BinarySolver):
 
     Notes
     -----
-    `fit` takes an `Implicit`, or a matrix of features X, dense or sparse, with K = X Xᵀ. After the former
-    `decision_function` takes an `Implicit` with the same tables, or kernel rows like that of `CSVC`; after the latter,
-    features. The weights are not kept: a model holds the support vectors.
+    By dual coordinate descent (see `dual_coordinate`), it solves
 
-    Hsieh, Chang, Lin, Keerthi & Sundararajan, ICML 2008; `dual_coordinate` describes the algorithm. LIBLINEAR solves
-    nearly the same problem, but it penalises the bias and hands out no α: a yardstick, and not a part of this.
+    .. math:: \min_{w, b} ½ ‖w‖^2 + \sum_i C_i \max(0, 1 − y_i (w·φ_i + b))
+
+    LIBLINEAR solves nearly the same problem, but penalises the bias and does not return α.
+
+    Complexity: one pass takes time proportional to the non-zero features of all n samples, so that time and memory grow
+    linearly with n; the number of passes depends on C and `tol`.
+
+    References
+    ----------
+    Hsieh, Chang, Lin, Keerthi, Sundararajan: A dual coordinate descent method for large-scale linear SVM. ICML 2008.
 
     Examples
     --------
@@ -68,22 +75,20 @@ class LinearSVC(SearchesCost, BinarySolver):
     """
 
     name = "linear_svc"
-    summary = "Support vector machine without a Gram matrix, for many sequences: the same machine as csvc."
+    summary = "Support vector machine without a Gram matrix, for many sequences: same solution as csvc."
     input: ClassVar[str] = "implicit"
 
-    C: float = cost("Cost of a margin error.")
+    C: float = cost("C, the cost of a margin error.")
     class_weight: dict | str | None = class_weights()
     tol: float = tolerance(
-        1e-3, "The fit has converged when the duality gap is at most this share of the primal value."
+        1e-3, "The fit has converged when the duality gap is at most this share of the primal objective."
     )
-    max_epochs: int = integer(
-        default=1000, low=1, doc="At most so many passes; passes over few records count in proportion."
-    )
-    seed: int = random_seed("Of the order in which the records are looked at.")
+    max_epochs: int = integer(default=1000, low=1, doc="Maximum number of passes; partial passes count in proportion.")
+    seed: int = random_seed("Seed of the order of the records.")
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         exact: dict[str, Any] = {"tol": 1e-9, "max_epochs": 100_000}
         return [cls(**exact), cls(C=0.3, class_weight="balanced", **exact)]
 
@@ -135,8 +140,8 @@ class LinearSVC(SearchesCost, BinarySolver):
             vectors = getattr(self, "_vectors", None)
             if vectors is None or vectors.tables is not K.tables:
                 raise ParameterError(
-                    "these feature vectors have other tables than those that the solver was fitted on",
-                    remedy="take both from one Implicit, or give kernel rows",
+                    "these feature vectors have other tables than the training data",
+                    remedy="take both from the same Implicit, or give kernel rows",
                 )
             weights = vectors.zeros()
             vectors.add(weights, self.coefficients_)
@@ -174,7 +179,7 @@ class LinearSVC(SearchesCost, BinarySolver):
         return {"intercept": self.intercept_}, {"coef": self.coefficients_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.intercept_ = header["intercept"]
         self.coefficients_ = arrays["coef"]
 

@@ -23,9 +23,7 @@ ROUNDING = 1e-12  # α is LIBSVM's solution divided by ρ and multiplied again
 
 
 class NuSVC(LibsvmMachine, BinarySolver):
-    """ν-SVM: the support vector machine whose ν bounds the share of margin errors.
-
-    min ½‖w‖² − νρ + (1/l) Σξ  over  y f(x) ≥ ρ − ξ, ξ ≥ 0, ρ ≥ 0; decisions are in units of ρ.
+    r"""ν-SVM: support vector machine in which ν bounds the share of margin errors.
 
     Attributes
     ----------
@@ -35,13 +33,25 @@ class NuSVC(LibsvmMachine, BinarySolver):
 
     Notes
     -----
-    Schölkopf, Smola, Williamson & Bartlett 2000; Crisp & Burges 2000. It is the C-SVM whose C is 1/ρ, which ``report_``
-    has as ``C``. ``residual`` is LIBSVM's stopping quantity computed from the solution in double precision, in the
-    units of `tol`; ``objective`` the dual ½ αᵀQα; ``gap`` the duality gap as a share of αᵀQα. Where the gap is large
-    LIBSVM runs again with a smaller tolerance.
+    With f(x) = w·φ(x) + b, it solves
 
-    With a ν so small that the reduced convex hulls of the classes overlap the margin is zero and the decision means
-    nothing: the fit ends with a warning that says so, not converged.
+    .. math:: \min_{w, b, ξ, ρ} ½ ‖w‖^2 − ν ρ + (1/n) \sum_i ξ_i  over  y_i f(x_i) ≥ ρ − ξ_i,  ξ_i ≥ 0,  ρ ≥ 0
+
+    Decisions are in units of ρ: the solution is that of the C-SVM with C = 1/ρ, which `report_` holds as ``C``.
+    ``residual`` is LIBSVM's stopping quantity recomputed in double precision, in the units of `tol`; ``objective`` is
+    the dual ½ αᵀQα; ``gap`` is the duality gap as a share of αᵀQα. If the gap is large, LIBSVM runs again with a
+    smaller tolerance.
+
+    If ν is so small that the reduced convex hulls of the classes overlap, the margin is zero and the decision is
+    meaningless: the fit ends unconverged, with a warning.
+
+    Complexity: O(n²) to O(n³) for n training rows; prediction takes O(s) per row for s support vectors.
+
+    References
+    ----------
+    Schölkopf, Smola, Williamson, Bartlett: New support vector algorithms. Neural Computation 12, 2000.
+
+    Crisp, Burges: A geometric interpretation of ν-SVM classifiers. NIPS 12, 2000.
 
     Examples
     --------
@@ -67,13 +77,13 @@ class NuSVC(LibsvmMachine, BinarySolver):
         low=0,
         high=1,
         open_low=True,
-        doc="ν: at most this share of the training rows are errors or inside the margin, at least this share are "
-        "support vectors. It can be at most 2·min(l₊, l₋)/l; a larger one is refused.",
+        doc="ν: at most this share of the training rows are margin errors, at least this share are "
+        "support vectors. The largest feasible value is 2·min(l₊, l₋)/l.",
     )
     tol: float = changed(
         default=1e-3,
-        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of the mean diagonal of "
-        "K, is below it.",
+        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of the "
+        "mean diagonal of K, is below this.",
     )
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
@@ -98,7 +108,7 @@ class NuSVC(LibsvmMachine, BinarySolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(nu=0.1, tol=1e-7), cls(tol=1e-7)]
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
@@ -152,7 +162,7 @@ class NuSVC(LibsvmMachine, BinarySolver):
     def _remark(self) -> str:
         """Return why there is no solution, and what to do."""
         return (
-            f"with nu={self.nu:g} no margin was found, since the classes overlap too much for so few margin errors; "
+            f"with nu={self.nu:g} no margin was found: the classes overlap too much for so few margin errors; "
             "give a larger nu, or solver csvc"
         )
 

@@ -20,15 +20,16 @@ NO_LENGTH = 1e-3
 """A mean of support vectors that is shorter, in units of their typical length, is taken for zero."""
 
 AT_ORIGIN = (
-    "no plane was found that leaves the origin on one side of the rows, as of a centred matrix: the decision means "
-    "nothing; choose another kernel, such as rbf, or none of the transforms that centre"
+    "no plane separates the rows from the origin, as for a centred matrix, so the decision is "
+    "meaningless; choose another kernel such as rbf, or no centring transform"
 )
 
 
 class OneClassSVM(LibsvmMachine, BinarySolver):
-    """One-class SVM: where the members of one class lie; a decision below zero is outside.
+    r"""One-class SVM: the region of one class; a decision below zero is outside.
 
-    min ½‖w‖² − ρ + (1/(ν l)) Σξ  over  w·φ(x) ≥ ρ − ξ, ξ ≥ 0; the decision is ν l (w·φ(x) − ρ).
+    Without labels it learns all rows. With two classes it learns the members of ``classes_[1]``, the positives, and
+    ignores the others.
 
     Attributes
     ----------
@@ -41,10 +42,19 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
 
     Notes
     -----
-    Schölkopf, Platt, Shawe-Taylor, Smola & Williamson 2001. Without labels it learns all rows. Of two classes it learns
-    the members of ``classes_[1]``, the positives, alone; the others are never looked at. ``report_`` has ``residual``,
-    LIBSVM's stopping quantity computed from the solution in double precision, in the units of `tol`, ``objective``, the
-    dual ½ αᵀKα, and the duality ``gap`` as a share of it.
+    It solves
+
+    .. math:: \min_{w, ξ, ρ} ½ ‖w‖^2 − ρ + (1/(ν n)) \sum_i ξ_i  over  w·φ(x_i) ≥ ρ − ξ_i,  ξ_i ≥ 0
+
+    The decision is ν n (w·φ(x) − ρ). `report_` has ``residual``, LIBSVM's stopping quantity recomputed in double
+    precision, in the units of `tol`; ``objective``, the dual ½ αᵀKα; and the duality ``gap`` as a share of it.
+
+    Complexity: O(n²) to O(n³) for n training rows; prediction takes O(s) per row for s support vectors.
+
+    References
+    ----------
+    Schölkopf, Platt, Shawe-Taylor, Smola, Williamson: Estimating the support of a high-dimensional distribution. Neural
+    Computation 13, 2001.
 
     Examples
     --------
@@ -60,7 +70,7 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
     """
 
     name = "one_class_svm"
-    summary = "One-class support vector machine: learns the positives alone, and where they end."
+    summary = "One-class support vector machine: learns the region of the positives alone."
     targets: ClassVar[tuple[str, ...]] = ("binary", "none")
 
     nu: float = real(
@@ -68,12 +78,12 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
         low=0,
         high=1,
         open_low=True,
-        doc="ν: at most this share of the rows that it learns lie outside, at least this share are support vectors.",
+        doc="ν: at most this share of the learned rows lie outside, at least this share are support vectors.",
     )
     tol: float = changed(
         default=1e-3,
-        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of the mean diagonal of "
-        "K, is below it.",
+        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of the "
+        "mean diagonal of K, is below this.",
     )
 
     @classmethod
@@ -87,7 +97,7 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(tol=1e-7), cls(nu=0.2, tol=1e-7)]
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64] | None) -> dict[str, Any]:

@@ -21,12 +21,10 @@ from seqkern.solvers.svm.primal_rows import Rows
 
 
 class PrimalSVC(SearchesCost, AnyClassSolver):
-    """Support vector machine with squared errors, trained in the primal on features, for two classes or more.
+    r"""Support vector machine with squared errors, trained in the primal on features.
 
-    It minimises ½ ‖w‖² + C Σ_i c_i ξ_i², ξ_i = max(0, 1 − y_i (w·φ_i + b)), or without the maximum (least squares),
-    by Newton's method. Of several classes each has a classifier against the rest; all are trained at once, on the same
-    passes over the samples. Time and memory grow with the number of samples, not with its square, and samples whose
-    features do not fit into memory can be computed anew on each pass.
+    With several classes there is one classifier for each against the rest; all are trained at once, on the same passes
+    over the samples. Features that do not fit into memory can be recomputed on each pass.
 
     Attributes
     ----------
@@ -43,10 +41,25 @@ class PrimalSVC(SearchesCost, AnyClassSolver):
 
     Notes
     -----
-    Keerthi & DeCoste 2005; Chapelle 2007. `primal_newton` describes the algorithm. `fit` takes a matrix, dense or
-    sparse, or FeatureBlocks: float32 features are multiplied in float32, what is summed over them is float64, in a
-    fixed order. Memory besides the features: for d up to 8,191 features about four matrices of d × d, and nine numbers
-    for each sample and class. `fit_after` begins with the weights for another C; between such fits one matrix is kept.
+    By Newton's method (see `primal_newton`), with ξ_i = max(0, 1 − y_i (w·φ_i + b)), or without the maximum (least
+    squares), it solves
+
+    .. math:: \min_{w, b} ½ ‖w‖^2 + C \sum_i c_i ξ_i^2
+
+    `fit` takes a matrix, dense or sparse, or FeatureBlocks: float32 features are multiplied in float32 and summed in
+    float64, in a fixed order. Memory besides the features: for up to 8,191 features d about four d × d matrices, and
+    nine numbers for each sample and class. `fit_after` starts from the weights for another C; one matrix is kept
+    between such fits.
+
+    Complexity: O(n·d) per pass for n samples with d features, several passes per Newton step, and O(d³) for the
+    preconditioner.
+
+    References
+    ----------
+    Keerthi, DeCoste: A modified finite Newton method for fast solution of large scale linear SVMs. Journal of Machine
+    Learning Research 6, 2005.
+
+    Chapelle: Training a support vector machine in the primal. Neural Computation 19, 2007.
 
     Examples
     --------
@@ -66,16 +79,17 @@ class PrimalSVC(SearchesCost, AnyClassSolver):
     accepts_blocks: ClassVar[bool] = True
     selects: ClassVar[bool] = False
 
-    C: float = cost("Cost of a squared error.")
+    C: float = cost("C, the cost of a squared error.")
     loss: Literal["squared_hinge", "squared"] = choice(
         default="squared_hinge",
-        doc="Whether records beyond their margin cost nothing, or their squared distance from it as well.",
+        doc="``squared_hinge``: records beyond their margin cost nothing; ``least_squares``: their "
+        "squared distance from it.",
     )
     class_weight: dict | str | None = class_weights()
     tol: float = tolerance(
-        1e-4, "The fit has converged when the duality gap is at most this share of the primal value."
+        1e-4, "The fit has converged when the duality gap is at most this share of the primal objective."
     )
-    max_iter: int = limit(100, "At most so many Newton steps.")
+    max_iter: int = limit(100, "Maximum number of Newton steps.")
 
     @property
     def iterative(self) -> bool:
@@ -84,7 +98,7 @@ class PrimalSVC(SearchesCost, AnyClassSolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(tol=1e-9), cls(C=0.3, loss="squared", tol=1e-9), cls(class_weight="balanced", tol=1e-9)]
 
     def fit_after(
@@ -164,10 +178,10 @@ class PrimalSVC(SearchesCost, AnyClassSolver):
         return {}, {"coef": self.coef_, "intercept": self.intercept_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Set what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         self.coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what only the next fit could begin with."""
+        """Drop the warm-start data."""
         state = cast("dict[str, Any]", super().__getstate__())
         return {key: value for key, value in state.items() if key not in ("_weights", "_conditioner", "_previous")}

@@ -16,7 +16,7 @@ WORTH = 6000
 """Nor where a Cholesky factor takes more than so many operations, which are fast ones, for each entry of the rows."""
 
 SHARES = 4
-"""Factors for so many values of κ between one and its double."""
+"""Number of factors for values of κ between one and its double."""
 
 SMALL = 1e-9
 """What is added to the diagonal for the bias; of the mean diagonal, what is added first to an indefinite matrix."""

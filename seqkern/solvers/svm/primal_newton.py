@@ -28,7 +28,7 @@ SOLVED_WHOLLY = 1e-4
 """The same where one step leads to the minimum, since all rows are active whatever the weights are."""
 
 MOST_PRODUCTS = 250
-"""At most so many products with the Hessian in a Newton step."""
+"""Maximum number of products with the Hessian per Newton step."""
 
 
 class DualityGap(NamedTuple):
@@ -116,7 +116,7 @@ class PrimalMachines:
         tol : float
             > 0, the gap as a share of the primal value.
         max_iter : int
-            At most so many steps.
+            Maximum number of steps.
 
         Returns
         -------

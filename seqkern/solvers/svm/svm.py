@@ -14,9 +14,7 @@ from seqkern.solvers.svm.libsvm import LibsvmMachine, libsvm_estimator, on_rows,
 
 
 class CSVC(SearchesCost, LibsvmMachine, BinarySolver):
-    """Support vector machine with soft margin (C-SVM) on a Gram matrix; with infinite C, the hard margin.
-
-    min ½‖w‖² + C Σξ  over  y f(x) ≥ 1 − ξ, ξ ≥ 0.
+    r"""Support vector machine (C-SVM) on a Gram matrix; infinite C gives a hard margin.
 
     Attributes
     ----------
@@ -26,13 +24,28 @@ class CSVC(SearchesCost, LibsvmMachine, BinarySolver):
 
     Notes
     -----
-    Cortes & Vapnik 1995; Chang & Lin 2011. ``report_`` has ``residual``, LIBSVM's stopping quantity computed
-    from the solution in double precision, ``objective``, the dual ½ αᵀQα − Σα, and for finite C the duality ``gap`` as
-    a share of the primal objective. The Gram matrix should be positive semi-definite; on an indefinite one the solution
-    is a local one, and the gap bounds nothing.
+    With f(x) = w·φ(x) + b, it solves
 
-    Classes that no plane separates have no hard margin: the dual is unbounded. That is found through the distance of
-    their convex hulls (Bennett & Bredensteiner 2000), and the fit ends with a warning that says so, not converged.
+    .. math:: \min_{w, b, ξ} ½ ‖w‖^2 + C \sum_i ξ_i  over  y_i f(x_i) ≥ 1 − ξ_i,  ξ_i ≥ 0
+
+    `report_` has ``residual``, LIBSVM's stopping quantity recomputed in double precision; ``objective``, the dual ½
+    αᵀQα − Σα; and for finite C the duality ``gap`` as a share of the primal objective. The Gram matrix should be
+    positive semi-definite; on an indefinite one the solution is local, and the gap bounds nothing.
+
+    Classes that no plane separates have no hard margin: the dual is unbounded. This is detected from the distance of
+    their convex hulls; the fit then ends unconverged, with a warning.
+
+    Complexity: O(n²) to O(n³) for n training rows, depending on C and the kernel; prediction takes O(s) per row for s
+    support vectors.
+
+    References
+    ----------
+    Cortes, Vapnik: Support-vector networks. Machine Learning 20, 1995.
+
+    Chang, Lin: LIBSVM: a library for support vector machines. ACM Transactions on Intelligent Systems and Technology 2,
+    2011.
+
+    Bennett, Bredensteiner: Duality and geometry in SVM classifiers. ICML 2000.
 
     Examples
     --------
@@ -48,15 +61,15 @@ class CSVC(SearchesCost, LibsvmMachine, BinarySolver):
     """
 
     name = "csvc"
-    summary = "Support vector machine: the widest margin between two classes, with a price C for errors."
+    summary = "Support vector machine: the widest margin between two classes, with a cost C for errors."
 
-    C: float = cost("Cost of a margin error; infinite for a hard margin.", infinite=True)
+    C: float = cost("C, the cost of a margin error; infinite for a hard margin.", infinite=True)
     class_weight: dict | str | None = class_weights()
-    max_iter: int = changed(default=10_000_000, doc="At most so many iterations; LIBSVM's own limit by default.")
+    max_iter: int = changed(default=10_000_000, doc="Maximum number of iterations; by default LIBSVM's own limit.")
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(tol=1e-6), cls(C=0.3, class_weight="balanced", tol=1e-6), cls(C=np.inf, tol=1e-6)]
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
@@ -64,7 +77,7 @@ class CSVC(SearchesCost, LibsvmMachine, BinarySolver):
         weights = class_factors(self.class_weight, self.classes_, y)
         estimator = libsvm_estimator("SVC", C=self.C, class_weight=dict(zip((-1.0, 1.0), weights, strict=True)))
         if np.isinf(self.C):
-            # imported here: what a hard margin needs costs start-up, and prediction needs none of it
+            # imported here: it slows start-up, and prediction does not need it
             from seqkern.solvers.svm.hulls import not_separable
 
             report = self._run_if_solvable(estimator, K, y, lambda: not_separable(K, y))

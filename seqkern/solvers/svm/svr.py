@@ -16,9 +16,7 @@ SLOW = "a smaller C or a larger tol needs fewer iterations, and max_iter allows 
 
 
 class SVR(LibsvmMachine, RealSolver):
-    """ε-SVR: support vector regression that forgives errors up to ε.
-
-    min ½‖w‖² + C Σ max(0, |y − f(x)| − ε).
+    r"""ε-SVR: support vector regression; errors up to ε cost nothing.
 
     Attributes
     ----------
@@ -28,13 +26,23 @@ class SVR(LibsvmMachine, RealSolver):
 
     Notes
     -----
-    Drucker, Burges, Kaufman, Smola & Vapnik 1997. ``report_`` has ``residual``, LIBSVM's stopping quantity computed
-    from the solution in double precision, ``objective``, the dual ½ βᵀKβ + ε‖β‖₁ − yᵀβ, and for finite C the duality
-    ``gap`` as a share of the primal objective.
+    With f(x) = w·φ(x) + b, it solves
 
-    With infinite C the dual is unbounded where no function comes within ε of all values. That is found through convex
-    hulls (Bi & Bennett 2003), in four times the memory of K, and the fit ends with a warning that says so, not
-    converged.
+    .. math:: \min_{w, b} ½ ‖w‖^2 + C \sum_i \max(0, |y_i − f(x_i)| − ε)
+
+    `report_` has ``residual``, LIBSVM's stopping quantity recomputed in double precision; ``objective``, the dual ½
+    βᵀKβ + ε‖β‖₁ − yᵀβ; and for finite C the duality ``gap`` as a share of the primal objective.
+
+    With infinite C the dual is unbounded if no function comes within ε of all values. This is detected from convex
+    hulls, in four times the memory of K; the fit then ends unconverged, with a warning.
+
+    Complexity: O(n²) to O(n³) for n training rows; prediction takes O(s) per row for s support vectors.
+
+    References
+    ----------
+    Drucker, Burges, Kaufman, Smola, Vapnik: Support vector regression machines. NIPS 9, 1997.
+
+    Bi, Bennett: A geometric approach to support vector regression. Neurocomputing 55, 2003.
 
     Examples
     --------
@@ -49,13 +57,13 @@ class SVR(LibsvmMachine, RealSolver):
     """
 
     name = "svr"
-    summary = "Support vector regression: a smooth function, errors up to epsilon cost nothing."
+    summary = "Support vector regression: a smooth function; errors up to epsilon cost nothing."
 
-    C: float = cost("Cost of an error beyond ε; infinite for none.", infinite=True)
-    epsilon: float = real(default=0.1, low=0, doc="ε, in units of y: errors up to it cost nothing.")
+    C: float = cost("C, the cost of an error beyond ε; infinite allows none.", infinite=True)
+    epsilon: float = real(default=0.1, low=0, doc="ε, in units of y: smaller errors cost nothing.")
     tol: float = changed(
         default=1e-3,
-        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of y, is below it.",
+        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of y, is below this.",
     )
 
     @classmethod
@@ -69,7 +77,7 @@ class SVR(LibsvmMachine, RealSolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(tol=1e-6), cls(C=10.0, epsilon=0.0, tol=1e-6)]
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
@@ -104,9 +112,7 @@ class SVR(LibsvmMachine, RealSolver):
 
 
 class NuSVR(LibsvmMachine, RealSolver):
-    """ν-SVR: support vector regression that finds its ε; ν bounds the share of errors beyond it.
-
-    min ½‖w‖² + C l (νε + (1/l) Σ max(0, |y − f(x)| − ε))  over ε ≥ 0 too.
+    r"""ν-SVR: support vector regression that finds ε itself; ν bounds the share of larger errors.
 
     Attributes
     ----------
@@ -116,8 +122,17 @@ class NuSVR(LibsvmMachine, RealSolver):
 
     Notes
     -----
-    Schölkopf, Smola, Williamson & Bartlett 2000. ``report_`` has the ``epsilon`` that was found, ``residual`` and
-    ``gap`` as `SVR`, and ``objective``, the dual ½ βᵀKβ − yᵀβ.
+    With f(x) = w·φ(x) + b, it solves
+
+    .. math:: \min_{w, b, ε ≥ 0} ½ ‖w‖^2 + C n (ν ε + (1/n) \sum_i \max(0, |y_i − f(x_i)| − ε))
+
+    `report_` has the ``epsilon`` found, ``residual`` and ``gap`` as `SVR`, and ``objective``, the dual ½ βᵀKβ − yᵀβ.
+
+    Complexity: O(n²) to O(n³) for n training rows; prediction takes O(s) per row for s support vectors.
+
+    References
+    ----------
+    Schölkopf, Smola, Williamson, Bartlett: New support vector algorithms. Neural Computation 12, 2000.
 
     Examples
     --------
@@ -132,7 +147,7 @@ class NuSVR(LibsvmMachine, RealSolver):
     name = "nusvr"
     summary = "Support vector regression in which nu bounds the share of errors that count."
 
-    C: float = cost("Cost of an error beyond ε.")
+    C: float = cost("C, the cost of an error beyond ε.")
     nu: float = real(
         default=0.5,
         low=0,
@@ -143,7 +158,7 @@ class NuSVR(LibsvmMachine, RealSolver):
     )
     tol: float = changed(
         default=1e-3,
-        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of y, is below it.",
+        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of y, is below this.",
     )
 
     @classmethod
@@ -157,7 +172,7 @@ class NuSVR(LibsvmMachine, RealSolver):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
+        """Return solvers for the contract suite."""
         return [cls(tol=1e-6), cls(C=10.0, nu=0.2, tol=1e-6)]
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:

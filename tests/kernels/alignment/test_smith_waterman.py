@@ -336,7 +336,7 @@ def test_shares_sum_to_the_score(gap_open, gap_extend):
 
 def test_giants_are_not_taken_apart(monkeypatch):
     monkeypatch.setattr(best_scores, "MOST_CELLS", 100)
-    with pytest.raises(SequenceError, match="11 and 10 letters are too long to be taken apart"):
+    with pytest.raises(SequenceError, match="11 and 10 residues are too long to be explained"):
         shares("H" * 11, "H" * 10)
 
 

@@ -102,14 +102,14 @@ def test_numbers_as_labels_and_too_few_labels_are_errors():
 @pytest.mark.parametrize("y", [[-1] * 4, [0] * 4, [-1.0] * 4, [False] * 4])
 def test_labels_without_a_positive_are_an_error(y):
     for kernel in (FisherKernel(), FisherKernel(model="markov")):
-        with pytest.raises(LabelError, match="learns from positives, and there is none among 4 labels"):
+        with pytest.raises(LabelError, match="learns from positives, and there are none among 4 labels"):
             kernel.fit(encode(NEGATIVE), y)
 
 
 @pytest.mark.parametrize("model", ["profile", "markov"])
 def test_a_model_of_one_positive_or_none_with_letters_is_told_of(model):
-    alone = "1 positives, 1 with letters: the profile HMM is mostly its priors"
-    none = "{} positives, 0 with letters: the model is the background alone"
+    alone = "1 positives, 1 with unmasked residues: the profile HMM mostly reflects its priors"
+    none = "{} positives, 0 with unmasked residues: the model is the background alone"
     for strings, y, told in (
         (["ACGT", "TTTT"], [1, -1], [alone] if model == "profile" else []),
         (["", "TTTT"], [1, -1], [none.format(1)]),
@@ -177,7 +177,7 @@ def test_models_of_one_file_are_side_by_side(file, tmp_path):
 
 
 def test_a_file_of_another_alphabet_is_an_error_that_names_file_and_alphabets(file):
-    with pytest.raises(SequenceError, match="alphabet protein, the model dna") as error:
+    with pytest.raises(SequenceError, match="alphabet protein, the model has dna") as error:
         FisherKernel(hmm=str(file)).kernel(encode(["MKV"], "protein"))
     assert str(file) in str(error.value)
     with pytest.raises(FileError, match="no such file"):
@@ -219,9 +219,9 @@ def test_scores_of_a_markov_chain_for_any_alphabet():
         ({"transitions": "yes"}, "transitions='yes'"),
         ({"order": -1}, "order=-1"),
         ({"pseudocount": 0}, "pseudocount=0"),
-        ({"model": "markov", "hmm": "a.hmm"}, "no hmm"),
-        ({"model": "markov", "transitions": True}, "no transitions"),
-        ({"model": "markov", "order": 8}, "order=8 is too much"),
+        ({"model": "markov", "hmm": "a.hmm"}, "hmm does not apply"),
+        ({"model": "markov", "transitions": True}, "transitions does not apply"),
+        ({"model": "markov", "order": 8}, "order=8 is too large"),
     ],
 )
 def test_bad_parameters_are_errors(parameters, message):

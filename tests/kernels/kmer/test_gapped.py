@@ -255,7 +255,7 @@ def test_features_have_names():
     assert {name for name, value in zip(names, row, strict=True) if value} == {"AA*", "A*B", "*AB"}
     with pytest.raises(ParameterError, match="give alphabet="):
         GappedKmerKernel(3, 2).feature_names()
-    with pytest.raises(ParameterError, match="names of features are too many"):
+    with pytest.raises(ParameterError, match="feature names are too many"):
         GappedKmerKernel(20, 10).feature_names("dna")
 
 
@@ -267,7 +267,7 @@ def test_features_that_cannot_be_are_refused_before_the_work(monkeypatch):
     with pytest.raises(ParameterError, match=r"1.94e\+11 features need about .* of memory"):
         GappedKmerKernel(20, 10).features(encode(["ACGT" * 10**6]))
     monkeypatch.setattr(subset_features, "available_memory", lambda: 1000)
-    with pytest.raises(ParameterError, match="of memory; choose shorter words"):
+    with pytest.raises(ParameterError, match="of memory; choose shorter k-mers"):
         GappedKmerKernel(5, 3).features(X)
 
 
@@ -288,7 +288,7 @@ def test_features_that_cannot_be_are_refused_before_the_work(monkeypatch):
         ({"estimator": "best"}, "choose count or full or truncated"),
         ({"center_weighted": "often"}, "center_weighted='often'"),
         ({"center_weighted": True, "algorithm": "diagonals"}, "choose algorithm=subsets or algorithm=pairs"),
-        ({"l": 31, "k": 15, "algorithm": "subsets"}, "l=31 is out of reach of algorithm=subsets; choose algorithm="),
+        ({"l": 31, "k": 15, "algorithm": "subsets"}, "l=31 is not feasible with algorithm=subsets; choose algorithm="),
         ({"algorithm": "neighbours"}, "choose auto or subsets"),
     ],
 )
@@ -298,7 +298,7 @@ def test_wrong_parameters_are_named(params, message):
 
 
 def test_sequences_that_cannot_be_compared_are_named():
-    with pytest.raises(SequenceError, match=r"record '2': 3 letters are fewer than l=5; .* smaller l"):
+    with pytest.raises(SequenceError, match=r"record '2': 3 residues are fewer than l=5; .* smaller l"):
         GappedKmerKernel(5, 3)(encode(["ACGTACGT", "ACG"]))
     with pytest.raises(SequenceError, match="zero_diagonal=zero"):
         GappedKmerKernel(5, 3, short="zero")(encode(["ACG", "AC"]))

@@ -212,7 +212,7 @@ def test_wrong_parameters_are_named(params, message):
 
 
 def test_short_sequences_are_named():
-    with pytest.raises(SequenceError, match=r"record '2': 5 letters are fewer than g=6"):
+    with pytest.raises(SequenceError, match=r"record '2': 5 residues are fewer than g=6"):
         GappyKernel()(encode(["ACGTACGT", "ACGTA"]))
 
 
@@ -233,5 +233,5 @@ def test_without_memory_nothing_is_listed(monkeypatch):
 def test_messages_name_the_window():
     with pytest.raises(ParameterError, match="g=40 is too large for an alphabet of 4 letters; choose g up to 31"):
         GappyKernel(40, 4)(["ACGT" * 20])
-    with pytest.raises(SequenceError, match=r"3 letters are fewer than g=6; .* choose a smaller g"):
+    with pytest.raises(SequenceError, match=r"3 residues are fewer than g=6; .* choose a smaller g"):
         GappyKernel(6, 4)(["ACG"])

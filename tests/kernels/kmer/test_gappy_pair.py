@@ -390,14 +390,14 @@ def test_plan_names_the_candidates():
         ({"k": 0}, "k=0"),
         ({"sigma": 0}, "sigma=0"),
         ({"distance_weight": "cosine"}, "specific or linear or exponential or gaussian"),
-        ({"distance_weight": "linear", "presence": True}, "presence has no meaning"),
+        ({"distance_weight": "linear", "presence": True}, "presence does not apply"),
         ({"annotation_letters": "aa"}, "give distinct ASCII letters"),
         ({"annotation_letters": ""}, "give distinct ASCII letters"),
         ({"k": 16}, "choose k up to 15"),
         ({"k": 9999}, "choose k up to 15"),
         ({"k": 1, "m": 10**18}, "choose fewer distances"),
         ({"k": 6, "algorithm": "dense"}, "choose algorithm=index"),
-        ({"k": 2, "weights": [1, 2]}, "2 weights for 1 k"),
+        ({"k": 2, "weights": [1, 2]}, "weights has 2 numbers, k has 1"),
     ],
 )
 def test_wrong_parameters_are_named(params, message):
@@ -407,7 +407,7 @@ def test_wrong_parameters_are_named(params, message):
 
 def test_what_has_no_explicit_features_says_so():
     X = annotated(["ACGT"], ["aabb"])
-    with pytest.raises(ParameterError, match="leave out distance_weight"):
+    with pytest.raises(ParameterError, match="remove distance_weight"):
         GappyPairKernel(distance_weight="linear").features(X)
     with pytest.raises(ParameterError, match="give annotation_letters"):
         GappyPairKernel(annotation="heptad").features(X)
@@ -418,7 +418,7 @@ def test_what_has_no_explicit_features_says_so():
 
 
 def test_wrong_sequences_are_named():
-    with pytest.raises(SequenceError, match=r"record '2': 3 letters are too few: a pair of k-mers needs 4"):
+    with pytest.raises(SequenceError, match=r"record '2': 3 residues are too few: a pair of k-mers needs 4"):
         GappyPairKernel(2, 1)(encode(["ACGTACGT", "ACG"]))
     with pytest.raises(SequenceError, match="needs the track 'heptad'"):
         GappyPairKernel(annotation="heptad")(encode(["ACGTACGT"]))

@@ -221,7 +221,7 @@ def test_plan_names_the_candidates():
         ({"k": 3, "m": 3}, "m=3"),
         ({"k": [2, 5], "m": 2}, "m=2"),
         ({"presence": True, "algorithm": "subsets"}, "choose algorithm=dense"),
-        ({"presence": True, "algorithm": "diagonals"}, "diagonals cannot tell presence; choose algorithm=dense"),
+        ({"presence": True, "algorithm": "diagonals"}, "diagonals does not support presence; choose algorithm=dense"),
         ({"k": 40}, "choose k up to 31"),
         ({"k": 12, "algorithm": "dense"}, "choose algorithm=subsets or algorithm=neighbours"),
         ({"k": 30, "m": 6, "algorithm": "subsets"}, "choose algorithm=diagonals or algorithm=pairs"),
@@ -249,7 +249,7 @@ def test_kmers_without_a_code_are_compared_along_diagonals():
 
 
 def test_short_sequences_are_named():
-    with pytest.raises(SequenceError, match=r"record '2': 3 letters are fewer than k=5"):
+    with pytest.raises(SequenceError, match=r"record '2': 3 residues are fewer than k=5"):
         MismatchKernel()(encode(["ACGTACGT", "ACG"]))
 
 

@@ -159,7 +159,7 @@ def test_plan_names_the_candidates():
         ({"k": 0}, "k=0"),
         ({"k": 32}, "choose k up to 31"),
         ({"k": [2, 2]}, "distinct"),
-        ({"weights": [1, 2]}, "2 weights for 1 k"),
+        ({"weights": [1, 2]}, "weights has 2 numbers, k has 1"),
     ],
 )
 def test_wrong_parameters_are_named(params, message):
@@ -175,5 +175,5 @@ def test_it_has_no_explicit_features():
 
 
 def test_short_sequences_are_named():
-    with pytest.raises(SequenceError, match=r"record '2': 1 letter is fewer than k=3"):
+    with pytest.raises(SequenceError, match=r"record '2': 1 residue is fewer than k=3"):
         OligoKernel(3, 5)(encode(["ACGTACGT", "A"]))

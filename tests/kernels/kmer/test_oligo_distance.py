@@ -162,5 +162,5 @@ def test_wrong_parameters_are_named(params, message):
 
 
 def test_short_sequences_are_named():
-    with pytest.raises(SequenceError, match=r"record '2': 1 letter is too few: a pair of k-mers needs 2"):
+    with pytest.raises(SequenceError, match=r"record '2': 1 residue is too few: a pair of k-mers needs 2"):
         OligoDistanceKernel(2, 5)(encode(["ACGTACGT", "A"]))

@@ -93,7 +93,9 @@ def test_the_plan_knows_that_a_large_sigma_explodes():
     small, large = (raw(5, sigma).plan(X) for sigma in (8, 12))
     assert large.seconds > 20 * small.seconds
     long = twin.random_profiles(random_strings(4, 30, 40, "ACDEFGHIKLMNPQRSTVWY"), "protein", sharp=1.0)
-    with pytest.raises(ParameterError, match=r"a word of kernel 'profile' would count for about .* features; choose a"):
+    with pytest.raises(
+        ParameterError, match=r"a k-mer of kernel 'profile' would count for about .* features; choose a"
+    ):
         raw(12, 60).plan(long)
     with pytest.raises(ParameterError, match=r"choose a smaller sigma"):
         raw(12, 60)(long)

@@ -235,7 +235,7 @@ def test_plan_names_the_candidates():
         ({"k": 2.5}, "k=2.5"),
         ({"k": []}, "distinct"),
         ({"k": [3, 3]}, "distinct"),
-        ({"k": [1, 2], "weights": [1]}, "1 weights for 2 k"),
+        ({"k": [1, 2], "weights": [1]}, "weights has 1 numbers, k has 2"),
         ({"k": 3, "weights": 2}, "weights=2 is not possible"),
         ({"k": [1, 2], "weights": [1, -1]}, "weights=-1"),
         ({"k": 10001}, "k=10001 is not possible"),
@@ -263,7 +263,7 @@ def test_reverse_complement_needs_one():
 
 def test_short_sequences_are_named():
     X = SequenceSet.from_strings(["ACGTACGT", "ACG"], "dna", ids=["good", "bad"])
-    with pytest.raises(SequenceError, match=r"record 'bad': 3 letters are fewer than k=4"):
+    with pytest.raises(SequenceError, match=r"record 'bad': 3 residues are fewer than k=4"):
         SpectrumKernel([2, 4])(X)
     K = SpectrumKernel([2, 4], short="zero", normalize=False)(X)
     assert K[1].tolist() == [4, 2]

@@ -209,7 +209,7 @@ def test_plan_names_the_candidates():
 def test_a_neighbourhood_of_all_words_is_refused_with_its_size():
     with pytest.raises(ParameterError, match=r"about 5.1e\+11 features"):
         SubstitutionKernel(9, 100)(encode(random_strings(3, 20, 30, AMINO), "protein"))
-    with pytest.raises(SequenceError, match=r"with 3.2e\+06 features each are too many to be listed"):
+    with pytest.raises(SequenceError, match=r"with 3.2e\+06 features each are too many to list"):
         SubstitutionKernel(5, 100).features(encode(random_strings(20, 90, 99, AMINO), "protein"))
 
 
@@ -225,7 +225,7 @@ def test_a_neighbourhood_of_all_words_is_refused_with_its_size():
         ({"matrix": 3}, "give a name"),
         ({"matrix": [[1, 2], [2, 1]]}, "20 rows"),
         ({"matrix": "NUC.4.4"}, "no scores for the alphabet protein"),
-        ({"matrix": "PAM250"}, "imply no frequencies"),
+        ({"matrix": "PAM250"}, "imply no letter frequencies"),
         ({"k": 40}, "choose k up to 14"),
     ],
 )
@@ -238,8 +238,8 @@ def test_wrong_parameters_are_named(params, message):
     ("matrix", "message"),
     [
         ([[1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], "not symmetric"),
-        ([[1.0, 1, 1, 1]] * 4, "imply no frequencies"),
-        ([[-1.0, -2, -2, -2], [-2, -1, -2, -2], [-2, -2, -1, -2], [-2, -2, -2, -1]], "imply no frequencies"),
+        ([[1.0, 1, 1, 1]] * 4, "imply no letter frequencies"),
+        ([[-1.0, -2, -2, -2], [-2, -1, -2, -2], [-2, -2, -1, -2], [-2, -2, -2, -1]], "imply no letter frequencies"),
     ],
 )
 def test_scores_that_are_no_logarithms_of_odds_are_named(matrix, message):
@@ -248,7 +248,7 @@ def test_scores_that_are_no_logarithms_of_odds_are_named(matrix, message):
 
 
 def test_short_sequences_are_named():
-    with pytest.raises(SequenceError, match=r"record '2': 3 letters are fewer than k=4"):
+    with pytest.raises(SequenceError, match=r"record '2': 3 residues are fewer than k=4"):
         SubstitutionKernel()(encode(["ACGTACGT", "ACG"]))
 
 

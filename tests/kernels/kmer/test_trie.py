@@ -103,7 +103,7 @@ def test_guesses_are_near_the_numbers_of_features():
 
 def test_lists_too_long_are_refused_before_they_are_made():
     rule = mismatch_rule(20, 8, 8)
-    with pytest.raises(SequenceError, match=r"20 words with 2.6e\+10 features each are too many to be listed"):
+    with pytest.raises(SequenceError, match=r"20 k-mers with 2.6e\+10 features each are too many to list"):
         Lists.of(rule, words_of(["A" * 8 + AMINO[1:]], rule).residues)
 
 

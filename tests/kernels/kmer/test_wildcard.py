@@ -111,7 +111,7 @@ def test_wrong_parameters_are_named(params, message):
 
 
 def test_short_sequences_are_named():
-    with pytest.raises(SequenceError, match=r"record '2': 3 letters are fewer than k=5"):
+    with pytest.raises(SequenceError, match=r"record '2': 3 residues are fewer than k=5"):
         WildcardKernel()(encode(["ACGTACGT", "ACG"]))
 
 

@@ -232,13 +232,13 @@ def test_bad_patterns_name_the_place(text, place):
         ({"motifs": []}, "give a list of patterns"),
         ({"motifs": [3]}, "give a list of patterns"),
         ({"motifs": None}, "give a list of patterns"),
-        ({"motifs": ["x(0,3)"]}, "also matches no letter"),
-        ({"motifs": ["[G>]"]}, "also matches no letter"),
-        ({"motifs": ["A-x(0,100000)"]}, "can be longer than 10000 letters"),
-        ({"motifs": ["A-x(99999999999999999999)"]}, "can be longer than 10000 letters"),
+        ({"motifs": ["x(0,3)"]}, "also matches the empty sequence"),
+        ({"motifs": ["[G>]"]}, "also matches the empty sequence"),
+        ({"motifs": ["A-x(0,100000)"]}, "can match more than 10000 residues"),
+        ({"motifs": ["A-x(99999999999999999999)"]}, "can match more than 10000 residues"),
         ({"motifs": ["A"], "p_value": 0}, "p_value=0"),
         ({"motifs": ["A"], "score_share": 2}, "score_share=2"),
-        ({"motifs": ["A"], "score_share": 0.5, "p_value": 0.5}, "give one of them"),
+        ({"motifs": ["A"], "score_share": 0.5, "p_value": 0.5}, "give only one of them"),
         ({"motifs": ["A"], "pseudocount": 0}, "pseudocount=0"),
         ({"motifs": ["A"], "presence": "yes"}, "presence='yes'"),
     ],
@@ -251,7 +251,7 @@ def test_bad_parameters(options, message):
 def test_motifs_of_another_alphabet():
     with pytest.raises(ParameterError, match="motif 'AC-L': the letter 'L' is not in the alphabet dna"):
         found(["AC-L"], ["ACGT"])
-    with pytest.raises(ParameterError, match=r"no letter is left by \{ACGT\}"):
+    with pytest.raises(ParameterError, match=r"\{ACGT\} excludes every letter"):
         found(["{ACGT}"], ["ACGT"])
     with pytest.raises(ParameterError, match="reverse_complement needs dna or rna"):
         found(["A"], ["ACGT"], "protein", reverse_complement=True)

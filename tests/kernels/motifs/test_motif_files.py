@@ -112,25 +112,25 @@ def test_names_and_patterns_with_spaces(tmp_path, line, name, pattern):
 
 BAD_FILES = {
     "": "is empty",
-    "# nothing\n": "holds no motif",
+    "# nothing\n": "contains no motif",
     "A-C\nfirst A-[C\n": "line 2: motif 'first': cannot read 'A-[C' at '[C'",
-    "A-C\n[AC] - x V\n": "line 2: '[AC] - x' before 'V' looks like a part of the pattern",
-    "site - A-C\n": "line 1: 'site -' before 'A-C' looks like a part of the pattern",
-    "site -A\n": "line 1: 'site' before '-A' looks like a part of the pattern",
-    "[AC] V\n": "line 1: '[AC]' before 'V' looks like a part of the pattern",
-    "A-x V\n": "line 1: 'A-x' before 'V' looks like a part of the pattern",
-    GCG + "lost 1\n": "line 7: 'lost 1' is no pattern",
+    "A-C\n[AC] - x V\n": "line 2: '[AC] - x' before 'V' looks like part of the pattern",
+    "site - A-C\n": "line 1: 'site -' before 'A-C' looks like part of the pattern",
+    "site -A\n": "line 1: 'site' before '-A' looks like part of the pattern",
+    "[AC] V\n": "line 1: '[AC]' before 'V' looks like part of the pattern",
+    "A-x V\n": "line 1: 'A-x' before 'V' looks like part of the pattern",
+    GCG + "lost 1\n": "line 7: 'lost 1' is not a pattern",
     "ID   LOST; PATTERN.\nAC   PS9;\n//\n": "line 1: entry 'PS9 LOST' has no PA line",
-    ">m\nA [1 2]\nC [1 2]\nG [1]\nT [1 2]\n": "line 1: motif 'm' has no rows of one length",
-    ">m\nA [1 2]\nACGT\n": "line 3: 'ACGT' is not possible here",
-    ">m\nA [1 -2]\nC [1 2]\nG [1 2]\nT [1 2]\n": "line 1: motif 'm': column 2 holds no counts",
-    ">m\nA [1 0]\nC [1 0]\nG [1 0]\nT [1 0]\n": "line 1: motif 'm': column 2 holds no counts",
-    ">m\nA [1.2.3 0]\nC [1 0]\nG [1 0]\nT [1 0]\n": "line 2: '1.2.3 0' is not possible here",
+    ">m\nA [1 2]\nC [1 2]\nG [1]\nT [1 2]\n": "line 1: motif 'm' needs one row for each letter",
+    ">m\nA [1 2]\nACGT\n": "line 3: 'ACGT' cannot be read here",
+    ">m\nA [1 -2]\nC [1 2]\nG [1 2]\nT [1 2]\n": "line 1: motif 'm': column 2 contains no counts",
+    ">m\nA [1 0]\nC [1 0]\nG [1 0]\nT [1 0]\n": "line 1: motif 'm': column 2 contains no counts",
+    ">m\nA [1.2.3 0]\nC [1 0]\nG [1 0]\nT [1 0]\n": "line 2: '1.2.3 0' cannot be read here",
     "MEME version 5\nMOTIF m\nletter-probability matrix: w= 1\n 1 0 0\n": "line 3: motif 'm' has no matrix",
-    "MEME version 5\nMOTIF m\n": "holds no motif",
-    "MEME version 5\nALPHABET \"DNA\" DNA-LIKE\n": "line 2: 'ALPHABET \"DNA\" DNA-LIKE' is not possible here",
+    "MEME version 5\nMOTIF m\n": "contains no motif",
+    "MEME version 5\nALPHABET \"DNA\" DNA-LIKE\n": "line 2: 'ALPHABET \"DNA\" DNA-LIKE' cannot be read here",
     "P0 A C G T\n01 1 2 3\n//\n": "line 1: motif 'line 1' has no matrix",
-    "P0 A C G T\n01 1 2 3 4\n02 1 2\n//\n": "line 1: motif 'line 1' has rows of several lengths",
+    "P0 A C G T\n01 1 2 3 4\n02 1 2\n//\n": "line 1: motif 'line 1' has rows of different lengths",
 }  # fmt: skip
 
 
@@ -148,7 +148,7 @@ def test_bad_files_are_one_line(tmp_path, text):
 
 def test_a_fasta_file_is_not_called_a_bad_matrix_alone(tmp_path):
     (tmp_path / "m").write_text(">a sequence\nMKVLAA\n")
-    with pytest.raises(ParameterError, match=r"taken for one of JASPAR because a line begins with >"):
+    with pytest.raises(ParameterError, match=r"read as JASPAR because a line begins with >"):
         MotifKernel(str(tmp_path / "m")).feature_names()
 
 

@@ -172,7 +172,7 @@ def test_matrices_of_rna_and_proteins(tmp_path):
     np.testing.assert_array_equal(
         found(str(file), rna, "rna", p_value=0.1), found(str(file), strings, "dna", p_value=0.1)
     )
-    with pytest.raises(ParameterError, match=r"motif 'MA1.1 one' is of the letters ACGT, .* alphabet protein"):
+    with pytest.raises(ParameterError, match=r"motif 'MA1.1 one' has the letters ACGT, .* alphabet protein"):
         found(str(file), ["ACDE"], "protein")
     row = " ".join(["0.9"] + ["0.0052631"] * 19)
     file.write_text(f"MEME version 5\nALPHABET= {RESIDUES}\nMOTIF p\nletter-probability matrix: w= 2\n{row}\n{row}\n")

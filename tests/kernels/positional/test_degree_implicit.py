@@ -206,7 +206,7 @@ def test_too_much_for_the_memory():
     kernel, X = WeightedDegreeKernel(20), sequences("related", n=6)
     windows = Windows(X, kernel.length_weights(), kernel.start_weights(40))
     assert choose_depth({2: 3000, 3: 2000, 4: 10**18}, windows) == 3
-    with pytest.raises(ParameterError, match=r"6 windows of 40 letters .* needs 1e\+06 TB"):
+    with pytest.raises(ParameterError, match=r"6 windows of 40 residues .* needs 1e\+06 TB"):
         choose_depth({3: 10**18}, windows)
 
 
@@ -215,7 +215,7 @@ def test_too_many_to_be_numbered(shift, monkeypatch):
     for module in (degree_implicit, shifted_implicit):
         monkeypatch.setattr(module, "MOST", -1)  # at every depth
     kernel, X = ShiftedWeightedDegreeKernel(5, shift), sequences("related")
-    with pytest.raises(ParameterError, match=r"14 windows of 40 letters share too many k-mers.*; choose a smaller"):
+    with pytest.raises(ParameterError, match=r"14 windows of 40 residues share too many k-mers.*; choose a smaller"):
         implicit_of(kernel, X)
     with pytest.raises(ParameterError, match="share too many k-mers"):
         kernel.implicit_bytes(X)

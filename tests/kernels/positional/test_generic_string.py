@@ -202,7 +202,7 @@ def test_bad_parameters():
         name = next(iter(bad))
         with pytest.raises(ParameterError, match=name):
             GenericStringKernel(**bad)(["ACGT"])
-    with pytest.raises(ParameterError, match="for proteins"):
+    with pytest.raises(ParameterError, match="protein matrix"):
         GenericStringKernel(descriptors="BLOSUM62")(encode(["ACGT"], DNA))
     with pytest.raises(ParameterError, match="amino acids"):
         GenericStringKernel(descriptors="properties")(encode(["ACGT"], DNA))

@@ -257,13 +257,13 @@ def test_wrong_deltas_are_named(delta):
 
 
 def test_unusable_sequences_are_named():
-    with pytest.raises(SequenceError, match=r"record '1': 8 letters are fewer than a window's 9"):
+    with pytest.raises(SequenceError, match=r"record '1': 8 residues are fewer than the 9 of a window"):
         locality(4)(encode(["ACGTACGT"]))
-    with pytest.raises(SequenceError, match=r"record '3': has 9 letters, the first sequence 10"):
+    with pytest.raises(SequenceError, match=r"record '3': has 9 residues, the first sequence has 10"):
         locality(4)(encode(["A" * 10, "C" * 10, "A" * 9, "A" * 8]))
-    with pytest.raises(SequenceError, match=r"record '1': has 12 letters, the columns 10"):
+    with pytest.raises(SequenceError, match=r"record '1': has 12 residues, the columns have 10"):
         locality(4)(encode(["A" * 12]), encode(["A" * 10]))
-    with pytest.raises(NoKmersError, match="choose a kernel of words"):
+    with pytest.raises(NoKmersError, match="choose a kernel based on k-mers"):
         kmer_weights(locality(1), encode(["ACGT"]), encode(["ACGT"]), np.ones(1))
 
 

@@ -263,9 +263,9 @@ def test_windows_that_cannot_be():
     assert len(weights.scan(support.codes, np.zeros(0, int))) == 0
     assert len(weights.scan(support.codes, [0, 0, len(support.codes) - LENGTH])) == 3
     for starts in ([-1], [len(support.codes) - LENGTH + 1], [5, 4]):
-        with pytest.raises(SequenceError, match="run past an end"):
+        with pytest.raises(SequenceError, match="extend beyond"):
             weights.scan(support.codes, starts)
-    with pytest.raises(SequenceError, match="record '2': has 3 letters"):
+    with pytest.raises(SequenceError, match="record '2': has 3 residues"):
         weights.values(encode(["A" * LENGTH, "AAA"]))
     with pytest.raises(SequenceError, match="alphabet"):
         weights.values(encode(strings(2, PROTEIN), "protein"))

@@ -191,7 +191,7 @@ def test_a_model_keeps_what_was_learned():
 
 def test_unusable_labels_are_named():
     X = encode(TRAIN)
-    with pytest.raises(LabelError, match="there are none"):
+    with pytest.raises(LabelError, match="none are given"):
         SalzbergKernel().fit(X)
     with pytest.raises(LabelError, match="has only one"):
         SalzbergKernel().fit(X, np.ones(23))
@@ -203,11 +203,11 @@ def test_unusable_labels_are_named():
 
 def test_unusable_sequences_are_named():
     kernel = fitted()
-    with pytest.raises(SequenceError, match=r"record '1': has 9 letters, those of the training part 14"):
+    with pytest.raises(SequenceError, match=r"record '1': has 9 residues, the training part has 14"):
         kernel(encode(["ACGTACGTA"]))
-    with pytest.raises(SequenceError, match=r"record '2': has 5 letters, the first sequence 4"):
+    with pytest.raises(SequenceError, match=r"record '2': has 5 residues, the first sequence has 4"):
         SalzbergKernel().fit(encode(["ACGT", "ACGTA"]), [0, 1])
-    with pytest.raises(SequenceError, match=r"record '1': has no letters to learn from"):
+    with pytest.raises(SequenceError, match=r"record '1': has no residues to learn from"):
         SalzbergKernel().fit(encode(["", ""]), [0, 1])
     with pytest.raises(SequenceError, match="alphabet protein, those of the training part dna"):
         kernel(encode(["ACDEFGHIKLMNPQ"], "protein"))

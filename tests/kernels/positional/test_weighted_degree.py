@@ -316,25 +316,25 @@ def test_words_too_long_for_codes():
 
 
 def test_unequal_lengths_name_the_first_odd_record():
-    with pytest.raises(SequenceError, match="has 3 letters, the first sequence 4") as error:
+    with pytest.raises(SequenceError, match="has 3 residues, the first sequence has 4") as error:
         WeightedDegreeKernel()(["ACGT", "ACGA", "ACG", "AC"])
     assert error.value.record == "3"
 
 
 def test_rows_and_columns_of_unequal_lengths():
     X, Y = (SequenceSet.from_strings(strings, "dna", ids=ids) for strings, ids in ((["ACGT"], ["x"]), (["AC"], ["y"])))
-    with pytest.raises(SequenceError, match="has 4 letters, the sequences that it is compared with 2") as error:
+    with pytest.raises(SequenceError, match="has 4 residues, the sequences it is compared with have 2") as error:
         WeightedDegreeKernel()(X, Y)
     assert error.value.record == "x"
-    with pytest.raises(SequenceError, match="compared with 2"):
+    with pytest.raises(SequenceError, match="compared with have 2"):
         attributions(raw(2), X, Y, np.ones(1))
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"position_weights": [1, 2, 3]}, "position_weights has 3 numbers, and the sequences have 4 letters"),
-        ({"shift": [1, 2, 3, 0, 0]}, "shift has 5 numbers, and the sequences have 4 letters"),
+        ({"position_weights": [1, 2, 3]}, "position_weights has 3 numbers, and the sequences have 4 residues"),
+        ({"shift": [1, 2, 3, 0, 0]}, "shift has 5 numbers, and the sequences have 4 residues"),
         ({"shift": [1, 2], "position_weights": [1, 2, 3]}, "position_weights 3 numbers and shift 2 numbers do not fit"),
         ({"weights": [1, 2, 3]}, "weights=.* give a list of 2 numbers"),
         ({"weights": [1, -2]}, "weights=-2"),

@@ -234,12 +234,15 @@ def test_landmarks_are_kept_without_the_units_they_were_drawn_from():
         ("nystroem:base=(window),landmarks=grid", "landmarks"),
         ("nystroem:base=(window),tolerance=1", "tolerance"),
         ("nystroem:base=(window),seed=-1", "seed"),
-        ("nystroem:base=(spectrum:k=2),landmarks=kmeans", "no dense vectors; choose landmarks=random"),
-        ("nystroem:base=(precomputed)", "similarities have no landmarks"),
-        ("random_fourier:base=(window),n_components=7", "take 8"),
+        (
+            "nystroem:base=(spectrum:k=2),landmarks=kmeans",
+            "not dense vectors: no cluster centres; choose landmarks=random",
+        ),
+        ("nystroem:base=(precomputed)", "precomputed similarities have no landmarks"),
+        ("random_fourier:base=(window),n_components=7", "choose 8"),
         ("random_fourier:base=(window),seed=-1", "seed"),
-        ("random_fourier:base=(window:vector_kernel=linear)", "no radial basis function"),
-        ("random_fourier:base=(rbf:base=(spectrum:k=2))", "no radial basis function"),
+        ("random_fourier:base=(window:vector_kernel=linear)", "not a radial basis function"),
+        ("random_fourier:base=(rbf:base=(spectrum:k=2))", "not a radial basis function"),
     ],
 )
 def test_wrong_parameters(text, match):
@@ -251,10 +254,10 @@ def test_wrong_parameters(text, match):
 def test_windows_of_another_length(spec):
     X = windows()
     kernel = build_kernel(spec).fit(X)
-    with pytest.raises(SequenceError, match=r"record '1:1': has 105 numbers, .* 147; cut all windows"):
+    with pytest.raises(SequenceError, match=r"record '1:1': has 105 numbers, .* 147; trim all windows"):
         kernel(windows(half=2), X)
 
 
 def test_nothing_to_draw_from():
-    with pytest.raises(SequenceError, match="no units to draw landmarks from"):
+    with pytest.raises(SequenceError, match="no samples to draw landmarks from"):
         build_kernel("nystroem:base=(window)").fit(windows().take([]))

@@ -95,7 +95,7 @@ def test_a_part_without_weight_is_not_computed(monkeypatch):
 def test_real_labels_and_several_classes():
     real = np.random.default_rng(0).standard_normal(40)
     assert build_kernel(ALIGNED).fit(X, real).weights_.sum() == pytest.approx(1)
-    with pytest.raises(LabelError, match="weights=mkl are learned for classes, and the labels are numbers"):
+    with pytest.raises(LabelError, match="weights=mkl needs class labels, and the labels are numbers"):
         build_kernel(f"{ALIGNED},weights=mkl").fit(X, real)
     for spec in (ALIGNED, f"{ALIGNED},weights=mkl"):
         by_code, by_name = (
@@ -132,7 +132,7 @@ def test_parts_that_are_not_semidefinite_are_refused_by_mkl_only():
 
 def test_too_many_units_for_the_memory_are_refused_before_the_work(monkeypatch):
     monkeypatch.setattr(combination, "available_memory", lambda: 1000)
-    with pytest.raises(GramError, match="learning the weights of 3 kernels on 40 units takes"):
+    with pytest.raises(GramError, match="learning the weights of 3 kernels on 40 samples takes"):
         build_kernel(ALIGNED).fit(X, Y)
 
 
@@ -357,7 +357,7 @@ def test_train_predict_and_explain(tmp_path, capsys):
     capsys.readouterr()
     assert main(["kernels", "combination"]) == 0
     out = capsys.readouterr().out
-    assert "does not say that a kernel is uninformative" in " ".join(out.split())
+    assert "does not mean that a kernel is uninformative" in " ".join(out.split())
 
 
 def test_explanations_add_up():

@@ -349,7 +349,7 @@ def test_labels_that_cannot_be_learned_from():
     with pytest.raises(LabelError, match="the labels are numbers"):
         learn(GRAMS, REAL)
     for rule in ("mkl", "alignment"):
-        with pytest.raises(LabelError, match="learned from labels"):
+        with pytest.raises(LabelError, match="learned without labels"):
             learn(GRAMS, None, rule=rule)
         with pytest.raises(LabelError, match="are one"):
             learn(GRAMS, ONES(N), rule=rule)

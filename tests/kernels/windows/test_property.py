@@ -176,7 +176,7 @@ def test_names_of_covariances():
 def test_short_sequences_are_counted():
     X = encode(CHAINS, PROTEIN)
     counts = PropertyKernel("covariance").prepare(X).counts
-    assert counts["sequences with fewer than 2 letters"] == 2
+    assert counts["sequences with fewer than 2 residues"] == 2
 
 
 # ---- explanations, parameters --------------------------------------------------------------------
@@ -223,7 +223,7 @@ def test_bad_parameters():
 
 
 def test_other_letters_than_those_of_proteins():
-    with pytest.raises(ParameterError, match="of amino acids, the alphabet is dna"):
+    with pytest.raises(ParameterError, match="for amino acids, the alphabet is dna"):
         PropertyKernel()(encode(["ACGT"], DNA))
     with pytest.raises(ParameterError, match="no letter"):
         PropertyKernel()(encode(["01"], as_alphabet("01")))

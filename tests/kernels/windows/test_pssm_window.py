@@ -52,7 +52,7 @@ def test_equals_the_definition(scaling):
 def test_windows_of_another_length_are_named():
     X = random_profiles(STRINGS, "protein")
     short = random_profiles([string[1:-1] for string in STRINGS], "protein")
-    with pytest.raises(SequenceError, match="record '1': is a window of 8 letters, others have 10"):
+    with pytest.raises(SequenceError, match="record '1': is a window of 8 residues, others have 10"):
         PSSMWindowKernel()(short, X)
     with pytest.raises(SequenceError, match=r"needs the track 'pssm'; give it .* --profiles PATH"):
         PSSMWindowKernel()(["MKVLAA"])

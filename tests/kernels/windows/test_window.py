@@ -126,5 +126,5 @@ def test_wrong_parameters_and_windows():
             WindowKernel(**options)(X)
     with pytest.raises(ParameterError, match="no scores for the alphabet"):
         WindowKernel(encoding="BLOSUM62")(SequenceSet.from_strings(["OUO"], "OU"))
-    with pytest.raises(SequenceError, match="is a window of 3 letters, others have 5"):
+    with pytest.raises(SequenceError, match="is a window of 3 residues, others have 5"):
         WindowKernel()(windows(1), X)

@@ -1,1 +1,1 @@
-"""Kernels of l-mers that depend on the Hamming distance alone, and the algorithms for them."""
+"""Kernels of l-mers that depend on the Hamming distance only, and their algorithms."""

@@ -28,7 +28,7 @@ def eigenvalues(size: int, length: int, values: Sequence[float]) -> Floats:
     Returns
     -------
     ndarray of float64, shape (length + 1,)
-        Number i belongs to functions that depend on i of the positions, and on nothing at the others.
+        Eigenvalue i belongs to functions that depend on i of the positions only.
     """
     return np.array(
         [
@@ -40,7 +40,7 @@ def eigenvalues(size: int, length: int, values: Sequence[float]) -> Floats:
 
 
 def residue_factors(size: int, length: int, values: Sequence[float]) -> tuple[Floats, Floats]:
-    """Return the eigenvalues for what the residue at one position of an l-mer receives.
+    """Return the eigenvalues for the share of the residue at one position of an l-mer.
 
     Of a pair at distance h < length that is values[h] / (length − h) if the residue matches: the identity at this
     position, a matrix of Hamming distances at the others. At distance `length` it is values[length] / length.

@@ -1,13 +1,13 @@
-"""Windows of two sequences compared by their Hamming distance, for the product engine.
+"""Windows of two sequences compared by Hamming distance, for the product engine.
 
 K(x, y) = Σ_h weights[h]·N_h(x, y), N_h the number of pairs of windows of l residues that differ in h positions. Two
 exact ways to the N_h:
 
 - ``diagonals``: many columns at once, each a bit of a vector. The number of matches of two windows, kept as
   binary digits in several vectors, changes by at most one from a pair of windows to the next on their diagonal.
-- ``pairs``: window against window, packed into machine words. For windows that have weights of their own.
+- ``pairs``: window against window, packed into machine words. It supports window weights.
 
-Both give integers; weights that are not integers come in at the end, once for each entry, in a fixed order.
+Both give integers; real weights are applied at the end, once for each entry, in a fixed order.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ LARGEST_LENGTH = 31
 LARGEST_WEIGHT = 2**62
 LARGEST_COUNT = 2.0**63 - 2.0**40
 ALIGNMENT = 64
-LONG_RECORD = 8192  # windows from which a record fills the lanes with its own pieces
+LONG_RECORD = 8192  # windows of a record that fill the lanes with its own pieces
 NO_WEIGHTS = np.zeros(0, dtype=np.int64)
 NO_LIGHT = np.zeros(0, dtype=np.int32)
 
@@ -45,7 +45,7 @@ class HammingBlock:
     Parameters
     ----------
     X : SequenceSet of n records
-        A window with a masked residue does not count.
+        Windows with a masked residue do not count.
     length : int
         Residues of a window, 1 to 31.
     weights : sequence of int or float, length + 1
@@ -53,11 +53,11 @@ class HammingBlock:
     strands : {"one", "both"}
         With "both", a pair counts weights[h(a, b)] + weights[h(a, reverse complement of b)].
     algorithm : {"diagonals", "pairs"}
-        How to compute; the numbers are the same. Rows follow their columns.
+        Algorithm; results are identical. Rows use that of their columns.
     window_weights : array_like of int, shape (windows,), optional
         The weight of each window, in the order of `find_windows`; by default 1. Needs "pairs".
     like : HammingBlock, optional
-        The columns that these rows will be compared with.
+        The columns to compare these rows with.
 
     Attributes
     ----------
@@ -71,9 +71,9 @@ class HammingBlock:
     Raises
     ------
     ParameterError
-        For a length or weights that are not possible.
+        For an invalid length or invalid weights.
     SequenceError
-        If the weighted number of pairs of windows could exceed 64 bits.
+        If the weighted number of pairs of windows might exceed 64 bits.
     """
 
     def __init__(
@@ -89,13 +89,13 @@ class HammingBlock:
     ) -> None:
         if not 1 <= length <= LARGEST_LENGTH:
             raise ParameterError(
-                f"windows of {length} letters are not possible", remedy=f"choose 1 to {LARGEST_LENGTH} letters"
+                f"windows of {length} residues are not possible", remedy=f"choose 1 to {LARGEST_LENGTH} residues"
             )
         self.length, self.size = length, X.alphabet.size
         self.weights, self.real = as_weights(weights, length)
         self.algorithm: str = algorithm if like is None else like.algorithm
         if window_weights is not None and self.algorithm != "pairs":
-            raise ParameterError("windows with weights need pairs", remedy="choose algorithm=pairs")
+            raise ParameterError("weighted windows need algorithm=pairs", remedy="choose algorithm=pairs")
         self.complement = NO_COMPLEMENT if strands == "one" else X.alphabet.complement_codes
         self.codes = X.codes
         self._find_stretches(X)
@@ -104,7 +104,8 @@ class HammingBlock:
         if window_weights is not None:
             if len(window_weights) != self.windows.sum():
                 raise ParameterError(
-                    f"{len(window_weights)} weights for {self.windows.sum()} windows", remedy="give one for each"
+                    f"{len(window_weights)} weights for {self.windows.sum()} windows",
+                    remedy="give one weight for each window",
                 )
             self.window_weights = np.zeros(len(window_weights) + _hamming_pairs.MORE_WINDOWS, dtype=np.int64)
             self.window_weights[: len(window_weights)] = window_weights
@@ -115,7 +116,7 @@ class HammingBlock:
         self.squares = self._squares()
         self.largest = self._largest()
         if self.algorithm == "diagonals":
-            self.packed = self.other_packed = NO_WINDOWS  # they are not needed any more
+            self.packed = self.other_packed = NO_WINDOWS  # no longer needed
 
     def _find_stretches(self, X: SequenceSet) -> None:
         """Find the stretches of windows without a masked residue: first residue, number of windows, by record."""
@@ -139,7 +140,7 @@ class HammingBlock:
         return packed, others
 
     def _squares(self) -> Weights:
-        """Return K(x, x) of each record; of long ones, unless windows have weights, along the diagonals."""
+        """Return K(x, x) of each record; for long records without window weights, along the diagonals."""
         squares: npt.NDArray[Any] = np.zeros((len(self.start) - 1, 1), dtype=self.weights.dtype)
         long = np.diff(self.start) >= LONG_RECORD
         if len(self.window_weights):
@@ -161,7 +162,9 @@ class HammingBlock:
             most = float(np.diff(self.start).max(initial=0))
         pairs = (2.0 if len(self.complement) else 1.0) * float(most) ** 2
         if pairs >= LARGEST_COUNT:
-            raise SequenceError("the sequences are too long for exact counts", remedy="cut them into parts")
+            raise SequenceError(
+                "the sequences are too long for exact counts", remedy="cut the sequences into shorter parts"
+            )
         return pairs * max(abs(float(weight)) for weight in self.weights)
 
     def accumulate(
@@ -248,7 +251,7 @@ class HammingBlock:
     def _lanes(self, first: int, last: int, lanes: int) -> Lanes:
         """Return first residue, windows and column of each lane for the columns `first` … `last`.
 
-        Long stretches are cut, and those of the last block too, so that the lanes of a vector are full.
+        Long stretches are cut, and those of the last block too, to fill the lanes of a vector.
         """
         span = slice(self.stretches[first], self.stretches[last])
         windows = self.windows[span]
@@ -296,7 +299,7 @@ def as_weights(weights: Sequence[float], length: int) -> tuple[Weights, bool]:
         For another number of weights, or integers beyond 62 bits.
     """
     if len(weights) != length + 1:
-        raise ParameterError(f"{len(weights)} weights for {length} letters", remedy=f"give {length + 1}")
+        raise ParameterError(f"{len(weights)} weights for {length} residues", remedy=f"give {length + 1}")
     real = not all(float(weight).is_integer() for weight in weights)
     if real:
         return np.array([float(weight) for weight in weights]), True

@@ -1,4 +1,4 @@
-"""Decisions of kernels on Hamming distances: folded into one table, and taken apart residue by residue.
+"""Decisions of Hamming distance kernels: folded into one table, and explained by residue.
 
 Such a kernel is Σ_l weight_l · Σ_{a ∈ x, b ∈ z} u(a)·v(b)·c[h(a, b)] over windows a, b of l residues, h their Hamming
 distance; with reverse complement each pair adds c of the distance of a to the reverse complement of b. A decision
@@ -13,9 +13,9 @@ eigenvalue of a Krawtchouk polynomial, by the number i of positions where the fu
     κ_h(i) = Σ_s (−1)^s·(b − 1)^(h − s)·C(i, s)·C(l − i, h − s).
 
 One reflection for each position sends T there, a product for each l-mer follows, and the same reflections lead back:
-O(l·b^l) for any number of sequences. What a residue of a window receives is such a sum too (`residue_factors`).
+O(l·b^l) for any number of sequences. The share of a residue of a window is such a sum too (`residue_factors`).
 
-Where the table would be too large, attributions are summed along the diagonals of x against all sequences z_j.
+If the table would be too large, attributions are summed along the diagonals of x against all sequences z_j.
 """
 
 from collections.abc import Callable
@@ -45,15 +45,15 @@ LARGEST_WINDOW = 255
 
 
 class HammingAdditive(Base):
-    """Mixin of kernels whose windows are compared by their Hamming distance alone.
+    """Mixin of kernels that compare windows by Hamming distance only.
 
-    A family writes `_pair_weights` (c[0], …, c[l]) and, where windows differ in weight, `_window_weights`. It has
+    A family implements `_pair_weights` (c[0], …, c[l]) and, where windows differ in weight, `_window_weights`. It has
     `_lengths`, `_weights` and `reverse_complement` as `KmerKernel` has them, and its payloads have `sequences`.
 
     References
     ----------
-    Shrikumar, Prakash, Kundaje: GkmExplain. Bioinformatics 35, 2019: what two windows have in common is shared
-    equally by the positions where they match.
+    Shrikumar, Prakash, Kundaje: GkmExplain. Bioinformatics 35, 2019: the contribution of two windows is shared equally
+    by the positions where they match.
     """
 
     def _pair_weights(self, size: int, l: int) -> list[int] | list[float]:  # noqa: E741
@@ -160,7 +160,7 @@ class HammingAdditive(Base):
         """Return each residue's share by comparing every window with every other."""
         if length > LARGEST_WINDOW:
             raise ParameterError(
-                f"windows of {length} letters cannot be taken apart", remedy=f"choose up to {LARGEST_WINDOW} letters"
+                f"windows of {length} residues cannot be explained", remedy=f"choose up to {LARGEST_WINDOW} residues"
             )
         others = OtherWindows(self, support, coefficients, length, int(X.lengths.max(initial=length)))
         values = np.array(self._pair_weights(X.alphabet.size, length)[::-1], dtype=np.float64)
@@ -197,7 +197,7 @@ class OtherWindows:
     Parameters
     ----------
     kernel : HammingAdditive
-        Weighs the windows.
+        The kernel, which weights the windows.
     support : SequenceSet
         The m sequences.
     coefficients : array_like of float, shape (m,)
@@ -205,16 +205,16 @@ class OtherWindows:
     length : int
         Residues of a window.
     pad : int
-        Empty places at each end, as many as the longest sequence to compare with has residues.
+        Empty places at each end: the length of the longest sequence to compare with.
 
     Attributes
     ----------
     marks : ndarray of uint8, shape (letters of the alphabet + 1, width)
         1 where a residue is the letter; the last row is empty.
     windows : ndarray of float64, shape (width,)
-        What the window that starts there weighs: its weight times the coefficient of its sequence.
+        Weight of the window that starts there, times the coefficient of its sequence.
     pad : int
-        So many places at the beginning are empty, and at the end LANE_COUNT more.
+        Number of empty places at the beginning; at the end there are LANE_COUNT more.
     """
 
     def __init__(
@@ -243,7 +243,7 @@ def own_weights(kernel: HammingAdditive, X: SequenceSet, length: int, windows: i
     Parameters
     ----------
     kernel : HammingAdditive
-        Weighs them.
+        The kernel, which weights them.
     X : SequenceSet
         The records.
     length : int
@@ -275,12 +275,12 @@ def owners(start: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def least_matches(values: Floats) -> int:
-    """Return how many matches a pair needs to count at all.
+    """Return the minimum number of matches of a pair that counts.
 
     Parameters
     ----------
     values : ndarray of float64, shape (length + 1,)
-        What a pair of windows adds, by its matches.
+        Contribution of a pair of windows, by its matches.
 
     Returns
     -------
@@ -298,7 +298,7 @@ def distinct_windows(X: SequenceSet, support: SequenceSet, length: int, both_str
     X, support : SequenceSet
         The two sets.
     length : int
-        Residues of a window; masked ones are in none.
+        Residues in a window; masked residues are in none.
     both_strands : bool
         Whether to take the smaller of each window and its reverse complement.
 

@@ -1,4 +1,4 @@
-"""What it costs to compare windows by their Hamming distance: see `seqkern.kernels.kmer.hamming.hamming`."""
+"""Cost of comparing windows by Hamming distance; see `seqkern.kernels.kmer.hamming.hamming`."""
 
 from collections.abc import Sequence
 
@@ -40,7 +40,7 @@ def hamming_costs(
     both : bool
         Whether both strands count.
     weighted : bool
-        Whether windows have weights of their own: diagonals cannot do it.
+        Whether windows have weights of their own; ``diagonals`` does not support them.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""What all kernels share whose value depends only on the number of matches of two windows.
+"""Shared by kernels that depend only on the number of matches of two windows.
 
-K(x, y) = Σ weight[hamming(a, b)] over the pairs of windows a of x and b of y. Exact ways to the same bits:
+K(x, y) = Σ weight[hamming(a, b)] over the pairs of windows a of x and b of y. Exact algorithms with the same bits:
 
 - ``subsets``: a sum of spectrum kernels on subsets of a window's positions; for large alphabets (`subsets`,
   `distances`).
@@ -27,10 +27,10 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 
 class HammingKernel(HammingAdditive, KmerKernel):
-    """Base of the kernels on pairs of windows that depend on their Hamming distance.
+    """Base of the kernels on pairs of windows that depend on the Hamming distance.
 
-    A family writes `_pair_weights` and, where windows differ in weight, `_window_weights`. What `KmerKernel` calls k
-    is the length of a window. With `reverse_complement` a pair counts with the distance of a to b, and to the reverse
+    A family implements `_pair_weights` and, where windows differ in weight, `_window_weights`. The k of `KmerKernel` is
+    the length of a window. With `reverse_complement` a pair counts with the distance of a to b, and to the reverse
     complement of b.
 
     Attributes
@@ -45,16 +45,19 @@ class HammingKernel(HammingAdditive, KmerKernel):
         default="auto",
         choices=("auto", "subsets", "diagonals", "pairs"),
         execution=True,
-        doc="How to compute; see `seqkern.kernels.kmer.hamming.hamming_kernel`. The numbers are the same.",
+        doc="Algorithm (see `seqkern.kernels.kmer.hamming.hamming_kernel`); results are identical.",
     )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.weighs_windows and self.algorithm == "diagonals":
-            raise ParameterError("diagonals cannot weigh windows", remedy="choose algorithm=subsets or algorithm=pairs")
+            raise ParameterError(
+                "algorithm=diagonals does not support window weights",
+                remedy="choose algorithm=subsets or algorithm=pairs",
+            )
 
     def _strands(self) -> Literal["one", "both"]:
-        """Return which strands' windows are looked at."""
+        """Return the strands whose windows count."""
         return "both" if self.reverse_complement else "one"
 
     def _scale(self) -> float:
@@ -62,7 +65,7 @@ class HammingKernel(HammingAdditive, KmerKernel):
         return 0.5 if self.reverse_complement else 1.0
 
     def _feature_work(self, work: Workload) -> Workload:
-        """Return the Workload of features: of windows of the strands that are looked at."""
+        """Return the Workload of features: of the windows of all strands that count."""
         return work.both_strands() if self.reverse_complement else work
 
     def _costs(self, work: Workload, size: int, k: int) -> dict[str, Cost]:

@@ -1,4 +1,4 @@
-"""What walks along the diagonals count, for the Hamming distances that have a weight; see `_hamming_diagonals.h`."""
+"""Counts of walks along the diagonals, for the Hamming distances with a weight; see `_hamming_diagonals.h`."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ Plan = tuple[npt.NDArray[np.int64], list[range]]
 
 
 class Walks:
-    """The walks for some weights, and how the distances' weights make sums of it.
+    """The walks for some weights, and how distance weights turn them into sums.
 
     A walk distinguishes up to eight distances. Class m of a walk has the pairs of windows whose code contains the bits
     of m; the code of a distance is how far it lies below the largest distance of its walk.
@@ -30,15 +30,15 @@ class Walks:
     passes : ndarray of int64, shape (walks, 3)
         Planes, classes, and offset of the codes; see `_hamming_diagonals.h`.
     factors : ndarray of int64, shape (classes of all walks,)
-        What a pair of each class adds to an integer sum.
+        Contribution of a pair of each class to an integer sum.
     rest : int
-        What each pair adds besides.
+        Constant contribution of each pair.
     order, weights : ndarray of int64 and of float64, shape (distances,)
         The class of each distance, −1 for the pairs that no other class counts, and its weight.
     """
 
     def __init__(self, length: int, weights: Sequence[float], real: bool) -> None:
-        last = weights[length] != 0  # these pairs are what the others leave
+        last = weights[length] != 0  # the remaining pairs
         needed = [h for h in range(length) if weights[h] or last]
         largest = max(needed, default=0)
         plans = [_plan_walks(length, largest, planes) for planes in (4, 5) if length < 2**planes]

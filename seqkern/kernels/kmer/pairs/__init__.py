@@ -1,1 +1,1 @@
-"""Pairs of k-mers at a distance: what gappy pair and oligo-distance kernels share."""
+"""Pairs of k-mers at a distance, for the gappy pair and oligo distance kernels."""

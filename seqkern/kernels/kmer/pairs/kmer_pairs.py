@@ -2,8 +2,8 @@
 
 A residue and its annotation letter make one *symbol*, annotation · b + letter over b letters; without annotation a
 symbol is the residue. The k-mer u over s symbols has the code u < s^k, and the pair of u and v whose starts are the
-t-th of the given distances apart has the code (t·s^k + u)·s^k + v. A pair with a masked residue in a k-mer does not
-exist; residues between the k-mers do not matter.
+t-th of the given distances apart has the code (t·s^k + u)·s^k + v. Pairs with a masked residue in a k-mer do not count;
+residues between the k-mers do not matter.
 """
 
 from copy import copy
@@ -34,7 +34,7 @@ class Symbols:
     Attributes
     ----------
     codes : ndarray of uint16, shape (residues,)
-        `NO_SYMBOL` for a masked residue, or one whose annotation letter is not among those looked for.
+        `NO_SYMBOL` for a masked residue, or an annotation letter that does not count.
     start : ndarray of int64, shape (n + 1,)
         The symbols of record i are ``start[i]`` to ``start[i + 1]``.
     size : int
@@ -53,7 +53,7 @@ class Symbols:
 
 
 def annotation_letters(X: SequenceSet, track: str) -> Notes:
-    """Return the annotation letters that occur beside unmasked residues.
+    """Return the annotation letters of unmasked residues.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def find_symbols(
     X : SequenceSet
         The records.
     track : str, optional
-        Name of the track with the annotation, uint8; by default there is none.
+        Name of the annotation track, uint8; by default none.
     notes : ndarray of uint8, optional
         The annotation letters that count, in the order of their numbers; with `track` only.
     complement : bool
@@ -95,7 +95,7 @@ def find_symbols(
     Raises
     ------
     ParameterError
-        If complements are needed, and the alphabet has none.
+        If complements are needed, but the alphabet has none.
     """
     positions, size = X.positions(), X.alphabet.size
     codes = X.codes[positions].astype(np.uint16)
@@ -125,7 +125,7 @@ class Pairs:
     Parameters
     ----------
     symbols : Symbols
-        With their complements a pair and its reverse complement have one code, the smaller.
+        With complements, a pair and its reverse complement share the smaller code.
     k : int
         Length of the k-mers.
     distances : range
@@ -159,14 +159,14 @@ class Pairs:
 
     def _set_distances(self, distances: range) -> None:
         self._range, self.space = distances, self.kmer_space**2 * len(distances)
-        # A distance beyond the longest record has a place among the codes, and no pair.
+        # Distances beyond the longest record have codes, but no pairs.
         longest = int(np.diff(self.start).max(initial=0))
         self.distances = np.array([d for d in distances[: longest + 1] if d <= longest - self.k], dtype=np.int64)
 
     def parts(self) -> list["Pairs"]:
-        """Return the Pairs of each distance apart, if there are many features, or all in one.
+        """Return the Pairs of each distance separately if there are many features, else all in one.
 
-        Posting lists are made fastest if where they end fits into the cache.
+        Posting lists are built fastest if their ends fit into the cache.
         """
         if self.kmer_space**2 < LEAST_PART or len(self._range) > MOST_PARTS:
             return [self]
@@ -213,7 +213,10 @@ class Pairs:
         """Return what `locate` does; without positions unless `located`."""
         most = self._most()
         if most > MOST_CODES:
-            raise SequenceError(f"{most} pairs of k-mers are too many for one matrix", remedy="divide the sequences")
+            raise SequenceError(
+                f"{most} pairs of k-mers are too many for one matrix",
+                remedy="compute the matrix for fewer sequences at a time",
+            )
         codes = np.empty(most, dtype=code_type(self.space))
         positions = np.empty(most, dtype=np.int32) if located else NO_POSITIONS
         start = np.empty(len(self) + 1, dtype=np.int64)
@@ -233,7 +236,7 @@ class Pairs:
         return found, positions[: start[-1]]
 
     def _most(self) -> int:
-        """Return how many pairs there would be if no residue were masked."""
+        """Return the number of pairs without masked residues."""
         lengths, counts = np.unique(np.diff(self.start), return_counts=True)
         return sum(
             int(np.maximum(length - self.k + 1 - self.distances, 0).sum()) * int(count)

@@ -1,4 +1,4 @@
-"""Decisions of kernels on pairs of k-mers, taken apart residue by residue and pair by pair."""
+"""Decisions of kernels on pairs of k-mers, explained by residue and pair."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ else:
 
 
 class PairExplanations(_Base):
-    """The part of `PairKernel` that explains: what an occurrence of a pair adds to Σ_j c_j·K(x, z_j), and where."""
+    """The explanations of `PairKernel`: the contribution of each occurrence of a pair to Σ_j c_j·K(x, z_j)."""
 
-    if TYPE_CHECKING:  # what a kernel on pairs has
+    if TYPE_CHECKING:  # members of the kernel
 
         @property
         def annotation(self) -> str | None:
@@ -32,7 +32,7 @@ class PairExplanations(_Base):
 
         @property
         def distance_weight(self) -> str | None:
-            """How the distances of two occurrences count."""
+            """The weighting of distances between occurrences."""
 
         def _distances(self, k: int) -> range: ...
 
@@ -49,9 +49,9 @@ class PairExplanations(_Base):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share what an occurrence of a pair adds equally by the residues of its two k-mers.
+        """Share the contribution of a pair equally among the residues of its two k-mers.
 
-        With `presence` the occurrences of a pair in a record share what one adds.
+        With `presence`, the occurrences of a pair in a record share one contribution.
         """
         notes = self._common_notes(X, support)
         first, total = np.cumsum(X.lengths) - X.lengths, np.zeros(int(X.lengths.sum()))
@@ -68,7 +68,7 @@ class PairExplanations(_Base):
         return total
 
     def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
-        """With distance weights, a pair has what its occurrences in `X` and `support` add on average."""
+        """With distance weights, a pair has the mean contribution of its occurrences in `X` and `support`."""
         notes, parts = self._common_notes(X, support), []
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
             pairs, theirs = self._pairs(X, k, notes), self._pairs(support, k, notes)
@@ -112,7 +112,7 @@ class PairExplanations(_Base):
     def _occurrence_values(
         self, pairs: Pairs, theirs: Pairs, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Return what each occurrence of `pairs` adds to Σ_j c_j·K(x, z_j)."""
+        """Return the contribution of each occurrence of `pairs` to Σ_j c_j·K(x, z_j)."""
         if self.distance_weight is not None:
             return occurrence_shares(pairs.locate(), theirs.locate(), self._weigh, coefficients)[0]
         found = pairs.find()

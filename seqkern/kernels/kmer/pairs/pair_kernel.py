@@ -1,4 +1,4 @@
-"""What the kernels on pairs of k-mers share: pairs at given distances, annotated or at positions."""
+"""Shared by the kernels on pairs of k-mers: distances, annotation, positions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -58,21 +58,21 @@ class PairKernel(PairExplanations, KmerKernel):
         high=LARGEST_K,
         several=True,
         kw_only=False,
-        doc="Length of each of the two k-mers. For several, K is the weighted sum of their kernels.",
+        doc="Length of each of the two k-mers. With a list, K is the weighted sum of the kernels of each k.",
     )
     reverse_complement: bool = changed(
-        default=False, doc="A pair and its reverse complement are one feature. DNA and RNA only."
+        default=False, doc="Treat a pair and its reverse complement as one feature. DNA and RNA only."
     )
     algorithm: str = choice(
         default="auto",
         choices=("auto", "dense", "index"),
         execution=True,
-        doc="How to compute: a product of dense vectors over all pairs, or posting lists. The numbers are the same.",
+        doc="Algorithm: products of dense vectors over all pairs, or posting lists. Results are identical.",
     )
 
     @property
     def kmers_vary(self) -> bool:  # type: ignore[override]  # an attribute of the class in other kernels
-        """Whether what a pair adds depends on where it is."""
+        """Whether the contribution of a pair depends on its position."""
         return self.distance_weight is not None
 
     @property
@@ -95,7 +95,8 @@ class PairKernel(PairExplanations, KmerKernel):
         super()._check_parameters()
         if self.distance_weight is not None and self.presence:
             raise ParameterError(
-                "presence has no meaning at positions", remedy="choose presence=false or no distance_weight"
+                "presence does not apply with distance_weight",
+                remedy="choose presence=false, or remove distance_weight",
             )
         letters = self.annotation_letters
         if letters is not None and (not letters or not letters.isascii() or len(set(letters)) < len(letters)):
@@ -111,7 +112,7 @@ class PairKernel(PairExplanations, KmerKernel):
             raise ShortError(
                 f"{count_letters(X.lengths[short[0]])} too few: a pair of k-mers needs {self.min_length()}",
                 record=X.ids[short[0]],
-                remedy="leave it out, choose a smaller k, or short=zero",
+                remedy="remove the record, choose a smaller k, or short=zero",
             )
 
     def _workload(self, X: SequenceSet, Y: SequenceSet | None = None) -> PairWorkload:
@@ -136,7 +137,7 @@ class PairKernel(PairExplanations, KmerKernel):
             return {}
         lists = min(len(distances), work.longest + 1)
         space = size ** (2 * k) * len(distances)
-        # Pairs nearer than k rest on fewer residues.
+        # Pairs closer than k cover fewer residues.
         near = [min(k + d, 2 * k) for d in distances[:k]]
         residues = [*near, *[2 * k] * (lists - len(near))] or [2 * k]
         agree = sum(work.match**n for n in residues) / len(residues)
@@ -153,13 +154,13 @@ class PairKernel(PairExplanations, KmerKernel):
     def _out_of_reach(self, k: int) -> tuple[str, str]:
         return (
             f"the sequences have more than {MOST_CODES} pairs of k-mers at {len(self._distances(k))} distances",
-            "choose fewer distances, or divide the sequences",
+            "choose fewer distances, or fewer sequences",
         )
 
     # ---- the matrix -----------------------------------------------------------------------------
 
     def _choices(self, X: SequenceSet) -> list[Any]:
-        """Return for each k the algorithm, and the annotation letters that count in features."""
+        """Return the algorithm of each k, and the annotation letters of the features."""
         notes = self._notes(X)
         return [(algorithm, notes) for algorithm in super()._choices(X)]
 
@@ -173,7 +174,9 @@ class PairKernel(PairExplanations, KmerKernel):
             return None
         track = X.tracks[self.annotation]
         if track.dtype != np.uint8 or track.ndim != 1:
-            raise SequenceError(f"track {self.annotation!r} has no letters", remedy="give one letter for each letter")
+            raise SequenceError(
+                f"track {self.annotation!r} has no letters", remedy="give one annotation letter for each residue"
+            )
         seen = annotation_letters(X, self.annotation)
         if self.annotation_letters is None:
             return seen
@@ -204,7 +207,7 @@ class PairKernel(PairExplanations, KmerKernel):
     ) -> list[Any]:
         """Return the blocks for one k, of features with the annotation letters `notes`.
 
-        Those that `X` has besides count in the record's product with itself only.
+        Other letters in `X` count only in the product of a record with itself.
         """
         pairs = self._pairs(X, k, notes)
         blocks: list[Any]
@@ -239,10 +242,10 @@ class PairKernel(PairExplanations, KmerKernel):
     def _check_explicit(self) -> None:
         if self.distance_weight is not None:
             raise ParameterError(
-                f"kernel {self.name!r} has no explicit features at positions", remedy="leave out distance_weight"
+                f"kernel {self.name!r} has no explicit features at positions", remedy="remove distance_weight"
             )
         if self.annotation is not None and self.annotation_letters is None:
-            raise ParameterError("features depend on the annotation's letters", remedy="give annotation_letters=…")
+            raise ParameterError("features need the annotation letters", remedy="give annotation_letters=…")
 
     def _features_of_window(self, X: SequenceSet, k: int) -> int:
         return len(self._distances(k))

@@ -22,7 +22,7 @@ def name_pairs(
     Parameters
     ----------
     codes : ndarray of int, shape (pairs,)
-        As `seqkern.kernels.kmer.pairs.kmer_pairs` gives them.
+        As returned by `seqkern.kernels.kmer.pairs.kmer_pairs`.
     k : int
         Length of the k-mers.
     distances : range
@@ -30,7 +30,7 @@ def name_pairs(
     letters : str
         The letters of the alphabet.
     notes : ndarray of uint8, or None
-        The annotation letters; the annotation's name follows that of the letters.
+        The annotation letters, named after the residues.
     name : callable
         ``name(first, second, k, distance)`` returns the name of two k-mers, given as str or arrays of them.
 

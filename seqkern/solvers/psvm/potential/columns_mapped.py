@@ -19,7 +19,7 @@ class ColumnCache:
     Parameters
     ----------
     n_columns, n_rows : int
-        Room for so many columns of so many numbers.
+        Number of columns, and numbers per column, to hold.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class MappedColumns(Columns):
         longest = max(self.n_rows, *file.stored)
         if room < 16 * longest:
             raise ParameterError(
-                f"cache_size={cache_size} MiB has no room for sixteen columns",
+                f"cache_size={cache_size} MiB cannot hold sixteen columns",
                 remedy=f"give at least {int(np.ceil(16 * longest * 8 / MIB))}",
             )
         # Half is the cache, an eighth for blocks in transit, the rest for columns that are being multiplied.
@@ -321,5 +321,5 @@ def _check_finite(means: npt.NDArray[np.float64], first: int) -> None:
     if len(bad):
         raise GramError(
             f"column {first + bad[0]} of the matrix contains NaN or inf",
-            remedy="correct the matrix or leave the record out",
+            remedy="correct the matrix, or remove the record",
         )

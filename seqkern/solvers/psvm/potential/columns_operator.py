@@ -170,7 +170,8 @@ class GramOperator(LinearOperator):
         columns = rows if columns is None else columns
         if rows.tables is not columns.tables:
             raise ParameterError(
-                "the feature vectors of rows and columns have other tables", remedy="take both from one Implicit"
+                "the feature vectors of rows and columns have different tables",
+                remedy="take both from the same Implicit",
             )
         super().__init__(np.dtype(np.float64), (len(rows), len(columns)))  # type: ignore[call-arg]  # scipy-stubs know of no __init__
         self.row_vectors = rows

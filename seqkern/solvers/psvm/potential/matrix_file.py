@@ -134,7 +134,7 @@ class MatrixFile:
         Parameters
         ----------
         size : int
-            A block, and what it takes to read it, have at most so many numbers, or one row.
+            Maximum numbers in a block, including what is read for it, or one row.
 
         Yields
         ------
@@ -184,7 +184,7 @@ class MatrixFile:
         Parameters
         ----------
         size : int
-            So many numbers are read at a time.
+            Numbers read at a time.
 
         Returns
         -------

@@ -64,7 +64,7 @@ def minimise(
         Stop when the largest violation, in units of ‖K̃ᵀy‖_∞, and the duality gap, in units of ½‖y‖², are
         both at most this; a violation as small as the rounding error of a gradient is none.
     max_iter : int
-        At most so many moves of one variable.
+        Maximum number of moves of one variable.
     start : Minimum or ndarray of float64, shape (N,), optional
         The minimum of the problem with the same columns and target and another ε or C, or any α; by default 0.
 

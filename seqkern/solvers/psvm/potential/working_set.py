@@ -1,9 +1,9 @@
 """The variables of the P-SVM that move, and how they move.
 
-For them, and not for all columns, Q = K̃ᵀK̃ is stored. The compiled `_descent.descend` moves one variable at a time, the
-one that gains most. Where that is slow, because columns are nearly dependent, a jump moves all variables that are free
-(neither zero nor at a bound) at once, as far as none changes its sign or leaves the box: a damped Newton step. Only it
-makes high accuracy affordable when ε is small.
+For them, and not for all columns, Q = K̃ᵀK̃ is stored. The compiled `_descent.descend` moves one variable at a time,
+the one that gains most. Where that is slow, because columns are nearly dependent, a jump moves all variables that are
+free (neither zero nor at a bound) at once, as far as none changes its sign or leaves the box: a damped Newton step.
+Only it makes high accuracy affordable when ε is small.
 """
 
 import numpy as np
@@ -157,7 +157,7 @@ class WorkingSet:
         tolerance : float
             Absolute.
         max_moves : int
-            At most so many moves of one variable.
+            Maximum number of moves of one variable.
 
         Returns
         -------

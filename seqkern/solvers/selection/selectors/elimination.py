@@ -37,20 +37,20 @@ class RecursiveEliminationSelector(Selector):
     """
 
     name = "recursive_elimination"
-    summary = "Trains a support vector machine again and again, each time without the features of least weight."
+    summary = "Trains a support vector machine repeatedly, each time without the features of least weight."
 
-    C: float = real(default=1.0, low=0, open_low=True, doc="Cost of a margin error.")
+    C: float = real(default=1.0, low=0, open_low=True, doc="C, the cost of a margin error.")
     step: float = real(
         default=0.1,
         low=0,
         high=1,
         open_high=True,
-        doc="The share of the features left that goes in each round, at least one; with 0 one by one.",
+        doc="Share of the remaining features removed in each round, at least one; 0 removes one at a time.",
     )
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return selectors that the contract suite tests."""
+        """Return selectors for the contract suite."""
         return [cls(step=0.0), cls(n_features=2, C=0.1)]
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:

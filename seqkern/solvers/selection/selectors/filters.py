@@ -75,11 +75,11 @@ class TSelector(Selector):
     name = "t"
     summary = "Difference of the class means in units of its standard error."
 
-    equal_variance: bool = flag(default=False, doc="Whether the classes share one variance.")
+    equal_variance: bool = flag(default=False, doc="Assume the same variance in both classes.")
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return selectors that the contract suite tests."""
+        """Return selectors for the contract suite."""
         return [cls(), cls(n_features=2, equal_variance=True)]
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
@@ -194,7 +194,7 @@ class WilcoxonSelector(Selector):
     """
 
     name = "wilcoxon"
-    summary = "Rank-sum statistic: whether a feature's values are ordered by class."
+    summary = "Rank-sum statistic: whether the values of a feature are ordered by class."
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return √H of each column."""
@@ -229,13 +229,13 @@ class MutualInformationSelector(Selector):
     """
 
     name = "mutual_information"
-    summary = "How much a feature, cut into a few levels, tells of the class."
+    summary = "Information about the class in a feature cut into a few levels."
 
-    bins: int = integer(default=3, low=2, doc="The score of few bins is the more reliable for few samples.")
+    bins: int = integer(default=3, low=2, doc="Number of bins; with few samples, few bins give a more reliable score.")
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return selectors that the contract suite tests."""
+        """Return selectors for the contract suite."""
         return [cls(), cls(n_features=3, bins=4)]
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:

@@ -23,7 +23,7 @@ class GivenSelector(Selector):
     summary = "Features that were chosen before."
     targets = ("binary", "multiclass", "real")
 
-    columns: Any = anything(kw_only=False, doc="The best first.")
+    columns: Any = anything(kw_only=False, doc="The features, best first.")
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return m, m − 1, … for the given columns, −inf for the others."""

@@ -30,11 +30,11 @@ ORTHOGONAL = 1e-12
 DEPENDENT = 1e-9
 """A column is in the span of the selected ones if this share of its length, or less, is outside."""
 NEAR = 10
-"""So many columns for each row are near; where they do not suffice, four times as many, and so on."""
+"""Columns per row that are near; if they do not suffice, four times as many, and so on."""
 STALLED = 25
-"""So many events at one ε, beyond one for each selected column, are taken for a circle."""
+"""More events at one ε than this, beyond one for each selected column, count as a cycle."""
 NOISE = (0.0, 1e-10, 1e-8, 1e-6)
-"""Where columns that tie go round in a circle, a target that is off by this share makes them come one by one."""
+"""If tied columns form a cycle, perturbing the target by this share makes them enter one by one."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def epsilon_path(
     lowest : float, optional
         The ε at which to end; never below `LOWEST` · ε_max.
     most : int, optional
-        The path ends with the first segment in which so many columns are selected.
+        The path ends with the first segment with this many selected columns.
 
     Returns
     -------
@@ -179,7 +179,11 @@ def epsilon_path(
         if walk.run():
             break
     else:
-        warnings.warn(f"the path of ε stopped at {walk.epsilon}, where columns tie", ConvergenceWarning, stacklevel=2)
+        warnings.warn(
+            f"the path of ε stopped at {walk.epsilon}, because of ties between columns",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     return EpsilonPath(walk.top, walk.epsilon, walk.segments)
 
 

@@ -55,7 +55,7 @@ def dual_weights(
     ndarray of float64, shape (n,)
         0 for samples that are no support vectors.
     """
-    from sklearn.svm import SVC  # only here: most selectors need no SVM, and it costs start-up
+    from sklearn.svm import SVC  # imported here: it slows start-up, and most selectors need no SVM
 
     classifier = SVC(C=float(C), kernel="precomputed", tol=tol, max_iter=MOST_STEPS, cache_size=50)
     classifier.fit(K, second)
@@ -101,7 +101,7 @@ def enclosing_ball(
     tol : float
         It has converged when no pair can gain more, as a share of the largest K_ii.
     max_iter : int
-        At most so many pairs are moved.
+        Maximum number of pairs moved.
 
     Returns
     -------

@@ -36,13 +36,15 @@ class OneNormSelector(Selector):
     """
 
     name = "one_norm"
-    summary = "A linear support vector machine whose sum of absolute weights is small, so that few are not zero."
+    summary = "Linear support vector machine with a small sum of absolute weights, most of them zero."
 
-    C: float = real(default=1.0, low=0, open_low=True, doc="A small one leaves few weights.")
+    C: float = real(
+        default=1.0, low=0, open_low=True, doc="C, the cost of a margin error; small values leave few weights."
+    )
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return selectors that the contract suite tests."""
+        """Return selectors for the contract suite."""
         return [cls(), cls(n_features=2, C=0.1)]
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
@@ -86,19 +88,24 @@ class ZeroNormSelector(Selector):
     """
 
     name = "zero_norm"
-    summary = "Multiplies features by the weights of a support vector machine, again and again, until few are left."
+    summary = "Multiplies features repeatedly by the weights of a support vector machine, until few are left."
 
-    C: float = real(default=100.0, low=0, open_low=True, doc="A large one is the hard margin of the original.")
+    C: float = real(
+        default=100.0,
+        low=0,
+        open_low=True,
+        doc="C, the cost of a margin error; large values give the hard margin of the original.",
+    )
     max_iter: int = integer(
         default=20,
         low=1,
-        doc="At most so many rounds; it ends before when no ln z_j of a feature that is still in play moves by more "
-        "than 0.001.",
+        doc="Maximum number of rounds; it stops earlier when no ln z_j of a remaining feature changes "
+        "by more than 0.001.",
     )
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return selectors that the contract suite tests."""
+        """Return selectors for the contract suite."""
         return [cls(C=1.0), cls(n_features=2, C=10.0, max_iter=5)]
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:

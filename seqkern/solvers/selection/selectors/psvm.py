@@ -53,31 +53,32 @@ class PSVMFeatureSelector(Selector):
     n_features: int | None = changed(
         default=20,
         optional=True,
-        doc="How many features to choose; None for all that are selected. Not more than l − 1 are at one ε.",
+        doc="Number of features to choose; none: all that are selected, at most l − 1 at one ε.",
     )
     epsilon: float | None = real(
         default=None,
         low=0,
         open_low=True,
-        doc="A fixed ε, at which the features with α ≠ 0 are selected, the largest |α| first. By default ε goes down "
-        "until enough features are selected.",
+        doc="Fixed ε, at which the features with α ≠ 0 are selected, the largest |α| first. By "
+        "default ε decreases until enough features are selected.",
     )
     epsilon_scale: Literal["max", "absolute"] = choice(
         default="max",
-        doc="Whether `epsilon` counts in units of the ε from which on no feature is selected, or as it is.",
+        doc="Unit of `epsilon`: ``max``, the ε above which no feature is selected; or ``absolute``.",
     )
     ranking: Literal["path", "grid", "leave_one_out"] = choice(
         default="path",
-        doc='``"path"``: the features in the order in which they are selected as ε goes down. ``"grid"``: ε takes '
-        "`n_epsilons` equidistant values, of which the largest selects 5 to 10 features and the smallest about l; "
-        'the features that one of these adds are ranked by |α|. ``"leave_one_out"``: the ranking protocol: the '
-        "grid's ranking is made with each row left out in turn; the feature that is selected most often is first, "
-        "and of equally frequent ones that of the best mean rank where it is selected. Several classes, each "
-        "against the rest, go down together: a feature is selected at the ε at which one of them selects it.",
+        doc='``"path"``: order in which features are selected as ε decreases. ``"grid"``: ε takes '
+        "`n_epsilons` equidistant values; the largest selects 5 to 10 features, the smallest "
+        'about l; the features that a value adds are ranked by |α|. ``"leave_one_out"``: the '
+        "ranking protocol: the grid ranking is repeated with each row left out in turn; features "
+        "are ordered by how often they are selected, then by mean rank where selected. Several "
+        "classes, each against the rest, share ε: a feature is selected at the ε at which one of "
+        "them selects it.",
     )
-    n_epsilons: int = integer(default=20, low=2, doc="Size of the grid.")
+    n_epsilons: int = integer(default=20, low=2, doc="Number of values in the grid.")
     scaler: ExpressionScaler | None = component(
-        "scaler", default=None, doc="Fitted in each part, before the standardisation that the P-SVM does itself."
+        "scaler", default=None, doc="Scaler fitted in each part, before the standardisation of the P-SVM itself."
     )
 
     def _check_parameters(self) -> None:
@@ -94,7 +95,7 @@ class PSVMFeatureSelector(Selector):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return selectors that the contract suite tests."""
+        """Return selectors for the contract suite."""
         return [
             cls(),
             cls(epsilon=0.3),

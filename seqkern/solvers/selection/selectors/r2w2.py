@@ -47,19 +47,21 @@ class R2W2Selector(Selector):
     """
 
     name = "r2w2"
-    summary = "Shrinks features so that a support vector machine's bound on its error is small."
+    summary = "Scales features to minimise a bound on the error of a support vector machine."
 
-    C: float = real(default=100.0, low=0, open_low=True, doc="Cost of an error: a large one is the hard margin.")
+    C: float = real(
+        default=100.0, low=0, open_low=True, doc="C, the cost of an error; large values give the hard margin."
+    )
     max_iter: int = integer(
         default=20,
         low=1,
-        doc="Steps, each halved until the bound falls; it ends before when the bound falls by less than a share of "
-        "1e-3.",
+        doc="Maximum number of steps, each halved until the bound falls; it stops earlier when the "
+        "bound falls by less than a share of 1e-3.",
     )
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return selectors that the contract suite tests."""
+        """Return selectors for the contract suite."""
         return [cls(max_iter=5), cls(n_features=2, C=1.0, max_iter=3)]
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:

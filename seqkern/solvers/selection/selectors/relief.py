@@ -37,13 +37,13 @@ class ReliefSelector(Selector):
     """
 
     name = "relief"
-    summary = "Prefers features that differ between near units of different classes."
+    summary = "Prefers features that differ between near samples of different classes."
 
-    n_neighbors: int = integer(default=10, low=1, doc="How many neighbours in each class are looked at.")
+    n_neighbors: int = integer(default=10, low=1, doc="Number of nearest neighbours in each class.")
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return selectors that the contract suite tests."""
+        """Return selectors for the contract suite."""
         return [cls(), cls(n_features=2, n_neighbors=1)]
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:

@@ -52,30 +52,28 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
 
     normalize: Literal["log", "quantile"] | None = choice(
         default=None,
-        doc='``"log"``: log₂ of the value. ``"quantile"``: each row gets the distribution that the training rows have '
-        "on average: its r-th smallest value becomes the mean of their r-th smallest ones (values that are equal, "
-        "the mean of theirs). It needs all columns of a row.",
+        doc='``"log"``: log₂ of the value. ``"quantile"``: each row gets the average distribution of '
+        "the training rows: its r-th smallest value becomes the mean of their r-th smallest "
+        "values (ties get the mean of theirs). It needs all columns of a row.",
     )
-    floor: float | None = real(default=None, doc='Values below are set to it first. ``"log"`` needs one > 0.')
-    ceiling: float | None = real(default=None, doc="Values above are set to it first.")
+    floor: float | None = real(default=None, doc='Values below are first set to this. ``"log"`` needs a floor above 0.')
+    ceiling: float | None = real(default=None, doc="Values above are first set to this.")
     present_above: float | None = real(
-        default=None, doc="A gene is called present in a row whose value, as it came, is above this."
+        default=None, doc="A gene is called present in a row if its original value is above this."
     )
     present_share: float = real(
         default=0.1,
         low=0,
         high=1,
-        doc="A gene that is present in less than this share of the training rows is set to 0 everywhere, so that no "
-        "selector takes it.",
+        doc="A gene present in less than this share of the training rows is set to 0 everywhere, so "
+        "that no selector chooses it.",
     )
     standardize: bool = flag(
         default=True,
-        doc="Whether to subtract the mean and divide by the standard deviation (divisor n) of the training rows. A "
-        "constant column becomes 0.",
+        doc="Subtract the mean and divide by the standard deviation (divisor n) of the training rows. "
+        "A constant column becomes 0.",
     )
-    clip: bool = flag(
-        default=True, doc="Whether to move new values into the range that their column has in the training rows."
-    )
+    clip: bool = flag(default=True, doc="Clip new values to the range of their column in the training rows.")
 
     def _check_parameters(self) -> None:
         if self.normalize == "log":
@@ -169,7 +167,7 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
         return np.clip(values, self.low_, self.high_) if self.clip else values
 
     def needs_all_columns(self) -> bool:
-        """Tell whether a column's scaled values depend on the other columns."""
+        """Return whether a column's scaled values depend on the other columns."""
         return self.normalize == "quantile"
 
     def restrict(self, columns: npt.ArrayLike) -> "ExpressionScaler":
@@ -230,7 +228,7 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
             if not good.all():
                 raise GramError(
                     f"row {int(np.argmin(good))} of the features contains NaN or inf",
-                    remedy="correct the table or leave the record out",
+                    remedy="correct the table, or remove the record",
                 )
             validate_data(self, X, reset=reset, skip_check_array=True)
         except GramError:

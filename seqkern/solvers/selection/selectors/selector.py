@@ -2,7 +2,7 @@
 
 A selector subclasses `Selector` and writes its parameters besides `n_features`, ``_check_parameters`` for what concerns
 several of them, ``_fit`` and ``examples`` for tests/solvers/selection/test_selector_contract.py. Checks of the input,
-the coding of labels, the ranking and what scikit-learn expects of a transformer are done here. Who calls whom::
+the coding of labels, the ranking and what scikit-learn expects of a transformer are done here. Call structure::
 
     fit(X, y) ─▶ checks ─▶ _fit(X, target) ─▶ scores_ ─▶ _order(scores) ─▶ ranking_
     get_support(), transform(X): the `n_features` best
@@ -39,7 +39,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
     ----------
     name : str
         The name in configs; a class without one is not registered.
-    plain : str
+    summary : str
         One sentence for readers of a report who know no selectors.
     targets : tuple of {"binary", "multiclass", "real"}
         The kinds of label that it takes.
@@ -64,8 +64,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
     n_features: int | None = integer(
         default=None,
         low=1,
-        doc="How many features to choose: at most so many, for one that cannot be rated is never chosen. By default "
-        "all that can.",
+        doc="Number of features to choose; features that cannot be rated are never chosen. By default all others.",
     )
 
     # ---- what a selector writes --------------------------------------------------------------------------
@@ -155,7 +154,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         X : array_like of float64, shape (n, d)
             Columns are features.
         y : array_like, shape (n,)
-            As of `fit`.
+            As in `fit`.
         scaler : ExpressionScaler or None
             Left as it is: copies of it are fitted.
 
@@ -175,7 +174,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         self.check_parameters()
         X = self._checked(X)
         target = self._coded(checked_labels(self, y, len(X)))
-        # one thread makes the same sums on every machine, whatever its number of cores
+        # one thread gives the same sums on any computer
         with one_thread(), unconverged() as failed:
             scores = np.asarray(self._fit_scaled(X, target, scaler), dtype=np.float64)
         order = self._order(scores)
@@ -189,8 +188,8 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
 
     def not_converged(self) -> str:
         """Return a sentence on the classifiers that did not converge."""
-        machines = "1 machine" if self.not_converged_ == 1 else f"{self.not_converged_} machines"
-        return f"selector {self.name!r}: {machines} stopped before convergence, so that the ranking is less certain"
+        count = "1 classifier" if self.not_converged_ == 1 else f"{self.not_converged_} classifiers"
+        return f"selector {self.name!r}: {count} did not converge, so the ranking is less reliable"
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         """Return which features are chosen, bool (d,)."""
@@ -227,7 +226,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         if not good.all():
             raise GramError(
                 f"row {int(np.argmin(good))} of the features contains NaN or inf",
-                remedy="correct the table or leave the record out",
+                remedy="correct the table, or remove the record",
             )
         try:
             validate_data(self, X, reset=True, skip_check_array=True)
@@ -247,7 +246,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
             if len(classes) < 2:
                 raise LabelError(
                     f"all {len(y)} training labels are of one class, {classes[0]!s}",
-                    remedy="a selector of features needs members of two classes",
+                    remedy="a feature selector needs samples of two classes",
                 )
         self.kind_ = kind
         if kind not in self.targets:

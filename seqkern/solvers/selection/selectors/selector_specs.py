@@ -10,7 +10,7 @@ from seqkern.core.specs import build_named, built_values, parse_spec
 from seqkern.solvers.selection.selectors.selector_table import SELECTORS
 
 if TYPE_CHECKING:
-    # they bring scikit-learn
+    # they import scikit-learn
     from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
     from seqkern.solvers.selection.selectors.selector import Selector
 
@@ -47,8 +47,8 @@ def build_selector(spec: Any) -> "Selector":
     spec = parse_spec(spec, "selector") if isinstance(spec, str) else spec
     if not isinstance(spec, Mapping) or not isinstance(spec.get("selector"), str):
         raise ParameterError(
-            f"{spec!r} names no selector",
-            remedy="write it like {selector: golub, n_features: 20} or golub:n_features=20",
+            f"{spec!r} does not name a selector",
+            remedy="write it as {selector: golub, n_features: 20} or golub:n_features=20",
         )
     params = {key: value for key, value in spec.items() if key != "selector"}
     return build_named("selector", spec["selector"], params)
@@ -81,14 +81,14 @@ def build_scaler(spec: Any) -> "ExpressionScaler | None":
     >>> build_scaler("quantile").normalize
     'quantile'
     """
-    # imported only where there is one to build: it brings scikit-learn
+    # imported here: it imports scikit-learn
     from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
 
     if spec is None or isinstance(spec, ExpressionScaler):
         return spec
     spec = {"normalize": spec} if isinstance(spec, str) else spec
     if not isinstance(spec, Mapping):
-        raise ParameterError(f"scaler={spec!r} is not possible", remedy="write it like {normalize: log, floor: 20}")
+        raise ParameterError(f"scaler={spec!r} is not possible", remedy="write it as {normalize: log, floor: 20}")
     for key in spec:
         if key not in ExpressionScaler.parameter_names():
             raise unknown_name("parameter of the scaler", key, ExpressionScaler.parameter_names())

@@ -25,7 +25,7 @@ class LeastSquaresSearch(Selector):
 
     targets = ("binary", "multiclass", "real")
 
-    ridge: float = real(default=1.0, low=0, open_low=True, doc="λ, the penalty of squared weights.")
+    ridge: float = real(default=1.0, low=0, open_low=True, doc="λ, the penalty on squared weights.")
 
     def _targets(self, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return the labels as columns of numbers, float64 (n, c)."""
@@ -66,17 +66,17 @@ class ForwardSelector(LeastSquaresSearch):
     """
 
     name = "forward"
-    summary = "Adds one feature at a time, the one with which a linear machine errs least."
+    summary = "Adds one feature at a time, the one that gives a linear classifier the smallest error."
 
     n_features: int | None = changed(
         default=None,
-        doc="So many are searched for; the other features are ranked by the error that each would lead to as the last "
-        "one. With None, min(l − 1, 50) are searched for.",
+        doc="Number of features to search for; the others are ranked by the error that each would "
+        "give as the last one. With none, min(l − 1, 50).",
     )
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return selectors that the contract suite tests."""
+        """Return selectors for the contract suite."""
         return [cls(), cls(n_features=2, ridge=0.1)]
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
@@ -131,20 +131,20 @@ class BackwardSelector(LeastSquaresSearch):
     """
 
     name = "backward"
-    summary = "Leaves out one feature after the other, those that a linear machine misses least."
+    summary = "Removes one feature after the other, those that a linear classifier needs least."
 
     step: float = real(
         default=0.1,
         low=0,
         high=1,
         open_high=True,
-        doc="The share of the features left that goes in each round, at least one; with 0 one by one, as in the "
-        "original.",
+        doc="Share of the remaining features removed in each round, at least one; 0 removes one at a "
+        "time, as in the original.",
     )
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return selectors that the contract suite tests."""
+        """Return selectors for the contract suite."""
         return [cls(step=0.0), cls(n_features=2, ridge=10.0)]
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
