@@ -44,7 +44,7 @@ def quantile(methods: int, df: float = math.inf) -> float:
 
 
 def auc_variance(codes: npt.ArrayLike, decisions: npt.ArrayLike) -> tuple[float, float]:
-    """Return the AUC of one test part, or of several classes its mean over classes, and its variance by DeLong's method.
+    """Return the AUC of one test part, of several classes its mean, and its variance by DeLong's method.
 
     Parameters
     ----------
