@@ -199,12 +199,13 @@ def render_page(study: Study, views: Sequence[View], overview: Overview | None =
     main = tag(
         "main",
         findings_section(views, overview),
+        _contents(views, chapters, overview),
         overview_section(overview) if overview else None,
         chapters,
         numbers_section(views),
         provenance_section(study, config_text(study)),
     )
-    return whole_page(f"{study.name} · seqkern report", title, _contents(views, chapters, overview), main)
+    return whole_page(f"{study.name} · seqkern report", title, main)
 
 
 def _contents(views: Sequence[View], chapters: Sequence[Markup], overview: Overview | None) -> Markup:

@@ -9,6 +9,7 @@ from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.intervals import metrics_with_interval, score_interval
 from seqkern.evaluation.single_task_tests import PairTest, metrics_with_test
 from seqkern.evaluation.wilcoxon import Comparison, SignedRank, least_p
+from seqkern.figures.numbers import fixed
 from seqkern.report.compared import LEVEL, Compared, ComparedChains, SingleTaskTests, is_significant, lead, methods_of
 from seqkern.report.dataset_results import Method
 from seqkern.report.sections.rank_diagram import groups, shown_p
@@ -103,7 +104,7 @@ def _macro_auc(task_tests: SingleTaskTests) -> list[str]:
         if values:
             means[method] = sum(values) / len(values)
     order = sorted(means, key=lambda method: means[method], reverse=True)
-    text = ", ".join(f"{method_text(method)} {means[method]:.3f}" for method in order)
+    text = ", ".join(f"{method_text(method)} {fixed(means[method])}" for method in order)
     return ["", *_wrapped(f"Macro AUC, of which there is no test: {text}.")] if order else []
 
 
@@ -120,8 +121,8 @@ def _scored(scored: Mapping[Method, ScoreInterval], higher: bool = True) -> list
     """Return the lines of `_intervals` from {method: ScoreInterval}."""
     rows = []
     for method, found in sorted(scored.items(), key=lambda item: item[1].score, reverse=higher):
-        ends = f"95 % interval {found.low:.3f} to {found.high:.3f}" if found.low == found.low else "no interval"
-        rows.append([method_text(method), f"{found.score:.3f}", ends])
+        ends = f"95 % interval {fixed(found.low)} to {fixed(found.high)}" if found.low == found.low else "no interval"
+        rows.append([method_text(method), fixed(found.score), ends])
     return [*_table(rows), ""]
 
 
@@ -182,7 +183,7 @@ def _cells(
 ) -> list[str]:
     """Return the cells of a row: what is true, by how much, and how sure it is."""
     first, second = map(method_text, methods)
-    scores = " : ".join(f"{value:.3f}" for value in values)
+    scores = " : ".join(fixed(value) for value in values)
     return [first, VERBS[verdict(one)], second, scores, rest, _p("p", p), _p("Holm", one.p_holm)]
 
 
@@ -190,9 +191,9 @@ def _on_task(table: SingleTaskTests, one: PairTest) -> tuple[tuple[float, float]
     """Return the two scores and what else is known of a PairTest."""
     found = [test_notes(table, one)]
     if one.low == one.low:
-        found.insert(0, f"by {one.difference:.3f} ({one.low:.3f} to {one.high:.3f})")
+        found.insert(0, f"by {fixed(one.difference)} ({fixed(one.low)} to {fixed(one.high)})")
     elif one.test == "five_by_two_f":
-        found.insert(0, f"by {one.difference:.3f}")
+        found.insert(0, f"by {fixed(one.difference)}")
     return (one.value, one.other_value), "; ".join(filter(None, found))
 
 

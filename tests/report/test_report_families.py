@@ -128,7 +128,7 @@ def test_methods_that_know_test_sequences_have_a_mark(tmp_path):
         assert (f"<b>{name}</b>† with <b>svm</b>" in html) == (name in MARKED)
     table = html[html.index("means and medians over 12 families") :]
     table = table[: table.index("</table>")]
-    assert "best of each column. † transductive: its profiles were built with the test sequences, though" in table
+    assert "better than chance. † transductive: its profiles were built with the test sequences, though" in table
     assert all(f"<b>{name}</b>† with" in table for name in MARKED)
     text = Page(html).text
     assert "Number of families with AUC ≥ x. † transductive: its profiles were built with the test" in text

@@ -76,13 +76,16 @@ def _missing(view: View) -> Markup | None:
 
 
 def _incomplete(view: View) -> Markup | None:
-    """Tell of combinations with scores for fewer folds than there are."""
+    """Tell of combinations with scores for fewer folds than there are, and whether they are ranked."""
     total = len(view.dataset.units)
     part = [method for method in view.ranking.order if view.ranking.score(method).n < total]
     if not part:
         return None
     link = view.link(f"fewer than {plural(total, view.word, view.words)}", "scores")
-    return Markup(f"the {view.metric.name} is defined in {link} for {method_names(part)}.")
+    most = max(view.ranking.score(method).n for method in view.ranking.order)
+    unranked = any(view.ranking.score(method).n < most for method in part)
+    rest = "; combinations with fewer scores than others are not ranked first" if unranked else ""
+    return Markup(f"the {view.metric.name} is defined in {link} for {method_names(part)}{rest}.")
 
 
 def _leaks(view: View) -> Iterator[Markup]:
@@ -214,13 +217,14 @@ def _uneven(view: View) -> Markup | None:
 
 def _remedy(view: View, methods: Sequence[Method]) -> str:
     """Return what helps where the threshold, not the ranking, is at fault."""
-    text = (
-        "To predict classes, choose another threshold on the decision values, or the hyperparameters by balanced "
-        "accuracy (inner: {metric: balanced_accuracy})."
-    )
-    solvers = {view.dataset.solver(method.solver).solver_name for method in methods}
-    if "csvc" in solvers:
-        text += " The C-SVM takes weights of classes (class_weight: balanced)."
+    text = "To predict classes, choose a threshold (such as inner: {threshold: sensitivity=0.9})"
+    if view.dataset.study.inner.metric != "balanced_accuracy":
+        text += ", or select hyperparameters by balanced accuracy (inner: {metric: balanced_accuracy})"
+    text += "."
+    entries = [view.dataset.solver(method.solver) for method in methods]
+    solvers = {entry.solver_name for entry in entries}
+    if any(entry.solver_name == "csvc" and "class_weight" not in entry.spec for entry in entries):
+        text += " The C-SVM takes class weights (class_weight: balanced)."
     if "psvc" in solvers:
         text += (
             " The P-SVM adds the mean of the labels (\N{MINUS SIGN}1 and 1) to its decisions, so that where classes "

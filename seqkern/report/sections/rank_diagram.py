@@ -10,7 +10,7 @@ from seqkern.core.markup import Markup, tag
 from seqkern.evaluation.friedman import FriedmanTest, cliques
 from seqkern.figures.critical_difference import rank_figure
 from seqkern.figures.names import mark, short
-from seqkern.figures.numbers import number, plural
+from seqkern.figures.numbers import fixed, number, plural
 from seqkern.report.compared import LEVEL, Compared
 from seqkern.report.sentences import footnote, metric
 from seqkern.report.view import method_name, paragraph
@@ -135,4 +135,4 @@ def shown_p(p: float) -> str:
     >>> shown_p(0.0312), shown_p(0.000012)
     ('0.031', '1.2e-05')
     """
-    return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
+    return fixed(p) if p >= 0.001 else f"{p:.1e}"

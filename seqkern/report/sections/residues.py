@@ -9,7 +9,7 @@ from seqkern.core.markup import Markup, details, tag, text_of
 from seqkern.evaluation.residue_results import CONFIDENCE
 from seqkern.figures.gram import MOST_NAMED
 from seqkern.figures.html_table import Column, table
-from seqkern.figures.numbers import number, plural
+from seqkern.figures.numbers import number, plural, rounded
 from seqkern.figures.panels import panel
 from seqkern.figures.residues import ends_figure, lengths_figure, letters_figure, state_title
 from seqkern.figures.track_picture import track_svg
@@ -18,9 +18,8 @@ from seqkern.report.compared import ComparedChains
 from seqkern.report.dataset_results import Method
 from seqkern.report.letter_importance import information, weights_by_position
 from seqkern.report.residue_data import Judged
-from seqkern.report.sections.scores import STAR, UNMARKED, marked
+from seqkern.report.sections.scores import STAR, UNMARKED, marked, star_rule
 from seqkern.report.sections.single_task_tests import exponent
-from seqkern.report.tables import SHOWN_DIGITS
 from seqkern.report.view import View, method_name, paragraph
 from seqkern.residues import WINDOW
 
@@ -97,19 +96,21 @@ def _text(method: Method) -> str:
     return f"{method.kernel}, {method.solver}"
 
 
-def _best_marked(judged: dict[Method, Judged], keys: Sequence[str]) -> list[list[Markup]]:
+def _best_marked(view: View, judged: dict[Method, Judged], keys: Sequence[str]) -> list[list[Markup]]:
     """Return one list of cells for each method, the best of each column marked, of SOV'94 none."""
     values = [[one.scores[key] for key in keys] for one in judged.values()]
+    allowed = [view.headline.beats_chance(method) is not False for method in judged]
     tops = [
-        max((round(v, SHOWN_DIGITS) for v in column if v == v), default=None) for column in zip(*values, strict=True)
+        max((rounded(v) for v, may in zip(column, allowed, strict=True) if may and v == v), default=None)
+        for column in zip(*values, strict=True)
     ]
     several = len(judged) > 1
     return [
         [
-            marked(number(v), several and key not in UNMARKED and round(v, SHOWN_DIGITS) == top)
+            marked(number(v), several and may and key not in UNMARKED and rounded(v) == top)
             for key, v, top in zip(keys, row, tops, strict=True)
         ]
-        for row in values
+        for row, may in zip(values, allowed, strict=True)
     ]
 
 
@@ -120,7 +121,7 @@ def _scores(view: View, judged: dict[Method, Judged]) -> list[Markup]:
     compared = view.comparisons.get(view.ranking.headline)
     tests = data.against_first(first, compared) if isinstance(compared, ComparedChains) else {}
     rows = []
-    for (method, one), cells in zip(judged.items(), _best_marked(judged, [q, *OVERALL]), strict=True):
+    for (method, one), cells in zip(judged.items(), _best_marked(view, judged, [q, *OVERALL]), strict=True):
         low, high = one.interval[2:]
         cells.insert(1, number(None) if low != low else Markup(f"{number(low)} to {number(high)}"))
         if tests:
@@ -141,7 +142,7 @@ def _scores(view: View, judged: dict[Method, Judged]) -> list[Markup]:
     best = judged[first]
     size = f"{plural(len(best.true), 'residue')} of {plural(len(best.chains), 'test chain')}"
     caption = [f"{view.dataset.name}: {size}. "]
-    caption += [STAR, " best of each column."] if len(judged) > 1 else []
+    caption += [STAR, " best of each column", star_rule(view.headline)] if len(judged) > 1 else []
     every = [" Every pair is compared ", view.link("further down", "comparisons"), "."] if tests else None
     return [table(caption, columns, rows), paragraph(CHAINS, every, class_="note")]
 
@@ -151,7 +152,7 @@ def _states(view: View, judged: dict[Method, Judged]) -> Markup:
     classes = next(iter(judged.values())).classes
     if len(classes) < WIDE_STATES:
         keys = [f"{key}:{state}" for state in classes for key in STATE_SCORES]
-        cells = _best_marked(judged, keys)
+        cells = _best_marked(view, judged, keys)
         first = [tag("th", "Kernel with solver", scope="col", rowspan="2")]
         first += [
             tag("th", state_title(state), scope="colgroup", colspan=str(len(STATE_SCORES)), class_="span")
@@ -168,7 +169,7 @@ def _states(view: View, judged: dict[Method, Judged]) -> Markup:
         return table(f"{view.dataset.name}: scores of each state", columns, rows, head=head, class_="dense")
     tables = []
     for key, (name, hint) in STATE_SCORES.items():
-        cells = _best_marked(judged, [f"{key}:{state}" for state in classes])
+        cells = _best_marked(view, judged, [f"{key}:{state}" for state in classes])
         rows = [[method_name(method), *row] for method, row in zip(judged, cells, strict=True)]
         columns = [Column("Kernel with solver", False), *(Column(state_title(state)) for state in classes)]
         tables.append(table(f"{view.dataset.name}: {name} of each state: {hint}", columns, rows, class_="dense"))

@@ -43,7 +43,10 @@ def comparisons_section(view: View) -> Markup | None:
     if task_tests:
         tables = [single_task_parts(one, name, view.dataset.transductive) for one in task_tests]
         notes = f"{caveat(task_tests[0])} {several_metrics(view.comparisons)} {EVERY}"
-        return view.section("comparisons", title, *tables, intervals_table(view), paragraph(notes, class_="note"))
+        first = paragraph(standing(view))
+        return view.section(
+            "comparisons", title, first, *tables, intervals_table(view), paragraph(notes, class_="note")
+        )
     compared = view.comparisons.get(view.ranking.headline)
     if not isinstance(compared, Compared):
         why = None if view.dataset.several or view.comparisons else why_untested(view.dataset, view.ranking)
@@ -55,7 +58,7 @@ def comparisons_section(view: View) -> Markup | None:
     sentences += [" ", several_metrics(view.comparisons)] if sentences else []
     content = verdicts(compared, name, view.dataset.transductive)
     more = paragraph(sentences) if sentences else None
-    return view.section("comparisons", title, *content, more, intervals_table(view))
+    return view.section("comparisons", title, paragraph(standing(view)), *content, more, intervals_table(view))
 
 
 def verdicts(compared: Compared, name: str, transductive: Collection[str] = ()) -> list[Markup]:
@@ -166,7 +169,7 @@ def result(compared: Compared, one: Comparison) -> str | list[Markup | str]:
 
 
 def standing(view: View) -> Markup | str:
-    """Return a sentence on what the best method is significantly better than; nothing without tests.
+    """Return a sentence on how many methods the best one is significantly better than; nothing without tests.
 
     Parameters
     ----------
@@ -176,14 +179,13 @@ def standing(view: View) -> Markup | str:
     Returns
     -------
     Markup or str
-        Starts with a space; empty without tests.
+        Empty without tests.
     """
     compared = view.comparisons.get(view.ranking.headline)
     if compared is None or not compared.found:
         return ""
     best, others = compared.methods[0], len(compared.methods) - 1
     better, worse = compared.standing(best)
-    link = view.link("tests over all pairs", "comparisons")
     if better:
         found = f"is significantly better than {f'{better} of the {others} others' if others > 1 else 'the other'}"
     else:
@@ -191,4 +193,4 @@ def standing(view: View) -> Markup | str:
     beaten = f", {'and' if better else 'but'} worse than {worse if others > 1 else 'it'}" if worse else ""
     name = method_name(best, view.dataset.transductive)
     note = footnote([best], view.dataset.transductive)
-    return Markup(f" By {link} {name} {found}{beaten}.{note}")
+    return Markup(f"{name} {found}{beaten}.{note}")
