@@ -266,7 +266,7 @@ def test_the_only_test_part_is_no_fold(tmp_path):
     view = View(StudyResults(folder).datasets[0], "d1")
     told = [text_of(sentence) for sentence in caveats(view)]
     assert any("the test part holds fewer than 10 positives" in sentence for sentence in told)
-    assert any("in the training part, so the scores may be too good" in sentence for sentence in told)
+    assert any("scores may be too optimistic" in sentence for sentence in told)
     assert not any("fold" in sentence for sentence in told)
 
 
@@ -332,7 +332,7 @@ def test_a_kernel_chosen_by_the_inner_loop_is_told(tmp_path):
     folder = write_study(tmp_path / "s", {"d": Shape()}, kernels, ONE)
     text = Page(build_report(folder, folder / "report").read_text(encoding="utf-8")).text
     assert "one of {s2, s3, s4}" in text
-    assert "the inner loop chose one of s2, s3, s4 for each training part" in text
+    assert "the inner loop selects one of s2, s3, s4 for each training part" in text
     assert "no Gram matrix for all units was found" not in text
     chosen = [row for row in read_tsv(folder / "evaluate/d/best/svm/choices.tsv") if row["parameter"] == "kernel"]
     counted = {name: sum(row["value"] == name for row in chosen) for name in ("s2", "s3", "s4")}
@@ -348,7 +348,9 @@ def test_a_good_ranking_with_one_predicted_class_is_a_caveat(tmp_path):
     for sensitivity, expected in ((0.0, True), (0.5, False)):
         write_tsv(path, columns, [("all", "1", 9, 9, 0.9, sensitivity, 1.0)])
         view = View(StudyResults(folder).datasets[0], "d1")
-        found = any("put nearly all of them in one class" in text_of(sentence) for sentence in caveats(view))
+        found = any(
+            "predicted the same class for nearly all of them" in text_of(sentence) for sentence in caveats(view)
+        )
         assert found is expected
 
 
@@ -364,13 +366,13 @@ def test_a_high_auc_with_uneven_classes_is_a_caveat_with_a_remedy(tmp_path, auc,
         path = folder / "evaluate/d/spectrum" / solver / "metrics.tsv"
         write_tsv(path, columns, [("all", "1", 9, 9, *values)])
     found = [text_of(sentence) for sentence in caveats(View(StudyResults(folder).datasets[0], "d1"))]
-    found = [sentence for sentence in found if "far more of one class" in sentence]
+    found = [sentence for sentence in found if "one class is recognised far better" in sentence]
     assert len(found) == told
     for sentence in found:
         assert sentence.startswith("d: spectrum with psvm: the AUC is at least 0.8")
         assert f"(sensitivity {sensitivity:.3f}, specificity {specificity:.3f})" in sentence
         assert "metric: balanced_accuracy" in sentence
-        assert "The P-SVM adds the mean of the labels" in sentence
+        assert "The P-SVM adds the mean label" in sentence
         assert "class_weight" not in sentence
 
 
@@ -385,7 +387,7 @@ def test_a_high_auc_with_uneven_classes_is_a_caveat_with_a_remedy(tmp_path, auc,
 def test_the_cost_of_a_search_is_said_to_be_the_first_methods(tmp_path, entry, told):
     folder = write_study(tmp_path / "s", {"d": Shape()}, {"searched": entry}, ONE)
     text = text_of(cost_section(View(StudyResults(folder).datasets[0], "d1")))
-    assert ("bears the cost of the search" in text) == told
+    assert ("includes the time of the search" in text) == told
 
 
 def test_flawless_predictions_are_said_of_one_method(tmp_path):
@@ -443,8 +445,8 @@ def test_page_says_what_was_found(demo_folder, demo_page):
     best = ranking.best[0]
     assert f"{best.kernel} with {best.solver} has the highest AUC, {ranking.score(best).mean:.3f}" in text
     assert "1 combination of 6 gave no result and is shown as missing: mismatch with psvm." in text
-    assert "1 test sequence also stands, letter for letter, in the training part (in 1 fold)" in text
-    assert "1 sequence occurs again with a different label." in text
+    assert "1 test sequence is identical to a training sequence (in 1 fold)" in text
+    assert "1 sequence occurs with two different labels." in text
     assert "fewer than 10 positives" in text
     assert "k = 5, m = 1" in text
 
@@ -556,12 +558,12 @@ def test_what_is_missing_is_said(tmp_path):
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     text = Page(build_report(folder, folder / "report").read_text(encoding="utf-8")).text
     for sentence in (
-        "d: no combination of kernel and solver gave a result.",
+        "No combination of kernel and solver gave a result.",
         "1 combination of 1 gave no result and is shown as missing: spectrum with svm.",
-        "it is not known whether training and test parts share sequences.",
+        "it is unknown whether training and test parts share sequences.",
         "The composition of the folds was not found.",
-        "no Gram matrix for all units was found.",
-        "No costs were recorded.",
+        "no Gram matrix was found.",
+        "No run times were recorded.",
     ):
         assert sentence in text
     assert read_tsv(folder / "report/metrics.tsv") == []
@@ -667,7 +669,7 @@ def test_what_a_kernel_touched_is_told(tmp_path):
     side = folder / "gram" / "one" / "spectrum" / "gram.json"
     side.write_text(json.dumps({"counts": {"zero diagonals": 3}}))
     page = build_report(folder, tmp_path / "after").read_text(encoding="utf-8")
-    assert "Treated specially by spectrum</dt><dd>zero diagonals: 3</dd>" in page
+    assert "Special cases for spectrum</dt><dd>zero diagonals: 3</dd>" in page
 
 
 def test_ids_in_a_figure_do_not_depend_on_matplotlibs_names():

@@ -30,7 +30,7 @@ def families_section(view: View) -> Markup | None:
     """
     if not view.dataset.several or view.dataset.kind == "real" or not view.ranking.order:
         return None
-    return view.section("families", f"How many {view.words} are recognised", _means(view), *_curves(view))
+    return view.section("families", f"Scores over {view.words}", _means(view), *_curves(view))
 
 
 def _means(view: View) -> Markup:
@@ -95,8 +95,8 @@ def _curves(view: View) -> list[Markup]:
     if not plots:
         return []
     intro = (
-        f"How many {view.words} reach a given score: the higher a line, the more {view.words} are recognised well. "
-        f"{which}The legend names the best mean {view.metric.name} first."
+        f"Number of {view.words} that reach a given score; higher lines are better. "
+        f"{which}The legend is sorted by mean {view.metric.name}."
     )
     return [paragraph(intro), tag("div", plots, class_="wides")]
 
@@ -121,5 +121,5 @@ def drawn(order: list[Method]) -> tuple[list[Method], str]:
         best.setdefault(method.kernel, method)
     methods = list(best.values())[:MOST_LINES]
     rest = len(best) - len(methods)
-    few = f", and of {len(best)} kernels the best {len(methods)}" if rest else ""
-    return methods, f"Of each kernel the solver with the better mean is drawn{few}. "
+    few = f", for the best {len(methods)} of {len(best)} kernels" if rest else ""
+    return methods, f"For each kernel, only the solver with the better mean is shown{few}. "

@@ -151,7 +151,7 @@ def overview_section(overview: Overview) -> Markup:
         *(method_name(method, overview.transductive) for method in methods),
     ]
     columns, rows = turned("Method", columns, rows)
-    note = "The mean is given of methods with a score on every data set only."
+    note = "Means are shown only for methods with a score on every data set."
     return tag(
         "section",
         tag("h2", "All data sets"),

@@ -52,7 +52,7 @@ def scores_section(view: View) -> Markup:
     grid = table(caption, columns, rows, class_="grid")
     about = view.metric.explained(dataset.kind == "multiclass")
     if view.few_negatives:
-        about += " No test part holds more than 50 negatives, so ROC50 looks at all of them and equals the AUC."
+        about += " No test part holds more than 50 negatives, so ROC50 equals the AUC."
     cut = threshold_sentence(view)
     return view.section("scores", "Scores", paragraph(about), grid, paragraph(cut) if cut else None, _all_metrics(view))
 
@@ -215,7 +215,7 @@ def units_section(view: View) -> Markup | None:
     if len(rows) <= MOST_ROWS:
         return view.section("units", title, whole)
     more = " More metrics are in families.tsv." if dataset.several else ""
-    text = paragraph(f"{len(rows)} {view.words}, one row for each; a dash where the score is not defined.{more}")
+    text = paragraph(f"One row for each of {len(rows)} {view.words}; a dash where the score is undefined.{more}")
     return view.section("units", title, text, details(f"Table of {len(rows)} {view.words}", whole))
 
 
