@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import LabelError, SeqkernError
+from seqkern.core.errors import FileError, LabelError, SeqkernError
 from seqkern.core.multiple_testing import holm
 from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.chain_shares import ChainShares
@@ -25,7 +25,7 @@ from seqkern.evaluation.paired_decisions import PairedDecisions
 from seqkern.evaluation.simultaneous import accuracy_ends, error_ends, quantile, share_ends, task_ends
 from seqkern.evaluation.single_task_tests import PairTest, metrics_with_test, pair_tests
 from seqkern.evaluation.wilcoxon import Comparison, compare_all, least_p, signed_rank_test
-from seqkern.report.baselines import CHANCE_LEVEL, Baselines, as_method
+from seqkern.report.baselines import CHANCE_LEVEL, NAMES, Baselines, as_method
 from seqkern.report.compared import LEVEL, directed, lead, methods_of
 from seqkern.report.comparisons import ranked_order
 from seqkern.report.dataset_results import DatasetResults, Method
@@ -125,6 +125,13 @@ class Headline:
             return 0.5
         return next((entry.score for name, entry in self.trivial.items() if name in CHANCE_LEVEL), None)
 
+    @property
+    def reference(self) -> str:
+        """What methods are tested against, as sentences name it: chance, or the baseline that stands for it."""
+        found = next((name for name in self.trivial if name in CHANCE_LEVEL), None)
+        tested = self.dataset.residues or (self._ranks_tasks and self.key != "auc")
+        return "chance" if found is None or not tested else NAMES[found]
+
     @cached_property
     def untested(self) -> LabelError | None:
         """Why no method can be tested against chance, as an error that is not raised; None where it can."""
@@ -206,7 +213,16 @@ class Headline:
     @cached_property
     def _paired(self) -> PairedDecisions | None:
         """The decisions on the only task, with those of the baselines."""
-        return None if self.dataset.several else read_paired_decisions(self.dataset, baselines=self.baselines)
+        if self.dataset.several:
+            return None
+        try:
+            return read_paired_decisions(self.dataset, baselines=self.baselines)
+        except LabelError as error:
+            read_paired_decisions(self.dataset)  # where the methods disagree, that is the error
+            folder = self.dataset.folder("baseline")
+            raise FileError(
+                "its samples or folds are not those of the methods", file=folder, remedy="run seqkern baseline again"
+            ) from error
 
     @cached_property
     def _chains(self) -> ChainShares | None:

@@ -72,7 +72,8 @@ def _no_better(view: View, entry: Entry) -> Markup:
     others = [method for method in headline.methods if headline.beats_chance(method)]
     p = f"{_p(entry.p)}, corrected for {count} methods" if count > 1 else _p(entry.p)
     subject = f"The best of {count} methods, {method_name(best)}," if count > 1 else method_name(best)
-    text = f"{subject} is {tag('b', 'not significantly better than chance')}: {view.metric.name} {_value(entry)} ({p})"
+    verdict = tag("b", f"not significantly better than {headline.reference}")
+    text = f"{subject} is {verdict}: {view.metric.name} {_value(entry)} ({p})"
     if others:
         text += f"; {method_names(others)} {'is' if len(others) == 1 else 'are'}"
     return Markup(f"{text}.{footnote([best], view.dataset.transductive)}")
@@ -89,14 +90,16 @@ def _comparisons(view: View, entry: Entry) -> str:
     better: list[str] = []
     not_better: list[str] = []
     if entry.beats_chance:
-        better.append(f"chance ({_p(entry.p)})")
+        better.append(f"{view.headline.reference} ({_p(entry.p)})")
     for text, found in (_baseline(view), _next(view)):
         if text and found is not None:
             (better if found else not_better).append(text)
     pronoun = "it is" if len(view.ranking.best) == 1 else f"{method_name(view.ranking.best[0])} is"
+    words = "significantly better"
+    significantly = view.link(words, "comparisons") if view.comparisons else words
     if better:
         rest = f", but not than {_listed(not_better, 'or')}" if not_better else ""
-        return f"; {pronoun} {view.link('significantly better', 'comparisons')} than {_listed(better, 'and')}{rest}"
+        return f"; {pronoun} {significantly} than {_listed(better, 'and')}{rest}"
     if not_better:
         return f"; {pronoun} not significantly better than {_listed(not_better, 'or')}"
     return ""

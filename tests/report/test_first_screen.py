@@ -5,8 +5,10 @@ import re
 import numpy as np
 import pytest
 from report_sample import Shape, family_shape, naive_auc, write_study
+from residue_sample import write_residue_study
 from test_report import Page
 
+from seqkern.core.errors import FileError
 from seqkern.core.markup import text_of
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.figures.dot_intervals import Row, dot_intervals
@@ -205,3 +207,39 @@ def test_the_picture_draws_every_row_and_line():
     places = [float(x) for x in re.findall(r' (?:x|x1|x2|cx)="([-.0-9]+)"', svg)]
     assert min(places) >= 0
     assert max(places) <= 560
+
+
+def test_a_single_method_has_no_link_to_tests(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape(n=400, skill=2.0)}, {"weak": TWO["weak"]}, ONE)
+    page = page_of(folder)
+    assert "weak with svm has an AUC of" in page.text
+    ids = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
+    assert {one["href"][1:] for one in page.all("a") if one["href"].startswith("#")} <= ids
+
+
+def test_a_baseline_of_other_folds_is_named(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape()}, TWO, ONE)
+    write_baseline(folder)
+    path = folder / "baseline/d/decisions.tsv"
+    rows = [row | {"split": str(1 + int(row["split"]) % 5)} for row in read_tsv(path)]
+    write_tsv(path, list(rows[0]), rows)
+    with pytest.raises(FileError, match="run seqkern baseline again"):
+        page_of(folder)
+
+
+def test_residues_are_compared_with_the_majority_class_by_chain(tmp_path):
+    folder = write_residue_study(tmp_path / "s", chains=24)
+    source = folder / "evaluate/chains/window/svm"
+    for file in ("decisions.tsv", "metrics.tsv"):
+        rows = read_tsv(source / file)
+        common = "H"
+        if file == "decisions.tsv":
+            rows = [row | {"predicted": common} for row in rows]
+        else:
+            rows = [row | {"q3": "0.3", "accuracy": "0.3"} for row in rows]
+        rows = [{"baseline": "majority"} | row for row in rows]
+        write_tsv(folder / "baseline/chains" / file, list(rows[0]), rows)
+    text = text_of(main_finding(first_view(folder)))
+    assert "has the highest Q3" in text
+    assert "significantly better than the majority class (p" in text
+    assert "Significantly better than the majority class" in page_of(folder).text

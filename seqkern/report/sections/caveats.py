@@ -172,7 +172,7 @@ def _one_class(view: View) -> Markup | None:
         return None
     link = view.link("the rankings, not the predicted classes", "scores")
     return Markup(
-        f"{method_names(found)} ranked the {view.sample_text('sequences')} well but predicted the "
+        f"{method_names(found)} ranked the {view.sample_text('sequences')} better than chance but predicted the "
         f"same class for nearly all of them; use {link}. {_remedy(view, found)}"
     )
 
@@ -183,7 +183,9 @@ def _one_sided(view: View) -> list[Method]:
     return [
         method
         for method in ranking.order
-        if ranking.score(method, "auc").mean >= GOOD_AUC and min(_sides(view, method)) <= ONE_SIDED
+        if ranking.score(method, "auc").mean >= GOOD_AUC
+        and view.headline.beats_chance(method) is not False
+        and min(_sides(view, method)) <= ONE_SIDED
     ]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from seqkern.core.markup import Markup, tag
 from seqkern.figures.dot_intervals import Row, dot_intervals
-from seqkern.figures.numbers import plural
+from seqkern.figures.numbers import fixed, plural
 from seqkern.report.baselines import NAMES
 from seqkern.report.dataset_results import Method
 from seqkern.report.headline_words import headline_sentence
@@ -86,7 +86,7 @@ def _figure(view: View, count: int) -> Markup:
         lines[headline.chance] = NAMES.get(name, name)
         baselines = {n: e for n, e in baselines.items() if n not in ("mean", "majority")}
     rows += [Row(NAMES.get(n, n), e.score, e.low, e.high, "baseline") for n, e in baselines.items()]
-    names = ", ".join(f"{row.name} {row.score:.3f}" for row in rows)
+    names = ", ".join(f"{row.name} {fixed(row.score)}" for row in rows)
     ends = None if headline.key == "rmse" else (0.0, 1.0)
     width = WIDE if count == 1 else NARROW
     label = f"{view.dataset.name}: {view.metric.name} of {plural(len(shown), 'method')}: {names}"
@@ -112,13 +112,14 @@ def _caption(view: View, shown: Sequence[Method], baselines: bool) -> list[Marku
     """Return what the marks and intervals mean."""
     headline, text = view.headline, []
     if any(headline.entries[method].low == headline.entries[method].low for method in shown):
-        every = f" that hold for all {len(headline.methods)} methods at once" if len(headline.methods) > 1 else ""
+        count = len(headline.methods)
+        every = f" that hold for {'both' if count == 2 else f'all {count}'} methods at once" if count > 1 else ""
         text.append(f"95 % intervals{every}. ")
     found = {headline.beats_chance(method) for method in shown}
     if found == {False}:
-        text.append("○ Not significantly better than chance. ")
+        text.append(f"○ Not significantly better than {headline.reference}. ")
     elif None not in found:
-        text.append(f"● Significantly better than chance{', ○ not' if False in found else ''}. ")
+        text.append(f"● Significantly better than {headline.reference}{', ○ not' if False in found else ''}. ")
     if baselines:
         text.append("◇ Trivial baseline. ")
     rest = len(headline.methods) - len(shown)

@@ -79,8 +79,9 @@ def star_rule(headline: Headline, *, classes: bool = False) -> str:
     """
     found = [headline.beats_chance(method) for method in headline.methods]
     if found and not any(one is not False for one in found):
-        return ". No star is given: no method is significantly better than chance."
-    text = ", among methods significantly better than chance" if any(one is not None for one in found) else ""
+        return f". No star is given: no method is significantly better than {headline.reference}."
+    tested = any(one is not None for one in found)
+    text = f", among methods significantly better than {headline.reference}" if tested else ""
     if classes and headline.dataset.kind != "real":
         text += "; for scores of predicted classes, among those that predict more than one class in most test parts"
     return f"{text}."
