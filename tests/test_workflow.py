@@ -108,6 +108,7 @@ def test_the_demo_lists_its_jobs_and_takes_changed_keys(tmp_path):
         "datasets": 2,
         "folds": 2,
         "gram": 8,
+        "baseline": 2,
         "evaluate": 18,
         "importance": 1,
         "report": 1,
@@ -119,10 +120,11 @@ def test_a_solver_without_a_gram_matrix_asks_for_none(tmp_path):
     linear = {"linear": {"solver": "linear_svc", "C": [0.1, 1]}}
     kernels = {name: STUDY["kernels"][name] for name in ("spectrum2", "pairwise")}
     few = write_study(tmp_path, solvers=linear, kernels=kernels)
-    assert jobs(tmp_path, *few) == {"datasets": 1, "folds": 1, "evaluate": 1, "report": 1, "default": 1}
+    assert jobs(tmp_path, *few) == {"datasets": 1, "folds": 1, "baseline": 1, "evaluate": 1, "report": 1, "default": 1}
     both = write_study(tmp_path, solvers=STUDY["solvers"] | linear, kernels=kernels)
     found = jobs(tmp_path, *both)
-    assert found == {"datasets": 1, "folds": 1, "gram": 2, "evaluate": 3, "report": 1, "default": 1}
+    shared = {"datasets": 1, "folds": 1, "baseline": 1}
+    assert found == {**shared, "gram": 2, "evaluate": 3, "report": 1, "default": 1}
     done = snakemake(tmp_path, *write_study(tmp_path, solvers=linear, kernels=kernels))
     assert done.returncode == 0, done.stderr
     assert "linear" in (tmp_path / REPORT).read_text()
@@ -164,6 +166,17 @@ def test_a_run_ends_with_the_path_of_the_report(finished):
     assert (finished / "results/tiny/evaluate/donors/pairwise/csvc/metrics.tsv").exists()
     choices = (finished / "results/tiny/evaluate/donors/best/csvc/choices.tsv").read_text()
     assert len(re.findall("\tkernel\t(spectrum2|pairwise)\t", choices)) == 2
+
+
+def test_only_residues_have_files_of_chains(finished, tmp_path):
+    assert not list(finished.rglob("states.txt"))
+    assert (finished / "results/tiny/baseline/donors/metrics.tsv").exists()
+    chains = {"simulate": {"kind": "secondary_structure", "n_chains": 6, "mean_length": 30}, "residues": {"window": 5}}
+    datasets = {"chains": chains | {"folds": {"method": "grouped", "k": 2}}, **STUDY["datasets"]}
+    kernels = {"window": {"kernel": "window"}}
+    options = write_study(tmp_path, datasets=datasets, kernels=kernels)
+    found = jobs(tmp_path, *options)
+    assert (found["evaluate"], found["evaluate_residues"], found["baseline"]) == (1, 1, 2)
 
 
 def test_nothing_is_done_twice(finished):

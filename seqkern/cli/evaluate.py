@@ -138,7 +138,8 @@ def run(args: argparse.Namespace) -> None:
             done.put(key, row)
         results.append(FoldResult(**row))
     write_results(output, results)
-    write_residue_results(output, dataset, results)
+    if dataset.residues is not None:
+        write_residue_results(output, dataset, results)
     done.clear()
     for text in (_constant_columns(results), *_not_converged(results)):
         if text is not None:

@@ -27,6 +27,7 @@ VERBS = {
     "folds": "write the splits of a data set, and check them for leaks",
     "check": "tell, before any kernel is computed, whether solvers can learn every training part",
     "gram": "compute a Gram matrix from FASTA or from a data set",
+    "baseline": "evaluate trivial baselines: majority class, length and composition",
     "evaluate": "train and test over all folds; hyperparameters by an inner loop",
     "compare": "tell which methods are better than which, with what certainty",
     "importance": "train a method on windows, and show what matters at each position",

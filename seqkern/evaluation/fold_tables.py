@@ -214,6 +214,28 @@ def write_results(folder: Path, results: Sequence[FoldResult]) -> None:
     write_cost(folder / "cost.json", [row for result in results for row in result.cost])
 
 
+def write_baselines(folder: Path, results: Sequence[tuple[str, FoldResult]]) -> None:
+    """Write the decisions and metrics of baselines, with a first column ``baseline`` that names them.
+
+    Parameters
+    ----------
+    folder : Path
+        Gets ``decisions.tsv`` and ``metrics.tsv``.
+    results : sequence of (str, FoldResult)
+        Names of baselines, and what each fold gave.
+
+    Raises
+    ------
+    FileError
+        If a file cannot be written.
+    """
+    decisions = [{"baseline": name} | row for name, result in results for row in result.decisions]
+    metrics = [{"baseline": name} | result.metrics for name, result in results]
+    head = ["baseline", *PLACE_COLUMNS]
+    write_tsv(folder / "decisions.tsv", _columns(decisions, last="predicted") if decisions else head, decisions)
+    write_tsv(folder / "metrics.tsv", _columns(metrics) or head, metrics)
+
+
 def _columns(rows: Iterable[Row], last: str | None = None) -> list[str]:
     """Return the keys of all rows in order of appearance, the key `last` at the end."""
     columns = dict.fromkeys(key for row in rows for key in row if key != last)

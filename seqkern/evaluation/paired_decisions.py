@@ -15,21 +15,18 @@ SINGLE, FOLDS, FIVE_BY_TWO, REPEATED = "single", "folds", "five_by_two", "repeat
 HALF = re.compile(r"([1-5])\.([12])")
 LEAST_RANKED, LEAST_DRAWN = 2, 10
 """Samples of each class that a test part needs to be ranked alone, and to be drawn again (docs/type_one_error.md)."""
-OTHER_FOLDS = "use folds that test each unit once, several of each class together, or the fold method five_by_two"
-OVERLAP = "the test parts overlap, so that there is no valid test of a difference"
+OTHER_FOLDS = "use folds that test each sample once, several of each class together, or the fold method five_by_two"
+OVERLAP = "the test parts overlap, so there is no valid test of a difference"
 APART = (
-    "most units are tested alone or only with their own class, as by leave-one-out: what is tested is missing from the "
-    "training part, which pushes decisions away from the true label, most for methods that learn nothing, so that "
-    "useless methods would seem to differ"
+    "most samples are tested alone or only with their own class, as in leave-one-out; removing a sample from the "
+    "training part pushes its decision away from the true label, most strongly for methods that learn nothing, so "
+    "useless methods would appear to differ"
 )
 FEW_RANKED = (
-    "a test part holds fewer than two units of a class, and decisions of different classifiers cannot be ranked "
+    "a test part holds fewer than two samples of a class, and decisions of different classifiers cannot be ranked "
     "together"
 )
-FEW_DRAWN = (
-    f"a test part holds fewer than {LEAST_DRAWN} units of a class, too few for the bootstrap, which tells how much a "
-    "score varies by drawing as many units from them at random, with replacement, again and again"
-)
+FEW_DRAWN = f"a test part holds fewer than {LEAST_DRAWN} samples of a class, too few for the bootstrap"
 
 
 @dataclass(frozen=True, eq=False)

@@ -114,14 +114,14 @@ def state_letters(classes: Sequence[str]) -> list[str]:
 
 
 def write_residue_results(folder: Path, dataset: Dataset, results: Sequence[FoldResult]) -> None:
-    """Write ``states.txt``, ``segments.tsv`` and ``termini.tsv``; with the head alone for data sets without states.
+    """Write ``states.txt``, ``segments.tsv`` and ``termini.tsv``; with their heads alone where no task has states.
 
     Parameters
     ----------
     folder : Path
         Gets the three files.
     dataset : Dataset
-        What was evaluated, with its residues where there are some.
+        What was evaluated, with its residues.
     results : sequence of FoldResult
         Of all folds of all tasks.
 
@@ -131,14 +131,14 @@ def write_residue_results(folder: Path, dataset: Dataset, results: Sequence[Fold
         If a file cannot be written.
     """
     residues = dataset.residues
+    assert residues is not None  # the caller's part
     parts = []
-    if residues is not None:
-        row_of = {name: row for row, name in enumerate(dataset.X.ids)}
-        for result in results:
-            labels = dataset.tasks[result.metrics["task"]].labels
-            if result.decisions and labels.kind in JUDGED_KINDS:
-                rows = np.array([row_of[row["id"]] for row in result.decisions])
-                parts.append(_Part(residues.take(rows), labels.classes, result.decisions))
+    row_of = {name: row for row, name in enumerate(dataset.X.ids)}
+    for result in results:
+        labels = dataset.tasks[result.metrics["task"]].labels
+        if result.decisions and labels.kind in JUDGED_KINDS:
+            rows = np.array([row_of[row["id"]] for row in result.decisions])
+            parts.append(_Part(residues.take(rows), labels.classes, result.decisions))
     sure = any(part.probabilities for part in parts)
     with atomic_write(folder / "states.txt", "w") as file:
         file.write(STATES_HEAD.format(confidence=CONFIDENCE[sure]))

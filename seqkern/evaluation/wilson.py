@@ -13,13 +13,15 @@ Z95 = 1.959963984540054
 """Of the normal distribution: 95 % lie within."""
 
 
-def wilson_interval(hits: int, n: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share.
+def wilson_interval(hits: float, n: float, z: float = Z95) -> tuple[float, float]:
+    """Return Wilson's interval of a share.
 
     Parameters
     ----------
-    hits, n : int
+    hits, n : float
         The share is `hits` of `n`.
+    z : float, default `Z95`
+        Standard errors to each side; by default the interval is one of 95 %.
 
     Returns
     -------
@@ -34,7 +36,7 @@ def wilson_interval(hits: int, n: int) -> tuple[float, float]:
     """
     if n == 0:
         return math.nan, math.nan
-    share, spread = hits / n, Z95**2 / n
+    share, spread = hits / n, z**2 / n
     centre = (share + spread / 2) / (1 + spread)
-    half = Z95 / (1 + spread) * math.sqrt(share * (1 - share) / n + spread / (4 * n))
+    half = z / (1 + spread) * math.sqrt(share * (1 - share) / n + spread / (4 * n))
     return max(0.0, centre - half), min(1.0, centre + half)

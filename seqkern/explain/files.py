@@ -23,7 +23,7 @@ from seqkern.explain.poim import LetterMeans, has_poim
 from seqkern.explain.position_files import remove_positions, write_positions
 from seqkern.explain.positions import Positions, positions_of
 from seqkern.explain.shown import Shown, Summary
-from seqkern.figures.numbers import number, plural
+from seqkern.figures.numbers import fixed, number, plural
 from seqkern.figures.profile import MOST_LETTERS, bin_width
 from seqkern.figures.svg import as_file
 from seqkern.sequences.sequence_set import SequenceSet
@@ -65,7 +65,7 @@ class _Record:
         bins = bin_width(len(self.letters))
         how = f"; each step is the mean of {bins} letters" if bins > 1 else None
         caption = [tag("b", _short(self.name)), outcome, number(self.decision, 3), how]
-        label = f"Prediction profile of {_short(self.name)}{outcome}{self.decision:.3f}"
+        label = f"Prediction profile of {_short(self.name)}{outcome}{fixed(self.decision)}"
         return Shown(self.contributions, self.letters, explainer.bias, caption, label)
 
 

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from seqkern.core.markup import Markup
 from seqkern.figures.matplotlib_svg import render
+from seqkern.figures.numbers import fixed
 
 ROW, BAR = 0.19, 0.11  # inches
 
@@ -62,7 +63,7 @@ def rank_figure(
         width = min(difference, k - 1)
         axes.plot([left, place(1 + width)], [0.22, 0.22], color="#0b3d66", linewidth=1.2, marker="|", markersize=6)
         more = "" if width == difference else " (wider than the scale)"
-        text = f"critical difference {difference:.2f}{more}"
+        text = f"critical difference {fixed(difference, 2)}{more}"
         axes.text(place(1 + width) + 0.08, 0.22, text, ha="left", va="center", fontsize=7.5)
         for bar, members in enumerate(sets):
             ends = [place(min(ranks[i] for i in members)) - 0.03, place(max(ranks[i] for i in members)) + 0.03]
@@ -75,7 +76,7 @@ def rank_figure(
             edge = left - 0.08 if first else right + 0.08
             axes.plot([x, x, edge], [top, y, y], color="#888888", linewidth=0.6)
             axes.plot([x], [top], ".", color="#333333", markersize=4)
-            text = f"{names[i]}  {ranks[i]:.2f}" if first else f"{ranks[i]:.2f}  {names[i]}"
+            text = f"{names[i]}  {fixed(ranks[i], 2)}" if first else f"{fixed(ranks[i], 2)}  {names[i]}"
             axes.text(
                 edge + (-0.05 if first else 0.05), y, text, ha="right" if first else "left", va="center", fontsize=8
             )

@@ -5,6 +5,7 @@ from pathlib import Path
 from seqkern.core.markup import Markup, tag
 
 STYLE = Path(__file__).with_name("style.css")
+FIRST_SCREEN = Path(__file__).with_name("first_screen.css")
 
 
 def whole_page(title: str, *body: object, styles: tuple[Path, ...] = ()) -> Markup:
@@ -23,7 +24,7 @@ def whole_page(title: str, *body: object, styles: tuple[Path, ...] = ()) -> Mark
     -------
     Markup
     """
-    style = "\n".join(path.read_text(encoding="utf-8") for path in (STYLE, *styles))
+    style = "\n".join(path.read_text(encoding="utf-8") for path in (STYLE, FIRST_SCREEN, *styles))
     head = tag(
         "head",
         tag("meta", charset="utf-8"),

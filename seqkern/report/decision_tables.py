@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import FileError, LabelError
 from seqkern.evaluation.paired_decisions import PairedDecisions
+from seqkern.report.baselines import Baselines
 from seqkern.report.dataset_results import DatasetResults, Method
 from seqkern.report.files import numbers
 from seqkern.report.positive import positive_class
@@ -23,7 +24,9 @@ Tables: TypeAlias = "dict[Method, pd.DataFrame]"
 """Decisions of each method on one task."""
 
 
-def read_paired_decisions(dataset: DatasetResults, task: str | None = None) -> PairedDecisions | None:
+def read_paired_decisions(
+    dataset: DatasetResults, task: str | None = None, baselines: Baselines | None = None
+) -> PairedDecisions | None:
     """Return the PairedDecisions of a data set's task; None where no method has decisions.
 
     Parameters
@@ -32,6 +35,8 @@ def read_paired_decisions(dataset: DatasetResults, task: str | None = None) -> P
         Results of the data set.
     task : str, optional
         By default the only one.
+    baselines : Baselines, optional
+        Trivial baselines to be paired with the methods; those with other samples than these are an error.
 
     Returns
     -------
@@ -46,8 +51,8 @@ def read_paired_decisions(dataset: DatasetResults, task: str | None = None) -> P
         If two methods name different labels for a sample: they were not tested on the same data.
     """
     tables = {}
-    for method in dataset.done:
-        table = dataset.decisions(method)
+    read = {method: dataset.decisions(method) for method in dataset.done}
+    for method, table in {**read, **({} if baselines is None else baselines.decisions)}.items():
         if table is not None and task is not None:
             table = table[table["task"] == task]
         if table is not None and len(table):
@@ -72,7 +77,10 @@ def read_paired_decisions(dataset: DatasetResults, task: str | None = None) -> P
         predicted[method] = _spread(coded(table["predicted"]), rows[method], len(ids))
         if dataset.kind != "multiclass":
             decisions[method] = _spread(table["decision"].to_numpy(float), rows[method], len(ids))
-    scores = _scores(dataset, task)
+    scores = _scores(dataset.metrics, dataset.done, task)
+    if baselines is not None:
+        named = baselines.metrics.rename(columns={"baseline": "kernel"}).assign(solver="")
+        scores |= _scores(named, list(baselines.decisions), task)
     return PairedDecisions(dataset.kind, ids, splits, coded(names), decisions, predicted, scores)
 
 
@@ -155,14 +163,15 @@ def _spread(values: np.ndarray, rows: npt.ArrayLike, n: int) -> np.ndarray:
     return whole
 
 
-def _scores(dataset: DatasetResults, task: str | None) -> dict[Method, dict[tuple[str, str], float]]:
+def _scores(
+    metrics: pd.DataFrame, methods: Sequence[Method], task: str | None
+) -> dict[Method, dict[tuple[str, str], float]]:
     """Return {method: {(split, metric): score}} of a task."""
-    metrics = dataset.metrics
     if task is not None:
         metrics = metrics[metrics["task"] == task]
     columns = [name for name in metrics.columns if name not in NOT_METRICS]
     result: dict[Method, dict[tuple[str, str], float]] = {}
-    for method in dataset.done:
+    for method in methods:
         own = metrics[(metrics["kernel"] == method.kernel) & (metrics["solver"] == method.solver)]
         result[method] = {
             (split, name): float(value)

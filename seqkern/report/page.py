@@ -12,6 +12,7 @@ from seqkern.core.markup import Markup, join, tag
 from seqkern.core.tsv import write_tsv
 from seqkern.figures.page import whole_page
 from seqkern.report.compared import COLUMNS
+from seqkern.report.curve_tables import write_curves
 from seqkern.report.results import StudyResults
 from seqkern.report.sections.choices import choices_section
 from seqkern.report.sections.cost import cost_section
@@ -92,7 +93,8 @@ def build_report(
         ``results/<study>``, as the workflow leaves it; what is missing is shown as missing.
     out_dir : path-like
         Gets ``index.html``, ``summary.tsv``, ``families.tsv``, ``metrics.tsv``, ``comparisons.tsv``, ``intervals.tsv``,
-        ``config.yaml``.
+        ``config.yaml``, and the points of all curves, fold by fold: ``roc.tsv`` (``false_positive_rate``,
+        ``true_positive_rate``, ``threshold``) and ``pr.tsv`` (``recall``, ``precision``, ``threshold``).
     config : dict, optional
         The study's resolved configuration; by default ``config.yaml`` in `results_dir` or in its ``report/``.
 
@@ -146,6 +148,7 @@ def build_report(
     compared += [("all", overview.compared)] if overview and overview.compared else []
     write_tsv(out_dir / "comparisons.tsv", COLUMNS, [row for name, one in compared for row in one.rows(name)])
     write_tsv(out_dir / "intervals.tsv", INTERVAL_COLUMNS, [row for view in views for row in interval_rows(view)])
+    write_curves(results.datasets, out_dir)
     with atomic_write(out_dir / "config.yaml", "w") as file:
         file.write(config_text(study))
     with atomic_write(out_dir / "index.html", "w") as file:
@@ -196,12 +199,13 @@ def render_page(study: Study, views: Sequence[View], overview: Overview | None =
     main = tag(
         "main",
         findings_section(views, overview),
+        _contents(views, chapters, overview),
         overview_section(overview) if overview else None,
         chapters,
         numbers_section(views),
         provenance_section(study, config_text(study)),
     )
-    return whole_page(f"{study.name} · seqkern report", title, _contents(views, chapters, overview), main)
+    return whole_page(f"{study.name} · seqkern report", title, main)
 
 
 def _contents(views: Sequence[View], chapters: Sequence[Markup], overview: Overview | None) -> Markup:

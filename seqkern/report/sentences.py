@@ -43,70 +43,73 @@ class Metric:
 METRICS = {
     "auc": Metric(
         "AUC",
-        "The area under the ROC curve: the chance that a positive drawn at random scores above a negative "
-        "drawn at random. 1 is perfect, 0.5 is guessing.",
-        classes="With several classes it is computed for each against all the others, and averaged.",
+        "The area under the ROC curve: the probability that a random "
+        "positive scores above a random negative. 1 is perfect, 0.5 is chance.",
+        classes="With several classes it is computed for each class against all others and averaged.",
     ),
     "roc50": Metric(
         "ROC50",
-        "The area under the ROC curve up to the first 50 false positives, scaled so that 1 is perfect: it "
-        "looks only at the top of the ranked list, the part that one would follow up in the laboratory.",
+        "The area under the ROC curve up to the first 50 false positives, scaled so that 1 is perfect. It considers "
+        "only the top "
+        "of the ranked list, the candidates for follow-up in the laboratory.",
     ),
     "median_rfp": Metric(
         "median RFP",
-        "The median rate of false positives: the share of negatives that score at least as high as the "
-        "positive in the middle of the positives' ranking. 0 is perfect, 0.5 is guessing; lower is better.",
+        "The median rate of false positives: the share of negatives that score at least "
+        "as high as the median positive. 0 is perfect, 0.5 is chance; lower is better.",
         higher=False,
     ),
     "average_precision": Metric(
         "average precision",
-        "Going down the ranked list, the share of true positives so far, averaged over the places of the "
-        "positives. 1 is perfect; guessing gives the share of positives among all.",
+        "The area under the precision-recall curve: the precision at the rank of "
+        "each positive, averaged. 1 is perfect; chance gives the share of positives.",
     ),
     "balanced_accuracy": Metric(
         "balanced accuracy",
-        "The share of each class that is recognised, averaged over the classes, so that a rare class counts "
-        "as much as a common one. 1 is perfect; guessing gives one divided by the number of classes.",
+        "The share of each class predicted correctly, averaged over the classes, so that rare classes count "
+        "as much as common ones. 1 is perfect; chance gives one divided by the number of classes.",
     ),
     "mcc": Metric(
         "MCC",
         "Matthews correlation coefficient: the correlation between true and predicted class. 1 is perfect, "
-        "0 is guessing, −1 is always wrong.",
+        "0 is chance, −1 is always wrong.",
     ),
     "sensitivity": Metric("sensitivity", "The share of the positives that are predicted positive (recall)."),
     "specificity": Metric("specificity", "The share of the negatives that are predicted negative."),
     "accuracy": Metric(
         "accuracy",
-        "The share of all test units predicted correctly; misleading where one class is rare, because "
-        "always predicting the common class scores high.",
+        "The share of test samples predicted correctly. It is misleading if "
+        "one class is rare: always predicting the common class scores high.",
     ),
     "brier": Metric(
         "Brier score",
-        "The mean squared difference of the probability from what is true (1 for a positive, 0 for a negative). 0 is "
-        "perfect; one constant probability reaches p(1 − p), with p the share of positives; lower is better.",
+        "The mean squared difference between the probability and the label (1 for a positive, 0 for a negative). "
+        "0 is perfect; a constant probability reaches p(1 − p), with p the share of positives; lower is better.",
         higher=False,
-        classes="With several classes the squared differences of all their probabilities are summed.",
+        classes="With several classes, the squared differences of all probabilities are summed.",
     ),
     "sov94": Metric(
         "SOV'94",
         "How well predicted segments (helices, strands, loops) overlap with the true ones, as defined in 1994. 1 is "
-        "perfect, but a true segment that is predicted in pieces may count above 1: compare with SOV'94 alone.",
+        "perfect, but a segment predicted in pieces "
+        "can score above 1; compare only with other SOV'94 values.",
     ),
     "sov99": Metric(
         "SOV'99",
-        "How well predicted segments overlap with the true ones, as corrected in 1999: 1 is perfect, and pieces count "
-        "less than wholes. Pooled over all segments of the test part.",
+        "How well predicted segments overlap with the true ones, as corrected in 1999: 1 is perfect, and segments "
+        "in pieces score "
+        "lower. Pooled over all segments of the test part.",
     ),
     "sov99_chain": Metric("SOV'99 by chain", "SOV'99 of each chain, averaged over the chains of the test part."),
     "rmse": Metric(
         "RMSE",
-        "Root mean squared error: the typical distance between predicted and true value, in the units of the "
-        "label. 0 is perfect; lower is better.",
+        "Root mean squared error: the typical difference between predicted "
+        "and true value, in the units of the label. 0 is perfect; lower is better.",
         higher=False,
     ),
     "absolute_error": Metric(
         "absolute error",
-        "How far a prediction lies from the true value, whichever side. 0 is perfect; lower is better.",
+        "The absolute difference between predicted and true value. 0 is perfect; lower is better.",
         higher=False,
     ),
     "r2": Metric(
@@ -125,31 +128,31 @@ SAMPLE_WORDS = {"features": "sample", "similarities": "object", "dissimilarities
 HEADLINE = {"binary": ("auc", "accuracy"), "multiclass": ("auc", "accuracy"), "real": ("rmse",)}
 
 FOLDS = {
-    "stratified": "Random folds that keep the share of each class.",
-    "grouped": "Folds that keep each group of related sequences together.",
-    "five_by_two": "Five times, the data are cut at random into two halves with equal shares of each class, and each "
-    "half is tested once: the folds of the 5×2cv tests. Groups of related sequences stay together.",
-    "predefined": "Training and test parts as the source of the data defines them.",
-    "locus": "Folds by place on the genome: windows near one another stay on one side.",
+    "stratified": "Random folds with equal class proportions.",
+    "grouped": "Folds that keep groups of related sequences together.",
+    "five_by_two": "The data are split at random into two halves with equal class proportions, five "
+    "times, and each half is tested once (5×2cv). Groups of related sequences stay together.",
+    "predefined": "Training and test parts as defined by the source of the data.",
+    "locus": "Folds by position in the genome; neighbouring windows stay together.",
     "leave-one-out": "Each sequence is tested once, by a classifier trained on all the others.",
     "leave-one-group-out": "Each group is tested once, by a classifier trained on all the other groups.",
-    "liao-noble": "Remote homology after Liao and Noble: the members of a family are the test positives, the "
-    "other families of its superfamily the training positives: a classifier never sees the family itself.",
+    "liao-noble": "Remote homology detection (Liao and Noble): the members of a family are the test positives, "
+    "the other families of its superfamily the training positives. A classifier never sees the family itself.",
 }
 
 LEAKS = {
-    "identical": ("identical", "The test sequence also stands, letter for letter, in the training part."),
+    "identical": ("identical", "The test sequence is identical to a training sequence."),
     "contained": (
         "contained",
-        "The test sequence lies inside a training sequence, or a training sequence inside it.",
+        "The test sequence is contained in a training sequence, or contains one.",
     ),
     "similar": (
         "similar",
-        "The test sequence is as similar to a training sequence as the study's limit, or more so.",
+        "The test sequence is at least as similar to a training sequence as the study's limit.",
     ),
     "conflict": (
         "two labels",
-        "The same sequence occurs with different labels, so no method can get both right.",
+        "The same sequence occurs with different labels, so no method can predict both correctly.",
     ),
 }
 
@@ -162,13 +165,13 @@ STAGES = {
 }
 
 EXPLAINED = (
-    f"{TRANSDUCTIVE} transductive: its profiles were built with the test sequences, though without their labels; "
-    "methods without this mark knew nothing of them, so a comparison between the two favours it."
+    f"{TRANSDUCTIVE} transductive: profiles were built with the test sequences, but without "
+    "their labels. This gives an advantage over methods without the mark."
 )
 
 
 STATE_METRICS = {
-    "q": Metric("Q of {}", "The share of the residues in a state that are predicted to be in it."),
+    "q": Metric("Q of {}", "The share of the residues in a state that are predicted correctly."),
     "precision": Metric("precision of {}", "The share of the residues predicted to be in a state that are in it."),
     "mcc": Metric("MCC of {}", "Matthews correlation coefficient of a state against all others."),
     "sov99": Metric("SOV'99 of {}", "SOV'99 of the segments of a state."),
@@ -287,7 +290,6 @@ def text_for_kind(kind: str | None, text: str) -> str:
     unit = None if kind is None else SAMPLE_WORDS.get(kind)
     if unit is None:
         return text
-    text = text.replace("letter for letter", "value for value")
     return text.replace("sequence", unit).replace("Sequence", unit.capitalize())
 
 

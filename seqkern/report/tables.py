@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from seqkern.core.tsv import write_tsv
+from seqkern.figures.numbers import rounded
 from seqkern.report.dataset_results import KEYS, DatasetResults, Method
 from seqkern.report.sentences import HEADLINE, SHARE_RIGHT, metric
 
@@ -23,7 +24,6 @@ class Score(NamedTuple):
 
 NO_SCORE = Score(np.nan, np.nan, 0)
 NOT_METRICS = {"kernel", "solver", *KEYS, "n_train", "n_test", "unit"}
-SHOWN_DIGITS = 3
 
 
 def unit_scores(dataset: DatasetResults) -> pd.DataFrame:
@@ -129,7 +129,7 @@ class Ranking:
         most = max(table[method].n for method in self.order)
         complete = [method for method in self.order if table[method].n == most]
         top = table[complete[0]]
-        self.best = [m for m in complete if round(table[m].mean, SHOWN_DIGITS) == round(top.mean, SHOWN_DIGITS)]
+        self.best = [m for m in complete if rounded(table[m].mean) == rounded(top.mean)]
         if not np.isnan(top.sd):
             others = [method for method in complete if method not in self.best]
             self.within = [method for method in others if abs(table[method].mean - top.mean) <= top.sd]

@@ -9,6 +9,7 @@ from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.intervals import metrics_with_interval, score_interval
 from seqkern.evaluation.single_task_tests import PairTest, metrics_with_test
 from seqkern.evaluation.wilcoxon import Comparison, SignedRank, least_p
+from seqkern.figures.numbers import fixed
 from seqkern.report.compared import LEVEL, Compared, ComparedChains, SingleTaskTests, is_significant, lead, methods_of
 from seqkern.report.dataset_results import Method
 from seqkern.report.sections.rank_diagram import groups, shown_p
@@ -73,7 +74,7 @@ def comparison_lines(found: Mapping[str, Compared | SingleTaskTests], title: str
     first = next(iter(found.values()))
     if isinstance(first, SingleTaskTests):
         shape = SHAPES[first.shape].format(first.parts)
-        head = f"{title}: {len(first.methods)} methods on {first.units} test units, {shape}"
+        head = f"{title}: {len(first.methods)} methods on {first.units} test samples, {shape}"
     else:
         head = f"{title}: {len(first.methods)} methods on {first.tasks} {first.words}"
     lines = [head, "=" * len(head)]
@@ -103,8 +104,8 @@ def _macro_auc(task_tests: SingleTaskTests) -> list[str]:
         if values:
             means[method] = sum(values) / len(values)
     order = sorted(means, key=lambda method: means[method], reverse=True)
-    text = ", ".join(f"{method_text(method)} {means[method]:.3f}" for method in order)
-    return ["", *_wrapped(f"Macro AUC, of which there is no test: {text}.")] if order else []
+    text = ", ".join(f"{method_text(method)} {fixed(means[method])}" for method in order)
+    return ["", *_wrapped(f"Macro AUC (not tested): {text}.")] if order else []
 
 
 def _intervals(task_tests: SingleTaskTests) -> list[str]:
@@ -120,8 +121,8 @@ def _scored(scored: Mapping[Method, ScoreInterval], higher: bool = True) -> list
     """Return the lines of `_intervals` from {method: ScoreInterval}."""
     rows = []
     for method, found in sorted(scored.items(), key=lambda item: item[1].score, reverse=higher):
-        ends = f"95 % interval {found.low:.3f} to {found.high:.3f}" if found.low == found.low else "no interval"
-        rows.append([method_text(method), f"{found.score:.3f}", ends])
+        ends = f"95 % interval {fixed(found.low)} to {fixed(found.high)}" if found.low == found.low else "no interval"
+        rows.append([method_text(method), fixed(found.score), ends])
     return [*_table(rows), ""]
 
 
@@ -137,12 +138,12 @@ def _compared(compared: Compared) -> list[str]:
         least = least_p(compared.tasks)
         corrected = min(1.0, least * len(compared.found))
         text += (
-            f" With {over} the least p possible is {shown_p(least)}, after correction {shown_p(corrected)}: not even a "
-            "method that is always better could differ significantly."
+            f" With {over} the smallest possible p is {shown_p(least)}, "
+            f"or {shown_p(corrected)} after correction, so no difference can be significant."
         )
     rows, intervals = [_comparison_row(compared, one) for one in _shown(compared, compared.found)], []
     if isinstance(compared, ComparedChains):
-        text += f" {dependence(compared)} The intervals of all residues together are by chain too."
+        text += f" {dependence(compared)} The intervals of all residues together are by chain, too."
         intervals = _scored({method: own[compared.key] for method, own in compared.intervals.items()})
     return [*_wrapped(text), "", *intervals, *_table(rows), *_ranked(compared)]
 
@@ -182,7 +183,7 @@ def _cells(
 ) -> list[str]:
     """Return the cells of a row: what is true, by how much, and how sure it is."""
     first, second = map(method_text, methods)
-    scores = " : ".join(f"{value:.3f}" for value in values)
+    scores = " : ".join(fixed(value) for value in values)
     return [first, VERBS[verdict(one)], second, scores, rest, _p("p", p), _p("Holm", one.p_holm)]
 
 
@@ -190,9 +191,9 @@ def _on_task(table: SingleTaskTests, one: PairTest) -> tuple[tuple[float, float]
     """Return the two scores and what else is known of a PairTest."""
     found = [test_notes(table, one)]
     if one.low == one.low:
-        found.insert(0, f"by {one.difference:.3f} ({one.low:.3f} to {one.high:.3f})")
+        found.insert(0, f"by {fixed(one.difference)} ({fixed(one.low)} to {fixed(one.high)})")
     elif one.test == "five_by_two_f":
-        found.insert(0, f"by {one.difference:.3f}")
+        found.insert(0, f"by {fixed(one.difference)}")
     return (one.value, one.other_value), "; ".join(filter(None, found))
 
 
@@ -215,23 +216,23 @@ def _ranked(compared: Compared) -> list[str]:
     if test is None or difference is None:
         return []
     differ = "differ" if test.p <= LEVEL else "do not differ"
-    how = "exact" if test.exact else f"Iman and Davenport's F = {test.f:.2f}"
+    how = "exact" if test.exact else f"Iman and Davenport's F = {fixed(test.f, 2)}"
     text = (
-        f"Friedman's test over {test.tasks} {compared.words}: χ² = {test.statistic:.2f}, p = {shown_p(test.p)} "
+        f"Friedman's test over {test.tasks} {compared.words}: χ² = {fixed(test.statistic, 2)}, p = {shown_p(test.p)} "
         f"({how}): the mean ranks {differ} significantly."
     )
     order = sorted(compared.ranks.items(), key=lambda item: item[1])
     lines = [
         "",
         *_wrapped(text),
-        *_wrapped("Mean ranks: " + ", ".join(f"{method_text(m)} {rank:.2f}" for m, rank in order) + "."),
+        *_wrapped("Mean ranks: " + ", ".join(f"{method_text(m)} {fixed(rank, 2)}" for m, rank in order) + "."),
     ]
     if test.p > LEVEL:
         return lines
     if compared.control is not None:
         return lines + _wrapped(_against_control(compared.ranks, compared.control, difference))
     joined = [", ".join(method_text(test.methods[i]) for i in members) for members in groups(test, difference)]
-    text = f"Nemenyi's critical difference is {difference:.2f}. "
+    text = f"Nemenyi's critical difference is {fixed(difference, 2)}. "
     text += f"No significant difference: {'; '.join(joined)}." if joined else "Every two methods differ significantly."
     return lines + _wrapped(text)
 
@@ -241,8 +242,8 @@ def _against_control(ranks: Mapping[Method, float], control: Method, limit: floa
     own = ranks[control]
     better = [method_text(method) for method, rank in ranks.items() if own - rank > limit]
     worse = [method_text(method) for method, rank in ranks.items() if rank - own > limit]
-    text = f"Bonferroni and Dunn's critical difference from {method_text(control)} is {limit:.2f}: better are "
-    return text + f"{', '.join(better) or 'none'}; worse are {', '.join(worse) or 'none'}."
+    text = f"Bonferroni and Dunn's critical difference from {method_text(control)} is {fixed(limit, 2)}. Better: "
+    return text + f"{', '.join(better) or 'none'}; worse: {', '.join(worse) or 'none'}."
 
 
 def _wrapped(text: str) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from seqkern.evaluation.single_task_tests import PairTest
 from seqkern.evaluation.wilcoxon import Comparison
+from seqkern.figures.numbers import fixed
 from seqkern.report.compared import directed, is_significant, lead
 from seqkern.report.sentences import metric
 
@@ -50,7 +51,7 @@ def contrary(key: str, ahead: int, means: Sequence[float], medians: Sequence[flo
     """
     sign = ahead if metric(key).higher else -ahead
     against = [
-        f"the {name} points the other way ({first:.3f} against {second:.3f})"
+        f"the {name} points the other way ({fixed(first)} against {fixed(second)})"
         for name, (first, second) in (("median", medians), ("mean", means))
         if sign * (first - second) < -1e-12
     ]

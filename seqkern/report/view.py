@@ -10,6 +10,7 @@ from seqkern.report.chain_counts import chain_counts
 from seqkern.report.compared import Compared, SingleTaskTests
 from seqkern.report.comparisons import compare_on_task, compare_tasks
 from seqkern.report.dataset_results import DatasetResults, Method
+from seqkern.report.headline import Headline
 from seqkern.report.outcomes import Outcome, outcome
 from seqkern.report.sentences import Metric, averaged_over, metric, text_for_kind
 from seqkern.report.tables import Ranking
@@ -160,6 +161,11 @@ class View:
         if self.dataset.several:
             return compare_tasks(self.dataset, self.ranking, self.word, self.words)
         return compare_on_task(self.dataset, self.ranking)
+
+    @cached_property
+    def headline(self) -> Headline:
+        """The methods by the headline metric, with intervals, against chance and trivial baselines."""
+        return Headline(self.dataset, self.ranking)
 
     @cached_property
     def outcomes(self) -> dict[Method, Outcome]:

@@ -9,6 +9,7 @@ from report_sample import Shape, family_shape, write_study
 from test_report import Page
 
 from seqkern.cli.main import main
+from seqkern.core.markup import text_of
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.evaluation import delong_test, holm
 from seqkern.report import build_report
@@ -17,7 +18,7 @@ from seqkern.report.comparisons import ranked_order
 from seqkern.report.dataset_results import Method
 from seqkern.report.decision_tables import read_paired_decisions
 from seqkern.report.results import StudyResults
-from seqkern.report.sections.findings import main_finding
+from seqkern.report.sections.verdicts import standing
 from seqkern.report.sentences import metric
 from seqkern.report.tables import Ranking
 from seqkern.report.view import View
@@ -69,19 +70,19 @@ def table(text):
 @pytest.mark.parametrize(
     ("dataset", "words"),
     [
-        ("folds", ["folds: 3 methods on 400 test units, 5 folds", "DeLong's test asks", "within each test part"]),
+        ("folds", ["folds: 3 methods on 400 test samples, 5 folds", "DeLong's test asks", "within each test part"]),
         (
             "folds",
             [
                 "McNemar's test (mid-p) asks",
-                "p can be somewhat too small. A t-test of the folds' scores is not made: they are not independent",
+                "p can be somewhat too small. Scores of folds are not independent, so no t-test of them is made",
             ],
         ),
-        ("single", ["one test part", "DeLong's test asks", "McNemar's test", "that were trained"]),
+        ("single", ["one test part", "DeLong's test asks", "McNemar's test", "these trained classifiers only"]),
         ("classes", ["By accuracy. McNemar's test"]),
         ("numbers", ["By absolute error. Wilcoxon's signed-rank test", "smaller error on"]),
         ("families", ["8 families", "Wilcoxon's signed-rank test of each pair", "Friedman's test over 8 families"]),
-        ("few", ["With 3 families the least p possible is 0.250, after correction 0.750: not even", "(exact)"]),
+        ("few", ["With 3 families the smallest possible p is 0.250, or 0.750 after correction", "(exact)"]),
     ],
 )
 def test_each_shape_has_its_test(folder, capsys, dataset, words):
@@ -96,7 +97,7 @@ def test_five_by_two_has_its_f(folder, capsys):
     paths = [folder / "evaluate/halves" / kernel / "svm" for kernel in KERNELS]
     code, text, _ = compare(capsys, *paths)
     assert code == 0
-    assert "halves: 3 methods on 20 test units, five times two halves" in text
+    assert "halves: 3 methods on 20 test samples, five times two halves" in text
     assert "Alpaydin's F test of 5×2 cross-validation asks" in text
     lines = [" ".join(line.split()) for line in text.splitlines()]
     assert any(line.startswith("best with svm is better than poor with svm") for line in lines)
@@ -151,7 +152,7 @@ def test_the_report_has_the_same_rows(tmp_path, capsys):
     assert rows == table(text)
     page = Page(html)
     assert "McNemar's test (mid-p) asks whether" in page.text
-    assert "folds: scores with 95 % intervals, by DeLong, the bootstrap (2,000 draws, BCa) and Wilson" in page.text
+    assert "folds: scores with 95 % intervals (DeLong, bootstrap (2,000 draws, BCa) and Wilson)" in page.text
     intervals = read_tsv(tmp_path / "r/intervals.tsv")
     assert {row["metric"] for row in intervals} == {"auc", "roc50", "average_precision", "accuracy"}
     assert all(float(row["low"]) <= float(row["value"]) <= float(row["high"]) for row in intervals)
@@ -244,7 +245,7 @@ def test_overlapping_test_parts_have_no_test(folder, tmp_path, capsys):
         )
     code, _, complaint = compare(capsys, *paths)
     assert code == 1
-    assert "the test parts overlap, so that there is no valid test of a difference; use folds that" in complaint
+    assert "the test parts overlap, so there is no valid test of a difference; use folds that" in complaint
     code, _, complaint = compare(capsys, *paths, "--metric", "auc")
     assert code == 1
     assert "the test parts overlap" in complaint
@@ -265,7 +266,7 @@ def test_leave_one_out_has_no_test_and_says_why(tmp_path, capsys):
     for words in ((), ("--metric", "auc"), ("--metric", "accuracy")):
         code, out, complaint = compare(capsys, *paths, *words)
         assert (code, out) == (1, "")
-        assert "tested alone or only with their own class, as by leave-one-out" in complaint
+        assert "tested alone or only with their own class, as in leave-one-out" in complaint
         assert complaint.count("\n") == 1
 
 
@@ -289,7 +290,7 @@ def test_the_report_says_why_nothing_is_tested(tmp_path):
     shape = Shape(n=40, splits=tuple(map(str, range(40))))
     folder = write_study(tmp_path / "s", {"alone": shape}, KERNELS, ONE)
     page = Page(build_report(folder, tmp_path / "r").read_text(encoding="utf-8"))
-    assert "No test is made: most units are tested alone or only with their own class" in page.text
+    assert "No test was made: most samples are tested alone or only with their own class" in page.text
     assert read_tsv(tmp_path / "r/comparisons.tsv") == []
 
 
@@ -309,8 +310,7 @@ def test_the_finding_where_no_method_is_proven_better(tmp_path, kernels, sentenc
             (place / file).write_bytes((folder / "evaluate/d/poor/svm" / file).read_bytes())
         rows = [row | {"auc": 0.5 + 0.1 * kernels.index(name)} for row in read_tsv(place / "metrics.tsv")]
         write_tsv(place / "metrics.tsv", list(rows[0]), rows)
-    text = Page(main_finding(View(StudyResults(folder).datasets[0], "d1"))).text
-    assert text.endswith(f"By tests over all pairs {sentence}")
+    assert text_of(standing(View(StudyResults(folder).datasets[0], "d1"))) == sentence
 
 
 def test_methods_stand_in_the_order_of_what_is_shown(tmp_path, capsys):
@@ -347,7 +347,7 @@ def test_macro_auc_is_shown_without_a_test(folder, capsys):
     flat = " ".join(text.split())
     ranking = Ranking(next(dataset for dataset in StudyResults(folder).datasets if dataset.name == "classes"))
     shown = ", ".join(f"{m.kernel} with svm {ranking.score(m, 'auc').mean:.3f}" for m in ranking.order)
-    assert f"Macro AUC, of which there is no test: {shown}." in flat
+    assert f"Macro AUC (not tested): {shown}." in flat
     assert flat.count("By ") == flat.count("By accuracy") == 1
     _, text, _ = compare(capsys, folder, "--dataset", "folds")
     assert "Macro AUC" not in text

@@ -79,13 +79,6 @@ def test_distance_to_the_end_of_the_chain(tmp_path):
     assert rows == [("0", "4", "4"), ("1", "3", "1"), ("2", "2", "1")]
 
 
-def test_other_data_sets_have_the_head_alone(tmp_path):
-    write_residue_results(tmp_path, SimpleNamespace(X=None, tasks={}, residues=None), [])
-    assert read_states(tmp_path / "states.txt") == []
-    assert read_tsv(tmp_path / "segments.tsv") == read_tsv(tmp_path / "termini.tsv") == []
-    assert (tmp_path / "termini.tsv").read_text() == "task\tsplit\tdistance\tn\tright\n"
-
-
 def test_evaluate_writes_them(tmp_path):
     entry = {"simulate": {"kind": "secondary_structure", "n_chains": 8, "mean_length": 30}, "residues": {"window": 5}}
     data, folds, out = (tmp_path / name for name in ("data", "folds", "out"))

@@ -94,7 +94,7 @@ def test_leave_one_out_is_not_tested(kind):
     assert alone.apart
     assert metrics_with_test(alone) == metrics_with_interval(alone) == ()
     metric = {"real": "absolute_error"}.get(kind, "accuracy")
-    with pytest.raises(LabelError, match=r"as by leave-one-out: .* useless methods would seem to differ; use folds"):
+    with pytest.raises(LabelError, match=r"as in leave-one-out; .* useless methods would appear to differ; use folds"):
         pair_tests(alone, metric)
 
 
@@ -120,7 +120,7 @@ def test_few_units_of_a_class_are_not_drawn_again():
     few = replace(few, labels=labels.astype(int))
     assert metrics_with_test(few) == ("auc", "accuracy")
     assert set(metrics_with_interval(few)) == {"auc", "accuracy"}
-    with pytest.raises(LabelError, match="fewer than 10 units of a class, too few for the bootstrap, which"):
+    with pytest.raises(LabelError, match="fewer than 10 samples of a class, too few for the bootstrap"):
         pair_tests(few, "roc50")
     # enough in all, but not where both methods have decisions
     enough = replace(few, labels=(np.arange(40) < 12).astype(int))

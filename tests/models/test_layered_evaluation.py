@@ -361,7 +361,8 @@ def test_layers_need_residues(tmp_path, capsys):
     rows = read_tsv(tmp_path / "out" / "decisions.tsv")
     for row in rows:
         assert float(row["probability"]) == pytest.approx(1 / (1 + np.exp(-float(row["decision"]))), abs=1e-8)
-    assert (tmp_path / "out" / "states.txt").read_text().count("\n") == 1
+    residue_files = ("states.txt", "segments.tsv", "termini.tsv")
+    assert not any((tmp_path / "out" / name).exists() for name in residue_files)
     assert load_dataset(data).residues is None
 
 

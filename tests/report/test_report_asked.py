@@ -45,14 +45,14 @@ def warnings(view):
 
 def test_a_threshold_that_was_asked_for_is_no_fault_but_told(tmp_path):
     plain = study(tmp_path / "plain", {})
-    assert "far more of one class is recognised than of the other" in warnings(plain)
+    assert "one class is recognised far better than the other" in warnings(plain)
     assert "threshold" not in words(plain, scores_section)
     view = study(tmp_path / "asked", {"threshold": "sensitivity=0.9"})
     assert "recognised" not in warnings(view)
     assert (
-        "Sensitivity, specificity, accuracy and MCC are those at a threshold of the decision values that was chosen on "
-        "each training part for the rule sensitivity=0.9 (at least 90 % of the positives are found), from 0.100 to "
-        "0.500; scores of rankings, such as the AUC, do not depend on it."
+        "Sensitivity, specificity, accuracy and MCC use a decision threshold selected on each training part by the "
+        "rule sensitivity=0.9 (at least 90 % of the positives are found), from 0.100 to 0.500; the AUC and other "
+        "ranking scores do not depend on it."
     ) in words(view, scores_section)
     text = words(view, choices_section)
     assert "d: thresholds chosen for sensitivity=0.9" in text
@@ -62,7 +62,7 @@ def test_a_threshold_that_was_asked_for_is_no_fault_but_told(tmp_path):
 @pytest.mark.parametrize(
     ("rule", "meaning"),
     [
-        ("specificity=0.99", "specificity=0.99 (at least 99 % of the negatives are left out)"),
+        ("specificity=0.99", "specificity=0.99 (at least 99 % of the negatives are rejected)"),
         ("cost=1:5", "cost=1:5 (a false positive costs 1, a false negative 5)"),
     ],
 )
@@ -72,19 +72,19 @@ def test_rules_are_told_with_their_meaning(tmp_path, rule, meaning):
 
 def test_search_rule_and_calibration_are_told(tmp_path):
     text = words(study(tmp_path / "a", {"search": "grid", "rule": "best", "draws": 20}), choices_section)
-    assert "chose among the values of the configuration; of equally good ones it took those" in text
+    assert "selected hyperparameters from the configured values; ties went to the values" in text
     assert "probabilities" not in text
     inner = {"search": "random", "draws": 7, "rule": "one_standard_error", "calibration": "isotonic"}
     text = words(study(tmp_path / "b", inner), choices_section)
-    assert "chose among candidates of a random search, 7 for each kernel with a solver" in text
-    assert "one standard error of the best it took the simplest" in text
-    assert "Decisions were turned into probabilities by isotonic regression" in text
+    assert "from a random search with 7 candidates for each kernel and solver" in text
+    assert "one standard error of the best, it selected the simplest" in text
+    assert "Decision values were converted to probabilities by isotonic regression" in text
 
 
 def test_what_labels_do_not_allow_is_told(tmp_path):
     inner = {"calibration": "platt", "threshold": "cost=1:2"}
     view = study(tmp_path / "a", inner, kind="multiclass", classes=("a", "b", "c"))
-    told = "the configuration's calibration and threshold (inner) are without effect: the labels are of several classes"
+    told = "the configuration's calibration and threshold (inner) are ignored: the labels are of several classes"
     assert told in warnings(view)
     assert told[1:] in words(view, choices_section)
     assert "at a threshold" not in words(view, scores_section)

@@ -54,8 +54,8 @@ def test_each_kernel_with_its_repair_and_what_runs_without(folder):
     assert "mappedone, of 120 sequences−3.261.23 %empirical_map" in text
     assert "pairwise5, one for each training part−4e−074e−07 %none" in text
     assert "bigone, of 9 000 sequences≈ −0.5≈ 25 %none" in text
-    assert "Clip sets negative eigenvalues to zero. The empirical map describes" in text
-    exposed = text.split("On an indefinite matrix without repair: ")[1]
+    assert "Clip sets negative eigenvalues to zero. The empirical map represents" in text
+    exposed = text.split("Trained on an indefinite matrix without repair: ")[1]
     assert exposed == "raw with svm, pairwise with svm and big with svm."
 
 
@@ -75,8 +75,8 @@ def test_nothing_is_said_where_nothing_is_known(tmp_path):
 
 def test_kernels_with_one_matrix_show_one_picture(folder):
     text = words(gram_section, folder)
-    assert "clipped: the matrix of raw, of which it is another transform." in text
-    assert "pairwise: made from the matrix of raw." in text
+    assert "clipped: uses the matrix of raw, with another transform." in text
+    assert "pairwise: derived from the matrix of raw." in text
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(["raw", "clipped", "pairwise"])))
@@ -85,8 +85,8 @@ def test_the_picture_is_the_plain_kernels_in_any_order(tmp_path, order):
     page = Page(gram_section(View(StudyResults(folder).datasets[0], "d1")))
     assert len(page.all("figure")) == 1
     assert "raw120 × 120" in page.text
-    assert "clipped: the matrix of raw, of which it is another transform." in page.text
-    assert "pairwise: made from the matrix of raw." in page.text
+    assert "clipped: uses the matrix of raw, with another transform." in page.text
+    assert "pairwise: derived from the matrix of raw." in page.text
 
 
 def test_a_data_set_without_the_plain_kernel_shows_another(tmp_path):
@@ -94,12 +94,12 @@ def test_a_data_set_without_the_plain_kernel_shows_another(tmp_path):
     folder = write_study(tmp_path / "s", {"d": Shape()}, kernels, SOLVERS)
     text = words(gram_section, folder)
     assert "clipped120 × 120" in text
-    assert "pairwise: made from the matrix of clipped." in text
+    assert "pairwise: derived from the matrix of clipped." in text
 
 
 def test_a_kernel_that_learns_has_no_picture_of_its_own(tmp_path):
     folder = write_study(tmp_path / "s", {"d": Shape()}, {"pairwise": KERNELS["pairwise"]}, SOLVERS)
-    assert "pairwise: this kernel learns from the training part" in words(gram_section, folder)
+    assert "pairwise: fitted on each training part" in words(gram_section, folder)
 
 
 def test_the_page_has_the_section(folder):

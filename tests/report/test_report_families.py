@@ -128,15 +128,15 @@ def test_methods_that_know_test_sequences_have_a_mark(tmp_path):
         assert (f"<b>{name}</b>† with <b>svm</b>" in html) == (name in MARKED)
     table = html[html.index("means and medians over 12 families") :]
     table = table[: table.index("</table>")]
-    assert "best of each column. † transductive: its profiles were built with the test sequences, though" in table
+    assert "better than chance. † transductive: profiles were built with the test sequences, but" in table
     assert all(f"<b>{name}</b>† with" in table for name in MARKED)
     text = Page(html).text
-    assert "Number of families with AUC ≥ x. † transductive: its profiles were built with the test" in text
+    assert "Number of families with AUC ≥ x. † transductive: profiles were built with the test" in text
     assert "choice† with svm is significantly better than" in text
     (view,) = (View(dataset, "d1") for dataset in StudyResults(folder).datasets)
     assert view.dataset.transductive == set(MARKED)
     words = text_of(comparisons_section(view))
-    assert "significantly (corrected p of at most 0.05). † transductive: its profiles were built with the test" in words
+    assert "significantly (corrected p of at most 0.05). † transductive: profiles were built with the test" in words
     assert "edd: choice† with svm, by AUC, against" in words
 
 
@@ -158,7 +158,7 @@ def test_few_families_cannot_tell_anything(tmp_path):
     table = {name: aucs[:6] for name, aucs in AUCS.items()}
     text = Page(build_report(study(tmp_path / "six", table, few), tmp_path / "r").read_text(encoding="utf-8")).text
     assert "Of 3 pairs of methods, none differ significantly" in text
-    assert "With 6 families and so many pairs there can be none" in text
+    assert "With 6 families and this many pairs, no difference can be significant" in text
     table = {name: aucs[:5] for name, aucs in list(AUCS.items())[:2]}
     text = Page(build_report(study(tmp_path / "five", table, few[:5]), tmp_path / "r").read_text(encoding="utf-8")).text
     assert "signed-rank" not in text
@@ -201,10 +201,10 @@ def test_of_many_methods_each_kernel_is_drawn_once():
     assert drawn(few) == (few, "")
     methods, words = drawn([*few, Method("k8", "a")])
     assert methods == [Method(f"k{i}", "a") for i in range(9)]
-    assert words == "Of each kernel the solver with the better mean is drawn. "
+    assert words == "For each kernel, only the solver with the better mean is shown. "
     methods, words = drawn([Method(f"k{i}", solver) for solver in "ab" for i in range(20)])
     assert len(methods) == MOST_LINES
-    assert "of 20 kernels the best 16" in words
+    assert "for the best 16 of 20 kernels" in words
 
 
 def test_no_two_lines_look_alike():

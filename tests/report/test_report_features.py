@@ -63,7 +63,7 @@ def test_of_a_method_that_takes_nearly_all_features_no_list_is_shown(study):
     folder, method = study
     write_features(method, {s: [f"g{j}" for j in range(500)] for s in SPLITS})
     text = plain(features_section(view_of(folder)))
-    assert "takes 500 features in the median fold: no list" in text
+    assert "selects a median of 500 features per fold" in text
     assert "g7" not in text
 
 
@@ -83,7 +83,7 @@ def test_biased_scores_are_beside_the_honest_ones_with_a_warning(study):
     write_tsv(method / "selection_bias.tsv", ("task", "split", "n_features", "auc"), biased)
     text = plain(selection_bias_section(view_of(folder)))
     mean = sum(float(row["auc"]) for row in honest) / len(honest)
-    assert "must not be cited" in text
+    assert "Do not cite these scores" in text
     assert f"{mean:.3f} 0.999 {0.999 - mean:.3f}" in text
     page = build_report(folder, folder / "with").read_text()
     section = str(selection_bias_section(view_of(folder)))

@@ -58,8 +58,8 @@ def test_failures_of_inner_fits_and_weights(folder):
     assert "⚠ 12" in text
     assert "Weights" in text
     assert "⚠ 1 of" in text
-    assert "no failure" in text
-    assert "the choice is less certain" in text
+    assert "⚠ 1 of 5" in text
+    assert "the selection is less reliable" in text
     told = sentences(folder)
     assert "12 inner fits" in told
     assert "weights of kernels did not converge in 1 of" in told
@@ -77,6 +77,6 @@ def test_solvers_that_keep_all_training_sequences_are_named(tmp_path):
     }
     folder = write_study(tmp_path / "s", {"d": Shape()}, KERNELS, solvers)
     text = words(fits_section, folder)
-    assert "near and pairs all rest on every training sequence by nature: there the share says nothing" in text
+    assert "near and pairs all rest on every training sequence by design; there the share says nothing" in text
     folder = write_study(tmp_path / "t", {"d": Shape()}, KERNELS, SOLVERS)
     assert "by nature" not in words(fits_section, folder)

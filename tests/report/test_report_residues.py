@@ -77,7 +77,7 @@ def test_methods_are_ranked_by_the_share_of_right_residues(dataset, page):
     assert view.ranking.metric == "q3"
     assert view.ranking.order == [BLOSUM, WINDOW]
     assert "residues, a window of 15 around each" in page
-    assert "residues of one chain are not independent" in page
+    assert "esidues of the same chain are not independent" in page
     assert "q:H" not in text_of(Markup(page))
     assert "SOV'99 of a state" in text_of(Markup(page))
 
@@ -107,7 +107,7 @@ def test_verdicts_rest_on_chains(dataset, judged, page):
     text = text_of(Markup(page))
     assert "McNemar" not in text
     assert f"better in {one.test.wins} of 12 chains" in text
-    assert "residues of one chain are not independent" in text
+    assert "esidues of the same chain are not independent" in text
 
 
 def test_intervals_are_by_chain(folder, dataset, judged, page):
@@ -361,7 +361,7 @@ def test_other_data_sets_have_no_section(tmp_path, folder):
 
 
 def test_gaps_are_told(page):
-    assert "Residues without label are not judged" in page
+    assert "Residues without a label are not scored" in page
 
 
 def test_methods_that_take_all_features_select_none(dataset):

@@ -14,10 +14,10 @@ SOLVERS = {"svm": {"solver": "csvc", "C": 1}}
 
 
 def test_words_for_each_kind_of_data():
-    text = "Sequences are ranked: 1 sequence also stands, letter for letter, in it."
+    text = "Sequences are ranked: 1 sequence is identical to another."
     assert text_for_kind("sequences", text) == text_for_kind(None, text) == text
-    assert text_for_kind("features", text) == "Samples are ranked: 1 sample also stands, value for value, in it."
-    assert text_for_kind("similarities", text).startswith("Objects are ranked: 1 object also")
+    assert text_for_kind("features", text) == "Samples are ranked: 1 sample is identical to another."
+    assert text_for_kind("similarities", text).startswith("Objects are ranked: 1 object is")
 
 
 @pytest.mark.parametrize(
@@ -26,13 +26,16 @@ def test_words_for_each_kind_of_data():
         (
             "features",
             [
-                "across training and test part of every split: identical samples.",
-                "1 test sample also stands, value for value, in the training part",
-                "the test part holds fewer than 10 samples of some class",
+                "Every split was checked for leakage: identical samples.",
+                "1 test sample is identical to a training sample",
+                "the test part holds fewer than 10 samples of at least one class",
             ],
         ),
-        ("similarities", ["A table of similarities does not tell which objects are the same"]),
-        ("sequences", ["identical sequences and sequences inside one another", "10 sequences of some class"]),
+        ("similarities", ["A table of similarities does not show which objects are identical"]),
+        (
+            "sequences",
+            ["identical sequences and sequences contained in one another", "10 sequences of at least one class"],
+        ),
     ],
 )
 @pytest.mark.parametrize("labels", ["multiclass", "binary"])
@@ -44,7 +47,7 @@ def test_the_page_speaks_of_the_units_that_there_are(tmp_path, kind, sentences, 
     path.write_text(json.dumps({**json.loads(path.read_text()), "kind": kind, "length": None, "alphabet": None}))
     text = Page(build_report(folder, folder / "report").read_text(encoding="utf-8")).text
     for sentence in sentences:
-        if "of some class" not in sentence or labels == "multiclass":
+        if "of at least one class" not in sentence or labels == "multiclass":
             assert sentence in text
     if kind != "sequences":
         own = text.split("How this was made")[0]

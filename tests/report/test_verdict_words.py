@@ -51,7 +51,7 @@ def test_f_without_a_direction_says_that_they_differ():
     assert "A with x differs from B with x" in text
     assert "ahead on 5 halves, behind on 4" in text
     assert "is better than" not in text
-    assert "does not ask which is better: that is said only where one is ahead on at least 9 of the ten halves" in text
+    assert "a method is called better only if it is ahead on at least 9 of the ten halves" in text
 
 
 def test_f_names_the_better_where_the_halves_agree():
@@ -62,8 +62,8 @@ def test_f_names_the_better_where_the_halves_agree():
 
 def test_why_f_has_no_p():
     same = flat({"auc": halves(np.full((5, 2), 0.25))})
-    assert "there is no test: the difference is the same on both halves of each repeat" in same
-    assert "there is no test: a half has no score of one" in flat({"auc": halves([[np.nan, 0.1]] + [[0.1, 0.2]] * 4)})
+    assert "no test: the difference is the same on both halves of each repeat" in same
+    assert "no test: a half has no score of one" in flat({"auc": halves([[np.nan, 0.1]] + [[0.1, 0.2]] * 4)})
 
 
 def test_ranks_of_errors_show_medians_and_a_mean_that_contradicts():
@@ -73,7 +73,9 @@ def test_ranks_of_errors_show_medians_and_a_mean_that_contradicts():
     task_tests = SingleTaskTests(single("real", np.zeros(60), {A: few_large, B: even}), "absolute_error", [B, A])
     text = flat({"absolute_error": task_tests})
     median, means = np.median(even), (few_large.mean(), even.mean())
-    assert f"A with x is better than B with x 0.500 : {median:.3f} smaller error on 52 of 60, larger on 8" in text
+    assert (
+        f"A with x is better than B with x 0.500 : {median:.3f} smaller error on 52 of 60 samples, larger on 8" in text
+    )
     assert f"; but the mean points the other way ({means[0]:.3f} against {means[1]:.3f})" in text
 
 
@@ -101,7 +103,7 @@ def test_perfect_against_constant_says_how_p_was_found():
     y = np.repeat([1, 0], 20)
     task_tests = SingleTaskTests(single("binary", y, {A: np.zeros(40), B: 1.0 * y}, {A: y, B: y}), "auc", [B, A])
     text = flat({"auc": task_tests})
-    assert "B with x is better than A with x 1.000 : 0.500 p by exchange of the two methods' ranks, since the" in text
+    assert "B with x is better than A with x 1.000 : 0.500 p from a permutation of ranks, because the" in text
     assert task_tests.test == "delong"
 
 
@@ -110,7 +112,7 @@ def test_few_of_a_class_and_several_metrics_are_told():
     y = (np.arange(40) < 6).astype(int)
     paired = single("binary", y, {A: rng.normal(size=40), B: rng.normal(size=40)}, {A: y, B: 1 - y})
     found = {key: SingleTaskTests(paired, key, [A, B]) for key in ("auc", "accuracy")}
-    assert "With so few test units of a class p is somewhat too small" in sentences(found["auc"])
+    assert "With so few test samples of a class, p is somewhat too small" in sentences(found["auc"])
     assert "With so few" not in sentences(found["accuracy"])
-    assert "p is corrected for the pairs of methods, not for the 2 metrics compared" in flat(found)
+    assert "p is corrected for the number of pairs of methods, not for the 2 metrics compared" in flat(found)
     assert "metrics compared" not in flat({"auc": found["auc"]})

@@ -52,10 +52,15 @@ os.environ.update(
 )
 
 
+def one_of(names):
+    """Return the regular expression of a wildcard that is one of some names; of no name one that never matches."""
+    return "|".join(map(re.escape, dict.fromkeys(names))) or "(?!)"
+
+
 wildcard_constraints:
-    dataset="|".join(map(re.escape, STUDY.datasets)),
-    kernel="|".join(map(re.escape, dict.fromkeys([*STUDY.kernels, *STUDY.homes]))),
-    solver="|".join(map(re.escape, STUDY.solvers)),
+    dataset=one_of(STUDY.datasets),
+    kernel=one_of([*STUDY.kernels, *STUDY.homes]),
+    solver=one_of(STUDY.solvers),
 
 
 def as_json(value):

@@ -1,5 +1,13 @@
 # Train and test over all folds of a method; a kernel that learns from data is fitted on each training part instead,
-# and a solver that needs no Gram matrix is given feature vectors.
+# and a solver that needs no Gram matrix is given feature vectors. Data sets of residues get three more files.
+
+TABLES = {
+    **{name: f"{name}.tsv" for name in ("decisions", "metrics", "choices", "inner_scores", "fits", "features")},
+    **{name: f"{name}.tsv" for name in ("intervals", "selection_bias")},
+    "cost": "cost.json",
+}
+CHAIN_FILES = {"states": "states.txt", "segments": "segments.tsv", "termini": "termini.tsv"}
+OF_RESIDUES = [name for name, entry in STUDY.datasets.items() if entry.of_residues]
 
 
 rule evaluate:
@@ -9,25 +17,13 @@ rule evaluate:
         files=lambda wildcards: STUDY.kernels[wildcards.kernel].files(),
         gram=lambda wildcards: stored_grams(wildcards.dataset, wildcards.kernel, wildcards.solver),
     output:
-        multiext(
-            f"{RESULTS}/evaluate/{{dataset}}/{{kernel}}/{{solver}}/",
-            decisions="decisions.tsv",
-            metrics="metrics.tsv",
-            choices="choices.tsv",
-            inner_scores="inner_scores.tsv",
-            fits="fits.tsv",
-            features="features.tsv",
-            intervals="intervals.tsv",
-            selection_bias="selection_bias.tsv",
-            states="states.txt",
-            segments="segments.tsv",
-            termini="termini.tsv",
-            cost="cost.json",
-        ),
+        multiext(f"{RESULTS}/evaluate/{{dataset}}/{{kernel}}/{{solver}}/", **TABLES),
     log:
         f"{LOGS}/evaluate/{{dataset}}/{{kernel}}/{{solver}}.log",
     benchmark:
         f"{BENCHMARKS}/evaluate/{{dataset}}/{{kernel}}/{{solver}}.jsonl"
+    wildcard_constraints:
+        dataset=one_of(name for name in STUDY.datasets if name not in OF_RESIDUES),
     conda:
         "../envs/seqkern.yaml"
     threads: lambda wildcards: 2 if STUDY.kernels[wildcards.kernel].learns else 1
@@ -47,3 +43,10 @@ rule evaluate:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
         " --solver {params.solver:q} {params.layers} --inner-folds {params.folds} --inner-metric {params.metric}"
         " {params.search} {params.afterwards} {params.bias} --seed {params.seed} --threads {threads} -o $(dirname {output.metrics:q}) 2>&1 | tee {log:q}"
+
+
+use rule evaluate as evaluate_residues with:
+    output:
+        multiext(f"{RESULTS}/evaluate/{{dataset}}/{{kernel}}/{{solver}}/", **TABLES, **CHAIN_FILES),
+    wildcard_constraints:
+        dataset=one_of(OF_RESIDUES),

@@ -7,6 +7,7 @@ rule report:
         [f"{RESULTS}/folds/{dataset}" for dataset in STUDY.datasets],
         list(dict.fromkeys(path for method in METHODS for path in stored_grams(*method))),
         [f"{RESULTS}/evaluate/{dataset}/{kernel}/{solver}/metrics.tsv" for dataset, kernel, solver in METHODS],
+        [f"{RESULTS}/baseline/{dataset}/metrics.tsv" for dataset in STUDY.datasets],
         [f"{RESULTS}/importance/{dataset}/importance.npz" for dataset in STUDY.datasets if importance_of(dataset)],
     output:
         page=f"{RESULTS}/report/index.html",
@@ -15,6 +16,8 @@ rule report:
         metrics=f"{RESULTS}/report/metrics.tsv",
         comparisons=f"{RESULTS}/report/comparisons.tsv",
         intervals=f"{RESULTS}/report/intervals.tsv",
+        roc=f"{RESULTS}/report/roc.tsv",
+        pr=f"{RESULTS}/report/pr.tsv",
     log:
         f"{LOGS}/report.log",
     conda:

@@ -19,20 +19,20 @@ UNEVEN = 0.4
 NEGATIVE_MASS = 0.001
 LEAK_SENTENCES = {
     "identical": (
-        "also stands, letter for letter, in the training part",
-        "also stand, letter for letter, in the training part",
+        "is identical to a training sequence",
+        "are identical to training sequences",
     ),
     "contained": (
-        "lies inside a training sequence, or the reverse",
-        "lie inside training sequences, or the reverse",
+        "is contained in a training sequence, or contains one",
+        "are contained in training sequences, or contain them",
     ),
     "similar": (
-        "is more similar to a training sequence than the study's limit",
-        "are more similar to training sequences than the study's limit",
+        "is more similar to a training sequence than the study allows",
+        "are more similar to training sequences than the study allows",
     ),
     "conflict": (
-        "occurs again with a different label",
-        "occur again with a different label",
+        "occurs with two different labels",
+        "occur with two different labels",
     ),
 }
 
@@ -76,13 +76,16 @@ def _missing(view: View) -> Markup | None:
 
 
 def _incomplete(view: View) -> Markup | None:
-    """Tell of combinations with scores for fewer folds than there are."""
+    """Tell of combinations with scores for fewer folds than there are, and whether they are ranked."""
     total = len(view.dataset.units)
     part = [method for method in view.ranking.order if view.ranking.score(method).n < total]
     if not part:
         return None
     link = view.link(f"fewer than {plural(total, view.word, view.words)}", "scores")
-    return Markup(f"the {view.metric.name} is defined in {link} for {method_names(part)}.")
+    most = max(view.ranking.score(method).n for method in view.ranking.order)
+    unranked = any(view.ranking.score(method).n < most for method in part)
+    rest = "; combinations with fewer scores than others are not ranked first" if unranked else ""
+    return Markup(f"the {view.metric.name} is defined in {link} for {method_names(part)}{rest}.")
 
 
 def _leaks(view: View) -> Iterator[Markup]:
@@ -90,8 +93,8 @@ def _leaks(view: View) -> Iterator[Markup]:
     leakage = view.dataset.leakage
     if leakage is None:
         yield Markup(
-            f"it is {view.link('not known', 'leakage')} whether training and test parts "
-            f"{view.data_text('share sequences')}."
+            f"it is {view.link('unknown', 'leakage')} whether "
+            f"training and test parts {view.data_text('share sequences')}."
         )
         return
     for kind, (one, many) in LEAK_SENTENCES.items():
@@ -106,7 +109,7 @@ def _leaks(view: View) -> Iterator[Markup]:
         link = view.link(plural(count, view.data_text("test sequence")), "leakage")
         places = len(rows[["task", "split"]].drop_duplicates())
         where = f" (in {plural(places, view.word, view.words)})" if len(view.dataset.units) > 1 else ""
-        yield Markup(f"{link} {clause}{where}, so the scores may be too good.")
+        yield Markup(f"{link} {clause}{where}; scores may be too optimistic.")
 
 
 def _not_converged(view: View) -> Markup | None:
@@ -118,7 +121,7 @@ def _not_converged(view: View) -> Markup | None:
     methods = list(dict.fromkeys(zip(failed["kernel"], failed["solver"], strict=True)))
     link = view.link(f"{plural(len(failed), 'fit')} of {number(len(fits), 0)}", "fits")
     which = method_names([method for method in view.dataset.methods if tuple(method) in methods])
-    return Markup(f"{link} did not converge ({which}), so that scores are less certain.")
+    return Markup(f"{link} did not converge ({which}); their scores are less reliable.")
 
 
 def _before_the_fit(view: View) -> Iterator[Markup]:
@@ -127,7 +130,7 @@ def _before_the_fit(view: View) -> Iterator[Markup]:
     inner = fits["inner_not_converged"].sum() if "inner_not_converged" in fits else 0
     if inner:
         link = view.link(plural(int(inner), "inner fit"), "fits")
-        yield Markup(f"{link} did not converge, so that what was chosen by them is less certain.")
+        yield Markup(f"{link} did not converge; the hyperparameters selected by them are less reliable.")
     weights = int(fits["weights_failed"].sum()) if "weights_failed" in fits else 0
     if weights:
         link = view.link("weights of kernels", "fits")
@@ -143,9 +146,9 @@ def _few(view: View) -> Iterator[Markup]:
     if dataset.kind == "binary":
         positive = {task: dataset.classes(task)[-1:] for task in rows["task"].unique()}
         rows = rows[[name in positive[task] for task, name in zip(rows["task"], rows["class"], strict=True)]]
-    what = "positives" if dataset.kind == "binary" else view.sample_text("sequences of some class")
+    what = "positives" if dataset.kind == "binary" else view.sample_text("sequences of at least one class")
     effects = {
-        "test": f"one {view.sample_text('sequence')} moves the score far",
+        "test": f"one {view.sample_text('sequence')} changes the score a lot",
         "training": "there is little to learn from",
     }
     for part, column in (("test", "test"), ("training", "train")):
@@ -155,11 +158,11 @@ def _few(view: View) -> Iterator[Markup]:
             words = view.words if len(splits) == len(dataset.units) else "splits"
             if len(splits) == 1:
                 link = view.link(f"fewer than {FEW}", "folds")
-                yield Markup(f"the {part} part holds {link} {what} ({int(few.min())}): {effects[part]}.")
+                yield Markup(f"the {part} part holds {link} {what} ({int(few.min())}); {effects[part]}.")
                 continue
             link = view.link(f"{len(few)} of {len(splits)} {words}", "folds")
             least = f"as few as {int(few.min())}" if few.min() else "none at all in some"
-            yield Markup(f"in {link} the {part} part holds fewer than {FEW} {what} ({least}): {effects[part]}.")
+            yield Markup(f"in {link} the {part} part holds fewer than {FEW} {what} ({least}); {effects[part]}.")
 
 
 def _one_class(view: View) -> Markup | None:
@@ -169,8 +172,8 @@ def _one_class(view: View) -> Markup | None:
         return None
     link = view.link("the rankings, not the predicted classes", "scores")
     return Markup(
-        f"{method_names(found)} ranked the {view.sample_text('sequences')} better than chance, but put nearly all of "
-        f"them in one class: use {link}. {_remedy(view, found)}"
+        f"{method_names(found)} ranked the {view.sample_text('sequences')} better than chance but predicted the "
+        f"same class for nearly all of them; use {link}. {_remedy(view, found)}"
     )
 
 
@@ -180,7 +183,9 @@ def _one_sided(view: View) -> list[Method]:
     return [
         method
         for method in ranking.order
-        if ranking.score(method, "auc").mean >= GOOD_AUC and min(_sides(view, method)) <= ONE_SIDED
+        if ranking.score(method, "auc").mean >= GOOD_AUC
+        and view.headline.beats_chance(method) is not False
+        and min(_sides(view, method)) <= ONE_SIDED
     ]
 
 
@@ -204,7 +209,7 @@ def _uneven(view: View) -> Markup | None:
         return None
     worst = max(found, key=lambda method: _gap(view, method))
     sensitivity, specificity = _sides(view, worst)
-    link = view.link("far more of one class is recognised than of the other", "scores")
+    link = view.link("one class is recognised far better than the other", "scores")
     return Markup(
         f"{method_names(found)}: the AUC is at least {HIGH_AUC}, but {link} (sensitivity "
         f"{number(sensitivity)}, specificity {number(specificity)}{' at worst' if len(found) > 1 else ''}). "
@@ -214,17 +219,17 @@ def _uneven(view: View) -> Markup | None:
 
 def _remedy(view: View, methods: Sequence[Method]) -> str:
     """Return what helps where the threshold, not the ranking, is at fault."""
-    text = (
-        "To predict classes, choose another threshold on the decision values, or the hyperparameters by balanced "
-        "accuracy (inner: {metric: balanced_accuracy})."
-    )
-    solvers = {view.dataset.solver(method.solver).solver_name for method in methods}
-    if "csvc" in solvers:
-        text += " The C-SVM takes weights of classes (class_weight: balanced)."
+    text = "To predict classes, choose a threshold (such as inner: {threshold: sensitivity=0.9})"
+    if view.dataset.study.inner.metric != "balanced_accuracy":
+        text += ", or select hyperparameters by balanced accuracy (inner: {metric: balanced_accuracy})"
+    text += "."
+    entries = [view.dataset.solver(method.solver) for method in methods]
+    solvers = {entry.solver_name for entry in entries}
+    if any(entry.solver_name == "csvc" and "class_weight" not in entry.spec for entry in entries):
+        text += " The C-SVM takes class weights (class_weight: balanced)."
     if "psvc" in solvers:
         text += (
-            " The P-SVM adds the mean of the labels (\N{MINUS SIGN}1 and 1) to its decisions, so that where classes "
-            "are unbalanced it leans towards the larger one."
+            " The P-SVM adds the mean label (\N{MINUS SIGN}1 or 1) to its decisions, which favours the larger class."
         )
     return text
 
@@ -237,8 +242,8 @@ def _indefinite(view: View) -> Markup | None:
     link = view.link("indefinite matrix without repair", "eigenvalues")
     return Markup(
         f"{method_names(list(found))} had an {link} (negative mass up to {number(100 * max(found.values()), 1)} %), on "
-        "which a C-SVM may stop at a poor solution: repair it (repair: clip; or flip, shift), or use the P-SVM (solver "
-        "psvc), which needs no such matrix."
+        "which a C-SVM may stop at a poor solution. Repair it (repair: clip, flip "
+        "or shift) or use the P-SVM (solver psvc), which does not require a positive semi-definite matrix."
     )
 
 
@@ -257,6 +262,6 @@ def _edges(view: View) -> Markup | None:
     methods = list(dict.fromkeys((kernel, solver) for kernel, solver, _ in edges))
     names = ", ".join(dict.fromkeys(f"{parameter} the {end}" for (_, _, parameter), end in edges.items()))
     return Markup(
-        f"the inner loop mostly chose a value at an {link} for {method_names(methods)} ({escape(names)}): "
-        "a wider grid might do better."
+        f"the inner loop mostly selected a value at an {link} for {method_names(methods)} ({escape(names)}): "
+        "a wider grid may improve the result."
     )

@@ -108,9 +108,9 @@ def choices_section(view: View) -> Markup:
     dataset = view.dataset
     choices = _searched(dataset)
     if not len(choices):
-        text = "No hyperparameter was searched: every solver ran with the values of the configuration."
-        return view.section("choices", "Chosen hyperparameters", paragraph(text), *afterwards_parts(view))
-    intro = f"{search_sentences(view)} The table counts how often each value was chosen."
+        text = "No hyperparameters were searched; every solver ran with the configured values."
+        return view.section("choices", "Selected hyperparameters", paragraph(text), *afterwards_parts(view))
+    intro = f"{search_sentences(view)} The table shows how often each value was selected."
     rows: list[list[object]] = []
     edges = edge_choices(dataset)
     for (kernel, solver), part in rows_by(choices, ["kernel", "solver"]):
@@ -128,13 +128,13 @@ def choices_section(view: View) -> Markup:
     columns: list[Column | str] = [
         Column("Kernel with solver", False),
         Column("Hyperparameter", False),
-        Column("Value × times chosen", False),
-        Column("Inner score", hint="Mean of the inner loop's best score; it is not a test result"),
+        Column("Value × times selected", False),
+        Column("Inner score", hint="mean of the inner loop's best score; not a test result"),
     ]
-    caption = "Hyperparameters chosen by the inner loop"
+    caption = "Hyperparameters selected by the inner loop"
     return view.section(
         "choices",
-        "Chosen hyperparameters",
+        "Selected hyperparameters",
         paragraph(intro),
         table(caption, columns, rows),
         _all_choices(view, choices),
@@ -159,7 +159,7 @@ def _all_choices(view: View, choices: pd.DataFrame) -> Markup:
     keys = ["kernel", "solver", "task", "split"]
     groups = list(rows_by(choices, keys))
     if len(groups) > MOST_ROWS:
-        return paragraph(f"All {number(len(groups), 0)} choices are in the files choices.tsv.")
+        return paragraph(f"All {number(len(groups), 0)} selections are in the choices.tsv files.")
     rows = []
     for (kernel, solver, task, split), part in groups:
         pairs = zip(part["parameter"], part["value"], strict=True)
@@ -169,7 +169,7 @@ def _all_choices(view: View, choices: pd.DataFrame) -> Markup:
     columns: list[Column | str] = [
         Column("Kernel with solver", False),
         *view.place_columns(),
-        Column("Chosen", False),
+        Column("Selected", False),
         Column("Inner score"),
     ]
-    return details("Every choice", table(f"Chosen in each split of {view.dataset.name}", columns, rows))
+    return details("All selections", table(f"Selected in each split of {view.dataset.name}", columns, rows))

@@ -53,8 +53,8 @@ def coefficient_parts(view: View) -> list[Markup]:
         classes = list(means)
         lines = [[feature, *(_cell(means[c].get(feature), n) for c in classes)] for feature in features]
         columns: list[Column | str] = [Column("Feature", False), *(Column(state_title(c)) for c in classes)]
-        caption = [f"{view.dataset.name}: coefficients in the chosen subset, by ", name]
-        parts.append(details("The numbers", table(caption, columns, lines, class_="dense")))
+        caption = [f"{view.dataset.name}: coefficients in the selected subset, by ", name]
+        parts.append(details("Table of coefficients", table(caption, columns, lines, class_="dense")))
     return parts
 
 
@@ -78,14 +78,13 @@ def _reading(view: View, solver: str, n: int) -> str:
     """Return how to read the figure, in plain words."""
     level = view.dataset.solver(solver).values("level", 0.95)
     text = (
-        "A coefficient says how far a feature moves the decision towards the class (above 0) or away from it, while "
-        "all other features of the sum stay equal. Dots are the features that the search chose, with intervals "
-        f"({100 * level:g} %); grey bars are the intervals in the sum of all features. Those of chosen features are "
-        "too narrow: the same units made the choice and the estimate, and the search takes what happens to look "
-        "large. The grey ones, which no choice made, hold."
+        "A coefficient shows how far a feature moves the decision towards the class (above 0) "
+        f"or away from it, with all other features fixed. Dots are selected features with intervals ({100 * level:g} "
+        "%); grey bars are the intervals in the model with all features. Intervals of selected features "
+        "are too narrow, because the same samples selected and estimated them; the grey intervals are valid."
     )
     if n > 1:
-        text += f" All are means over {n} {view.words}, of chosen features over those that chose them."
+        text += f" All values are means over {n} {view.words}; for selected features, over those that selected them."
     return text
 
 

@@ -26,7 +26,7 @@ def cost_section(view: View) -> Markup:
     grams = {kernel: dataset.gram_cost(kernel) for kernel in dataset.kernels}
     cost = dataset.cost
     if not len(cost) and all(gram is None for gram in grams.values()):
-        return view.section("cost", "Run time and memory", paragraph("No costs were recorded.", class_="missing"))
+        return view.section("cost", "Run time and memory", paragraph("No run times were recorded.", class_="missing"))
     stages = list(dict.fromkeys(cost["stage"]))
     seconds = cost.groupby(["kernel", "solver", "stage"])["cpu_seconds"].sum()
     peaks = cost.groupby(["kernel", "solver"])["peak_mb"].max()
@@ -51,14 +51,13 @@ def cost_section(view: View) -> Markup:
         Column("Memory, evaluation (MB)"),
     ]
     intro = (
-        "CPU seconds, summed over all splits, and the most memory that a process held at any time. The Gram "
-        "matrix is computed once for each kernel and serves all its solvers and splits, and the kernels that differ "
-        "from it in transforms only."
+        "CPU seconds, summed over all splits, and peak memory. Each Gram matrix is computed once "
+        "and shared by all solvers and splits, and by kernels that differ only in their transforms."
     )
     if _searches(dataset):
         intro += (
-            " Profiles that a kernel builds by searching the training part are kept: the first method to need them "
-            "bears the cost of the search, later ones read them, so that these times do not compare such methods."
+            " Profiles built by searching the training part are cached: the first method that needs "
+            "them includes the time of the search, so do not compare the times of such methods."
         )
     caption = f"{dataset.name}: CPU seconds of each stage, and peak memory"
     body = table(caption, columns, rows)

@@ -13,8 +13,8 @@ from seqkern.study.kernel_entries import AnyKernel, KernelEntry
 REPAIRS = {
     "clip": "clip sets negative eigenvalues to zero",
     "flip": "flip makes negative eigenvalues positive",
-    "shift": "shift adds the most negative eigenvalue's size to the diagonal",
-    "empirical_map": "the empirical map describes each sequence by its kernel values with all training sequences",
+    "shift": "shift adds the absolute value of the smallest eigenvalue to the diagonal",
+    "empirical_map": "the empirical map represents each sequence by its kernel values with all training sequences",
 }
 
 
@@ -71,13 +71,12 @@ def eigenvalues_section(view: View) -> Markup | None:
     if not rows:
         return None
     intro = (
-        "A matrix without negative eigenvalues (positive semi-definite) holds the inner products of points in some "
-        "space, and a C-SVM has one best solution on it. Alignment scores and other similarities need not be inner "
-        "products. On such an indefinite matrix a C-SVM stops where no small step improves it (a stationary point), "
-        "and a better solution may exist; the P-SVM takes kernel values as features, and does not mind. The share of "
-        "negative mass, the sum of |λ| over negative eigenvalues λ divided by that over all, tells how far a matrix is "
-        "from positive semi-definite. Both are of the kernel's own matrix, before transforms and repair; ≈ marks "
-        "estimates. Values that rounding alone may have made count as zero."
+        "A positive semi-definite matrix has no negative eigenvalues, and a C-SVM has a unique optimum on it. "
+        "Matrices of alignment scores and other similarities can be indefinite. On an indefinite matrix, a C-SVM "
+        "stops at a stationary point, and a better solution may exist; the P-SVM uses kernel values as features and "
+        "has no such requirement. The negative mass, the sum of |λ| over negative eigenvalues λ divided by the sum "
+        "over all, measures how far a matrix is from positive semi-definite. Both values are for the kernel's own "
+        "matrix, before transforms and repair; ≈ marks estimates. Values within rounding error count as zero."
     )
     columns: list[Column | str] = [
         Column("Kernel", False),
@@ -85,7 +84,7 @@ def eigenvalues_section(view: View) -> Markup | None:
         Column("Smallest eigenvalue", hint="of all these matrices"),
         Column("Negative mass", hint="the largest share of all these matrices"),
         Column(
-            "Repair", False, hint=view.data_text("fitted on each training part, and applied to new sequences likewise")
+            "Repair", False, hint=view.data_text("fitted on each training part and applied to test and new sequences")
         ),
     ]
     notes = [view.data_text(f"{REPAIRS[name][0].upper()}{REPAIRS[name][1:]}.") for name in repairs]
@@ -93,7 +92,7 @@ def eigenvalues_section(view: View) -> Markup | None:
     exposed = list(unrepaired(dataset))
     if exposed:
         names = method_names(exposed)
-        warning = paragraph("⚠ On an indefinite matrix without repair: ", names, ".", class_="missing")
+        warning = paragraph("⚠ Trained on an indefinite matrix without repair: ", names, ".", class_="missing")
     caption = f"{dataset.name}: eigenvalues of the kernels' matrices"
     body = [paragraph(intro), table(caption, columns, rows), paragraph(" ".join(notes)) if notes else None, warning]
     return view.section("eigenvalues", "Eigenvalues", *body)

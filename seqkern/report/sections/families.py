@@ -4,12 +4,12 @@ from seqkern.core.markup import Markup, tag
 from seqkern.figures.curves import at_least
 from seqkern.figures.families import families_figure
 from seqkern.figures.html_table import Column, table
-from seqkern.figures.numbers import number, plural
+from seqkern.figures.numbers import number, plural, rounded
 from seqkern.report.compared import LEVEL
 from seqkern.report.dataset_results import Method
-from seqkern.report.sections.scores import STAR, marked
+from seqkern.report.sections.scores import STAR, marked, star_rule
 from seqkern.report.sentences import footnote, metric
-from seqkern.report.tables import SHOWN_DIGITS, unit_scores
+from seqkern.report.tables import unit_scores
 from seqkern.report.view import View, method_name, paragraph
 
 MOST_LINES = 16
@@ -30,7 +30,7 @@ def families_section(view: View) -> Markup | None:
     """
     if not view.dataset.several or view.dataset.kind == "real" or not view.ranking.order:
         return None
-    return view.section("families", f"How many {view.words} are recognised", _means(view), *_curves(view))
+    return view.section("families", f"Scores over {view.words}", _means(view), *_curves(view))
 
 
 def _means(view: View) -> Markup:
@@ -40,15 +40,17 @@ def _means(view: View) -> Markup:
     shown += [(name, "median") for name, _ in shown[-1:] if name == "median_rfp"]
     tops = {}
     for name, statistic in shown:
-        values = [round(getattr(ranking.score(method, name), statistic), SHOWN_DIGITS) for method in ranking.order]
-        tops[name, statistic] = max(values) if metric(name).higher else min(values)
+        starred = [method for method in ranking.order if view.headline.may_be_best(method, name)]
+        values = [rounded(getattr(ranking.score(method, name), statistic)) for method in starred]
+        tops[name, statistic] = (max if metric(name).higher else min)(values, default=None)
     compared = view.comparisons.get(ranking.headline)
     rows, several = [], len(ranking.order) > 1
     for method in ranking.order:
         row: list[object] = [[method_name(method, view.dataset.transductive), _only(ranking.score(method).n, view)]]
         for key in shown:
             value = getattr(ranking.score(method, key[0]), key[1])
-            row.append(marked(number(value), several and round(value, SHOWN_DIGITS) == tops[key]))
+            best = several and rounded(value) == tops[key] and view.headline.may_be_best(method, key[0])
+            row.append(marked(number(value), best))
         rows.append(row + [number(count, 0) for count in (compared.standing(method) if compared else ())])
     columns: list[Column | str] = [Column("Kernel with solver", False)]
     for name, statistic in shown:
@@ -58,7 +60,12 @@ def _means(view: View) -> Markup:
         hint = f"number of other methods, by {metric(compared.key).name}: corrected p of at most {LEVEL}"
         columns += [Column("better than", hint=hint), Column("worse than", hint=hint)]
     over = plural(len(view.dataset.units), view.word, view.words)
-    caption = [f"{view.dataset.name}: means and medians over {over}. ", STAR, " best of each column."]
+    caption = [
+        f"{view.dataset.name}: means and medians over {over}. ",
+        STAR,
+        " best of each column",
+        star_rule(view.headline),
+    ]
     caption.append(footnote(ranking.order, view.dataset.transductive))
     return table(caption, columns, rows, class_="dense")
 
@@ -88,8 +95,8 @@ def _curves(view: View) -> list[Markup]:
     if not plots:
         return []
     intro = (
-        f"How many {view.words} reach a given score: the higher a line, the more {view.words} are recognised well. "
-        f"{which}The legend names the best mean {view.metric.name} first."
+        f"Number of {view.words} that reach a given score; higher lines are better. "
+        f"{which}The legend is sorted by mean {view.metric.name}."
     )
     return [paragraph(intro), tag("div", plots, class_="wides")]
 
@@ -114,5 +121,5 @@ def drawn(order: list[Method]) -> tuple[list[Method], str]:
         best.setdefault(method.kernel, method)
     methods = list(best.values())[:MOST_LINES]
     rest = len(best) - len(methods)
-    few = f", and of {len(best)} kernels the best {len(methods)}" if rest else ""
-    return methods, f"Of each kernel the solver with the better mean is drawn{few}. "
+    few = f", for the best {len(methods)} of {len(best)} kernels" if rest else ""
+    return methods, f"For each kernel, only the solver with the better mean is shown{few}. "

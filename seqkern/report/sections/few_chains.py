@@ -11,8 +11,8 @@ FEW = 10
 FEW_FOR_LAYERS = 50
 """Chains of a training part below which a layer after the solver has too little to learn from."""
 EFFECTS = {
-    "train": "there is little to learn from, however many residues they have",
-    "test": "residues of one chain are right or wrong together, so that one chain moves the score far",
+    "train": "this is little training data, however many residues the chains have",
+    "test": "residues of one chain tend to be right or wrong together, so a single chain changes the score a lot",
 }
 
 
@@ -37,8 +37,8 @@ def few_chains(view: View) -> Iterator[Markup]:
     layered = [m for m in view.dataset.methods if view.dataset.solver(m.solver).has_layers]
     if few and layered:
         effect = Markup(
-            f"the layers of {method_names(layered)} learn from decisions about so few chains, and may make them much "
-            "worse. Compare with the same solver without layers."
+            f"the layers of {method_names(layered)} learn from decisions on these few chains and may "
+            "reduce accuracy. Compare with the same solver without layers."
         )
         yield _sentence(view, few, PARTS["train"], FEW_FOR_LAYERS, effect)
 

@@ -1,15 +1,23 @@
-"""The head of the page: what came out, and what to bear in mind before relying on it."""
+"""The first screen: for each data set all methods with their intervals, one sentence; then the caveats."""
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from seqkern.core.markup import Markup, tag
-from seqkern.figures.numbers import number, plural
+from seqkern.figures.dot_intervals import Row, dot_intervals
+from seqkern.figures.numbers import fixed, plural
+from seqkern.report.baselines import NAMES
+from seqkern.report.dataset_results import Method
+from seqkern.report.headline_words import headline_sentence
 from seqkern.report.sections.caveats import caveats
 from seqkern.report.sections.overview import Overview, overall_finding
-from seqkern.report.sections.verdicts import standing
-from seqkern.report.view import View, method_name, method_names, paragraph
+from seqkern.report.view import View, paragraph
+
+MOST_ROWS = {1: 24, 2: 14}
+"""Methods that are drawn, by the number of data sets, so that all fit on one screen."""
+FEW_ROWS = 6
+WIDE, NARROW = 820, 560
+"""Of the picture of a single data set, and of one beside another."""
+MARKS = {True: "better", False: "not better", None: "untested"}
 
 
 def findings_section(views: Sequence[View], overview: Overview | None) -> Markup:
@@ -27,27 +35,23 @@ def findings_section(views: Sequence[View], overview: Overview | None) -> Markup
     Markup
         The section.
     """
-    found = [overall_finding(overview)] if overview else []
-    found = [tag("li", sentence) for sentence in [*found, *map(main_finding, views)] if sentence]
+    found = overall_finding(overview) if overview else None
     warned = [tag("li", sentence) for view in views for sentence in caveats(view)]
-    note = (
-        "A standard deviation tells how much a score varies from one test part to the next. It is no test of "
-        "significance: a combination within one standard deviation may well be as good."
-    )
-    quiet = "None: nothing is missing, no leakage was found, every fit converged, no part is small."
+    quiet = "None: no result is missing, no leakage was found, every fit converged, and no test part is small."
+    several = "several" if len(views) > 1 else "single"
     return tag(
         "section",
         tag("h2", "Main findings"),
-        tag("ul", found, class_="findings"),
-        paragraph(note, class_="note"),
-        tag("h3", "Before relying on them"),
+        paragraph(found, class_="finding") if found else None,
+        tag("div", [_card(view, len(views)) for view in views], class_=f"cards {several}"),
+        tag("h3", "Caveats"),
         tag("ul", warned, class_="caveats") if warned else paragraph(quiet),
         id="findings",
     )
 
 
 def main_finding(view: View) -> Markup:
-    """Return a true sentence or two about a data set: best method, its spread, how many others are near.
+    """Return the sentence on a data set.
 
     Parameters
     ----------
@@ -58,48 +62,69 @@ def main_finding(view: View) -> Markup:
     -------
     Markup
     """
-    dataset, ranking = view.dataset, view.ranking
-    name = tag("a", dataset.name, href=f"#{view.anchor}")
-    if not ranking.order:
-        return Markup(f"{name}: no combination of kernel and solver gave a result.")
-    score = ranking.score(ranking.best[0])
-    word = "highest" if view.metric.higher else "lowest"
-    if len(ranking.order) == 1:
-        start = f"kernel {method_name(ranking.best[0])} reaches a mean {view.metric.name} of"
-    elif len(ranking.best) == 1:
-        start = f"kernel {method_name(ranking.best[0])} has the {word} mean {view.metric.name},"
-    else:
-        start = f"{method_names(ranking.best)} share the {word} mean {view.metric.name},"
-    return Markup(f"{name}: {start} {tag('b', number(score.mean))} {_spread(view)}.{_others(view)}{standing(view)}")
+    return headline_sentence(view)
 
 
-def _spread(view: View) -> Markup:
-    """Return the spread of the best methods in words."""
-    scores = [view.ranking.score(method) for method in view.ranking.best]
-    count = plural(scores[0].n, view.word, view.words)
-    spreads = sorted({str(number(score.sd)) for score in scores if not np.isnan(score.sd)})
-    if not spreads:
-        return Markup(f"({count} only, so its spread is not known)")
-    between = spreads[0] if len(spreads) == 1 else f"{spreads[0]} to {spreads[-1]}"
-    return Markup(f"(standard deviation {between} over {count})")
+def _card(view: View, count: int) -> Markup:
+    """Return the name of a data set, its picture, and the sentence below."""
+    name = tag("h3", tag("a", view.dataset.name, href=f"#{view.anchor}"))
+    sentence = paragraph(main_finding(view), class_="finding")
+    return tag("div", name, _figure(view, count) if view.headline.methods else None, sentence, class_="card")
 
 
-def _others(view: View) -> Markup:
-    """Return how many other methods lie within one standard deviation of the best."""
-    ranking = view.ranking
-    most = ranking.score(ranking.best[0]).n
-    complete = [method for method in ranking.order if ranking.score(method).n == most]
-    others = len(complete) - len(ranking.best)
-    text = ""
-    if others and not np.isnan(ranking.score(ranking.best[0]).sd):
-        near = len(ranking.within)
-        lie = "lies" if near == 1 else "lie"
-        which = f"the {others} other combinations" if others > 1 else "the other combinations"
-        text = f" Of {which}, {near or 'none'} {lie} within one standard deviation of it."
-        if others == 1:
-            text = f" The other combination lies {'within' if near else 'beyond'} one standard deviation of it."
-    partial = len(ranking.order) - len(complete)
-    if partial:
-        has = "has" if partial == 1 else "have"
-        text += f" {plural(partial, 'combination')} with scores for fewer {view.words} {has} not been ranked."
-    return Markup(text)
+def _figure(view: View, count: int) -> Markup:
+    """Return the picture with its caption."""
+    headline = view.headline
+    shown = headline.methods[: MOST_ROWS.get(count, FEW_ROWS)]
+    rows = [_row(view, method) for method in shown]
+    baselines = {name: entry for name, entry in headline.trivial.items() if entry.low == entry.low or name in NAMES}
+    lines = {}
+    if headline.chance is not None:
+        name = (
+            "chance" if headline.key == "auc" else next((n for n in headline.trivial if n in ("mean", "majority")), "")
+        )
+        lines[headline.chance] = NAMES.get(name, name)
+        baselines = {n: e for n, e in baselines.items() if n not in ("mean", "majority")}
+    rows += [Row(NAMES.get(n, n), e.score, e.low, e.high, "baseline") for n, e in baselines.items()]
+    names = ", ".join(f"{row.name} {fixed(row.score)}" for row in rows)
+    ends = None if headline.key == "rmse" else (0.0, 1.0)
+    width = WIDE if count == 1 else NARROW
+    label = f"{view.dataset.name}: {view.metric.name} of {plural(len(shown), 'method')}: {names}"
+    svg = dot_intervals(rows, _title(view), lines, label, width=width, ends=ends)
+    return tag("figure", svg, tag("figcaption", _caption(view, shown, bool(baselines))), class_="dots")
+
+
+def _title(view: View) -> str:
+    """Return the title of the axis."""
+    count = view.ranking.score(view.ranking.best[0]).n
+    return f"mean {view.metric.name} over {count} {view.words}" if count > 1 else view.metric.name
+
+
+def _row(view: View, method: Method) -> Row:
+    """Return the row of a method."""
+    entry = view.headline.entries[method]
+    name = f"{method.kernel} with {method.solver}"
+    best = method in view.ranking.best
+    return Row(name, entry.score, entry.low, entry.high, MARKS[entry.beats_chance], best)
+
+
+def _caption(view: View, shown: Sequence[Method], baselines: bool) -> list[Markup | str]:
+    """Return what the marks and intervals mean."""
+    headline, text = view.headline, []
+    if any(headline.entries[method].low == headline.entries[method].low for method in shown):
+        count = len(headline.methods)
+        every = f" that hold for {'both' if count == 2 else f'all {count}'} methods at once" if count > 1 else ""
+        text.append(f"95 % intervals{every}. ")
+    found = {headline.beats_chance(method) for method in shown}
+    if found == {False}:
+        text.append(f"○ Not significantly better than {headline.reference}. ")
+    elif None not in found:
+        text.append(f"● Significantly better than {headline.reference}{', ○ not' if False in found else ''}. ")
+    if baselines:
+        text.append("◇ Trivial baseline. ")
+    rest = len(headline.methods) - len(shown)
+    if rest:
+        text.append(Markup(f"{view.link(f'{rest} more', 'scores')} below. "))
+    if headline.untested is not None:
+        text.append(f"No test against chance: {headline.untested.problem}. ")
+    return text

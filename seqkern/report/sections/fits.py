@@ -34,33 +34,32 @@ def fits_section(view: View) -> Markup:
     """
     fits = view.dataset.fits
     if not len(fits):
-        return view.section("fits", "Fits", paragraph("Nothing is recorded of the fits."))
+        return view.section("fits", "Fits", paragraph("No fits were recorded."))
     intro = view.sample_text(
-        "A fit has converged when its optimality conditions hold to the solver's tolerance; the residual is "
-        "what is left of them. Support vectors (the P-SVM calls them support features) are the training "
-        "sequences on which decisions rest: the fewer, the faster the prediction. Where nearly all are "
-        "needed, the classes overlap much for this kernel, or the regularisation is strong."
+        "A fit has converged when its optimality conditions hold within the solver's tolerance; the residual is the "
+        "remaining violation. Decisions depend only on the support vectors (for the P-SVM, "
+        "support features) among the training sequences; fewer of them make prediction faster. If nearly all are "
+        "support vectors, the classes overlap strongly under this kernel, or the regularisation is strong."
     )
     every = [name for name in dict.fromkeys(fits["solver"]) if _uses_all(view.dataset.solver(name).spec)]
     if every:
         rest, most = ("rests", "") if len(every) == 1 else ("rest", "all ")
         intro += (
-            f" {enumerate_names(every)} {most}{rest} on every training {view.sample_text('sequence')} by nature: "
-            "there the share says nothing about the classes."
+            f" {enumerate_names(every)} {most}{rest} on every training {view.sample_text('sequence')} by design; "
+            f"there the share says nothing about the classes."
         )
     gaps = "gap" in fits and fits["gap"].notna().any()
     if gaps:
         intro += (
-            " The duality gap bounds how far the objective is from its optimum, as a share of its scale; solvers that "
-            "compute it stop by it."
+            " The duality gap bounds how far the objective is from its "
+            "optimum, relative to its scale; solvers that compute it use it to stop."
         )
     weights = "weights_failed" in fits and fits["weights_failed"].any()
     inner = "inner_not_converged" in fits and fits["inner_not_converged"].gt(0).any()
     if weights or inner:
         intro += (
-            " What is learned before the last fit is counted apart: the weights of a kernel made of several, and the "
-            "fits of inner folds, by which hyperparameters are chosen. Where some did not converge, the choice is less "
-            "certain, and the scores are those of a method chosen like this."
+            " Learned kernel weights and fits of inner folds, which select hyperparameters, "
+            "are counted separately. Where some did not converge, the selection is less reliable."
         )
     rows = []
     for (kernel, solver), part in rows_by(fits, ["kernel", "solver"]):
@@ -82,14 +81,14 @@ def fits_section(view: View) -> Markup:
     columns: list[Column | str] = [
         Column("Kernel with solver", False),
         "Fits",
-        Column("Converged", hint="⚠: how many did not"),
-        *([Column("Weights", hint="⚠: of how many fits the kernel's weights did not converge")] if weights else []),
-        *([Column("Inner fits", hint="⚠: how many did not converge")] if inner else []),
+        Column("Converged", hint="⚠: number that did not"),
+        *([Column("Weights", hint="⚠: fits whose kernel weights did not converge")] if weights else []),
+        *([Column("Inner fits", hint="⚠: number that did not converge")] if inner else []),
         Column("Iterations", hint="median"),
         Column("Largest residual"),
         *([Column("Largest gap", hint="duality gap")] if gaps else []),
         Column("Support vectors", hint="median number"),
-        Column("Their share", hint="median share of the training part"),
+        Column("Share", hint="median share of the training part"),
     ]
     # The failures are named one by one: they are few, and each is a reason to look.
     failed = fits[~fits["converged"]]
@@ -112,7 +111,7 @@ def _uses_all(spec: Mapping[str, Any] | str) -> bool:
 def _failures(count: float, of: int | None = None) -> Markup | str:
     """Return a cell with a number of failures, or that there are none."""
     text = f"⚠ {int(count)}" if of is None else f"⚠ {int(count)} of {of}"
-    return tag("b", text) if count else "no failure"
+    return tag("b", text) if count else "all"
 
 
 def _largest(part: pd.DataFrame, column: str) -> Markup:

@@ -30,9 +30,9 @@ def gram_section(view: View) -> Markup | None:
     for kernel in view.dataset.kernels:
         other = shown_by.get(kernel, kernel)
         if other != kernel:
-            how = f"the matrix of {other}, of which it is another transform."
+            how = f"uses the matrix of {other}, with another transform."
             if view.dataset.learns(kernel):
-                how = f"made from the matrix of {other}."
+                how = f"derived from the matrix of {other}."
             notes.append(tag("li", tag("b", kernel), f": {how}"))
             continue
         picture = thumbnail(view.dataset, kernel)
@@ -48,10 +48,10 @@ def gram_section(view: View) -> Markup | None:
         caption = [tag("b", kernel), tag("br"), details]
         panels.append(panel(gram_figure(picture, label), caption))
     intro = view.data_text(
-        "A Gram matrix holds the kernel's similarity of every two sequences. Each pixel is the mean over a "
-        "block of them; brighter is more similar. Sequences of one class (or family) stand together: a "
-        "kernel that sees the classes shows bright squares along the diagonal. The colour bar covers all but "
-        "the most extreme 1 % of the pixels."
+        "A Gram matrix holds the kernel's similarity of every pair of sequences. Each pixel is the mean over a "
+        "block; brighter is more similar. Sequences are sorted by class "
+        "(or family), so a kernel that separates the classes shows bright squares along the diagonal. The colour "
+        "bar covers all but the most extreme 1 % of the pixels."
     )
     listed = tag("ul", notes) if notes else None
     shown = small_multiples(panels, "kernels", "panels grams") if panels else None
@@ -78,7 +78,7 @@ def _why_none(view: View, kernel: str) -> Markup | str:
     entry = view.dataset.kernel(kernel)
     if isinstance(entry, KernelChoice):
         names = ", ".join(one.name for one in entry.candidates)
-        return f"the inner loop chose one of {names} for each training part."
+        return f"the inner loop selects one of {names} for each training part."
     if view.dataset.learns(kernel):
-        return "this kernel learns from the training part: there is one matrix for each, and none for all."
-    return tag("span", "no Gram matrix for all units was found.", class_="missing")
+        return "fitted on each training part, so there is no single matrix for all samples."
+    return tag("span", "no Gram matrix was found.", class_="missing")

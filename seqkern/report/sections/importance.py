@@ -1,4 +1,4 @@
-"""What matters at each position of a data set's windows, to the method that the configuration names."""
+"""Importance of positions of a data set's windows, to the method that the configuration names."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,11 +32,11 @@ def importance_section(view: View) -> Markup | None:
         return None
     summary = read_json(folder / "importance.json")
     if summary is None:
-        text = "The importance of positions was not found."
-        return view.section("importance", "What matters at each position", paragraph(text, class_="missing"))
+        text = "No results on the importance of positions were found."
+        return view.section("importance", "Importance of positions", paragraph(text, class_="missing"))
     positions = load_positions(folder / "importance.npz")
     content = positions_content(positions, f"{dataset.name}, kernel {entry.kernel}")
-    return view.section("importance", "What matters at each position", _trained(entry, summary), *content)
+    return view.section("importance", "Importance of positions", _trained(entry, summary), *content)
 
 
 def _trained(entry: Importance, summary: Mapping[str, Any]) -> Markup:
@@ -51,9 +51,6 @@ def _trained(entry: Importance, summary: Mapping[str, Any]) -> Markup:
         values = ", ".join(f"{key} = {value}" for key, value in chosen.items())
         scored = metric(search["metric"]).name
         how = [", with ", tag("b", values), f", the best {scored} in {search['folds']} folds of cross-validation"]
-    pair = f" Of several classes, it is the machine for {summary['pair']}." if summary.get("pair") else None
-    text = (
-        " This one model shows what the method has learned; the scores above come from other models, each trained "
-        "without its test part."
-    )
+    pair = f" For several classes, this is the classifier for {summary['pair']}." if summary.get("pair") else None
+    text = " The scores above come from other models, each trained without its test part."
     return paragraph("A model of ", method, f" was trained on {on} (", n, " windows)", how, ".", pair, text)

@@ -13,8 +13,8 @@ from seqkern.report.view import View, method_name
 
 BY_CHAIN = "chains"
 WAYS = {
-    "bootstrap": "the bootstrap (2,000 draws, BCa)",
-    BY_CHAIN: "chain, from how far chains differ (of all residues together)",
+    "bootstrap": "bootstrap (2,000 draws, BCa)",
+    BY_CHAIN: "the variation between chains (all residues pooled)",
 }
 COLUMNS = ("dataset", "kernel", "solver", "metric", "value", "se", "low", "high", "how")
 
@@ -76,7 +76,7 @@ def intervals_table(view: View) -> Markup | None:
     owners = [_how(compared, name) for name in names]
     ways = dict.fromkeys(WAYS.get(how, how) for how in owners)
     caption = [
-        f"{view.dataset.name}: scores with 95 % intervals, by {enumerate_names(ways)}",
+        f"{view.dataset.name}: scores with 95 % intervals ({enumerate_names(ways)})",
         footnote(list(found), view.dataset.transductive),
     ]
     columns: list[Column | str] = [

@@ -8,15 +8,15 @@ from seqkern.core.markup import Markup, tag
 from seqkern.figures.curves import at_least
 from seqkern.figures.families import families_figure
 from seqkern.figures.html_table import Column, table, turned
-from seqkern.figures.numbers import number, spread
+from seqkern.figures.numbers import number, rounded, spread
 from seqkern.report.compared import Compared
 from seqkern.report.comparisons import enough
 from seqkern.report.dataset_results import Method
 from seqkern.report.sections.families import drawn
-from seqkern.report.sections.scores import MISSING, STAR, marked
+from seqkern.report.sections.scores import MISSING, STAR, marked, top_of_row
 from seqkern.report.sections.verdicts import verdicts
 from seqkern.report.sentences import footnote, metric
-from seqkern.report.tables import SHOWN_DIGITS, Score
+from seqkern.report.tables import Score
 from seqkern.report.view import View, method_name, paragraph
 
 LEAST = 3
@@ -102,7 +102,7 @@ def overall_finding(overview: Overview) -> Markup | None:
     if not overview.means:
         return None
     (best, score), *others = overview.means.items()
-    equal = [m for m, s in others if round(s.mean, SHOWN_DIGITS) == round(score.mean, SHOWN_DIGITS)]
+    equal = [m for m, s in others if rounded(s.mean) == rounded(score.mean)]
     word = "highest" if metric(overview.metric).higher else "lowest"
     share = f", as {'has' if len(equal) == 1 else 'have'} {len(equal)} more" if equal else ""
     return Markup(
@@ -129,23 +129,29 @@ def overview_section(overview: Overview) -> Markup:
     rows = []
     for i, view in enumerate(overview.views):
         name = tag("a", view.dataset.name, href=f"#{view.anchor}")
-        cells = _row([overview.values[method][i] for method in methods], overview.metric)
+        may = [view.headline.beats_chance(method) is not False for method in methods]
+        cells = _row([overview.values[method][i] for method in methods], overview.metric, may)
         own = view.dataset.methods
         rows.append([name, *(cell if m in own else "–" for m, cell in zip(methods, cells, strict=True))])
     means = [overview.means.get(method, Score(np.nan, np.nan, 0)) for method in methods]
-    tops = _row([score.mean for score in means], overview.metric, [score.sd for score in means])
+    may = [any(view.headline.beats_chance(m) is not False for view in overview.views) for m in methods]
+    tops = _row([score.mean for score in means], overview.metric, may, [score.sd for score in means])
     everywhere = [all(method in view.dataset.methods for view in overview.views) for method in methods]
     shown = [cell if full else "–" for cell, full in zip(tops, everywhere, strict=True)]
     rows.append([tag("b", "mean ± standard deviation"), *shown])
     title = metric(overview.metric).name
-    caption = [f"Mean {title} of each method on each data set. ", STAR, " best for each data set."]
+    caption = [
+        f"Mean {title} of each method on each data set. ",
+        STAR,
+        " best for each data set, unless it is not significantly better than chance there.",
+    ]
     caption.append(footnote(methods, overview.transductive))
     columns: list[Column | str] = [
         Column("Data set", False),
         *(method_name(method, overview.transductive) for method in methods),
     ]
     columns, rows = turned("Method", columns, rows)
-    note = "The mean is given of methods with a score on every data set only."
+    note = "Means are shown only for methods with a score on every data set."
     return tag(
         "section",
         tag("h2", "All data sets"),
@@ -157,14 +163,16 @@ def overview_section(overview: Overview) -> Markup:
     )
 
 
-def _row(values: Sequence[float], key: str, deviations: Sequence[float] | None = None) -> list[Markup]:
-    """Return the cells of one row, the best marked."""
-    known = [round(value, SHOWN_DIGITS) for value in values if not np.isnan(value)]
-    top = (max(known) if metric(key).higher else min(known)) if len(known) > 1 else None
+def _row(
+    values: Sequence[float], key: str, may: Sequence[bool], deviations: Sequence[float] | None = None
+) -> list[Markup]:
+    """Return the cells of one row, the best marked if its method may be."""
+    top = top_of_row(values, may, metric(key).higher)
     cells = []
     spreads: Sequence[float | None] = deviations or [None] * len(values)
-    for value, sd in zip(values, spreads, strict=True):
-        cells.append(MISSING if np.isnan(value) else marked(spread(value, sd), round(value, SHOWN_DIGITS) == top))
+    for value, sd, allowed in zip(values, spreads, may, strict=True):
+        best = allowed and rounded(value) == top
+        cells.append(MISSING if np.isnan(value) else marked(spread(value, sd), best))
     return cells
 
 

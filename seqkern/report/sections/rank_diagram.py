@@ -10,7 +10,7 @@ from seqkern.core.markup import Markup, tag
 from seqkern.evaluation.friedman import FriedmanTest, cliques
 from seqkern.figures.critical_difference import rank_figure
 from seqkern.figures.names import mark, short
-from seqkern.figures.numbers import number, plural
+from seqkern.figures.numbers import fixed, number, plural
 from seqkern.report.compared import LEVEL, Compared
 from seqkern.report.sentences import footnote, metric
 from seqkern.report.view import method_name, paragraph
@@ -43,8 +43,8 @@ def rank_parts(compared: Compared, name: str, transductive: Collection[str] = ()
     how = "exact" if test.exact else "Iman and Davenport"
     differ = "differ" if test.p <= LEVEL else "do not differ"
     found = [
-        f"Friedman's test asks whether the mean ranks of all {len(test.methods)} methods by {score} over "
-        f"{over} differ by more than chance: χ² = {number(test.statistic, 2)}",
+        f"Friedman's test asks whether the mean ranks of all "
+        f"{len(test.methods)} methods by {score} over {over} differ: χ² = {number(test.statistic, 2)}",
         "" if math.isinf(test.f) else f", F = {number(test.f, 2)}",
         f", p = {shown_p(test.p)} ({how}): they {differ} significantly.",
     ]
@@ -54,12 +54,12 @@ def rank_parts(compared: Compared, name: str, transductive: Collection[str] = ()
         )
     parts = [paragraph(Markup("".join(found)))]
     if len(test.methods) > MOST_DRAWN:
-        text = f"Of more than {MOST_DRAWN} methods no diagram is drawn; the mean ranks are in comparisons.tsv."
+        text = f"No diagram is drawn for more than {MOST_DRAWN} methods; mean ranks are in comparisons.tsv."
         return [*parts, paragraph(text, class_="note")]
     sets = groups(test, difference)
     best = compared.methods[min(range(len(test.ranks)), key=lambda i: test.ranks[i])]
     caption = [
-        f"{name}: mean rank of each method by {score}, 1 the best; best of all ",
+        f"{name}: mean rank of each method by {score} (1 is best); the best is ",
         method_name(best, transductive),
         ". ",
         diagram_sentence(test, difference),
@@ -109,11 +109,11 @@ def diagram_sentence(test: FriedmanTest, difference: float) -> str:
         return "Friedman's test finds no significant difference, so one bar joins all methods."
     sentence = (
         f"A bar joins methods whose mean ranks differ by no more than Nemenyi's critical difference, "
-        f"{number(difference, 2)}: they do not differ significantly. Methods that no bar joins do "
-        f"(at {LEVEL}, over all pairs together)."
+        f"{number(difference, 2)}: no significant difference. Methods that "
+        f"no bar joins differ significantly (at {LEVEL}, over all pairs together)."
     )
     if any(len(members) == len(test.methods) for members in groups(test, difference)):
-        sentence += " Here one bar joins all: the ranks as a whole differ, but of no two methods can it be said."
+        sentence += " Here one bar joins all methods: the ranks differ overall, but no pair differs significantly."
     return sentence
 
 
@@ -135,4 +135,4 @@ def shown_p(p: float) -> str:
     >>> shown_p(0.0312), shown_p(0.000012)
     ('0.031', '1.2e-05')
     """
-    return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
+    return fixed(p) if p >= 0.001 else f"{p:.1e}"

@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SEVERAL = (
-    "Each line is one class, each point a tenth of the test sequences, those with probabilities of this class near one "
-    "another: how many of them are of the class (upwards), against the probability that they were given (to the "
-    "right). On the diagonal the probabilities are true. They were fitted to decisions about held-out parts of the "
-    "training data, never to test sequences. The Brier score is the mean over sequences of the squared errors of all "
-    "probabilities, summed; lower is better; beside it stands what the shares of the classes would reach as constants."
+    "Each line is a class; each point is a tenth of the test sequences, grouped by their probability of "
+    "this class: the observed share (vertical) against the predicted probability (horizontal). Calibrated "
+    "probabilities lie on the diagonal. They were fitted on held-out parts of the training data, never on "
+    "test sequences. The Brier score is the mean over sequences of the summed squared errors of all "
+    "probabilities; lower is better. The constant is the score of always predicting the class frequencies."
 )
 INTRO = (
-    "Each point is a tenth of the test sequences, those with probabilities near one another: how many of them are "
-    "positive (upwards{}), against the probability that they were given (to the right). On the "
-    "diagonal the probabilities are true. They were fitted to decisions about held-out parts of the training data, "
-    "never to test sequences. The Brier score is the mean squared error of the probabilities, lower is better; "
-    "beside it stands what one constant probability, the share of positives, would reach."
+    "Each point is a tenth of the test sequences, grouped by their probability: the observed share of "
+    "positives (vertical{}) against the predicted probability (horizontal). Calibrated probabilities lie on "
+    "the diagonal. They were fitted on held-out parts of the training data, never on test sequences. The "
+    "Brier score is the mean squared error of the probabilities; lower is better. The constant is the score "
+    "of always predicting the share of positives."
 )
 INTERVALS = {
     False: ", with a 95 % interval",
-    True: "; without intervals, as residues of one chain are not independent of one another",
+    True: "; without intervals, because residues of the same chain are not independent",
 }
 
 

@@ -9,7 +9,7 @@ from seqkern.core.markup import Markup, details, tag, text_of
 from seqkern.evaluation.residue_results import CONFIDENCE
 from seqkern.figures.gram import MOST_NAMED
 from seqkern.figures.html_table import Column, table
-from seqkern.figures.numbers import number, plural
+from seqkern.figures.numbers import number, plural, rounded
 from seqkern.figures.panels import panel
 from seqkern.figures.residues import ends_figure, lengths_figure, letters_figure, state_title
 from seqkern.figures.track_picture import track_svg
@@ -18,9 +18,8 @@ from seqkern.report.compared import ComparedChains
 from seqkern.report.dataset_results import Method
 from seqkern.report.letter_importance import information, weights_by_position
 from seqkern.report.residue_data import Judged
-from seqkern.report.sections.scores import STAR, UNMARKED, marked
+from seqkern.report.sections.scores import STAR, UNMARKED, marked, star_rule
 from seqkern.report.sections.single_task_tests import exponent
-from seqkern.report.tables import SHOWN_DIGITS
 from seqkern.report.view import View, method_name, paragraph
 from seqkern.residues import WINDOW
 
@@ -29,33 +28,34 @@ MOST_LINES = 3
 WIDE_STATES = 4
 """From so many states on, scores of single states have a table of their own each, folded."""
 OVERALL = {
-    "sov94": ("SOV'94", "segment overlap as defined in 1994: above 1 where helices are cut to pieces"),
+    "sov94": ("SOV'94", "segment overlap as defined in 1994; above 1 where helices are predicted in pieces"),
     "sov99": ("SOV'99", "segment overlap as corrected in 1999"),
-    "sov99_chain": ("SOV'99, mean of chains", "each chain counts alike"),
+    "sov99_chain": ("SOV'99, mean of chains", "each chain counts equally"),
 }
 STATE_SCORES = {
-    "q": ("Q", "share of the residues in this state that are predicted so"),
+    "q": ("Q", "share of the residues in this state that are predicted correctly"),
     "mcc": ("MCC", "Matthews' correlation of this state against all others"),
     "sov99": ("SOV'99", "segment overlap of this state"),
 }
 INTRO = (
-    "Here every test residue of all splits counts once: {q} is the share of residues whose state is right, Q of a "
-    "state that of the residues in it, and SOV asks how well whole segments (helices, strands, the loops between) are "
-    "found, pooled over all segments. SOV'94 (Rost, Sander & Schneider 1994) and SOV'99 (Zemla and others 1999) are "
-    "two scores, not two estimates of one: SOV'94 is often ten points higher or more, so compare each with itself "
-    "alone; and as it rewards helices that are cut to pieces, no best one is marked. The section on scores has means "
-    "over {words} instead, with their spread."
+    "Every test residue of all splits counts once. {q} is the share of residues whose state is predicted "
+    "correctly, Q of a state the share of its residues predicted correctly. SOV measures how well whole "
+    "segments (helices, strands, loops) are predicted, pooled over all segments. SOV'94 (Rost, Sander & "
+    "Schneider 1994) and SOV'99 (Zemla et al. 1999) are different scores: SOV'94 is often ten points higher "
+    "or more, so do not compare one with the other. Because SOV'94 rewards helices predicted in pieces, its "
+    "best value is not marked. The scores section gives means over {words} and their spread."
 )
 CHAINS = (
-    "Residues of one chain are not independent of one another, chains are. Intervals and tests are therefore by chain: "
-    "the 95 % interval of the share of right residues from how far chains differ, and Wilcoxon's signed-rank test of "
-    "the chains' shares against the first method, p corrected by Holm's method for all pairs of methods."
+    "Residues of the same chain are not independent, so intervals and tests are by chain: the 95 % interval "
+    "of the share of correct residues reflects how much chains differ, and Wilcoxon's signed-rank test "
+    "compares each chain's share with that of the first method (Holm's correction for all pairs of "
+    "methods)."
 )
 WEIGHTS = (
-    "Such weights exist for the kernel window with vector_kernel: linear and a solver that takes features, such as "
-    "primal_svc; in a study without such a method information values of the data stand here."
+    "Such weights exist for the kernel window with vector_kernel: linear and a solver that takes features, "
+    "such as primal_svc. Without such a method, information values of the data are shown here."
 )
-GAPS = " Residues without label are not judged; segments end at them."
+GAPS = " Residues without a label are not scored; segments end at them."
 
 
 def residues_section(view: View) -> Markup | None:
@@ -97,19 +97,21 @@ def _text(method: Method) -> str:
     return f"{method.kernel}, {method.solver}"
 
 
-def _best_marked(judged: dict[Method, Judged], keys: Sequence[str]) -> list[list[Markup]]:
+def _best_marked(view: View, judged: dict[Method, Judged], keys: Sequence[str]) -> list[list[Markup]]:
     """Return one list of cells for each method, the best of each column marked, of SOV'94 none."""
     values = [[one.scores[key] for key in keys] for one in judged.values()]
+    allowed = [view.headline.beats_chance(method) is not False for method in judged]
     tops = [
-        max((round(v, SHOWN_DIGITS) for v in column if v == v), default=None) for column in zip(*values, strict=True)
+        max((rounded(v) for v, may in zip(column, allowed, strict=True) if may and v == v), default=None)
+        for column in zip(*values, strict=True)
     ]
     several = len(judged) > 1
     return [
         [
-            marked(number(v), several and key not in UNMARKED and round(v, SHOWN_DIGITS) == top)
+            marked(number(v), several and may and key not in UNMARKED and rounded(v) == top)
             for key, v, top in zip(keys, row, tops, strict=True)
         ]
-        for row in values
+        for row, may in zip(values, allowed, strict=True)
     ]
 
 
@@ -120,7 +122,7 @@ def _scores(view: View, judged: dict[Method, Judged]) -> list[Markup]:
     compared = view.comparisons.get(view.ranking.headline)
     tests = data.against_first(first, compared) if isinstance(compared, ComparedChains) else {}
     rows = []
-    for (method, one), cells in zip(judged.items(), _best_marked(judged, [q, *OVERALL]), strict=True):
+    for (method, one), cells in zip(judged.items(), _best_marked(view, judged, [q, *OVERALL]), strict=True):
         low, high = one.interval[2:]
         cells.insert(1, number(None) if low != low else Markup(f"{number(low)} to {number(high)}"))
         if tests:
@@ -129,9 +131,9 @@ def _scores(view: View, judged: dict[Method, Judged]) -> list[Markup]:
         rows.append([method_name(method), *cells])
     columns: list[Column | str] = [
         Column("Kernel with solver", False),
-        Column(q.upper(), hint="share of residues that are right"),
+        Column(q.upper(), hint="share of residues predicted correctly"),
     ]
-    columns += [Column("95 % interval, by chain", hint="of the share of residues that are right")]
+    columns += [Column("95 % interval, by chain", hint="of the share of residues predicted correctly")]
     columns += [Column(name, hint=hint) for name, hint in OVERALL.values()]
     if tests:
         columns += [
@@ -141,7 +143,7 @@ def _scores(view: View, judged: dict[Method, Judged]) -> list[Markup]:
     best = judged[first]
     size = f"{plural(len(best.true), 'residue')} of {plural(len(best.chains), 'test chain')}"
     caption = [f"{view.dataset.name}: {size}. "]
-    caption += [STAR, " best of each column."] if len(judged) > 1 else []
+    caption += [STAR, " best of each column", star_rule(view.headline)] if len(judged) > 1 else []
     every = [" Every pair is compared ", view.link("further down", "comparisons"), "."] if tests else None
     return [table(caption, columns, rows), paragraph(CHAINS, every, class_="note")]
 
@@ -151,7 +153,7 @@ def _states(view: View, judged: dict[Method, Judged]) -> Markup:
     classes = next(iter(judged.values())).classes
     if len(classes) < WIDE_STATES:
         keys = [f"{key}:{state}" for state in classes for key in STATE_SCORES]
-        cells = _best_marked(judged, keys)
+        cells = _best_marked(view, judged, keys)
         first = [tag("th", "Kernel with solver", scope="col", rowspan="2")]
         first += [
             tag("th", state_title(state), scope="colgroup", colspan=str(len(STATE_SCORES)), class_="span")
@@ -168,7 +170,7 @@ def _states(view: View, judged: dict[Method, Judged]) -> Markup:
         return table(f"{view.dataset.name}: scores of each state", columns, rows, head=head, class_="dense")
     tables = []
     for key, (name, hint) in STATE_SCORES.items():
-        cells = _best_marked(judged, [f"{key}:{state}" for state in classes])
+        cells = _best_marked(view, judged, [f"{key}:{state}" for state in classes])
         rows = [[method_name(method), *row] for method, row in zip(judged, cells, strict=True)]
         columns = [Column("Kernel with solver", False), *(Column(state_title(state)) for state in classes)]
         tables.append(table(f"{view.dataset.name}: {name} of each state: {hint}", columns, rows, class_="dense"))
@@ -192,11 +194,12 @@ def _segments(view: View, judged: dict[Method, Judged]) -> list[Markup]:
     caption = f"{view.dataset.name}: segments, and their mean length"
     few = f" They show the best {MOST_LINES} methods." if len(judged) > MOST_LINES else ""
     text = (
-        "A predictor that looks at each residue alone cuts helices and strands to pieces, and finds too many short "
-        f"ones. The figures count the segments of at least each length, on a logarithmic scale.{few}"
+        "A predictor that considers each residue separately splits "
+        "helices and strands and predicts too many short segments. The figures count the segments of at least each "
+        f"length, on a logarithmic scale.{few}"
     )
     drawn = tag("div", figures, class_="thirds")
-    return [tag("h4", "How long segments are"), paragraph(text), drawn, table(caption, columns, rows, class_="dense")]
+    return [tag("h4", "Segment lengths"), paragraph(text), drawn, table(caption, columns, rows, class_="dense")]
 
 
 def _length_cells(lengths: Sequence[npt.NDArray[np.int64]]) -> list[list[object]]:
@@ -208,16 +211,16 @@ def _ends(view: View, judged: dict[Method, Judged]) -> list[Markup]:
     """Return the share of right residues by the distance to the ends of the chain."""
     found = {method: one.near_ends() for method, one in list(judged.items())[:MOST_NAMED]}
     series = [(_text(method), shares) for method, (shares, _) in found.items()]
-    label = f"{view.dataset.name}: share of right residues by distance to the N end and to the C end of the chain"
+    label = f"{view.dataset.name}: share of correct residues by distance to the N end and to the C end of the chain"
     text = (
-        "A window near an end of the chain holds fewer letters; then again ends are mostly coil. Numbers by split, of "
-        "both ends together, are in termini.tsv of each method."
+        "A window near an end of the chain holds fewer residues, but the ends are mostly "
+        "coil. The numbers of each split, for both ends together, are in termini.tsv of each method."
     )
     n = next(iter(found.values()))[1]
-    text += f" Each point stands for {number(n[n >= data.FEWEST].min(initial=n.max()), 0)} residues at least"
-    text += f"; those of fewer than {data.FEWEST} are left out." if (n < data.FEWEST).any() else "."
+    text += f" Each point represents at least {number(n[n >= data.FEWEST].min(initial=n.max()), 0)} residues"
+    text += f"; points for fewer than {data.FEWEST} are left out." if (n < data.FEWEST).any() else "."
     drawn = tag("figure", ends_figure(series, data.DISTANCES, label), class_="wide")
-    return [tag("h4", "Near the ends of the chain"), paragraph(text), drawn]
+    return [tag("h4", "Accuracy near the ends of the chain"), paragraph(text), drawn]
 
 
 def track_parts(view: View, judged: dict[Method, Judged]) -> list[Markup | None]:
@@ -243,11 +246,11 @@ def track_parts(view: View, judged: dict[Method, Judged]) -> list[Markup | None]
         note = paragraph(f"The chain {requested!r} that the configuration names was not tested.", class_="missing")
         place = data.median_chain(one)
     track = data.track_of(one, place)
-    middle = f" {track.name} is the chain of moderate length whose share of right residues is the median."
+    middle = f" {track.name} is the chain of moderate length with the median share of correct residues."
     text = [
         "States of one chain, predicted by ",
         method_name(method),
-        f" when it was in a test part.{'' if requested and not note else middle}",
+        f" when the chain was in the test part.{'' if requested and not note else middle}",
     ]
     sure = CONFIDENCE[view.dataset.has_probabilities(method)]
     text.append(f" The height of a bar is the confidence, 0 to 9: {sure}. All chains are in states.txt of each method.")
@@ -282,10 +285,10 @@ def importance_parts(view: View, judged: dict[Method, Judged]) -> list[Markup]:
             layered = view.dataset.solver(method.solver).has_layers
             text = [
                 "Weights of ",
-                "the first machine of " if layered else "",
+                "the first classifier of " if layered else "",
                 method_name(method),
-                ": what each letter at each place around a residue adds to the score of a state, less the mean over "
-                f"the letters of the place; means over {view.words}.",
+                ": what each residue at each position around the central one adds to the score "
+                f"of a state, relative to the mean over all residues at that position; means over {view.words}.",
             ]
             break
     else:
@@ -294,15 +297,16 @@ def importance_parts(view: View, judged: dict[Method, Judged]) -> list[Markup]:
         window = WINDOW if residues is None else residues.window
         found = information(best, window)
         text = [
-            "No method here has a weight for each letter and place. Instead, this is what the data themselves say "
-            "(information values of Garnier, Osguthorpe & Robson 1978): how much more often a letter stands at a place "
-            "from residues in a state than from others, as the logarithm of the ratio of odds."
+            "No method here has a weight for each residue and position. The figure shows information values of the "
+            "data instead (Garnier, Osguthorpe "
+            "& Robson 1978): the log odds ratio of finding a residue at a position around residues in a state, "
+            "compared with all others."
         ]
     scale = (
-        " Blue speaks for the state, brown against it. The residue itself is at 0; letters go from the most "
-        "hydrophobic to the least, “end” is beyond the end of the chain. "
+        " Blue supports the state, brown opposes it. Position 0 is the residue itself. Residues "
+        "are sorted from most to least hydrophobic; “end” is beyond the end of the chain. "
     )
-    label = f"{view.dataset.name}: importance of letters and places. {text_of(text)}"
+    label = f"{view.dataset.name}: importance of residues by position. {text_of(text)}"
     drawn = tag(
         "div",
         tag(
@@ -315,4 +319,4 @@ def importance_parts(view: View, judged: dict[Method, Judged]) -> list[Markup]:
         ),
         class_="positions",
     )
-    return [tag("h4", "Which letters matter where"), paragraph(text, scale, WEIGHTS), drawn]
+    return [tag("h4", "Importance of residues by position"), paragraph(text, scale, WEIGHTS), drawn]

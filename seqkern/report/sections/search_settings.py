@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 CALIBRATIONS = {"platt": "Platt's sigmoid", "isotonic": "isotonic regression"}
 CUT = ("sensitivity", "specificity", "accuracy", "balanced_accuracy", "mcc")
 """Metrics that depend on the threshold."""
-SIMPLEST = "of equally good ones it took those that also recognise the classes best, then the simplest"
-ONE_ERROR = "of those whose score lies within one standard error of the best it took the simplest"
+SIMPLEST = "ties went to the values that also predict the classes best, then to the simplest"
+ONE_ERROR = "of those within one standard error of the best, it selected the simplest"
 
 
 def threshold_rule(dataset: DatasetResults) -> str | None:
@@ -51,14 +51,14 @@ def search_sentences(view: View) -> str:
     """
     inner = view.dataset.study.inner
     if inner.random:
-        among = f"among candidates of a random search, {inner.draws} for each kernel with a solver"
-        among += " (all, where there are no more of them)"
+        among = f"from a random search with {inner.draws} candidates for each kernel and solver"
+        among += " (all of them where there are fewer)"
     else:
-        among = "among the values of the configuration"
+        among = "from the configured values"
     rule = ONE_ERROR if inner.rule == "one_standard_error" else SIMPLEST
     return (
-        f"For each training part an inner loop of cross-validation, which never sees the test part, chose {among}; "
-        f"{rule}."
+        f"For each training part, an inner cross-validation, which "
+        f"never sees the test part, selected hyperparameters {among}; {rule}."
     )
 
 
@@ -79,10 +79,7 @@ def unused_sentence(dataset: DatasetResults) -> str | None:
         return None
     labels = "real numbers" if dataset.kind == "real" else "of several classes"
     are = "is" if len(requested) == 1 else "are"
-    return (
-        f"the configuration's {enumerate_names(requested)} (inner) {are} without effect: "
-        f"the labels are {labels}, not two"
-    )
+    return f"the configuration's {enumerate_names(requested)} (inner) {are} ignored: the labels are {labels}, not two"
 
 
 def threshold_sentence(view: View) -> Markup | None:
@@ -100,12 +97,12 @@ def threshold_sentence(view: View) -> Markup | None:
     rule, names = threshold_rule(view.dataset), [metric(name).name for name in CUT if name in view.ranking.scores]
     if rule is None or not names:
         return None
-    listed, link = enumerate_names(names), view.link("chosen on each training part", "choices")
-    are = "are those" if " and " in listed else "is that"
+    listed, link = enumerate_names(names), view.link("selected on each training part", "choices")
+    use = "use" if " and " in listed else "uses"
     limits = _limits(view)
     return Markup(
-        f"{listed[:1].upper()}{listed[1:]} {are} at a threshold of the decision values that was {link} for the rule "
-        f"{_rule(rule)}{limits}; scores of rankings, such as the AUC, do not depend on it."
+        f"{listed[:1].upper()}{listed[1:]} {use} a decision threshold {link} by the rule {_rule(rule)}{limits}; the "
+        "AUC and other ranking scores do not depend on it."
     )
 
 
@@ -116,7 +113,7 @@ def _rule(rule: str) -> str:
         positive, _, negative = value.partition(":")
         return f"{rule} (a false positive costs {positive}, a false negative {negative})"
     share = f"{100 * float(value):g} %"
-    what = "the positives are found" if name == "sensitivity" else "the negatives are left out"
+    what = "the positives are found" if name == "sensitivity" else "the negatives are rejected"
     return f"{rule} (at least {share} of {what})"
 
 
@@ -156,7 +153,8 @@ def afterwards_parts(view: View) -> list[Markup | None]:
         how = CALIBRATIONS.get(calibration, calibration)
         parts.append(
             paragraph(
-                f"Decisions were turned into probabilities by {how}, fitted to held-out parts of each training part."
+                f"Decision values were converted to probabilities by {how}, fitted on held-out parts of the training "
+                "part."
             )
         )
     if rule is not None:

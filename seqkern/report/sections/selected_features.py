@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 SHOWN, LISTED = 20, 300
 CAUTION = (
-    "These numbers are biased and must not be cited. For them the features were selected on all units, the test parts "
-    "among them; only the machine behind was trained without the test part. So the test labels have already been used "
-    "when the test begins, and with many features even labels drawn at random would seem to be predictable. They stand "
-    "here to show by how much such a mistake, which is easily made, flatters; what may be cited is called honest."
+    "Do not cite these scores: they are biased. The features were selected on all samples, including the "
+    "test parts; only the classifier was trained without the test part. The selection has therefore seen "
+    "the test labels, and with many features even random labels would appear predictable. The table shows "
+    "how much this common mistake inflates the scores. Cite the unbiased values."
 )
 
 
@@ -50,9 +50,10 @@ def features_section(view: View) -> Markup | None:
     if not any(parts):
         return None
     intro = (
-        "Each training part selected its features for itself. A feature that nearly all of them select does not "
-        "depend on a few units; where the lists differ much, many features carry the same information, and a single "
-        "list is no finding. That a feature is not selected does not say that it is unrelated to the classes."
+        "Features were selected separately on each training part. A feature selected on nearly all of them does not "
+        "depend on a few samples. If the lists differ a "
+        "lot, many features carry the same information, and a single list is not a result. A feature that is not "
+        "selected may still be related to the classes."
     )
     return view.section("features", "Selected features", paragraph(intro), parts)
 
@@ -67,7 +68,7 @@ def _of_method(view: View, kernel: str, solver: str, part: pd.DataFrame, n_split
     if view.dataset.residues and always == len(counted) > SHOWN:
         return None  # it takes all letters and places, and selects none
     if sizes.median() > LISTED:
-        text = f" takes {number(sizes.median(), 0)} features in the median {view.word}: no list of them is shown."
+        text = f" selects a median of {number(sizes.median(), 0)} features per {view.word}, too many to list."
         return [paragraph(method_name((kernel, solver)), text)]
     rows = [
         [row["feature"], f"{row['count']} of {n_splits}", number(row["mean"], 1)] for row in counted.to_dict("records")
@@ -75,7 +76,7 @@ def _of_method(view: View, kernel: str, solver: str, part: pd.DataFrame, n_split
     columns: list[Column | str] = [
         Column("Feature", False),
         Column(f"Selected in {view.words}"),
-        Column("Mean place", hint="where it was selected; 1 is the best"),
+        Column("Mean rank", hint="where selected; 1 is the best"),
     ]
     name = method_name((kernel, solver))
     size = [
@@ -128,18 +129,19 @@ def selection_bias_section(view: View) -> Markup | None:
         if one in biased and one in honest:
             word = metric(one).name
             columns += [
-                Column(f"{word}, honest", hint="features selected in each training part: the number to cite"),
-                Column(f"{word}, biased", hint="features selected on all units: not to be cited"),
+                Column(f"{word}, unbiased", hint="features selected on each training part; cite this value"),
+                Column(f"{word}, biased", hint="features selected on all samples; do not cite"),
                 Column("Difference"),
             ]
     return view.section(
         "selection-bias",
-        "Not a result: what selecting features outside the folds would have pretended",
+        "Selection bias: scores if features were selected outside the folds",
         paragraph(tag("strong", "⚠ "), CAUTION),
-        table(f"{view.dataset.name}: honest and biased scores, means over {view.words}", columns, rows),
+        table(f"{view.dataset.name}: unbiased and biased scores, means over {view.words}", columns, rows),
         paragraph(
-            "The same hyperparameters, splits, machine and threshold of the decision in both columns. Ambroise & "
-            "McLachlan, Selection bias in gene extraction on the basis of microarray gene-expression data, "
+            "Both columns use the same hyperparameters, splits, "
+            "classifier and decision threshold. Ambroise & McLachlan, Selection bias in gene extraction on the "
+            "basis of microarray gene-expression data, "
             "PNAS 99, 2002.",
         ),
     )

@@ -22,37 +22,34 @@ TESTS = {
     "five_by_two_f": "Alpaydin's F test of 5×2 cross-validation",
 }
 ASKS = {
-    "delong": "whether two AUCs on the same test units differ by more than chance",
-    "mcnemar": "whether two methods are right on equally many test units, from those that only one has right",
-    "bootstrap": "whether two scores differ by more than they vary when as many test units are drawn from these again "
-    "and again, at random with replacement",
-    "signed_rank": "whether the absolute errors of one method are smaller, unit by unit",
-    "five_by_two_f": "whether the differences between two methods on ten halves of the data are all chance",
+    "delong": "whether two AUCs on the same test samples differ",
+    "mcnemar": "whether two methods are equally accurate, from the samples that only one predicts correctly",
+    "bootstrap": "whether two scores differ by more than they vary when test samples are resampled with replacement",
+    "signed_rank": "whether the absolute errors of one method tend to be smaller, sample by sample",
+    "five_by_two_f": "whether the differences between two methods on ten halves of the data are due to chance",
 }
 DIRECTION = (
-    f" It does not ask which is better: that is said only where one is ahead on at least {CLEAR_HALVES} of the ten "
-    "halves."
+    f" It does not say which method is better; a method is called better only if it is ahead on at least "
+    f"{CLEAR_HALVES} of the ten halves."
 )
 FEW = 10
 FEW_OF_A_CLASS = (
-    " With so few test units of a class p is somewhat too small (docs/type_one_error.md): take a p just below 0.05 "
-    "with care."
+    " With so few test samples of a class, p is somewhat too small (docs/type_one_error.md); treat a p just "
+    "below 0.05 with caution."
 )
 DRAWN = (
-    " In simulations it finds a difference of average precision where there is none in up to 8 of 100 cases "
-    "(docs/type_one_error.md): take a p just below 0.05 with care."
+    " In simulations, this test finds a difference in average precision where there is none in up to 8 of "
+    "100 cases (docs/type_one_error.md); treat a p just below 0.05 with caution."
 )
-METRICS = "p is corrected for the pairs of methods, not for the {} metrics compared."
-TRAINED = (
-    "These tests speak of the classifiers that were trained: how they would vary with other training parts is not in p."
-)
+METRICS = "p is corrected for the number of pairs of methods, not for the {} metrics compared."
+TRAINED = "The tests compare these trained classifiers only; p does not reflect variation between training sets."
 FOLDS = (
-    f"{TRAINED} Since the training parts of the folds overlap, p can be somewhat too small. A t-test of the folds' "
-    "scores is not made: they are not independent."
+    f"{TRAINED} Because the training parts of the folds overlap, p can be somewhat too small. Scores of "
+    f"folds are not independent, so no t-test of them is made."
 )
 HALVES = (
-    "In simulations this test finds a difference where there is none in 5 (accuracy) to 8 (AUC) of 100 cases "
-    "(docs/type_one_error.md): take a p just below 0.05 with care."
+    "In simulations, this test finds a difference where there is none in 5 (accuracy) to 8 (AUC) of 100 "
+    "cases (docs/type_one_error.md); treat a p just below 0.05 with caution."
 )
 CAVEATS = {"single": TRAINED, "folds": FOLDS, "five_by_two": HALVES}
 
@@ -74,12 +71,12 @@ def test_sentences(task_tests: SingleTaskTests) -> str:
     if task_tests.test == "five_by_two_f":
         text += DIRECTION
     if task_tests.parts > 1 and task_tests.test in ("delong", "bootstrap"):
-        text += " Units are ranked within each test part, and the parts' scores averaged."
+        text += " Samples are ranked within each test part, and the scores of the parts are averaged."
     if task_tests.test == "delong" and task_tests.fewest is not None and task_tests.fewest < FEW:
         text += FEW_OF_A_CLASS
     if task_tests.key == "average_precision" and task_tests.test == "bootstrap":
         text += DRAWN
-    return text + " p is corrected by Holm's method for the number of pairs."
+    return text + " p is corrected for the number of pairs (Holm)."
 
 
 def caveat(task_tests: SingleTaskTests) -> str:
@@ -154,8 +151,10 @@ def pairs_sentence(task_tests: SingleTaskTests) -> str:
     count = sum(map(is_significant, task_tests.found))
     differ = "differs" if count == 1 else "differ"
     pairs, score = plural(len(task_tests.found), "pair"), metric(task_tests.key).name
+    if len(task_tests.found) == 1:
+        return f"The two methods {'differ' if count else 'do not differ'} significantly in {score} (at {LEVEL})."
     return (
-        f"Of {pairs} of methods, {count or 'none'} {differ} in {score} significantly (corrected p of at most {LEVEL})."
+        f"Of {pairs} of methods, {count or 'none'} {differ} significantly in {score} (corrected p of at most {LEVEL})."
     )
 
 
@@ -191,26 +190,26 @@ def test_notes(task_tests: SingleTaskTests, one: PairTest) -> str:
         Clauses with semicolons between them.
     """
     notes = {
-        "mcnemar": f"alone right on {one.wins} against {one.losses} of {one.units}",
-        "signed_rank": f"smaller error on {one.wins} of {one.units}, larger on {one.losses}",
+        "mcnemar": f"{one.wins} of {one.units} correct only by the first, {one.losses} only by the second",
+        "signed_rank": f"smaller error on {one.wins} of {one.units} samples, larger on {one.losses}",
         "five_by_two_f": f"ahead on {one.wins} halves, behind on {one.losses}",
-        "exchange": "p by exchange of the two methods' ranks, since the estimated variance is 0",
+        "exchange": "p from a permutation of ranks, because the estimated variance is 0",
     }
     text = notes.get(one.test, "")
     if one.test == "signed_rank" and is_significant(one):
         text += contrary(task_tests.key, lead(one), (one.mean, one.other_mean), (one.value, one.other_value))
     found = [text] if text else []
     if one.left_out:
-        found.append(f"{one.left_out} without decisions of both left out")
+        found.append(f"{one.left_out} without decisions of both methods left out")
     if one.p != one.p:
-        found.append(f"there is no test: {_why_no_p(one)}")
+        found.append(f"no test: {_why_no_p(one)}")
     return "; ".join(found)
 
 
 def _why_no_p(one: PairTest) -> str:
     """Return why a pair has no p."""
     if one.test != "five_by_two_f":
-        return "too few units of a class in a test part have decisions of both"
+        return "too few samples of a class in a test part have decisions of both"
     if one.difference != one.difference:
         return "a half has no score of one of them"
     return "the difference is the same on both halves of each repeat"

@@ -37,12 +37,12 @@ def folds_section(view: View) -> Markup:
         text = "The composition of the folds was not found."
         return view.section("folds", "Folds", paragraph(text, class_="missing"))
     intro = (
-        "In each split a classifier learns from the training part and is judged on the test part, which it "
-        "has never seen. All kernels and solvers use the same splits."
+        "In each split, a classifier is trained on the training part and tested on the "
+        "test part, which it has never seen. All kernels and solvers use the same splits."
     )
     binary_tasks = view.dataset.several and view.dataset.kind == "binary"
     rows, columns, values = (_by_role if binary_tasks else _by_class)(view, composition)
-    full = table(f"Units in each training and test part of {view.dataset.name}", columns, rows)
+    full = table(f"Samples in each training and test part of {view.dataset.name}", columns, rows)
     if len(rows) <= MOST_ROWS:
         return view.section("folds", "Folds", paragraph(intro), full)
     compact = [
@@ -93,7 +93,7 @@ def _sought(options: LeakageSettings, kind: str) -> str:
     if kind != "sequences":
         return f": {sought[0]}"
     limit = options.identity
-    sought += ["sequences inside one another"] if options.contained else []
+    sought += ["sequences contained in one another"] if options.contained else []
     sought += [f"sequences at least {100 * limit:g} % identical"] if limit else []
     strands = ", on both strands" if options.reverse_complement else ""
     return f"{strands}: {enumerate_names(sought)}"
@@ -114,18 +114,21 @@ def leakage_section(view: View) -> Markup:
     """
     leakage = view.dataset.leakage
     if leakage is None:
-        text = "The leakage check was not found, so nothing is known of shared sequences."
+        text = "No results of a leakage check were found, so shared sequences are unknown."
         return view.section("leakage", "Leakage", paragraph(view.data_text(text), class_="missing"))
     kind = (view.dataset.summary or {}).get("kind", "sequences")
     if kind in WITHOUT_VALUES and not len(leakage):
-        text = f"A table of {kind} does not tell which {SAMPLE_WORDS[kind]}s are the same: nothing was looked for."
+        text = (
+            f"A table of {kind} does not show which {SAMPLE_WORDS[kind]}s are identical, so no leakage check is "
+            "possible."
+        )
         return view.section("leakage", "Leakage", paragraph(text))
     intro = view.data_text(
-        "A test sequence that is also in the training part makes a score look better than it is. Looked for, "
-        f"across training and test part of every split{_sought(view.dataset.study.leakage, kind)}."
+        "Test sequences that are also in the training part "
+        f"inflate scores. Every split was checked for leakage{_sought(view.dataset.study.leakage, kind)}."
     )
     if not len(leakage):
-        return view.section("leakage", "Leakage", paragraph(intro, " ", tag("b", "Nothing was found.")))
+        return view.section("leakage", "Leakage", paragraph(intro, " ", tag("b", "No leakage was found.")))
     rows = []
     for kind, part in rows_by_value(leakage, "kind"):
         name, meaning = LEAKS.get(kind, (kind, ""))
@@ -153,5 +156,5 @@ def leakage_section(view: View) -> Markup:
     rest = len(leakage) - len(pairs)
     more = f" (the first {len(pairs)}; the rest is in folds/{view.dataset.name}/leakage.tsv)" if rest else ""
     listed = table(f"Pairs found{more}", [*head, Column("Identity")], pairs, class_="ids")
-    summary = table(f"What test and training parts of {view.dataset.name} share", columns, rows, class_="text")
+    summary = table(f"Leakage between test and training parts of {view.dataset.name}", columns, rows, class_="text")
     return view.section("leakage", "Leakage", paragraph(intro), summary, details(plural(len(leakage), "pair"), listed))

@@ -18,9 +18,9 @@ from seqkern.report.verdict_words import contrary, verdict
 from seqkern.report.view import View, method_name, paragraph
 
 CHAINS = (
-    "Each chain counts once, by the share of its residues that are right: residues of one chain are not independent of "
-    "one another, so that no test counts them. Chains are independent as far as none is related to another. p speaks "
-    "of the classifiers that were trained: how they would vary with other training parts is not in it."
+    "Each chain counts once, with the share of its residues predicted correctly, because residues of the "
+    "same chain are not independent. Chains are assumed to be unrelated. The tests compare these trained "
+    "classifiers only; p does not reflect variation between training sets."
 )
 EVERY = "All numbers, of every metric compared, are in comparisons.tsv."
 
@@ -38,24 +38,27 @@ def comparisons_section(view: View) -> Markup | None:
     Markup or None
         The section; None where there is nothing to show.
     """
-    name, title = view.dataset.name, "Which methods are better than others"
+    name, title = view.dataset.name, "Differences between methods"
     task_tests = [one for one in view.comparisons.values() if isinstance(one, SingleTaskTests)]
     if task_tests:
         tables = [single_task_parts(one, name, view.dataset.transductive) for one in task_tests]
         notes = f"{caveat(task_tests[0])} {several_metrics(view.comparisons)} {EVERY}"
-        return view.section("comparisons", title, *tables, intervals_table(view), paragraph(notes, class_="note"))
+        first = paragraph(standing(view))
+        return view.section(
+            "comparisons", title, first, *tables, intervals_table(view), paragraph(notes, class_="note")
+        )
     compared = view.comparisons.get(view.ranking.headline)
     if not isinstance(compared, Compared):
         why = None if view.dataset.several or view.comparisons else why_untested(view.dataset, view.ranking)
         if why is None:
             return None
-        return view.section("comparisons", title, paragraph(f"No test is made: {why}."))
+        return view.section("comparisons", title, paragraph(f"No test was made: {why}."))
     others = [one for key, one in view.comparisons.items() if key != compared.key]
     sentences = [f" By {metric(one.key).name}: {_count(one)}." for one in others]
     sentences += [" ", several_metrics(view.comparisons)] if sentences else []
     content = verdicts(compared, name, view.dataset.transductive)
     more = paragraph(sentences) if sentences else None
-    return view.section("comparisons", title, *content, more, intervals_table(view))
+    return view.section("comparisons", title, paragraph(standing(view)), *content, more, intervals_table(view))
 
 
 def verdicts(compared: Compared, name: str, transductive: Collection[str] = ()) -> list[Markup]:
@@ -78,16 +81,18 @@ def verdicts(compared: Compared, name: str, transductive: Collection[str] = ()) 
     score = metric(compared.key).name
     exact = "exact" if compared.tasks <= MOST_EXACT else f"exact up to {MOST_EXACT} differences, else approximate"
     intro = (
-        f"Wilcoxon's signed-rank test asks whether the differences between two methods' {score}, one for each of "
-        f"{compared.tasks} {compared.words}, lie to one side by more than chance. Equal scores are ranked with the "
-        f"others, as the smallest differences, and then dropped (Pratt). p is {exact}, and corrected by Holm's method "
-        f"for the number of pairs. {dependence(compared)}"
+        f"Wilcoxon's signed-rank test asks whether one method's {score} tends to be higher than another's over "
+        f"{compared.tasks} {compared.words}. Ties are ranked as the smallest differences and then dropped (Pratt). "
+        f"p is {exact}, with Holm's correction for the number of pairs. {dependence(compared)}"
     )
-    found = f"Of {plural(len(compared.found), 'pair')} of methods, {_count(compared)}."
+    if len(compared.found) == 1:
+        found = f"The two methods {'' if is_significant(compared.found[0]) else 'do not '}differ significantly."
+    else:
+        found = f"Of {len(compared.found)} pairs of methods, {_count(compared)}."
     if compared.hopeless:
         found += (
-            f" With {compared.tasks} {compared.words} and so many pairs there can be none: not even a method that is "
-            "always better could differ significantly."
+            f" With {compared.tasks} {compared.words} and this many pairs, no difference can be significant, "
+            "not even for a method that is always better."
         )
     found += footnote(compared.methods, transductive)
     columns: list[Column | str] = [Column("Result", False), "median difference", "p", Column("p after Holm")]
@@ -114,7 +119,7 @@ def dependence(compared: Compared) -> str:
     """
     if isinstance(compared, ComparedChains):
         return CHAINS
-    return f"Where {compared.words} share test units they are not independent, and p is too small."
+    return f"If {compared.words} share test samples, they are not independent, and p is too small."
 
 
 def _count(compared: Compared | SingleTaskTests) -> str:
@@ -166,7 +171,7 @@ def result(compared: Compared, one: Comparison) -> str | list[Markup | str]:
 
 
 def standing(view: View) -> Markup | str:
-    """Return a sentence on what the best method is significantly better than; nothing without tests.
+    """Return a sentence on how many methods the best one is significantly better than; nothing without tests.
 
     Parameters
     ----------
@@ -176,14 +181,13 @@ def standing(view: View) -> Markup | str:
     Returns
     -------
     Markup or str
-        Starts with a space; empty without tests.
+        Empty without tests.
     """
     compared = view.comparisons.get(view.ranking.headline)
     if compared is None or not compared.found:
         return ""
     best, others = compared.methods[0], len(compared.methods) - 1
     better, worse = compared.standing(best)
-    link = view.link("tests over all pairs", "comparisons")
     if better:
         found = f"is significantly better than {f'{better} of the {others} others' if others > 1 else 'the other'}"
     else:
@@ -191,4 +195,4 @@ def standing(view: View) -> Markup | str:
     beaten = f", {'and' if better else 'but'} worse than {worse if others > 1 else 'it'}" if worse else ""
     name = method_name(best, view.dataset.transductive)
     note = footnote([best], view.dataset.transductive)
-    return Markup(f" By {link} {name} {found}{beaten}.{note}")
+    return Markup(f"{name} {found}{beaten}.{note}")

@@ -11,10 +11,10 @@ from seqkern.report.view import View, paragraph
 WEIGHT = "weight of "
 GAP = "relative gap of weights"
 CAUTION = (
-    "A weight of zero does not say that a kernel is uninformative. Kernels that resemble each other share what they "
-    "know: one of them may get it all, and which one may change from training part to training part. Weights also "
-    "depend on the scale of the kernels, here one at which each has the same variance on the training part unless the "
-    "configuration says otherwise. What a kernel is worth by itself is told by its own scores."
+    "A weight of zero does not mean that a kernel is uninformative. Similar kernels share their "
+    "information; one of them may receive all the weight, and which one can vary between training parts. "
+    "Weights also depend on the scale of the kernels: unless configured otherwise, each has the same "
+    "variance on the training part. To judge a kernel alone, see its own scores."
 )
 
 
@@ -79,14 +79,14 @@ def weights_section(view: View) -> Markup | None:
         Column("Combined kernel", False),
         Column("Weight", hint="mean over all training parts; the weights of each part sum to 1"),
         Column("Least to largest", False),
-        Column("Zero", hint="in how many training parts"),
+        Column("Zero", hint="number of training parts"),
         Column("Largest gap", hint="duality gap of multiple kernel learning, as a share of its objective"),
     ]
-    intro = "With which weights kernels are added was learned on each training part for itself, without its test part."
+    intro = "The weights of the kernels were learned on each training part, without its test part."
     return view.section(
         "weights",
         "Weights of combined kernels",
         paragraph(intro),
         table(f"{view.dataset.name}: learned weights", columns, lines),
-        paragraph(tag("b", "With caution: "), CAUTION),
+        paragraph(tag("b", "Interpretation: "), CAUTION),
     )

@@ -1,0 +1,51 @@
+"""``seqkern baseline``: trivial baselines over all folds of a data set."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+EXAMPLE = (
+    "seqkern baseline results/demo/datasets/donors --folds results/demo/folds/donors -o results/demo/baseline/donors"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``seqkern baseline``.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        That of the verb alone.
+    """
+    parser.add_argument("dataset", help="folder that seqkern datasets wrote")
+    parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
+    parser.add_argument("-o", "--output", required=True, help="folder for metrics.tsv and decisions.tsv")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Run ``seqkern baseline``.
+
+    Parameters
+    ----------
+    args : Namespace
+        What `add_arguments` declares, with the values given.
+    """
+    # loaded when the verb runs: its help needs none of it
+    from seqkern.core.archive import check_writable
+    from seqkern.datasets import load_dataset
+    from seqkern.evaluation.fold_tables import write_baselines
+    from seqkern.folds import read_folds
+    from seqkern.models.baselines import run_baselines
+
+    dataset = load_dataset(args.dataset)
+    fold_sets = {
+        name: read_folds(Path(args.folds) / f"{name}.tsv", dataset.X.ids, task.labels, dataset.chains)
+        for name, task in dataset.tasks.items()
+    }
+    output = Path(args.output)
+    check_writable(output / "metrics.tsv")
+    results = list(run_baselines(dataset, fold_sets))
+    write_baselines(output, results)
+    names = ", ".join(dict.fromkeys(name for name, _ in results))
+    print(f"{dataset.name}: {names or 'no baseline for unlabelled samples'} in {output}")

@@ -1,0 +1,245 @@
+"""The first screen: what is best, against chance and trivial baselines; stars; the same number everywhere."""
+
+import re
+
+import numpy as np
+import pytest
+from report_sample import Shape, family_shape, naive_auc, write_study
+from residue_sample import write_residue_study
+from test_report import Page
+
+from seqkern.core.errors import FileError
+from seqkern.core.markup import text_of
+from seqkern.core.tsv import read_tsv, write_tsv
+from seqkern.figures.dot_intervals import Row, dot_intervals
+from seqkern.figures.numbers import number, rounded, spread
+from seqkern.report import build_report
+from seqkern.report.results import StudyResults
+from seqkern.report.sections.caveats import caveats
+from seqkern.report.sections.findings import main_finding
+from seqkern.report.view import View
+
+ONE = {"svm": {"solver": "csvc", "C": 1}}
+TWO = {"weak": {"kernel": "spectrum", "k": 1}, "strong": {"kernel": "spectrum", "k": 3}}
+
+
+def first_view(folder):
+    return View(StudyResults(folder).datasets[0], "d1")
+
+
+def page_of(folder):
+    return Page(build_report(folder, folder / "report").read_text(encoding="utf-8"))
+
+
+def decide_at_random(folder, seed=1):
+    """Replace all decisions of the first data set by noise, with the scores that they give."""
+    rng = np.random.default_rng(seed)
+    for path in sorted((folder / "evaluate").glob("*/*/*/decisions.tsv")):
+        rows = read_tsv(path)
+        scores = []
+        for place in dict.fromkeys((row["task"], row["split"]) for row in rows):
+            part = [row for row in rows if (row["task"], row["split"]) == place]
+            values = rng.normal(size=len(part))
+            for row, value in zip(part, values, strict=True):
+                row |= {"decision": value, "predicted": "donor" if value > 0 else "decoy"}
+            auc = naive_auc(np.array([row["label"] == "donor" for row in part]), values)
+            scores.append((*place, 1, len(part), auc))
+        write_tsv(path, list(rows[0]), rows)
+        write_tsv(path.parent / "metrics.tsv", ["task", "split", "n_train", "n_test", "auc"], scores)
+
+
+@pytest.fixture(scope="module")
+def noise(tmp_path_factory):
+    """A study of 24 methods that decide at random."""
+    kernels = {f"kernel{i}": {"kernel": "spectrum", "k": 1 + i % 6} for i in range(12)}
+    solvers = {name: ONE["svm"] for name in ("a", "b")}
+    folder = write_study(tmp_path_factory.mktemp("noise") / "s", {"d": Shape(n=80)}, kernels, solvers)
+    decide_at_random(folder)
+    return folder
+
+
+def test_noise_is_said_to_be_no_better_than_chance_first_of_all(noise):
+    view = first_view(noise)
+    best = view.ranking.score(view.ranking.best[0]).mean
+    assert best > 0.55
+    text = page_of(noise).text
+    found = text.index("Main findings")
+    sentence = re.search(r"than chance\. (.*?\.) ?Caveats", text[found:])[1]
+    assert sentence.startswith("The best of 24 methods, kernel")
+    assert "is not significantly better than chance: AUC" in sentence
+    assert text.index("not significantly better than chance") < text.index("Caveats") < text.index("Contents")
+    low, high = map(float, re.search(r"\[(\S+), (\S+)\]", sentence).groups())
+    assert low < 0.5 < high
+
+
+def test_noise_has_no_stars(noise):
+    page = page_of(noise)
+    assert "No star is given: no method is significantly better than chance." in page.text
+    cells = [attributes for attributes in page.all("td") if "best" in (attributes.get("class") or "")]
+    assert not cells
+
+
+def write_baseline(folder, name="composition", skill=0.3, dataset="d"):
+    """Write a baseline on the folds of the first method, with decisions a little better than noise."""
+    rng = np.random.default_rng(9)
+    source = next(iter(sorted((folder / "evaluate" / dataset).glob("*/*/decisions.tsv"))))
+    rows, scores = read_tsv(source), []
+    for split in dict.fromkeys(row["split"] for row in rows):
+        part = [row for row in rows if row["split"] == split]
+        positive = np.array([row["label"] == "donor" for row in part])
+        values = rng.normal(size=len(part)) + skill * positive
+        for row, value in zip(part, values, strict=True):
+            row |= {"decision": float(value), "predicted": "donor" if value > 0 else "decoy"}
+        scores.append((name, "all", split, 1, len(part), naive_auc(positive, values)))
+    home = folder / "baseline" / dataset
+    write_tsv(home / "decisions.tsv", ["baseline", *rows[0]], [{"baseline": name} | row for row in rows])
+    write_tsv(home / "metrics.tsv", ["baseline", "task", "split", "n_train", "n_test", "auc"], scores)
+
+
+def test_a_good_method_is_compared_with_chance_the_baseline_and_the_next_best(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape(n=400, skill=0.4)}, TWO, ONE)
+    for path in (folder / "evaluate/d/strong/svm").glob("decisions.tsv"):
+        rows = read_tsv(path)
+        for row in rows:
+            row["decision"] = float(row["decision"]) + 3 * (row["label"] == "donor")
+        write_tsv(path, list(rows[0]), rows)
+    scores = [("all", str(i), 1, 1, 0.98) for i in range(1, 6)]
+    write_tsv(folder / "evaluate/d/strong/svm/metrics.tsv", ["task", "split", "n_train", "n_test", "auc"], scores)
+    text = text_of(main_finding(first_view(folder)))
+    assert "strong with svm has the highest AUC, 0.980 [" in text
+    assert "it is significantly better than chance (p\N{NO-BREAK SPACE}<\N{NO-BREAK SPACE}0.001) and the next" in text
+    write_baseline(folder)
+    text = text_of(main_finding(first_view(folder)))
+    assert re.search(
+        r"0.001\), a baseline of length and composition \(0\.\d+\) and the next best method, weak with", text
+    )
+    assert "length and composition" in page_of(folder).text
+
+
+def test_a_method_that_length_and_composition_explain_is_said_to_be_so(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape(n=400, skill=0.8)}, {"weak": TWO["weak"]}, ONE)
+    write_baseline(folder, skill=0.8)
+    text = text_of(main_finding(first_view(folder)))
+    assert re.search(
+        r"significantly better than chance \(.*\), but not than a baseline of length and composition", text
+    )
+
+
+@pytest.mark.parametrize("families", [3, 6, 12])
+def test_families_are_tested_whatever_their_number(tmp_path, families):
+    shape = family_shape(tuple(f"f{i}" for i in range(families)))
+    shape.skill = 2.0
+    folder = write_study(tmp_path / "s", {"d": shape}, TWO, ONE)
+    assert "significantly better than chance (p" in text_of(main_finding(first_view(folder)))
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        (Shape("multiclass", classes=("x", "y", "z"), n=150, skill=2.0), "has the highest AUC"),
+        (Shape("real", n=150, skill=3.0), "has the lowest RMSE"),
+    ],
+)
+def test_other_labels_have_their_own_test(tmp_path, shape, words):
+    folder = write_study(tmp_path / "s", {"d": shape}, TWO, ONE)
+    text = text_of(main_finding(first_view(folder)))
+    assert words in text
+    assert "significantly better than chance" in text
+
+
+def test_samples_tested_alone_have_no_test_against_chance(tmp_path):
+    shape = Shape(splits=tuple(map(str, range(1, 25))), n=24)
+    folder = write_study(tmp_path / "s", {"d": shape}, {"weak": TWO["weak"]}, ONE)
+    rows = [("all", str(i + 1), f"u{i}", ("decoy", "donor")[i % 2], float(i), "donor") for i in range(24)]
+    place = folder / "evaluate/d/weak/svm"
+    write_tsv(place / "decisions.tsv", ["task", "split", "id", "label", "decision", "predicted"], rows)
+    scores = [("all", str(i + 1), 23, 1, None, float(i % 2)) for i in range(24)]
+    write_tsv(place / "metrics.tsv", ["task", "split", "n_train", "n_test", "auc", "accuracy"], scores)
+    assert "chance" not in text_of(main_finding(first_view(folder)))
+    assert "No test against chance:" in page_of(folder).text
+
+
+def test_a_method_that_predicts_one_class_has_no_star_for_classes(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape(n=300, skill=2.0)}, TWO, ONE)
+    for name, predicted in (("weak", "decoy"), ("strong", None)):
+        place = folder / "evaluate/d" / name / "svm"
+        rows = read_tsv(place / "decisions.tsv")
+        rows = [row | ({"predicted": predicted} if predicted else {}) for row in rows]
+        write_tsv(place / "decisions.tsv", list(rows[0]), rows)
+        specificity = 1.0 if predicted else 0.9
+        metrics = [row | {"specificity": specificity} for row in read_tsv(place / "metrics.tsv")]
+        write_tsv(place / "metrics.tsv", list(metrics[0]), metrics)
+    headline = first_view(folder).headline
+    may = {method.kernel: headline.may_be_best(method, "specificity") for method in headline.methods}
+    assert may == {"weak": False, "strong": True}
+    html = build_report(folder, folder / "report").read_text(encoding="utf-8")
+    assert not re.search(r"★</span> <strong>1\.000", html)
+    assert re.search(r"★</span> <strong>0\.900", html)
+    assert "among those that predict more than one class in most test parts" in html
+
+
+@pytest.mark.parametrize(("weight", "advised"), [({}, True), ({"class_weight": "balanced"}, False)])
+def test_what_is_configured_is_not_advised(tmp_path, weight, advised):
+    solver = {"svm": {"solver": "csvc", "C": 1, **weight}}
+    folder = write_study(tmp_path / "s", {"d": Shape(n=300, skill=2.0)}, {"weak": TWO["weak"]}, solver)
+    place = folder / "evaluate/d/weak/svm/metrics.tsv"
+    rows = [row | {"sensitivity": 0.01, "specificity": 1.0} for row in read_tsv(place)]
+    write_tsv(place, list(rows[0]), rows)
+    told = " ".join(text_of(sentence) for sentence in caveats(first_view(folder)))
+    assert "balanced accuracy" in told
+    assert ("class_weight: balanced" in told) == advised
+
+
+@pytest.mark.parametrize("value", [0.8155, 0.9385, 0.0125, 1.0005])
+def test_one_value_has_one_rounding(value):
+    near = [value, np.nextafter(value, 0), np.nextafter(value, 2), sum([value / 7] * 7)]
+    assert len({number(one) for one in near}) == 1
+    assert len({spread(one, one) for one in near}) == 1
+    assert len({rounded(one) for one in near}) == 1
+
+
+def test_the_picture_draws_every_row_and_line():
+    rows = [Row("a" * 60, 0.9, 0.8, 0.95, "better", True), Row("b<", 0.5, np.nan, np.nan, "not better")]
+    rows.append(Row("length", 0.6, 0.4, 0.7, "baseline"))
+    svg = dot_intervals(rows, "AUC", {0.5: "chance"}, "label", ends=(0.0, 1.0))
+    assert (svg.count("<circle"), svg.count("<polygon"), svg.count("stroke-dasharray")) == (2, 1, 1)
+    assert "b&lt;" in svg
+    places = [float(x) for x in re.findall(r' (?:x|x1|x2|cx)="([-.0-9]+)"', svg)]
+    assert min(places) >= 0
+    assert max(places) <= 560
+
+
+def test_a_single_method_has_no_link_to_tests(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape(n=400, skill=2.0)}, {"weak": TWO["weak"]}, ONE)
+    page = page_of(folder)
+    assert "weak with svm has an AUC of" in page.text
+    ids = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
+    assert {one["href"][1:] for one in page.all("a") if one["href"].startswith("#")} <= ids
+
+
+def test_a_baseline_of_other_folds_is_named(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape()}, TWO, ONE)
+    write_baseline(folder)
+    path = folder / "baseline/d/decisions.tsv"
+    rows = [row | {"split": str(1 + int(row["split"]) % 5)} for row in read_tsv(path)]
+    write_tsv(path, list(rows[0]), rows)
+    with pytest.raises(FileError, match="run seqkern baseline again"):
+        page_of(folder)
+
+
+def test_residues_are_compared_with_the_majority_class_by_chain(tmp_path):
+    folder = write_residue_study(tmp_path / "s", chains=24)
+    source = folder / "evaluate/chains/window/svm"
+    for file in ("decisions.tsv", "metrics.tsv"):
+        rows = read_tsv(source / file)
+        common = "H"
+        if file == "decisions.tsv":
+            rows = [row | {"predicted": common} for row in rows]
+        else:
+            rows = [row | {"q3": "0.3", "accuracy": "0.3"} for row in rows]
+        rows = [{"baseline": "majority"} | row for row in rows]
+        write_tsv(folder / "baseline/chains" / file, list(rows[0]), rows)
+    text = text_of(main_finding(first_view(folder)))
+    assert "has the highest Q3" in text
+    assert "significantly better than the majority class (p" in text
+    assert "Significantly better than the majority class" in page_of(folder).text

@@ -1,0 +1,20 @@
+# What any method should beat, on the same folds: the majority class, and a linear model of length and composition.
+
+
+rule baseline:
+    input:
+        data=rules.datasets.output.data,
+        folds=rules.folds.output,
+    output:
+        multiext(f"{RESULTS}/baseline/{{dataset}}/", metrics="metrics.tsv", decisions="decisions.tsv"),
+    log:
+        f"{LOGS}/baseline/{{dataset}}.log",
+    benchmark:
+        f"{BENCHMARKS}/baseline/{{dataset}}.jsonl"
+    conda:
+        "../envs/seqkern.yaml"
+    params:
+        build=BUILD,
+    shell:
+        "seqkern baseline $(dirname {input.data:q}) --folds {input.folds:q} -o $(dirname {output.metrics:q})"
+        " 2>&1 | tee {log:q}"
