@@ -23,6 +23,7 @@ from .metrics import summarise as summarise
 from .ranking import average_precision as average_precision
 from .ranking import mean_roc_curve as mean_roc_curve
 from .ranking import median_rfp as median_rfp
+from .ranking import precision_recall_curve as precision_recall_curve
 from .ranking import roc_auc as roc_auc
 from .ranking import roc_curve as roc_curve
 from .ranking import roc_n as roc_n

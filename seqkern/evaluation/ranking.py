@@ -33,6 +33,21 @@ class Roc(NamedTuple):
     threshold: npt.NDArray[np.float64]
 
 
+class PrecisionRecall(NamedTuple):
+    """A precision-recall curve: recall and precision at each threshold, float64 arrays of one length.
+
+    Examples
+    --------
+    >>> recall, precision, threshold = precision_recall_curve([1, 0], [0.9, 0.1])
+    >>> recall.tolist(), precision.tolist(), threshold.tolist()
+    ([0.0, 1.0, 1.0], [1.0, 1.0, 0.5], [inf, 0.9, 0.1])
+    """
+
+    recall: npt.NDArray[np.float64]
+    precision: npt.NDArray[np.float64]
+    threshold: npt.NDArray[np.float64]
+
+
 class MeanRoc(NamedTuple):
     """The mean of ROC curves: true positive rates and their spread on a grid of false positive rates.
 
@@ -151,6 +166,40 @@ def roc_curve(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> Roc:
         false, true, threshold = false[corners], true[corners], threshold[corners]
     false, true = np.append(0.0, false), np.append(0.0, true)
     return Roc(false / false[-1], true / true[-1], np.append(np.inf, threshold))
+
+
+def precision_recall_curve(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> PrecisionRecall:
+    """Return the precision-recall curve: a point for each distinct decision value, after the point (0, 1).
+
+    Parameters
+    ----------
+    labels : array_like, shape (n,)
+        Positive where greater than zero.
+    decisions : array_like of float, shape (n,)
+        A higher decision means positive.
+
+    Returns
+    -------
+    PrecisionRecall
+        Recall rises from 0 to 1. Two NaN if the labels hold one class only.
+
+    Raises
+    ------
+    LabelError
+        If the lengths differ, or a decision or label is not a finite number.
+
+    Examples
+    --------
+    >>> curve = precision_recall_curve([1, 0, 1, 0], [0.9, 0.8, 0.8, 0.1])
+    >>> curve.recall.tolist(), curve.precision.round(2).tolist()
+    ([0.0, 0.5, 1.0, 1.0], [1.0, 1.0, 0.67, 0.5])
+    """
+    positive, decisions = as_binary(labels, decisions)
+    if not _both(positive):
+        return PrecisionRecall(*np.full((3, 2), np.nan))
+    false, true, threshold = _counts(positive, decisions)
+    recall, precision = np.append(0.0, true / true[-1]), np.append(1.0, true / (true + false))
+    return PrecisionRecall(recall, precision, np.append(np.inf, threshold))
 
 
 def roc_auc(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> float:

@@ -1,11 +1,11 @@
-"""The numbers behind the curves: ROC corners, their mean, counts of families."""
+"""The numbers behind the curves: ROC corners and their mean, points of precision and recall, counts of families."""
 
 from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.evaluation.ranking import mean_roc_curve, roc_curve
+from seqkern.evaluation.ranking import mean_roc_curve, precision_recall_curve, roc_curve
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -35,6 +35,40 @@ def roc_points(
         return None, None
     curve = roc_curve(positive, decision)
     return curve.false, curve.true
+
+
+def pr_points(
+    positive: npt.NDArray[np.bool_], decision: FloatArray
+) -> tuple[FloatArray, FloatArray] | tuple[None, None]:
+    """Return the points of the precision-recall curve, from recall 0 to recall 1.
+
+    Between two points precision is not linear in recall: draw steps that rise before the point
+    (``drawstyle="steps-pre"``). The area under these steps is the average precision.
+
+    Parameters
+    ----------
+    positive : ndarray of bool, shape (n,)
+        Which samples are.
+    decision : ndarray of float, shape (n,)
+        Higher means positive; equal values are one step, NaN is left out.
+
+    Returns
+    -------
+    recall, precision : ndarray of float64, shape (points,)
+        A point for each distinct decision value, after the point (0, 1); None, None unless both classes are there.
+
+    Examples
+    --------
+    >>> recall, precision = pr_points(np.array([True, False, True, False]), np.array([4.0, 3.0, 2.0, 1.0]))
+    >>> recall.tolist(), precision.round(2).tolist()
+    ([0.0, 0.5, 0.5, 1.0, 1.0], [1.0, 1.0, 0.5, 0.67, 0.5])
+    """
+    known = ~np.isnan(decision)
+    positive, decision = positive[known], decision[known]
+    if not positive.any() or positive.all():
+        return None, None
+    curve = precision_recall_curve(positive, decision)
+    return curve.recall, curve.precision
 
 
 def area(x: FloatArray, y: FloatArray) -> float:
