@@ -6,9 +6,9 @@ function cellText(row, column) {
   return (row.cells[column]?.textContent ?? "").trim();
 }
 
-// "0.964 ± 0.008" is 0.964; a dash is no number
+// "★ 0.964 ± 0.008" is 0.964; a dash is not a number
 function cellNumber(text) {
-  const plain = text.replace(/[\u202f\u00a0]/g, "").replace(/\u2212/g, "-").replace(/^[<>≥≤=~\s]+/, "");
+  const plain = text.replace(/[\u202f\u00a0]/g, "").replace(/\u2212/g, "-").replace(/^[★<>≥≤=~\s]+/u, "");
   const found = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?/i.exec(plain);
   return found ? Number(found[0]) : NaN;
 }
