@@ -91,7 +91,7 @@ def file_name(label: str) -> str:
     Examples
     --------
     >>> file_name("donors: ROC curves")
-    'donors-roc-curves-3fee59'
+    'donors-roc-curves-1e4d9d'
     """
     plain = re.sub("[^a-z0-9]+", "-", label.lower()).strip("-")[:70].rstrip("-")
     return f"{plain}-{hashlib.blake2b(label.encode(), digest_size=3).hexdigest()}".lstrip("-")
