@@ -51,7 +51,7 @@ def _trained(entry: Importance, summary: Mapping[str, Any]) -> Markup:
         values = ", ".join(f"{key} = {value}" for key, value in chosen.items())
         scored = metric(search["metric"]).name
         how = [", with ", tag("b", values), f", the best {scored} in {search['folds']} folds of cross-validation"]
-    pair = f" Of several classes, it is the classifier for {summary['pair']}." if summary.get("pair") else None
+    pair = f" Of several classes, it is the machine for {summary['pair']}." if summary.get("pair") else None
     text = (
         " This one model shows what the method has learned; the scores above come from other models, each trained "
         "without its test part."
