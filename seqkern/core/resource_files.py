@@ -10,7 +10,7 @@ from seqkern.core.errors import FileError
 PACKAGE = Path(__file__).resolve().parents[1]
 CHECKOUT = {"resources": PACKAGE.parent / "resources", "schemas": PACKAGE.parent / "workflow" / "schemas"}
 
-SUFFIXES = {".tsv", ".yaml"}
+SUFFIXES = {".bib", ".tsv", ".yaml"}
 
 
 def resource_path(name: str, folder: str = "resources") -> Path:

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from seqkern.core.markup import Markup, escape
 from seqkern.figures.colours import DIVERGING
+from seqkern.figures.figure_files import file_links
 
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "seqkern",
@@ -41,7 +42,7 @@ DIVERGING_MAP = LinearSegmentedColormap.from_list("diverging", DIVERGING)
 
 
 def render(draw: Callable[[Figure], object], size: tuple[float, float], label: str) -> Markup:
-    """Return a figure as inline SVG.
+    """Return a figure as inline SVG, with links to its files where figures are collected.
 
     Parameters
     ----------
@@ -69,7 +70,8 @@ def render(draw: Callable[[Figure], object], size: tuple[float, float], label: s
         draw(figure)
         text = io.StringIO()
         figure.savefig(text, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
-    return inline(text.getvalue(), label)
+        svg = inline(text.getvalue(), label)
+        return Markup(svg + file_links(figure, svg, label))
 
 
 def inline(svg: str, label: str) -> Markup:

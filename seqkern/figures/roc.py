@@ -1,4 +1,4 @@
-"""ROC curves."""
+"""ROC curves, and precision-recall curves beside them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,8 +9,10 @@ from matplotlib.figure import Figure
 from seqkern.core.markup import Markup
 from seqkern.figures.colours import COLOURS, MARKERS
 from seqkern.figures.curves import FloatArray, simplified
+from seqkern.figures.figure_files import collecting
 from seqkern.figures.matplotlib_svg import render
 from seqkern.figures.names import short
+from seqkern.figures.overlay import AXES, MethodLines, style_of
 from seqkern.figures.unit_axes import unit_axes
 
 MOST_NAMED = 6
@@ -82,3 +84,39 @@ def class_roc_panel(curves: Sequence[tuple[str, tuple[FloatArray, FloatArray]]],
             axes.legend(loc="lower right", fontsize=6.5, handlelength=1.8, borderpad=0.1, labelspacing=0.25)
 
     return render(draw, (2.0, 2.0), label)
+
+
+def overlay_links(methods: Sequence[MethodLines], label: str) -> Markup | None:
+    """Return links to the mean curves of all methods as files; None where no figures are collected.
+
+    Parameters
+    ----------
+    methods : sequence of MethodLines
+        As on the page.
+    label : str
+        What is shown.
+
+    Returns
+    -------
+    Markup or None
+    """
+    if not collecting():
+        return None
+
+    def draw(figure: Figure) -> None:
+        panels = figure.subplots(1, 2)
+        for axes, (kind, titles) in zip(panels, AXES.items(), strict=True):
+            for i, method in reversed(list(enumerate(methods))):
+                colour, style, _ = style_of(i)
+                line = method.lines[0]
+                if line is not None:
+                    steps = "steps-pre" if kind == "pr" else "default"
+                    named = {"label": short(method.name, 40), "drawstyle": steps}
+                    axes.plot(*getattr(line, kind), color=colour, linestyle=style, linewidth=1.2, **named)
+            axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), xlabel=titles[0], ylabel=titles[1], aspect="equal")
+        panels[0].plot([0, 1], [0, 1], color="#999999", linewidth=0.6, dashes=(2, 2))
+        handles, names = panels[1].get_legend_handles_labels()
+        figure.legend(handles[::-1], names[::-1], loc="outside lower center", ncols=2, fontsize=7)
+
+    drawn = render(draw, (7.0, 3.6 + 0.085 * len(methods)), label)
+    return Markup(drawn[drawn.index("</svg>") + len("</svg>") :])

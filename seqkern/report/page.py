@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,23 +11,28 @@ import yaml
 from seqkern.core.archive import atomic_write
 from seqkern.core.markup import Markup, join, tag
 from seqkern.core.tsv import write_tsv
+from seqkern.figures.figure_files import FOLDER, collected_figures
 from seqkern.figures.page import whole_page
 from seqkern.report.compared import COLUMNS
 from seqkern.report.curve_tables import write_curves
+from seqkern.report.methods_text import MethodsText, methods_text
 from seqkern.report.results import StudyResults
 from seqkern.report.sections.choices import choices_section
+from seqkern.report.sections.confusion import confusion_section
 from seqkern.report.sections.cost import cost_section
 from seqkern.report.sections.dataset_summary import dataset_summary_section
 from seqkern.report.sections.eigenvalues import eigenvalues_section
 from seqkern.report.sections.families import families_section
+from seqkern.report.sections.files import address, files_section
 from seqkern.report.sections.findings import findings_section
 from seqkern.report.sections.fits import fits_section
 from seqkern.report.sections.gram_matrices import gram_section
 from seqkern.report.sections.importance import importance_section
 from seqkern.report.sections.intervals import COLUMNS as INTERVAL_COLUMNS
 from seqkern.report.sections.intervals import interval_rows
+from seqkern.report.sections.methods import bibliography, methods_section
 from seqkern.report.sections.overview import Overview, make_overview, overview_section
-from seqkern.report.sections.predictions import confusion_section, hard_section
+from seqkern.report.sections.predictions import hard_section
 from seqkern.report.sections.provenance import numbers_section, provenance_section
 from seqkern.report.sections.reliability import reliability_section
 from seqkern.report.sections.residues import residues_section
@@ -40,6 +46,10 @@ from seqkern.report.tables import families_table, metrics_table, summary_table, 
 from seqkern.report.view import View, paragraph
 from seqkern.study.study import Study
 
+ASSETS = Path(__file__).with_name("assets")
+STYLES = (ASSETS / "report.css",)
+SCRIPTS = tuple(ASSETS / f"{name}.js" for name in ("page", "tables", "curves", "threshold"))
+
 LINKS = (
     ("scores", "scores"),
     ("residues", "residues"),
@@ -47,7 +57,8 @@ LINKS = (
     ("comparisons", "tests"),
     ("roc", "curves"),
     ("probabilities", "probabilities"),
-    ("predictions", "predictions"),
+    ("confusion", "confusion matrix"),
+    ("predictions", "hard cases"),
     ("importance", "importance"),
     ("features", "selected features"),
     ("choices", "hyperparameters"),
@@ -83,7 +94,10 @@ SECTIONS = (
 
 
 def build_report(
-    results_dir: str | os.PathLike[str], out_dir: str | os.PathLike[str], config: Mapping[str, Any] | None = None
+    results_dir: str | os.PathLike[str],
+    out_dir: str | os.PathLike[str],
+    config: Mapping[str, Any] | None = None,
+    date: str | None = None,
 ) -> Path:
     """Write the report of a study.
 
@@ -93,10 +107,14 @@ def build_report(
         ``results/<study>``, as the workflow leaves it; what is missing is shown as missing.
     out_dir : path-like
         Gets ``index.html``, ``summary.tsv``, ``families.tsv``, ``metrics.tsv``, ``comparisons.tsv``, ``intervals.tsv``,
-        ``config.yaml``, and the points of all curves, fold by fold: ``roc.tsv`` (``false_positive_rate``,
-        ``true_positive_rate``, ``threshold``) and ``pr.tsv`` (``recall``, ``precision``, ``threshold``).
+        ``config.yaml``, ``methods.txt``, ``references.bib``, each figure as SVG and PDF in the folder ``figures``, and
+        the points of all curves, fold by fold: ``roc.tsv`` (``false_positive_rate``, ``true_positive_rate``,
+        ``threshold``) and ``pr.tsv`` (``recall``, ``precision``, ``threshold``).
     config : dict, optional
         The study's resolved configuration; by default ``config.yaml`` in `results_dir` or in its ``report/``.
+    date : str, optional
+        When the report is made, for its methods section; by default the day of ``SOURCE_DATE_EPOCH``, or none, so that
+        the same results give the same bytes.
 
     Returns
     -------
@@ -134,7 +152,9 @@ def build_report(
     study = results.study
     views = [View(dataset, f"d{i}") for i, dataset in enumerate(results.datasets, start=1)]
     overview = make_overview(views)
-    page = render_page(study, views, overview)  # first of all: what is damaged is found before anything is written
+    text = methods_text(study, views, date or _epoch_date())
+    with collected_figures() as figures:  # first of all: what is damaged is found before anything is written
+        page = render_page(study, views, overview, text, address(results.folder, out_dir))
     summaries = [summary_table(view.dataset, view.ranking) for view in views]
     keys = ["dataset", "tasks", "kernel", "solver", "values"]
     write_tables(summaries, keys, out_dir / "summary.tsv")
@@ -149,11 +169,22 @@ def build_report(
     write_tsv(out_dir / "comparisons.tsv", COLUMNS, [row for name, one in compared for row in one.rows(name)])
     write_tsv(out_dir / "intervals.tsv", INTERVAL_COLUMNS, [row for view in views for row in interval_rows(view)])
     write_curves(results.datasets, out_dir)
-    with atomic_write(out_dir / "config.yaml", "w") as file:
-        file.write(config_text(study))
+    texts = {"config.yaml": config_text(study), "methods.txt": text.text(), "references.bib": bibliography(text.keys)}
+    for name, content in texts.items():
+        with atomic_write(out_dir / name, "w") as file:
+            file.write(content)
+    for name, picture in figures.items():
+        with atomic_write(out_dir / FOLDER / name, "wb") as file:
+            file.write(picture)
     with atomic_write(out_dir / "index.html", "w") as file:
         file.write(page)
     return out_dir / "index.html"
+
+
+def _epoch_date() -> str | None:
+    """Return the day of ``SOURCE_DATE_EPOCH``, which makes builds reproducible; None where it is not set."""
+    seconds = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return datetime.fromtimestamp(int(seconds), UTC).date().isoformat() if seconds.isdigit() else None
 
 
 def config_text(study: Study) -> str:
@@ -172,7 +203,13 @@ def config_text(study: Study) -> str:
     return yaml.safe_dump(study.to_dict(), sort_keys=False, allow_unicode=True)
 
 
-def render_page(study: Study, views: Sequence[View], overview: Overview | None = None) -> str:
+def render_page(
+    study: Study,
+    views: Sequence[View],
+    overview: Overview | None = None,
+    methods: MethodsText | None = None,
+    results: str | None = None,
+) -> str:
     """Return the whole page.
 
     Parameters
@@ -183,6 +220,10 @@ def render_page(study: Study, views: Sequence[View], overview: Overview | None =
         The data sets, in the order of the page.
     overview : Overview, optional
         All data sets side by side, where there are several to compare.
+    methods : MethodsText, optional
+        What the study did.
+    results : str, optional
+        Relative address of the results folder, to link to its files.
 
     Returns
     -------
@@ -199,16 +240,18 @@ def render_page(study: Study, views: Sequence[View], overview: Overview | None =
     main = tag(
         "main",
         findings_section(views, overview),
-        _contents(views, chapters, overview),
+        _contents(views, chapters, overview, bool(methods)),
         overview_section(overview) if overview else None,
         chapters,
         numbers_section(views),
+        methods_section(methods) if methods else None,
         provenance_section(study, config_text(study)),
+        files_section(views, results),
     )
-    return whole_page(f"{study.name} · seqkern report", title, main)
+    return whole_page(f"{study.name} · seqkern report", title, main, styles=STYLES, scripts=SCRIPTS)
 
 
-def _contents(views: Sequence[View], chapters: Sequence[Markup], overview: Overview | None) -> Markup:
+def _contents(views: Sequence[View], chapters: Sequence[Markup], overview: Overview | None, methods: bool) -> Markup:
     """Return the table of contents, with links to the main sections that there are."""
     items: list[object] = [tag("a", "Main findings", href="#findings")]
     if overview:
@@ -218,7 +261,9 @@ def _contents(views: Sequence[View], chapters: Sequence[Markup], overview: Overv
         chapter_link = tag("a", view.dataset.name, href=f"#{view.anchor}")
         items.append([chapter_link, tag("small", ": ", join(" · ", links))])
     items.append(tag("a", "What the numbers mean", href="#numbers"))
-    items.append(tag("a", "How this was made", href="#made"))
+    if methods:
+        items.append(tag("a", "Methods and references", href="#methods"))
+    items += [tag("a", "Reproduce this study", href="#made"), tag("a", "Files", href="#files")]
     listed = tag("ol", [tag("li", item) for item in items])
     return tag("nav", tag("h2", "Contents"), listed, aria_label="Contents")
 

@@ -10,6 +10,7 @@ from seqkern.report.chain_counts import chain_counts
 from seqkern.report.compared import Compared, SingleTaskTests
 from seqkern.report.comparisons import compare_on_task, compare_tasks
 from seqkern.report.dataset_results import DatasetResults, Method
+from seqkern.report.folded import INSIDE, folded_part
 from seqkern.report.headline import Headline
 from seqkern.report.outcomes import Outcome, outcome
 from seqkern.report.sentences import Metric, averaged_over, metric, text_for_kind
@@ -94,7 +95,7 @@ class View:
         return tag("a", text, href=f"#{self.anchor}-{section}")
 
     def section(self, name: str, title: str, *content: object) -> Markup:
-        """Return a section with a heading and an anchor.
+        """Return a section with a heading and an anchor; folded if it is one of details.
 
         Parameters
         ----------
@@ -109,7 +110,10 @@ class View:
         -------
         Markup
         """
-        return tag("section", tag("h3", title), content, id=f"{self.anchor}-{name}")
+        heading, anchor = tag("h3", title), f"{self.anchor}-{name}"
+        if name not in INSIDE:
+            return tag("section", heading, content, id=anchor)
+        return tag("section", folded_part(heading, INSIDE[name], content), id=anchor)
 
     def place_columns(self) -> list[Column]:
         """Return the columns that say where a row of a table belongs: task, split, or both."""

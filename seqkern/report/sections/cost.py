@@ -1,7 +1,7 @@
 """Run time and memory: the only part of the page that differs between two equal runs."""
 
 from seqkern.core.archive import canonical_json
-from seqkern.core.markup import Markup, tag
+from seqkern.core.markup import Markup
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
 from seqkern.report.dataset_results import DatasetResults
@@ -61,14 +61,7 @@ def cost_section(view: View) -> Markup:
         )
     caption = f"{dataset.name}: CPU seconds of each stage, and peak memory"
     body = table(caption, columns, rows)
-    return tag(
-        "section",
-        tag("h3", "Run time and memory"),
-        paragraph(intro),
-        body,
-        id=f"{view.anchor}-cost",
-        class_="cost",
-    )
+    return view.section("cost", "Run time and memory", paragraph(intro), body)
 
 
 def _searches(dataset: DatasetResults) -> bool:

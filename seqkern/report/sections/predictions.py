@@ -1,81 +1,34 @@
-"""What was predicted wrongly: confused classes, sequences that are hard to get right."""
+"""The test samples that the best method finds hardest, with their sequences."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
-import numpy as np
-import numpy.typing as npt
-
-from seqkern.core.markup import Markup, details, tag
+from seqkern.core.markup import Markup, tag
+from seqkern.explain.positions import load_positions
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
 from seqkern.report.dataset_results import Method
-from seqkern.report.outcomes import hard_cases
+from seqkern.report.hard_sequences import sequence_cell, stored_sequences
+from seqkern.report.outcomes import HardCase, hard_cases
 from seqkern.report.view import View, method_name, paragraph
-
-
-def confusion_section(view: View) -> Markup | None:
-    """Return confusion matrices of a multi-class data set, the best method's open, the others' folded.
-
-    Parameters
-    ----------
-    view : View
-        The data set, as the page shows it.
-
-    Returns
-    -------
-    Markup or None
-        The section; None unless there are several classes.
-    """
-    shown = {m: result.confusion for m, result in view.outcomes.items() if result.confusion is not None}
-    if not shown:
-        return None
-    intro = (
-        "Rows are true classes, columns predicted ones, over the test parts of all splits. Numbers on the "
-        "diagonal are right; the shade is the share of the row."
-    )
-    task = next(iter(view.dataset.tasks), None)
-    classes = [] if task is None else view.dataset.classes(task)
-    tables = [_confusion(view, method, matrix, classes) for method, matrix in shown.items()]
-    rest = details(f"The other {len(tables) - 1} combinations", tables[1:]) if tables[1:] else None
-    return view.section("confusion", "Which classes are confused", paragraph(intro), tables[0], rest)
-
-
-def _confusion(view: View, method: Method, matrix: npt.NDArray[np.int64], classes: Sequence[str]) -> Markup:
-    """Return one confusion matrix."""
-    names = classes or [str(i + 1) for i in range(len(matrix))]
-    rows = []
-    for i, name in enumerate(names):
-        total = int(matrix[i].sum())
-        cells = []
-        for j, count in enumerate(matrix[i]):
-            share = count / total if total else 0
-            mark = "num cell right" if i == j else "num cell"
-            cells.append(tag("td", number(int(count), 0), class_=mark, style=f"--share:{share:.2f}"))
-        recall = Markup(f"{number(100 * matrix[i, i] / total, 1)} %") if total else number(None)
-        rows.append([name, *cells, recall])
-    columns: list[Column | str] = [Column("True class ↓, predicted →", False), *names, Column("Recognised")]
-    caption = [f"{view.dataset.name}: confusion matrix of ", method_name(method)]
-    return table(caption, columns, rows, class_="confusion")
-
 
 HARD = {
     "binary": (
-        "The last column is the share of sequences of the other class, in the same test part, on whose wrong "
-        "side it is ranked: a positive below them or a negative above them.",
+        "The share misordered is that of the test sequences of the opposite class, in the same test part, that are "
+        "ranked on the wrong side of this one.",
         "Decision value",
-        "Ranked wrongly against",
+        "Share of the opposite class misordered",
     ),
     "multiclass": (
-        "The surest mistakes: how far the predicted class's decision value lies above that of the true class.",
+        "The margin is the decision value of the predicted class minus that of the true class.",
         "Predicted",
         "Margin",
     ),
-    "real": ("The largest differences between predicted and true value.", "Predicted", "Difference"),
+    "real": ("They have the largest differences between predicted and true value.", "Predicted", "Difference"),
 }
 
 
 def hard_section(view: View) -> Markup:
-    """Return the sequences that the best method finds hardest, and where all predictions are.
+    """Return the samples that the best method finds hardest, and where all predictions are.
 
     Parameters
     ----------
@@ -92,34 +45,68 @@ def hard_section(view: View) -> Markup:
     if method is None or decisions is None:
         text = "No predictions were found."
         return view.section("predictions", "Predictions", paragraph(text, class_="missing"))
-    path = f"evaluate/{view.dataset.name}/<kernel>/<solver>/decisions.tsv"
-    where = paragraph("Every prediction is in the results folder, in ", tag("code", path), ".")
+    where = paragraph("All predictions are in the tables ", tag("code", "decisions.tsv"), _files_link(), ".")
     cases = hard_cases(view.dataset, decisions)
     if not cases:
         done = "predicted" if view.dataset.kind == "multiclass" else "ranked"
         right = paragraph(method_name(method), f" {done} no test {view.sample_text('sequence')} wrongly.")
-        return view.section("predictions", "Predictions", right, where)
-    meaning, middle, last = map(view.sample_text, HARD[view.dataset.kind])
-    share = view.dataset.kind == "binary"
-    rows = [
-        [
-            name,
-            label,
-            unit,
-            value if isinstance(value, str) else number(value),
-            Markup(f"{number(100 * wrong, 1)} %") if share else number(wrong),
-        ]
-        for unit, name, label, value, wrong in cases
-    ]
-    columns: list[Column | str] = [
-        Column(view.sample_text("Sequence"), False),
-        Column("True value" if view.dataset.kind == "real" else "True class", False),
-        Column(view.word.capitalize(), False),
-        Column(middle, view.dataset.kind != "multiclass"),
-        Column(last),
-    ]
-    caption = ["Hardest for ", method_name(method), ", when it was in the test part"]
+        return view.section("predictions", "Hard cases", right, where)
     intro = paragraph(
-        "A look at these often shows wrong labels, unusual members, or what a kernel cannot see. ", meaning
+        "Hard cases are often mislabelled, unusual, or beyond what the kernel can see. ",
+        view.sample_text(HARD[view.dataset.kind][0]),
     )
-    return view.section("predictions", "Predictions", intro, table(caption, columns, rows, class_="ids"), where)
+    return view.section("predictions", "Hard cases", intro, *_cases(view, method, cases), where)
+
+
+def _files_link() -> Markup:
+    """Return a link to the list of files."""
+    return Markup(f" ({tag('a', 'all files', href='#files')})")
+
+
+def _cases(view: View, method: Method, cases: list[HardCase]) -> list[Markup | None]:
+    """Return the table of hard cases, and what shades in its sequences mean."""
+    kind = view.dataset.kind
+    sequences = stored_sequences(view.dataset, (case[1] for case in cases))
+    cell, legend = _shading(view)
+    rows = []
+    for unit, name, label, value, wrong in cases:
+        shown = [value if isinstance(value, str) else number(value)]
+        shown.append(Markup(f"{number(100 * wrong, 1)} %") if kind == "binary" else number(wrong))
+        sequence = [cell(sequences[name]) if name in sequences else number(None)] if sequences else []
+        rows.append([name, label, unit, *shown, *sequence])
+    columns: list[Column | str] = [
+        Column(view.sample_text("Sequence") if not sequences else "Name", False),
+        Column("True value" if kind == "real" else "True class", False),
+        Column(view.word.capitalize(), False),
+        Column(HARD[kind][1], kind != "multiclass"),
+        Column(HARD[kind][2]),
+    ]
+    if sequences:
+        columns.append(Column("Window" if view.dataset.residues else "Sequence", False))
+    caption = ["Hardest for ", method_name(method), ", each predicted when it was in the test part"]
+    return [table(caption, columns, rows, class_="ids"), legend if sequences else None]
+
+
+def _shading(view: View) -> tuple[Callable[[str], Markup], Markup | None]:
+    """Return how a sequence becomes a cell, and what shades mean where the results hold the importance of positions."""
+    path, entry = view.dataset.folder("importance") / "importance.npz", view.dataset.entry.importance
+    if entry is None or not path.exists():
+        return sequence_cell, None
+    positions = load_positions(path)
+    importance = positions.importance
+    matrix, letters = importance.matrices[1], importance.alphabet.letters
+    largest, centre = float(abs(matrix).max()), 1 - positions.first if positions.has_site else None
+
+    def shaded(sequence: str) -> Markup:
+        if len(sequence) != importance.length:
+            return sequence_cell(sequence)
+        places = [letters.find(letter) for letter in sequence]
+        weights = [float(row[code]) if code >= 0 else 0.0 for row, code in zip(matrix, places, strict=True)]
+        return sequence_cell(sequence, weights, largest, centre)
+
+    model = method_name((entry.kernel, entry.solver))
+    sides = positions.classes or ("a smaller value", "a larger value")
+    blue, orange = tag("i", "blue", class_="for"), tag("i", "orange", class_="against")
+    signs = [blue, f" speaks for {sides[1]}, ", orange, f" for {sides[0]}"]
+    link = view.link("importance of positions", "importance")
+    return shaded, paragraph("Shades: ", link, " in the model of ", model, "; ", signs, ".", class_="note shades")

@@ -1,4 +1,4 @@
-"""The foot of the page: what the numbers mean, kernels and solvers, versions, how to repeat the study."""
+"""The foot of the page: what the numbers mean, kernels and solvers, versions, how to reproduce the study."""
 
 import importlib.metadata
 import platform
@@ -6,14 +6,16 @@ import re
 from collections.abc import Sequence
 
 from seqkern import __version__
-from seqkern.core.markup import Markup, details, tag
+from seqkern.core.markup import Markup, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.kernels.kernel_table import KERNELS
+from seqkern.report.folded import folded_part
 from seqkern.report.sentences import class_sentence, metric, spec_text
 from seqkern.report.view import View, paragraph
 from seqkern.solvers.solver_table import SOLVERS
 from seqkern.study.study import Study
 
+COMMAND = "snakemake --cores all --configfile config.yaml"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "snakemake", "pandas", "biopython", "matplotlib")
 
 
@@ -39,13 +41,16 @@ def numbers_section(views: Sequence[View]) -> Markup:
         tag("dt", "mean ± standard deviation"),
         tag(
             "dd",
-            "The average over folds (or families, or tasks), and how far single ones typically lie from it.",
+            "The average over folds (or families, or tasks), and the typical distance of a single one from it.",
         ),
     )
     return tag(
         "section",
-        tag("h2", "What the numbers mean"),
-        tag("dl", items, spread, class_="glossary"),
+        folded_part(
+            tag("h2", "What the numbers mean"),
+            "each metric in a sentence",
+            tag("dl", items, spread, class_="glossary"),
+        ),
         id="numbers",
     )
 
@@ -72,28 +77,36 @@ def provenance_section(study: Study, config: str) -> Markup:
             text, sentence = spec_text(spec, key), class_sentence(registry, str(spec.get(key)))
             if "choose" in spec:
                 text = f"one of {{{', '.join(map(str, spec['choose']))}}}"
-                sentence = "Several kernels, of which the inner loop chooses one for each training part."
+                sentence = "Several kernels; the inner cross-validation chooses one for each training part."
             rows.append([name, key, text, sentence])
     columns = [Column(title, False) for title in ("Name", "Is a", "As configured", "What it is")]
-    methods = table("Kernels and solvers of this study; values in braces were searched", columns, rows, class_="text")
+    methods = table("Kernels and solvers; values in braces were searched", columns, rows, class_="text")
     packages = [part for name, version in versions() for part in (tag("dt", name), tag("dd", version))]
-    command = "snakemake --cores all --configfile FOLDER/config.yaml"
     return tag(
         "section",
-        tag("h2", "How this was made"),
-        methods if rows else paragraph("The study's configuration was not found.", class_="missing"),
-        tag("h3", "Versions"),
-        tag("dl", packages, class_="facts"),
-        tag("h3", "Again"),
-        paragraph("In a copy of the repository this repeats the study, FOLDER being the folder of this page:"),
-        tag("pre", tag("code", command)),
-        details("The whole configuration", tag("pre", tag("code", config))),
+        tag("h2", "Reproduce this study"),
         paragraph(
-            "All scores: summary.tsv (means), metrics.tsv (every split), families.tsv (every task); tests between "
-            "methods over many tasks: comparisons.tsv."
+            "In a copy of the repository, with the file ",
+            tag("a", "config.yaml", href="config.yaml"),
+            " from the folder of this page:",
+        ),
+        tag("pre", tag("code", COMMAND), tabindex="0", role="region", aria_label="command"),
+        _part("Kernels and solvers", "as configured", methods)
+        if rows
+        else paragraph("The study's configuration was not found.", class_="missing"),
+        _part("Versions", "of seqkern, Python and libraries", tag("dl", packages, class_="facts")),
+        _part(
+            "Configuration",
+            "all of config.yaml",
+            tag("pre", tag("code", config), tabindex="0", role="region", aria_label="configuration"),
         ),
         id="made",
     )
+
+
+def _part(title: str, inside: str, content: Markup) -> Markup:
+    """Return a folded part with its heading."""
+    return folded_part(tag("h3", title), inside, content)
 
 
 def versions() -> list[tuple[str, str]]:

@@ -1,20 +1,25 @@
-"""The section of ROC curves; of numbers, predicted against true values."""
+"""The section of ROC and precision-recall curves; of numbers, predicted against true values."""
 
 import numpy as np
 
-from seqkern.core.markup import Markup, tag
+from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.curves import area, mean_curve
 from seqkern.figures.numbers import number, spread
+from seqkern.figures.overlay import AXES, MethodLines, plot, script_data, style_of
+from seqkern.figures.page import json_script
 from seqkern.figures.panels import panel, small_multiples
-from seqkern.figures.roc import class_roc_panel, roc_panel
+from seqkern.figures.roc import class_roc_panel, overlay_links, roc_panel
 from seqkern.figures.scatter import MOST_POINTS, scatter_panel
+from seqkern.report.curve_lines import curve_lines
 from seqkern.report.dataset_results import Method
 from seqkern.report.outcomes import Outcome
 from seqkern.report.view import View, method_name, paragraph
 
+TITLES = {"roc": "ROC", "pr": "Precision and recall"}
+
 
 def curves_section(view: View) -> Markup | None:
-    """Return one ROC panel (or scatter plot) for each method, the best first.
+    """Return the curves of all methods in one plot of each kind, and a panel for each method, the best first.
 
     Parameters
     ----------
@@ -34,20 +39,76 @@ def curves_section(view: View) -> Markup | None:
     if not shown:
         text = "The ROC curve is not defined: no test part holds both classes."
         return view.section("roc", "ROC curves", paragraph(text, class_="missing"))
-    multiclass = view.dataset.kind == "multiclass"
-    pooled = any(result.pooled for result in shown.values())
-    lines = f"Each thin line is one {view.word}, the thick one their mean."
-    if multiclass:
-        lines = f"Each line is one class against all the others, averaged over the {view.words}."
-    elif pooled:
+    if view.dataset.kind == "multiclass":
+        lines = f"Each class is ranked against all others; curves are averaged over the {view.words} and the classes."
+    elif any(result.pooled for result in shown.values()):
         lines = "The curve pools the test parts of all splits, because single ones hold one class only."
-    intro = view.sample_text(
-        "Going down the list of test sequences, from the most to the least confident prediction, a ROC curve "
-        "rises with every true positive and moves right with every false one. The more it hugs the upper "
-        f"left corner the better; the dotted diagonal is guessing. {lines}"
+    else:
+        lines = f"Curves are averaged over the {view.words}."
+    intro = (
+        "A ROC curve shows the share of positives found (TPR) against the share of negatives called positive (FPR); "
+        "the diagonal is guessing. Where positives are rare, precision (the share of true positives among those called "
+        f"positive) tells more. {lines}"
     )
     panels = [_roc(view, method, result) for method, result in shown.items()]
-    return view.section("roc", "ROC curves", paragraph(intro), small_multiples(panels, "combinations"))
+    single = details(f"ROC curves of each method, {len(panels)} panels", tag("div", panels, class_="panels"))
+    return view.section("roc", "ROC and precision–recall curves", paragraph(intro), _overlay(view), single)
+
+
+def _overlay(view: View) -> Markup:
+    """Return both plots with a legend, whose checkboxes the page's script shows."""
+    methods, names = curve_lines(view)
+    label = f"{view.dataset.name}: {names[0]}, {len(methods)} methods"
+    plots = [
+        tag(
+            "figure",
+            tag("figcaption", TITLES[kind]),
+            tag(
+                "div",
+                plot(methods, kind, f"{TITLES[kind]} curves of {label}"),
+                tag("output", class_="tip", hidden=True),
+                class_="plot",
+                role="group",
+                aria_label=f"{TITLES[kind]} curves; arrow keys move along a curve and to the next one",
+                data_kind=kind,
+            ),
+        )
+        for kind in AXES
+    ]
+    return tag(
+        "div",
+        tag("div", plots, class_="plots"),
+        _legend(view, methods),
+        _lines_choice(view, names) if len(names) > 1 else None,
+        overlay_links(methods, f"{view.dataset.name}: ROC and precision-recall curves of all methods"),
+        json_script(script_data(methods, names)),
+        class_="curves",
+    )
+
+
+def _legend(view: View, methods: list[MethodLines]) -> Markup:
+    """Return the names of the methods with their lines, and a checkbox for each."""
+    items = []
+    for i, method in enumerate(methods):
+        colour, style, _ = style_of(i)
+        swatch = tag("span", class_="swatch", style=f"border-top: 3px {style} {colour}")
+        box = tag("input", type="checkbox", name="method", checked=True, hidden=True)
+        items.append(tag("li", tag("label", box, " ", swatch, " ", method.name)))
+    every = tag("button", "All or none", type="button", data_all="method", hidden=True)
+    legend = tag("legend", f"Methods of {view.dataset.name}, the best first ", every)
+    return tag("fieldset", legend, tag("ul", items), class_="legend")
+
+
+def _lines_choice(view: View, names: list[str]) -> Markup:
+    """Return checkboxes of the mean and of each fold, which the page's script shows."""
+    items = [
+        tag("li", tag("label", tag("input", type="checkbox", name="line", checked=not i), " ", name))
+        for i, name in enumerate(names)
+    ]
+    what = "classes" if view.dataset.kind == "multiclass" else view.words
+    every = tag("button", f"All {what} or none", type="button", data_all="line")
+    legend = tag("legend", "Mean or single ", what, " ", every)
+    return tag("fieldset", legend, tag("ul", items), class_="legend controls", hidden=True)
 
 
 def _roc(view: View, method: Method, result: Outcome) -> Markup:

@@ -1,0 +1,66 @@
+"""A browser, and reports to open in it; skipped where there is no browser."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from report_sample import demo, write_study
+
+from seqkern.report import build_report
+
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+)
+SIZES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
+DEMO = Path(__file__).parents[2] / "results" / "demo"
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium, with nothing of a user's in it."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs the extra `browser`")
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if path is None:
+        pytest.skip("needs chromium")
+    with playwright.sync_playwright() as running:
+        opened = running.chromium.launch(executable_path=path, args=FLAGS.split())
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def study(tmp_path_factory):
+    """Results of two made-up data sets, with their report."""
+    folder = write_study(tmp_path_factory.mktemp("browser") / "study", demo())
+    build_report(folder, folder / "report")
+    return folder
+
+
+@pytest.fixture(scope="session", params=["study", "demo"])
+def page_file(request, tmp_path_factory):
+    """The page of the made-up study, and that of the demo where it has been run."""
+    if request.param == "study":
+        return request.getfixturevalue("study") / "report" / "index.html"
+    if not DEMO.is_dir():
+        pytest.skip("needs results/demo: run snakemake")
+    return build_report(DEMO, tmp_path_factory.mktemp("demo") / "report")
+
+
+@pytest.fixture
+def open_page(browser, study):
+    """A function that opens a page; what the console says against it fails the test."""
+    contexts, problems = [], []
+
+    def opened(path=study / "report" / "index.html", size="desktop", **options):
+        contexts.append(browser.new_context(viewport=SIZES[size], **options))
+        page = contexts[-1].new_page()
+        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.goto(path.as_uri())
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert problems == []
