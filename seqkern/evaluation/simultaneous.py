@@ -181,6 +181,8 @@ def error_ends(
         known = len(error) > 1 and mean > 0
         variances.append(float(squares.var(ddof=1)) / len(error) / (4 * mean) if known else math.nan)
     se = math.sqrt(variance_of_mean(variances, tested_once=tested_once))
+    if math.isnan(se):
+        return ScoreInterval(score, *[math.nan] * 3)
     half = quantile(methods) * se
     return ScoreInterval(score, se, max(0.0, score - half), score + half)
 

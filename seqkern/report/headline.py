@@ -263,6 +263,8 @@ class Headline:
             if self._chains is None or method not in self._chains.paired.predicted:
                 return Entry(score)
             one = self._chains.interval(method)
+            if math.isnan(one.se):  # a single chain
+                return Entry(score)
             half = quantile(count, max(len(self._chains.names) - 1, 1)) * one.se
             found = ScoreInterval(score, one.se, max(0.0, score - half), min(1.0, score + half))
         else:

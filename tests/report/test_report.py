@@ -373,7 +373,7 @@ def test_a_high_auc_with_uneven_classes_is_a_caveat_with_a_remedy(tmp_path, auc,
         assert sentence.startswith("d: spectrum with psvm: the AUC is at least 0.8")
         assert f"(sensitivity {sensitivity:.3f}, specificity {specificity:.3f})" in sentence
         assert "metric: balanced_accuracy" in sentence
-        assert "The P-SVM adds the mean label" in sentence
+        assert "The P-SVM adds the mean of the labels" in sentence
         assert "class_weight" not in sentence
 
 

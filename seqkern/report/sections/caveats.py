@@ -229,7 +229,8 @@ def _remedy(view: View, methods: Sequence[Method]) -> str:
         text += " The C-SVM takes class weights (class_weight: balanced)."
     if "psvc" in solvers:
         text += (
-            " The P-SVM adds the mean label (\N{MINUS SIGN}1 or 1) to its decisions, which favours the larger class."
+            " The P-SVM adds the mean of the labels (\N{MINUS SIGN}1 and 1) to its decisions, which favours the larger "
+            "class."
         )
     return text
 

@@ -117,11 +117,12 @@ def _caption(view: View, shown: Sequence[Method], baselines: bool) -> list[Marku
         text.append(f"95 % intervals{every}. ")
     found = {headline.beats_chance(method) for method in shown}
     if found == {False}:
-        text.append(f"○ Not significantly better than {headline.reference}. ")
+        text.append(f"○\N{NO-BREAK SPACE}Not significantly better than {headline.reference}. ")
     elif None not in found:
-        text.append(f"● Significantly better than {headline.reference}{', ○ not' if False in found else ''}. ")
+        others = ", ○\N{NO-BREAK SPACE}not" if False in found else ""
+        text.append(f"●\N{NO-BREAK SPACE}Significantly better than {headline.reference}{others}. ")
     if baselines:
-        text.append("◇ Trivial baseline. ")
+        text.append("◇\N{NO-BREAK SPACE}Trivial baseline. ")
     rest = len(headline.methods) - len(shown)
     if rest:
         text.append(Markup(f"{view.link(f'{rest} more', 'scores')} below. "))
