@@ -135,7 +135,7 @@ def test_positions_come_back_from_their_file(tmp_path):
     with pytest.raises(FileError, match="no such file"):
         load_positions(tmp_path / "q.npz")
     save_archive(tmp_path / "q.npz", {"format": "another"}, {})
-    with pytest.raises(FileError, match="holds no importance"):
+    with pytest.raises(FileError, match="is not a file of position importance"):
         load_positions(tmp_path / "q.npz")
 
 
@@ -171,7 +171,7 @@ def test_a_section_holds_what_matters_and_the_site(model):
     assert positions_of(None, model, means_of(80, 3), None, "").section is None
     assert positions_of(None, model, None, None, "") is None
     assert positions_of(None, model, means_of(80, 3), None, "", first=-9, section=(-20, 5)).section == (-9, 5)
-    with pytest.raises(ParameterError, match="their positions are 1 to 80"):
+    with pytest.raises(ParameterError, match="choose positions from 1 to 80"):
         positions_of(None, model, means_of(80, 3), None, "", section=(81, 90))
 
 
@@ -185,7 +185,7 @@ def test_offsets_are_those_of_the_window_that_the_model_was_trained_on(model):
 
 def test_the_page_says_what_is_shown():
     text = Text("".join(positions_content(positions(first=-4, section=(-2, 9)), "x"))).text
-    for part in ("up speaks for yes", "offsets from the site", "9 windows", "The whole window, 30 positions"):
+    for part in ("upward supports yes", "offsets from the site", "9 windows", "The whole window, 30 positions"):
         assert part in text
     text = Text("".join(positions_content(positions(orders=1), "x"))).text
     assert "offsets" not in text

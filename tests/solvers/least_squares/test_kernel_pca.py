@@ -170,4 +170,4 @@ def test_what_training_tells(trained, capsys):
     assert "cross-validation" not in told.out
     assert told.err == ""
     assert main(["predict", str(trained / "two.seqkern"), str(trained / "all.fa"), "--scan", "AG"]) == 1
-    assert "decides about no site" in capsys.readouterr().err
+    assert "cannot classify sites" in capsys.readouterr().err
