@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--methods",
         help="solvers by name, as JSON: each with its specification, the layers after it, the number of inner folds "
         "(default: 3; 0 for none) and their seed (default: 1): "
-        '{"name": {"solver": {"solver": "nusvc", "nu": 0.2}, "inner_folds": 3, "seed": 1}} (default: those of the '
+        '{"name": {"solver": {"solver": "nusvc", "nu": 0.2}, "inner_folds": 3, "seed": 1}} (default: those of the data '
         f"set in the environment variable {VARIABLE}, which the workflow sets)",
     )
 
@@ -70,7 +70,7 @@ def _of_study(text: str, name: str) -> dict[str, CheckedSolver]:
 
 def _parsed(text: str, where: str) -> dict[str, CheckedSolver]:
     """Return the CheckedSolvers that a text means, by name."""
-    # loaded only where there is something to check: costs start-up
+    # imported here for fast start-up
     from seqkern.study.checked_solvers import CheckedSolver
 
     try:

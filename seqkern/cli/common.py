@@ -53,7 +53,8 @@ def add_policies(
         ),
         "ids": (
             ids,
-            "sample id: first word of the header, or record number" + "; suffix numbers repeats" * ("suffix" in ids),
+            "sample id: first word of the header, or record number"
+            + "; suffix adds .2, .3, … to repeated ids" * ("suffix" in ids),
         ),
         "empty": (("error", "skip"), "records without a sequence"),
     }
@@ -94,7 +95,7 @@ def add_windows(parser: argparse.ArgumentParser) -> None:
     """
     group = parser.add_argument_group(
         "windows around sites",
-        "-60:+80 is 60 positions before the site, the site itself and 80 after it: 141 in all. Positions\n"
+        "-60:+80 is 60 positions before the site's, that position and 80 after it: 141 in all. Positions\n"
         "count from 1 along the record, on both strands. A site on strand - is read on the reverse complement;\n"
         "its position is that of the first base of the site on that strand.",
     )

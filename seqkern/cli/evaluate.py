@@ -163,9 +163,9 @@ def _not_converged(results: Sequence[FoldResult]) -> Iterator[str]:
     if failed:
         why = next((fit["remark"] for fit in failed if fit.get("remark")), None)
         yield f"{len(failed)} of {len(fits)} fits did not converge{'' if why is None else f': {why}'}"
-    told = [fit["remark"] for fit in fits if fit["converged"] and fit.get("remark")]
-    if told:
-        yield f"remark on {len(told)} of {len(fits)} fits, the first: {told[0]}"
+    remarks = [fit["remark"] for fit in fits if fit["converged"] and fit.get("remark")]
+    if remarks:
+        yield f"remark on {len(remarks)} of {len(fits)} fits, the first: {remarks[0]}"
     weights = sum(fit.get("weights_converged") is False for fit in fits)
     if weights:
         yield f"the kernel's weights did not converge in {weights} of {len(fits)} training sets"

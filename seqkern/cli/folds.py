@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> None:
         write_folds(output / f"{foldset.task}.tsv", foldset)
     write_leakage(output / "leakage.tsv", leaks)
     write_composition(output / "composition.tsv", composition)
-    print(_told(dataset.name, fold_sets, leaks, output, "units" if residues is None else "chains"))
+    print(_summary(dataset.name, fold_sets, leaks, output, "samples" if residues is None else "chains"))
 
 
 def _settings(args: argparse.Namespace, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -160,7 +160,7 @@ def _method(options: Mapping[str, Any], task: Task, of_residues: bool = False) -
     return method, options
 
 
-def _told(name: str, fold_sets: Sequence[FoldSet], leaks: Sequence[Sequence[Any]], output: Path, unit: str) -> str:
+def _summary(name: str, fold_sets: Sequence[FoldSet], leaks: Sequence[Sequence[Any]], output: Path, unit: str) -> str:
     """Return one line for the user: the number of splits, and the leakage found."""
     splits = sum(len(foldset) for foldset in fold_sets)
     words = {

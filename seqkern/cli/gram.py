@@ -143,7 +143,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _noun(X: Data) -> str:
     """Return the noun for the samples of a set."""
-    return "sequences" if hasattr(X, "alphabet") else "units"
+    return "sequences" if hasattr(X, "alphabet") else "samples"
 
 
 def _spectrum(gram: GramMatrix, path: str | None) -> Spectrum:

@@ -362,8 +362,8 @@ def _page_head(file: str, with_confidence: bool) -> str:
     """Return the beginning of a page of tracks, predicted by the model in `file`."""
     style, name = STYLE.read_text(encoding="utf-8"), f"States predicted by {Path(file).name}"
     meta, title = tag("meta", charset="utf-8"), tag("title", name)
-    told = str(tag("p", f"Confidence is {CONFIDENCE}.")) if with_confidence else ""
+    note = str(tag("p", f"Confidence is {CONFIDENCE}.")) if with_confidence else ""
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head>{meta}{title}<style>\n{style}</style></head><body><main>\n'
-        f"{tag('h1', name)}\n{told}\n"
+        f"{tag('h1', name)}\n{note}\n"
     )

@@ -25,8 +25,8 @@ MODEL = "model"
 DESCRIPTION = """\
 every occurrence of the given letters is a candidate, classified by the window around it:
   tsv       record, position (from 1, of the candidate's first letter on its strand), strand, decision, probability
-  bed       BED6+2: interval of the candidate's letters; score is 1000 × probability, or 0 if the model is not
-                      calibrated; columns 7 and 8 are decision and probability
+  bed       BED6 with the interval of the candidate's letters; score is 1000 × probability, or 0 if the model is not
+            calibrated; columns 7 and 8 are decision and probability
   bedgraph  decision at the candidate's first letter on its strand; -o NAME.bedgraph with both strands writes
             NAME.plus.bedgraph and NAME.minus.bedgraph
 example: seqkern predict sites.seqkern chromosome.fa.gz --scan AG --format bed -o found.bed"""
@@ -53,7 +53,7 @@ def add_scan(parser: argparse.ArgumentParser) -> None:
         "--threshold",
         type=_threshold,
         metavar="X",
-        help="write only decisions above X, or above the model's own threshold (model) (default: write all)",
+        help="write only decisions above X; model: above the model's own threshold (default: write all)",
     )
     group.add_argument(
         "--masked",

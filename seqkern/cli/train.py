@@ -122,7 +122,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     search.add_argument(
         "--search",
         action="store_true",
-        help="choose hyperparameters by cross-validation: from the lists in --solver, and the solver's default grid",
+        help="choose hyperparameters by cross-validation: from the lists in --solver, and the default grid for "
+        "omitted parameters",
     )
     search.add_argument(
         "--draws",

@@ -164,7 +164,7 @@ def _data_lines(model: Model, units: str) -> Iterator[tuple[str, str]]:
         yield "above zero", "inside the class, else outside"
     if model.kind == "binary":
         place = "above zero" if model.threshold is None else "above it"
-        yield place, f"class {model.classes[1]}, else class {model.classes[0]} (--positive chooses)"
+        yield place, f"class {model.classes[1]}, else class {model.classes[0]} (set with --positive)"
     if model.window is not None:
         window = model.window
         yield "windows", f"{window} around {window.site or 'sites'}, length {window.length}"

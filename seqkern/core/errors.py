@@ -30,7 +30,7 @@ class SeqkernError(Exception):
 
     Examples
     --------
-    >>> error = SequenceError("has no letters", file="donors.fa", record="d17", remedy="leave it out")
+    >>> error = SequenceError("is empty", file="donors.fa", record="d17", remedy="remove it")
     >>> print(error)
     donors.fa: record 'd17': is empty; remove it
     >>> isinstance(error, ValueError), error.record

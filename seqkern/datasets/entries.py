@@ -229,7 +229,7 @@ def _of_table(entry: DataEntry, given: TableSource, base_dir: PathLike) -> Mater
     if options.get("from") == "tsv":
         path = _labels_path(options, base_dir)
         files.append(options["file"])
-        columns = columns_of_table(path, X.ids, options, unit="unit")
+        columns = columns_of_table(path, X.ids, options, unit="sample")
     else:
         columns = _chosen(found, wanted, path)
     return Material(given.kind, X, columns, options, str(path), notes={"sources": _sources(files, base_dir)})

@@ -13,7 +13,7 @@ from seqkern.sequences.alphabets import MASK
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
-    from Bio.Align import PairwiseAligner  # costs start-up
+    from Bio.Align import PairwiseAligner  # slow to import
     from scipy.sparse import csr_array  # likewise
 
 CHUNK = 1 << 21

@@ -115,7 +115,7 @@ class Samples:
         str
             Such as ``3 chains``.
         """
-        one, many = "unit", "units"
+        one, many = "sample", "samples"
         if groups is not None:
             one, many = "group", "groups"
             if self.chains is not None and len(np.unique(groups)) == len(np.unique(self.chains)):

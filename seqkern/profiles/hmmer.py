@@ -18,7 +18,7 @@ from seqkern.profiles.profile import normalised, to_scores
 from seqkern.sequences.alphabets import PROTEIN
 
 if TYPE_CHECKING:
-    from pyhmmer.plan7 import HMM  # costs start-up
+    from pyhmmer.plan7 import HMM  # slow to import
 
 REMEDY = "give protein HMMs in HMMER 3 format, as written by jackhmmer --chkhmm"
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from seqkern.core.errors import FileError
 
 if TYPE_CHECKING:
-    from pyhmmer.plan7 import HMM  # costs start-up
+    from pyhmmer.plan7 import HMM  # slow to import
 
 
 def looks_like_hmmer(text: str) -> bool:

@@ -36,7 +36,7 @@ from seqkern.sequences.alphabets import PROTEIN
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
-    from pyhmmer.easel import AA, DigitalMSA, DigitalSequence, DigitalSequenceBlock  # costs start-up
+    from pyhmmer.easel import AA, DigitalMSA, DigitalSequence, DigitalSequenceBlock  # slow to import
 
 FORMAT = 1  # of the cache
 FEWEST = 10  # simulated sequences for an HMM not used for a search

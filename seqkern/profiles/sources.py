@@ -196,7 +196,7 @@ def describe(note: Mapping[str, Any]) -> str:
     --------
     >>> from seqkern.profiles.sources import describe
     >>> describe({"files": "pssm/", "format": "psiblast"})
-    "read from files: PSSMs from PSI-BLAST, pssm/"
+    'read from files: PSSMs from PSI-BLAST, pssm/'
     """
     if "files" in note:
         kind = {"psiblast": "PSSMs from PSI-BLAST, ", "hmmer": "HMMER models, "}.get(note.get("format", ""), "")

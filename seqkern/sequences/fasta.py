@@ -251,7 +251,7 @@ def _files(source: Sources) -> Sequence[Source]:
 
 def _parse(lines: Iterator[str], name: str) -> Iterator[tuple[str, str]]:
     """Return an iterator over the (header, letters) of each record."""
-    from Bio.SeqIO.FastaIO import SimpleFastaParser  # loaded only where a file is read: costs start-up
+    from Bio.SeqIO.FastaIO import SimpleFastaParser  # imported here for fast start-up
 
     first = next(lines)
     if not first.startswith(">"):

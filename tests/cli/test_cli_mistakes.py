@@ -52,7 +52,7 @@ def test_a_table_of_labels_without_their_column(genes, labels, fasta, train):
         ),
         (
             [f"p{i}" for i in range(9)],
-            "has a label but no unit (8 of the 9 ids in the table are among the 8 units)",
+            "has a label but no sample (8 of the 9 ids in the table are among the 8 samples)",
             "remove it",
         ),
     ],

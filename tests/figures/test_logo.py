@@ -189,7 +189,7 @@ def test_the_page_says_what_is_shown():
         assert part in text
     text = Text("".join(positions_content(positions(orders=1), "x"))).text
     assert "offsets" not in text
-    assert "words of" not in text
+    assert "k-mers of" not in text
 
 
 def test_an_explanation_shows_where_the_model_looks(tmp_path, model):
@@ -198,11 +198,11 @@ def test_an_explanation_shows_where_the_model_looks(tmp_path, model):
     rows = read_table(tmp_path / "importance.tsv")
     looked = {int(row["position"]) for row in rows if float(row["value"])}
     assert looked == set(range(21, 41)) - {31, 32}  # its part of the window; all windows have GT at 31 and 32
-    assert "What matters at each position" in (tmp_path / "index.html").read_text()
+    assert "Importance of positions" in (tmp_path / "index.html").read_text()
     write(model, new.take(slice(0, 5)), tmp_path, plots=1)  # too few for means
     assert not (tmp_path / "importance.tsv").exists()
     assert not list(tmp_path.glob("logo*"))
-    assert "What matters at each position" not in (tmp_path / "index.html").read_text()
+    assert "Importance of positions" not in (tmp_path / "index.html").read_text()
 
 
 def test_a_flat_logo_has_an_axis_of_its_own_scale():

@@ -352,7 +352,7 @@ def test_a_model_of_a_table_is_trained_and_applied_to_a_table(tmp_path, capsys, 
     np.testing.assert_allclose([float(row[1]) for row in rows], expected, rtol=1e-9)
     assert np.mean((expected > 0) == (z > 0)) > 0.8
     assert main(["predict", model, write_table(tmp_path / "c.tsv", new, z, order[:-1])]) == 1
-    assert f"has no column 'gene{order[-1]}'" in capsys.readouterr().err
+    assert f"lacks column 'gene{order[-1]}'" in capsys.readouterr().err
 
 
 def test_the_table_of_features_is_refused_of_a_solver_without_selection(tmp_path, capsys):

@@ -75,8 +75,8 @@ def failures(logs):
     logs = [logs] if isinstance(logs, str) else logs or []  # Snakemake 8 has one
     text = "".join(Path(log).read_text(errors="replace") for log in logs)
     names = dict.fromkeys(re.findall(r"^ +log: (.+) \(check log file\(s\) for error details\)$", text, re.MULTILINE))
-    told = [Path(name).read_text(errors="replace").rstrip().splitlines() for name in names if Path(name).is_file()]
-    return list(dict.fromkeys(lines[-1] for lines in told if lines))
+    texts = [Path(name).read_text(errors="replace").rstrip().splitlines() for name in names if Path(name).is_file()]
+    return list(dict.fromkeys(lines[-1] for lines in texts if lines))
 
 
 def stored_grams(dataset, kernel, solver):

@@ -158,7 +158,7 @@ def test_projections_from_one_fasta(trained, capsys):
     K = SpectrumKernel(k=2)(sequences)
     same_up_to_sign(found, KernelPCA(n_components=3).fit_transform(K), atol=1e-8)
     np.testing.assert_allclose(found, model.decision(sequences), atol=1e-9)
-    with pytest.raises(ModelError, match="predicts nothing"):
+    with pytest.raises(ModelError, match="does not predict"):
         model.predict(sequences)
 
 
