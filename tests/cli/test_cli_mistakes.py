@@ -47,8 +47,8 @@ def test_a_table_of_labels_without_their_column(genes, labels, fasta, train):
     [
         (
             ["donor1", "donor2"],
-            "has a label but no unit (none of the 2 ids in the table are among the 8 units)",
-            "these units",
+            "has a label but no sample (none of the 2 ids in the table are among the 8 samples)",
+            "these samples",
         ),
         (
             [f"p{i}" for i in range(9)],

@@ -450,7 +450,7 @@ def test_command_line(saved, tmp_path, capsys):
 def test_command_line_errors_write_nothing(saved, tmp_path, capsys):
     out = tmp_path / "out"
     for arguments, message in (
-        (["--k", "50"], "class 'no' has 10 units for 50 folds"),
+        (["--k", "50"], "class 'no' has 10 samples for 50 folds"),
         (["--method", "locus"], "chromosome"),
         (["--options", '{"kk": 3}'], "did you mean 'k'"),
         (["--options", "{k: 3}"], "not JSON"),
