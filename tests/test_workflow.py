@@ -311,5 +311,5 @@ def test_a_study_without_a_name_is_not_the_demo(tmp_path):
     path.write_text(yaml.safe_dump({key: value for key, value in STUDY.items() if key != "study"}))
     done = snakemake(tmp_path, "--configfile", str(path))
     assert done.returncode == 1
-    assert "study.yaml: top level: the key 'study' is missing" in done.stdout + done.stderr
+    assert "study.yaml: top level: missing key 'study'" in done.stdout + done.stderr
     assert not (tmp_path / "results").exists()
