@@ -232,7 +232,7 @@ def test_a_misspelt_file_stops_a_study_that_has_run_and_another_file_runs_it_aga
     assert done.returncode == 1
     lines = [line for line in (done.stdout + done.stderr).splitlines() if "typo.fa" in line]
     assert len(lines) == 1
-    assert "study.yaml: datasets.mine.fasta.positive: no such file 'typo.fa'; check the path" in lines[0]
+    assert "study.yaml: datasets.mine.fasta.positive: no such file: 'typo.fa'; check the path" in lines[0]
     done = snakemake(tmp_path, target, *study("other.fa"), "--dry-run")
     assert re.search("reason:.*Set of input files has changed", done.stdout)
 
