@@ -244,7 +244,7 @@ def test_a_misspelt_file_stops_a_study_that_has_run_and_another_file_runs_it_aga
     assert done.returncode == 1
     lines = [line for line in (done.stdout + done.stderr).splitlines() if "typo.fa" in line]
     assert len(lines) == 1
-    assert "study.yaml: datasets.mine.fasta.positive: there is no file 'typo.fa'; check the path" in lines[0]
+    assert "study.yaml: datasets.mine.fasta.positive: no such file: 'typo.fa'; check the path" in lines[0]
     done = snakemake(tmp_path, target, *study("other.fa"), "--dry-run")
     assert re.search("reason:.*Set of input files has changed", done.stdout)
 
@@ -323,5 +323,5 @@ def test_a_study_without_a_name_is_not_the_demo(tmp_path):
     path.write_text(yaml.safe_dump({key: value for key, value in STUDY.items() if key != "study"}))
     done = snakemake(tmp_path, "--configfile", str(path))
     assert done.returncode == 1
-    assert "study.yaml: top level: the key 'study' is missing" in done.stdout + done.stderr
+    assert "study.yaml: top level: missing key 'study'" in done.stdout + done.stderr
     assert not (tmp_path / "results").exists()

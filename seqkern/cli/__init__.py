@@ -1,1 +1,1 @@
-"""The command line: one verb for one stage."""
+"""The command line: one verb for each stage."""

@@ -1,4 +1,4 @@
-"""``seqkern check``: whether solvers can learn every training part of a data set, before any kernel is computed."""
+"""``seqkern check``: whether every training set of a data set suits its solver, before any kernel is computed."""
 
 from __future__ import annotations
 
@@ -26,37 +26,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     Parameters
     ----------
     parser : ArgumentParser
-        That of the verb alone.
+        The parser of this verb.
     """
     parser.add_argument("dataset", help="folder that seqkern datasets wrote")
     parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
     parser.add_argument(
         "--methods",
-        help="names of solvers, each with its specification, the layers after it, the number of its inner folds "
-        "(default 3; 0: it learns no inner parts) and their seed (default 1), as JSON: "
+        help="solvers by name, as JSON: each with its specification, the layers after it, the number of inner folds "
+        "(default: 3; 0 for none) and their seed (default: 1): "
         '{"name": {"solver": {"solver": "nusvc", "nu": 0.2}, "inner_folds": 3, "seed": 1}} (default: those of the data '
         f"set in the environment variable {VARIABLE}, which the workflow sets)",
     )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Ask every solver about the labels of every training part.
+    """Check the labels of every training set against every solver.
 
     Parameters
     ----------
     args : Namespace
-        What `add_arguments` declares, with the values given.
+        The parsed arguments of `add_arguments`.
     """
     if args.methods is None:
         methods = _of_study(os.environ.get(VARIABLE, "{}"), Path(args.dataset).name)
     else:
         methods = _parsed(args.methods, "--methods")
     parts = _check(args, methods) if methods else 0
-    print(f"{len(methods)} solvers, {parts} training parts: nothing refused")
+    print(f"solvers: {len(methods)}, training sets: {parts}; all suitable")
 
 
 def _of_study(text: str, name: str) -> dict[str, CheckedSolver]:
-    """Return the methods of a data set from the text of the environment variable."""
+    """Return a data set's methods from the text of the environment variable."""
     try:
         return _parsed(json.dumps(json.loads(text).get(name, {})), VARIABLE)
     except (ValueError, AttributeError) as error:
@@ -70,7 +70,7 @@ def _of_study(text: str, name: str) -> dict[str, CheckedSolver]:
 
 def _parsed(text: str, where: str) -> dict[str, CheckedSolver]:
     """Return the CheckedSolvers that a text means, by name."""
-    # loaded only where there is something to check: costs start-up
+    # imported here for fast start-up
     from seqkern.study.checked_solvers import CheckedSolver
 
     try:
@@ -87,8 +87,8 @@ def _parsed(text: str, where: str) -> dict[str, CheckedSolver]:
 
 
 def _check(args: argparse.Namespace, methods: dict[str, CheckedSolver]) -> int:
-    """Check, and return the number of training parts."""
-    # loaded when the verb runs: its help needs none of it
+    """Check, and return the number of training sets."""
+    # imported here to keep --help fast
     from seqkern.datasets import load_dataset
     from seqkern.folds import read_folds
     from seqkern.study.feasible import check_labels_kind, check_layers, check_training_part

@@ -1,4 +1,4 @@
-"""Arguments that several verbs share, and the reading of what they name."""
+"""Arguments that several verbs share, and how they are read."""
 
 from __future__ import annotations
 
@@ -20,39 +20,43 @@ if TYPE_CHECKING:
 
 
 def add_sequence_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the alphabet and the policies of reading FASTA.
+    """Add the alphabet and the policies for reading FASTA.
 
     Parameters
     ----------
     parser : ArgumentParser
-        That of a verb.
+        The parser of the verb.
     """
     group = parser.add_argument_group("reading FASTA")
-    group.add_argument("--alphabet", help="dna, rna, protein or the letters of your own (default: detected)")
+    group.add_argument("--alphabet", help="dna, rna, protein or your own set of letters (default: detected)")
     add_policies(group)
 
 
 def add_policies(
     group: argparse._ActionsContainer, ids: Sequence[str] = ("header", "number", "suffix"), default: str | None = None
 ) -> None:
-    """Add the policies of reading FASTA.
+    """Add the policies for reading FASTA.
 
     Parameters
     ----------
     group : ArgumentParser or group of arguments
-        Where they are added.
+        Parser or group to add them to.
     ids : sequence of str
-        The policies of ids that the verb offers, the usual one first.
+        The policies for ids that the verb offers, the default first.
     default : str, optional
-        For the help, where policies that are not given come from; their value is then None.
+        Where the policies come from by default, for the help; the arguments then default to None.
     """
     policies = {
-        "unknown": (("error", "skip", "mask"), "letters outside the alphabet: skip leaves the record out"),
+        "unknown": (
+            ("error", "skip", "mask"),
+            "letters outside the alphabet: skip the record, or mask the letter (it matches nothing)",
+        ),
         "ids": (
             ids,
-            "first word of the header, or the number of the record" + "; suffix marks repeats" * ("suffix" in ids),
+            "sample id: first word of the header, or record number"
+            + "; suffix adds .2, .3, … to repeated ids" * ("suffix" in ids),
         ),
-        "empty": (("error", "skip"), "records without a sequence: skip leaves them out"),
+        "empty": (("error", "skip"), "records without a sequence"),
     }
     for name, (choices, meaning) in policies.items():
         first = None if default else choices[0]
@@ -61,12 +65,12 @@ def add_policies(
 
 
 def policies_of(args: argparse.Namespace) -> dict[str, str]:
-    """Return the policies of reading that were given, or are usual.
+    """Return the policies for reading FASTA, given or default.
 
     Parameters
     ----------
     args : Namespace
-        With what `add_policies` adds.
+        With the arguments of `add_policies`.
 
     Returns
     -------
@@ -82,35 +86,37 @@ def policies_of(args: argparse.Namespace) -> dict[str, str]:
 
 
 def add_windows(parser: argparse.ArgumentParser) -> None:
-    """Add what cuts windows around sites.
+    """Add the arguments that cut windows around sites.
 
     Parameters
     ----------
     parser : ArgumentParser
-        That of a verb.
+        The parser of the verb.
     """
     group = parser.add_argument_group(
         "windows around sites",
-        "-60:+80 is 60 letters before the letter at the site's position, that letter, and 80 after it:\n"
-        "141. Positions count from 1 along the record, on both strands; a site on strand - is read along\n"
-        "the reverse complement, and its position is that of its own first letter.",
+        "-60:+80 is 60 positions before the site's, that position and 80 after it: 141 in all. Positions\n"
+        "count from 1 along the record, on both strands. A site on strand - is read on the reverse complement;\n"
+        "its position is that of the first base of the site on that strand.",
     )
-    group.add_argument("--window", metavar="-L:+R", help="cut windows of L letters before and R after each site")
+    group.add_argument("--window", metavar="-L:+R", help="cut windows from L positions before to R after each site")
     group.add_argument(
         "--sites",
         metavar="WHERE",
-        help="a TSV with the columns record, position and strand (+ or -, default: +); or header (one site in each "
-        "record, from its fields position=… and strand=…)",
+        help="TSV with the columns record, position and strand (+ or -, default: +); or header: one site for each "
+        "record, from the header fields position=… and strand=…",
     )
-    group.add_argument("--site", metavar="LETTERS", help="letters that a site must have, from its position on, as AG")
+    group.add_argument(
+        "--site", metavar="LETTERS", help="letters required at each site, from its position on, such as AG"
+    )
     for name, meaning in {
-        "other_sites": "sites with other letters",
-        "past_end": "windows that run past an end of their record",
+        "other_sites": "sites without these letters",
+        "past_end": "windows that extend past the end of a record",
     }.items():
         group.add_argument(
             f"--{name.replace('_', '-')}",
             choices=("error", "skip"),
-            help=f"{meaning}: skip leaves them out and counts them (default: error)",
+            help=f"{meaning}: error, or skip and count them (default: error)",
         )
 
 
@@ -120,7 +126,7 @@ def windows_of(args: argparse.Namespace) -> dict[str, str]:
     Parameters
     ----------
     args : Namespace
-        With what `add_windows` adds.
+        With the arguments of `add_windows`.
 
     Returns
     -------
@@ -132,14 +138,14 @@ def windows_of(args: argparse.Namespace) -> dict[str, str]:
 
 
 def tell_counts(counts: Mapping[str, int], source: PathLike) -> None:
-    """Say on standard error what the policies of reading touched.
+    """Print what the reading policies changed, on standard error.
 
     Parameters
     ----------
     counts : mapping of str to int
-        How often each thing was done, such as ``records left out``.
+        How often each occurred, such as ``records left out``.
     source : path-like
-        What was read.
+        The file that was read.
     """
     touched = [f"{count} {what}" for what, count in counts.items() if count]
     if touched:
@@ -147,37 +153,37 @@ def tell_counts(counts: Mapping[str, int], source: PathLike) -> None:
 
 
 def unrecognised(model: Model) -> Iterator[str]:
-    """Tell of the classes of which a model recognises no training sequence.
+    """Warn of classes of which the model recognises no training sequence.
 
     Parameters
     ----------
     model : Model
-        Of sequences, windows or features.
+        A model of sequences, windows or features.
 
     Yields
     ------
     str
-        A sentence for each such class.
+        A warning for each such class.
     """
     search = "--search " if model.record.get("search") is None else ""
     for name, count in model.record.get("recognised", {}).items():
         if not count:
             yield (
-                f"not one training sequence of class {name} is recognised as such; use the order of the decision "
-                f"values, not the predicted classes; or train with csvc:class_weight=balanced, or {search}--metric "
+                f"no training sequence of class {name} is recognised; rank by the decision values instead of using the "
+                f"predicted classes, or train with csvc:class_weight=balanced or {search}--metric "
                 "balanced_accuracy"
             )
 
 
 def add_tracks(group: argparse._ActionsContainer, drawn: str | None = None) -> None:
-    """Add the files of tracks, and the sources of profiles.
+    """Add the files of tracks and the sources of profiles.
 
     Parameters
     ----------
     group : ArgumentParser or group of arguments
-        Where they are added.
+        Parser or group to add them to.
     drawn : str, optional
-        What ``--track`` without a file means, for the help; its value is then None.
+        For the help: what ``--track`` without a file means; its value is then None.
     """
     optional: dict[str, Any] = {} if drawn is None else {"nargs": "?"}
     add_profiles(group)
@@ -187,8 +193,9 @@ def add_tracks(group: argparse._ActionsContainer, drawn: str | None = None) -> N
         default=[],
         type=_track,
         metavar="NAME=FILE",
-        help="annotation letters for a kernel that needs the track NAME, by id: a file like FASTA, or a table with the "
-        f"columns id and NAME; repeatable{'' if drawn is None else f'. Without NAME=FILE: {drawn}'}",
+        help="annotation of each residue, for a kernel with the track NAME: FASTA with annotation letters, or a TSV "
+        "with the "
+        f"columns id and NAME, matched by id; repeatable{'' if drawn is None else f'. Without NAME=FILE: {drawn}'}",
         **optional,
     )
 
@@ -197,35 +204,35 @@ def _track(text: str) -> tuple[str, str]:
     """Return name and file of ``name=file``."""
     name, _, file = text.partition("=")
     if not name or not file:
-        raise argparse.ArgumentTypeError(f"{text!r} is no track; write it like annotation=heptads.fasta")
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=FILE; write for example annotation=heptads.fasta")
     return name, file
 
 
 def read_tracks(
     args: argparse.Namespace, kernel: Kernel, made: Mapping[str, Any] | None = None
 ) -> Callable[[SequenceSet], SequenceSet]:
-    """Return a function that gives a SequenceSet the tracks that a kernel needs.
+    """Return a function that adds to a SequenceSet the tracks that a kernel reads.
 
     Parameters
     ----------
     args : Namespace
-        With what `add_tracks` and `add_threads` add.
+        With the arguments of `add_tracks` and `add_threads`.
     kernel : Kernel
-        Whose tracks are wanted.
+        The kernel that reads the tracks.
     made : mapping, optional
-        How the profiles of a model's training sequences were made.
+        How the profiles of the model's training sequences were made.
 
     Returns
     -------
     callable
-        Takes a SequenceSet, and returns one with the tracks.
+        Takes a SequenceSet and returns it with the tracks.
 
     Raises
     ------
     ParameterError
         If a track is missing, unknown or given twice.
     """
-    # loaded when a verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.profiles.profile import TRACKS
     from seqkern.sequences.tracks import Track
 
@@ -235,13 +242,13 @@ def read_tracks(
     names = [name for name, _ in args.track]
     for i, name in enumerate(names):
         if name in TRACKS:
-            raise ParameterError(f"the track {name!r} is no letters", remedy="give profiles: --profiles PATH")
+            raise ParameterError(f"the track {name!r} holds profiles, not letters", remedy="use --profiles PATH")
         if name not in known:
             if known:
                 raise unknown_name(f"track of {kernel.name}", name, known)
-            raise ParameterError(f"the kernel {kernel.name!r} reads no track", remedy=f"leave out --track {name}=…")
+            raise ParameterError(f"the kernel {kernel.name!r} reads no track", remedy=f"remove --track {name}=…")
         if name in names[:i]:
-            raise ParameterError(f"the track {name!r} is given twice", remedy="leave one out")
+            raise ParameterError(f"the track {name!r} is given twice", remedy="remove one of them")
     for name in known:
         if name not in names:
             raise ParameterError(
@@ -259,19 +266,19 @@ def read_tracks(
 
 
 def _profile_source(entry: Mapping[str, Any] | None, made: Mapping[str, Any] | None) -> ProfileSource | None:
-    """Return the ProfileSource of an entry, or None; say if a model's profiles were made otherwise."""
+    """Return the ProfileSource of an entry, or None; warn if a model's profiles were made differently."""
     if entry is None:
         return None
-    # loaded when a verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.profiles.sources import ProfileSource, describe, differs
 
     source = ProfileSource(entry)
     if made is not None and differs(source.note(), made):
         own, other = describe(source.note()), describe(made)
-        how = f"those were {other}" if own != other else "since then the content of the file has changed"
+        how = f"those were {other}" if own != other else "the file has changed since training"
         print(
-            "seqkern: warning: these profiles are made otherwise than those of the training; "
-            f"these are {own}, {how}; make them in the same way, or train again with such as these",
+            "seqkern: warning: these profiles differ from those used in training: "
+            f"these are {own}, {how}; make them as in training, or train again with these",
             file=sys.stderr,
         )
     return source
@@ -283,63 +290,63 @@ def add_threads(group: argparse._ActionsContainer) -> None:
     Parameters
     ----------
     group : ArgumentParser or group of arguments
-        Where they are added.
+        Parser or group to add them to.
     """
-    group.add_argument("--threads", type=_positive, metavar="N", help="threads (default: all cores)")
+    group.add_argument("--threads", type=_positive, metavar="N", help="number of threads (default: all cores)")
 
 
 def add_inner_loop(parser: argparse.ArgumentParser) -> None:
-    """Add how the inner loop chooses hyperparameters.
+    """Add the arguments of the inner loop that chooses hyperparameters.
 
     Parameters
     ----------
     parser : ArgumentParser
-        That of a verb.
+        The parser of the verb.
     """
-    parser.add_argument("--inner-folds", type=int, default=3, help="folds of the inner loop (default 3)")
-    parser.add_argument("--inner-metric", default="auto", help="what the inner loop maximises (default auto)")
+    parser.add_argument("--inner-folds", type=int, default=3, help="folds of the inner cross-validation (default: 3)")
+    parser.add_argument("--inner-metric", default="auto", help="metric that the inner loop maximises (default: auto)")
     parser.add_argument(
         "--inner-draws",
         type=int,
         metavar="N",
-        help="draw N candidates at random, instead of trying all; parameters may then be ranges, such as C=0.01..100",
+        help="draw N random candidates instead of trying all; parameters may then be ranges, such as C=0.01..100",
     )
     parser.add_argument(
         "--inner-rule",
         choices=("best", "one_standard_error"),
         default="best",
-        help="choose the best candidate, or the simplest within one standard error of it (default best)",
+        help="choose the best candidate, or the simplest within one standard error of it (default: best)",
     )
 
 
 def add_afterwards(group: argparse._ActionsContainer) -> None:
-    """Add what is fitted to decisions about held-out samples: probabilities, and the threshold.
+    """Add what is fitted to held-out decision values: probabilities and the threshold.
 
     Parameters
     ----------
     group : ArgumentParser or group of arguments
-        Where they are added.
+        Parser or group to add them to.
     """
     group.add_argument(
         "--calibration",
         choices=("platt", "isotonic"),
-        help="fit probabilities, to decisions about folds of the training part that were not trained on",
+        help="fit probabilities to cross-validated decision values of the training set",
     )
     group.add_argument(
         "--threshold",
         metavar="RULE",
-        help="predict the positive class above a decision chosen on such folds: sensitivity=0.95, specificity=0.99, or "
-        "cost=1:5 (of a false positive and of a false negative); by default above 0",
+        help="choose the decision threshold on cross-validated decision values of the training set: sensitivity=0.95, "
+        "specificity=0.99, or cost=1:5 (of a false positive and of a false negative) (default: threshold 0)",
     )
 
 
 def add_layers(group: argparse._ActionsContainer) -> None:
-    """Add the layers that follow the solver, where samples are residues.
+    """Add the layers after the solver, for residues as samples.
 
     Parameters
     ----------
     group : ArgumentParser or group of arguments
-        Where they are added.
+        Parser or group to add them to.
     """
     group.add_argument(
         "--layers",
@@ -347,26 +354,26 @@ def add_layers(group: argparse._ActionsContainer) -> None:
         default=[],
         metavar="LAYER",
         help="layers after the solver, separated by spaces, for residues of chains: structure:window=15 (a second "
-        "machine on the scores around each residue), segments (no segment shorter than true ones), probabilities; or a "
-        "JSON list",
+        "classifier on the scores around each residue), segments (minimum segment lengths as in training), "
+        "probabilities; or a JSON list",
     )
 
 
 def _positive(text: str) -> int:
-    """Return a whole number of at least 1."""
+    """Return a positive integer."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not possible; give a whole number, 1 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
     return int(text)
 
 
 @contextlib.contextmanager
 def naming_file(file: PathLike) -> Iterator[None]:
-    """Name a file in errors about sequences, labels or folds that name none.
+    """Add the file name to errors about sequences, labels or folds that lack one.
 
     Parameters
     ----------
     file : path-like
-        What is being read.
+        The file that is read.
 
     Examples
     --------

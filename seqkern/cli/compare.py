@@ -1,4 +1,4 @@
-"""``seqkern compare``: which methods are better than which, with what certainty."""
+"""``seqkern compare``: which methods differ significantly."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MORE_EXAMPLES = (
 )
 
 WITHIN = [
-    "Methods are compared within each data set of each study. To compare those of two studies that share folds, give",
-    "the methods' folders: results/STUDY/evaluate/DATASET/KERNEL/SOLVER of both.",
+    "Methods are compared within each data set of each study. To compare methods of two studies that share folds, give",
+    "their folders: results/STUDY/evaluate/DATASET/KERNEL/SOLVER of both.",
 ]
 
 
@@ -31,44 +31,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     Parameters
     ----------
     parser : ArgumentParser
-        That of the verb alone.
+        The parser of this verb.
     """
     parser.add_argument(
         "results",
         nargs="+",
-        help="folder of a study, such as results/demo, or several; or folders that seqkern evaluate wrote, one for "
-        "each method on the same folds",
+        help="one or more study folders, such as results/demo; or folders written by seqkern evaluate, one for each "
+        "method on the same folds",
     )
-    parser.add_argument("--dataset", help="compare on this data set of the study alone")
-    parser.add_argument("--task", help="compare on this task (such as a family) alone, unit by unit")
+    parser.add_argument("--dataset", help="compare on this data set only")
+    parser.add_argument("--task", help="compare on this task only (such as a family), sample by sample")
     parser.add_argument(
         "--metric",
-        help="what to compare by (default: the AUC, and on one task accuracy too; of several classes on one task "
-        "accuracy alone: their macro AUC is shown, but there is no test of it; real labels: RMSE over tasks and 5x2cv, "
-        "else the absolute error; residues: the share of right ones of each chain, the only one on one task)",
+        help="metric to compare (default: AUC, on one task also accuracy; several classes on one task: accuracy, since "
+        "macro AUC has no test; regression: RMSE over tasks and in the 5x2cv test, else absolute error; residues: each "
+        "chain's accuracy, the only metric on one task)",
     )
     parser.add_argument(
         "--control",
         metavar="KERNEL[/SOLVER]",
-        help="compare each method with this one alone, which corrects for fewer pairs",
+        help="compare each method with this one only: fewer tests to correct for",
     )
     parser.add_argument(
         "--format",
         choices=("text", "tsv"),
         default="text",
-        help="tsv has every pair, of several studies with a column study (default text)",
+        help="tsv lists every pair, with a column study if there are several (default: text)",
     )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print what is found, a data set after the other.
+    """Print the comparisons of each data set in turn.
 
     Parameters
     ----------
     args : Namespace
-        What `add_arguments` declares, with the values given.
+        The parsed arguments of `add_arguments`.
     """
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.core.errors import FileError, unknown_name
     from seqkern.core.tsv import format_cell
     from seqkern.report.compare_input import read_input
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> None:
     compared += _over_all(datasets, args)
     if not any(found for _, _, found, _ in compared):
         reasons = "; ".join(f"{_title(study, name)}: {why}" for study, name, _, why in compared)
-        raise FileError(f"nothing to compare ({reasons})", file=args.results[0], remedy="evaluate two methods or more")
+        raise FileError(f"nothing to compare ({reasons})", file=args.results[0], remedy="evaluate at least two methods")
     if args.format == "tsv":
         columns = ["study", *COLUMNS] if several else COLUMNS
         print("\t".join(columns))
@@ -104,13 +104,13 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _title(study: str | None, name: str) -> str:
-    """Return what a data set is called: of several studies with the study's name."""
+    """Return the title of a data set: with the study's name if there are several studies."""
     return name if study is None else f"{study}: {name}"
 
 
 def _compared(dataset: DatasetResults, args: argparse.Namespace, several: int) -> tuple[Found, str]:
-    """Return what is found of a data set by metric, and why there is nothing."""
-    # loaded when the verb runs: its help needs none of it
+    """Return the comparisons of a data set by metric, and why there are none."""
+    # imported here to keep --help fast
     from seqkern.core.errors import LabelError, ParameterError
 
     try:
@@ -122,16 +122,16 @@ def _compared(dataset: DatasetResults, args: argparse.Namespace, several: int) -
 
 
 def _found(dataset: DatasetResults, args: argparse.Namespace) -> tuple[Found, str]:
-    """Return what `_compared` does.
+    """Return the result of `_compared`.
 
     Raises
     ------
     ParameterError
-        For a control, metric or task that the data set lacks.
+        If the data set lacks the control, metric or task.
     LabelError
-        If methods were tested on different folds, or these leave nothing that can be tested.
+        If methods were tested on different folds, or the folds allow no test.
     """
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.report.compare_input import Evaluated
     from seqkern.report.comparisons import compare_on_task, compare_tasks, why_untested
     from seqkern.report.decision_tables import read_paired_decisions
@@ -155,24 +155,24 @@ def _found(dataset: DatasetResults, args: argparse.Namespace) -> tuple[Found, st
     found = compare_on_task(dataset, ranking, keys, control, args.task)
     if not found and (error := why_untested(dataset, ranking, args.task)):
         raise error
-    return found, "fewer than two methods have decisions"
+    return found, "fewer than two methods have decision values"
 
 
 def _too_few(ranking: Ranking, dataset: DatasetResults) -> str:
-    """Return which methods lack the score that methods are ranked by."""
+    """Return which methods lack the score used for ranking."""
     count = len(ranking.order)
     lacking = [f"{method.kernel} with {method.solver}" for method in dataset.done if method not in ranking.order]
     found = f"{count or 'no'} method{'s' * (count != 1)} with a score"
     if ranking.metric is None or not lacking:
         return found
-    return f"{found}: no {ranking.metric} of {', '.join(lacking)}"
+    return f"{found}: no {ranking.metric} for {', '.join(lacking)}"
 
 
 def _over_all(
     datasets: Sequence[tuple[str | None, DatasetResults]], args: argparse.Namespace
 ) -> list[tuple[str | None, str, Found, str]]:
-    """Return the comparison over data sets, as `run` lists them; nothing for too few."""
-    # loaded when the verb runs: its help needs none of it
+    """Return the comparison over data sets, in the form that `run` lists; empty if there are too few."""
+    # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
     from seqkern.report.comparisons import compare_datasets
     from seqkern.report.tables import Ranking
@@ -189,8 +189,8 @@ def _over_all(
 
 
 def _check_known(kind: str, name: str, known: Iterable[str]) -> None:
-    """Raise ParameterError for a name that is not there."""
-    # loaded when the verb runs: its help needs none of it
+    """Raise ParameterError for an unknown name."""
+    # imported here to keep --help fast
     from seqkern.core.errors import unknown_name
 
     if name not in known:
@@ -198,8 +198,8 @@ def _check_known(kind: str, name: str, known: Iterable[str]) -> None:
 
 
 def _control(methods: Iterable[Method], text: str | None) -> Method | None:
-    """Return the method that is called ``kernel/solver``, or ``kernel`` where it has one solver; None without."""
-    # loaded when the verb runs: its help needs none of it
+    """Return the method named ``kernel/solver``, or ``kernel`` if it has one solver; None if nothing was named."""
+    # imported here to keep --help fast
     from seqkern.core.errors import ParameterError, unknown_name
 
     if text is None:

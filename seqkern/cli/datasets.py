@@ -20,16 +20,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     Parameters
     ----------
     parser : ArgumentParser
-        That of the verb alone.
+        The parser of this verb.
     """
     parser.add_argument("config", nargs="?", help="YAML file of the study")
     parser.add_argument("--name", help="name of the data set in the study")
-    parser.add_argument("--entry", help="the data set's entry as JSON, in place of a study")
-    parser.add_argument("-o", "--output", help="folder to write data.npz, units.tsv and summary.json to")
+    parser.add_argument("--entry", help="data-set entry as JSON, instead of a study")
+    parser.add_argument("-o", "--output", help="output folder for data.npz, units.tsv and summary.json")
     parser.add_argument("--data-dir", help="folder with local copies of public data sets")
-    parser.add_argument("--seed", type=int, help="seed of what is drawn at random (default: the study's, or 1)")
+    parser.add_argument("--seed", type=int, help="random seed (default: the study's, or 1)")
     add_threads(parser)
-    parser.add_argument("--list", action="store_true", help="list the public data sets and stop")
+    parser.add_argument("--list", action="store_true", help="list the public data sets and exit")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     Parameters
     ----------
     args : Namespace
-        What `add_arguments` declares, with the values given.
+        The parsed arguments of `add_arguments`.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     """
     if args.list:
         return _list()
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.core.errors import SeqkernError
     from seqkern.datasets import make_dataset, save_dataset
 
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         dataset = make_dataset(name, entry, data_dir=data_dir, seed=seed, n_threads=args.threads)
     except SeqkernError as error:
-        # One line of a log must be enough to know which of a study's data sets it was.
+        # Each log line has to name its data set.
         if error.file is None:
             error.file = f"data set {name}"
         raise
@@ -66,27 +66,25 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _noun(dataset: Dataset) -> str:
-    """Return what the samples of a data set are called."""
+    """Return the noun for the samples of a data set."""
     if dataset.residues is not None:
         return f"residues of {len(dataset.residues.chains)} chains"
-    return "sequences" if dataset.kind == "sequences" else "units"
+    return "sequences" if dataset.kind == "sequences" else "samples"
 
 
 def _chosen(args: argparse.Namespace) -> tuple[str, DataEntry, str | None, int]:
     """Return name, entry, folder of local copies and seed, from the arguments and the study."""
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.core.errors import ConfigError, unknown_name
     from seqkern.study.study import Study, check_dataset_entry
 
     if args.name is None or not args.output or (args.config is None) == (args.entry is None):
-        raise ConfigError(
-            "a name, an output folder and either a study or an entry are needed", remedy=f"example: {EXAMPLE}"
-        )
+        raise ConfigError("arguments are missing: --name, -o, and a study or --entry", remedy=f"example: {EXAMPLE}")
     if args.entry is not None:
         try:
             entry = json.loads(args.entry)
         except ValueError as error:
-            raise ConfigError(f"--entry is not JSON: {error}", remedy="correct it") from error
+            raise ConfigError(f"--entry is not JSON: {error}", remedy="correct the JSON") from error
         if not isinstance(entry, dict):
             raise ConfigError("--entry is not a JSON object", remedy='write {"public": "globins"}')
         data = check_dataset_entry(args.name, entry, file="--entry").data
@@ -101,7 +99,7 @@ def _chosen(args: argparse.Namespace) -> tuple[str, DataEntry, str | None, int]:
 
 def _list() -> int:
     """Print the registry of public data sets as a table."""
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.datasets.public import public_sets
 
     print("name", "kind", "files", "description", "reference", sep="\t")

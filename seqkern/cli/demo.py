@@ -1,4 +1,4 @@
-"""``seqkern demo``: run the demo in an empty folder, from generated sequences to the report."""
+"""``seqkern demo``: run the demo in an empty folder, from simulated sequences to the report."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     Parameters
     ----------
     parser : ArgumentParser
-        That of the verb alone.
+        The parser of this verb.
     """
-    parser.add_argument("folder", nargs="?", default="seqkern-demo", help="new or empty (default: seqkern-demo)")
-    parser.add_argument("--cores", default="all", help="as Snakemake has them (default: all)")
+    parser.add_argument("folder", nargs="?", default="seqkern-demo", help="new or empty folder (default: seqkern-demo)")
+    parser.add_argument("--cores", default="all", help="number of cores for Snakemake (default: all)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -28,17 +28,17 @@ def run(args: argparse.Namespace) -> int:
     Parameters
     ----------
     args : Namespace
-        What `add_arguments` declares, with the values given.
+        The parsed arguments of `add_arguments`.
 
     Returns
     -------
     int
         Snakemake's exit code.
     """
-    from seqkern.study.workflow_files import write_workflow  # loaded when the verb runs
+    from seqkern.study.workflow_files import write_workflow  # imported here to keep --help fast
 
     write_workflow(args.folder)
     command = [sys.executable, "-m", "snakemake", "--cores", args.cores, "--quiet", "rules"]
-    # the rules call seqkern, which stands beside this Python
+    # the rules call the seqkern command installed beside this Python
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
     return subprocess.run(command, cwd=args.folder, env={**os.environ, "PATH": path}, check=False).returncode

@@ -1,4 +1,4 @@
-"""``seqkern evaluate``: one method over all folds of a data set."""
+"""``seqkern evaluate``: one method on all folds of a data set."""
 
 from __future__ import annotations
 
@@ -43,33 +43,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     Parameters
     ----------
     parser : ArgumentParser
-        That of the verb alone.
+        The parser of this verb.
     """
     parser.add_argument("dataset", help="folder that seqkern datasets wrote")
     parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
     parser.add_argument(
         "--kernel",
         required=True,
-        help="kernel, as text or JSON, such as spectrum:k=3; or kernels that the inner loop chooses among: "
+        help="kernel, as text or JSON, such as spectrum:k=3; or several, of which the inner loop chooses one: "
         '{"choose": [{"name": "three", "kernel": "spectrum", "k": 3}, ...]}',
     )
     parser.add_argument(
         "--gram",
         nargs="+",
         default=[],
-        help="Gram matrix over all units for each kernel that has one, in order: its own if it learns nothing from "
-        "data; for kernel pairwise that of its base; for kernel combination those of its parts",
+        help="Gram matrix over all samples for each kernel that has one, in order: the kernel's own if it is not "
+        "fitted to data; for kernel pairwise that of its base kernel; for kernel combination those of its parts",
     )
     parser.add_argument("--solver", required=True, help="solver, as text or JSON; a list of values is a grid")
     add_inner_loop(parser)
     add_afterwards(parser)
     add_layers(parser)
-    parser.add_argument("--seed", type=int, default=1, help="seed of the inner folds (default 1)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the inner folds (default: 1)")
     parser.add_argument(
         "--selection-bias",
         action="store_true",
-        help="compute too what scores would seem to be if features were chosen with a look at the test parts, as a "
-        "warning: selection_bias.tsv",
+        help="also report the inflated scores that result from selecting features on the test data "
+        "(selection_bias.tsv)",
     )
     add_threads(parser)
     parser.add_argument("-o", "--output", required=True, help="folder for the tables")
@@ -81,9 +81,9 @@ def run(args: argparse.Namespace) -> None:
     Parameters
     ----------
     args : Namespace
-        What `add_arguments` declares, with the values given.
+        The parsed arguments of `add_arguments`.
     """
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.core.progress import progress_bar
     from seqkern.core.threads import given_threads
     from seqkern.datasets import load_dataset
@@ -147,7 +147,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _constant_columns(results: Sequence[FoldResult]) -> str | None:
-    """Return a sentence on the columns that the P-SVM left out of the fits of all folds; None where there are none."""
+    """Return a sentence on the constant columns that the P-SVM left out, over all folds; None if there were none."""
     counts = [(result.fit.get("constant_columns") or 0, result.metrics["n_train"]) for result in results]
     most, size = max(counts, default=(0, 0))
     if not most:
@@ -158,21 +158,21 @@ def _constant_columns(results: Sequence[FoldResult]) -> str | None:
 
 
 def _not_converged(results: Sequence[FoldResult]) -> Iterator[str]:
-    """Yield a sentence each on what did not converge, fits, weights of kernels, inner fits, and on solvers' remarks."""
+    """Yield a sentence on each thing that did not converge, and on solvers' remarks."""
     fits = [result.fit for result in results]
     failed = [fit for fit in fits if not fit["converged"]]
     if failed:
         why = next((fit["remark"] for fit in failed if fit.get("remark")), None)
         yield f"{len(failed)} of {len(fits)} fits did not converge{'' if why is None else f': {why}'}"
-    told = [fit["remark"] for fit in fits if fit["converged"] and fit.get("remark")]
-    if told:
-        yield f"remark on {len(told)} of {len(fits)} fits, the first: {told[0]}"
+    remarks = [fit["remark"] for fit in fits if fit["converged"] and fit.get("remark")]
+    if remarks:
+        yield f"remark on {len(remarks)} of {len(fits)} fits, the first: {remarks[0]}"
     weights = sum(fit.get("weights_converged") is False for fit in fits)
     if weights:
-        yield f"the kernel's weights did not converge in {weights} of {len(fits)} training parts"
+        yield f"the kernel's weights did not converge in {weights} of {len(fits)} training sets"
     inner = [fit["inner_not_converged"] for fit in fits if fit.get("inner_not_converged")]
     if inner:
-        yield f"{sum(inner)} inner fits did not converge, in {len(inner)} of {len(fits)} training parts"
+        yield f"{sum(inner)} inner fits did not converge, in {len(inner)} of {len(fits)} training sets"
 
 
 def _learned_from(task: Task, fold_set: FoldSet) -> list[str | None]:
@@ -183,7 +183,7 @@ def _learned_from(task: Task, fold_set: FoldSet) -> list[str | None]:
 
 @contextlib.contextmanager
 def _naming_split(dataset: str, folds: Path, split: Split) -> Iterator[None]:
-    """Name the file of folds and the split in errors about labels and folds, the data set in those about samples."""
+    """Add the fold file and the split to errors about labels and folds, the data set to those about samples."""
     try:
         yield
     except (LabelError, FoldError) as error:
@@ -197,13 +197,13 @@ def _naming_split(dataset: str, folds: Path, split: Split) -> Iterator[None]:
 
 
 def _grouped(labels: Labels, groups: npt.NDArray[np.int64] | None) -> Labels:
-    """Return labels with the groups of the folds, where there are any."""
+    """Return labels with the groups of the folds, if any."""
     return labels if groups is None else replace(labels, groups=groups)
 
 
 def _identity(method: Method, entries: Sequence[KernelEntry], dataset: Dataset, options: dict[str, Any]) -> str:
     """Return what the results depend on besides labels and splits, as text."""
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.core.build import build_digest
 
     kernels = [[entry.name, entry.kernel.identity(), entry.transform_specs] for entry in entries]
@@ -215,18 +215,18 @@ def _identity(method: Method, entries: Sequence[KernelEntry], dataset: Dataset, 
 def evaluated_method(
     args: argparse.Namespace, entries: Sequence[KernelEntry], solver: SolverEntry, kind: str
 ) -> Method:
-    """Return the method that the arguments describe.
+    """Return the method described by the arguments.
 
     Parameters
     ----------
     args : Namespace
-        What `add_arguments` declares, with the values given.
+        The parsed arguments of `add_arguments`.
     entries : sequence of KernelEntry
-        The kernels that the inner loop chooses among.
+        The kernels of which the inner loop chooses one.
     solver : SolverEntry
         The solver, its grid and layers.
     kind : str
-        What the samples are, one of `seqkern.datasets.KINDS`.
+        The kind of samples, one of `seqkern.datasets.KINDS`.
 
     Returns
     -------
@@ -235,9 +235,9 @@ def evaluated_method(
     Raises
     ------
     ParameterError
-        If a kernel does not take data of this kind.
+        If a kernel does not accept this kind of data.
     """
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.kernels import check_kind
     from seqkern.models.method import Method
     from seqkern.models.search import Search
@@ -256,7 +256,7 @@ def evaluated_method(
 
 
 def kernel_sources(method: Method, dataset: Dataset, args: argparse.Namespace) -> dict[str, Source]:
-    """Return where kernel values come from: of kernels with a stored form, from the Gram matrices of the arguments.
+    """Return the source of kernel values: the given Gram matrices for kernels that can be stored.
 
     Parameters
     ----------
@@ -270,18 +270,18 @@ def kernel_sources(method: Method, dataset: Dataset, args: argparse.Namespace) -
     Returns
     -------
     dict of str to Source
-        By the names of the kernels.
+        Sources by kernel name.
 
     Raises
     ------
     ParameterError, GramError
-        If the Gram matrices are not those that are needed.
+        If the Gram matrices do not match the kernels.
     """
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.gram import open_gram
     from seqkern.study.stored_grams import check_stored
 
-    kernels = cast("dict[str, Kernel]", method.kernels)  # a method of the command line has kernels
+    kernels = cast("dict[str, Kernel]", method.kernels)  # a method from the command line has kernels
     _check_grams(args.gram, list(kernels.values()), method.input)
     if args.gram:
         check_stored(dataset, args.dataset)
@@ -294,22 +294,22 @@ def kernel_sources(method: Method, dataset: Dataset, args: argparse.Namespace) -
 
 
 def _check_grams(grams: Sequence[str], kernels: Sequence[Kernel], wanted: str) -> None:
-    """Raise ParameterError unless there is no Gram matrix, or one for each kernel that has a stored form."""
+    """Raise ParameterError unless there is no Gram matrix, or one for each kernel that can be stored."""
     if grams and wanted != "gram":
         raise ParameterError(
-            "the solver is trained without a Gram matrix", file=grams[0], remedy="leave out --gram, or choose csvc"
+            "the solver is trained without a Gram matrix", file=grams[0], remedy="remove --gram, or choose csvc"
         )
     forms = [kernel.stored_form() for kernel in kernels]
     learning = [kernel.name for kernel, form in zip(kernels, forms, strict=True) if form is None]
     needed = sum(len(form.kernels) for form in forms if form is not None)
     if grams and not needed:
         raise ParameterError(
-            f"kernel {learning[0]!r} learns from data, so that one Gram matrix over all units has seen the test parts",
+            f"kernel {learning[0]!r} is fitted to data: a Gram matrix over all samples would include the test sets",
             file=grams[0],
-            remedy="leave out --gram: it is fitted on each training part",
+            remedy="remove --gram; the kernel is fitted on each training set",
         )
     if grams and len(grams) != needed:
         raise ParameterError(
-            f"{len(grams)} Gram matrices for {needed} kernels that have one over all units",
-            remedy="give one for each, in order",
+            f"{len(grams)} Gram matrices for {needed} kernels that need one",
+            remedy="give one for each kernel, in order",
         )

@@ -1,4 +1,4 @@
-"""``seqkern explain``: what the letters and k-mers of new sequences add to a model's decisions."""
+"""``seqkern explain``: contributions of residues and k-mers of new sequences to a model's decision values."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     Parameters
     ----------
     parser : ArgumentParser
-        That of the verb alone.
+        The parser of this verb.
     """
-    parser.add_argument("model", help="file that seqkern train wrote, or LS-GKM")
-    parser.add_argument("fasta", help="new sequences, plain or compressed; - is standard input")
+    parser.add_argument("model", help="model file of seqkern train or LS-GKM")
+    parser.add_argument("fasta", help="FASTA of new sequences, plain or compressed; - for standard input")
     parser.add_argument(
         "-o",
         "--output",
         required=True,
         metavar="DIR",
-        help="folder for index.html, letters.tsv, words.tsv, decisions.tsv and the pictures",
+        help="output folder for index.html, letters.tsv, words.tsv, decisions.tsv and figures",
     )
-    parser.add_argument("--pair", metavar="A:B", help="of several classes, the two whose machine is explained")
+    parser.add_argument("--pair", metavar="A:B", help="multi-class models: explain the classifier of classes A and B")
     parser.add_argument(
-        "--top", type=_count, default=10, metavar="N", help="print the N words of largest weight (default: 10)"
+        "--top", type=_count, default=10, metavar="N", help="print the N k-mers of largest weight (default: 10)"
     )
     parser.add_argument(
         "--plots", type=_count, default=12, metavar="N", help="draw the first N sequences (default: 12)"
@@ -53,12 +53,12 @@ def run(args: argparse.Namespace) -> None:
     Parameters
     ----------
     args : Namespace
-        What `add_arguments` declares, with the values given.
+        The parsed arguments of `add_arguments`.
     """
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from pathlib import Path
 
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.core.errors import ModelError, SeqkernError
     from seqkern.core.progress import progress_counter
     from seqkern.core.text_files import source_name
@@ -70,9 +70,10 @@ def run(args: argparse.Namespace) -> None:
     model = load_given(args)
     if isinstance(model, ResidueModel):
         raise ModelError(
-            "decides about residues by their neighbours, which explain does not take apart",
+            "classifies residues by their neighbours, which explain does not support",
             file=args.model,
-            remedy="see what it predicts: seqkern predict --track; a study's report shows the importance of letters",
+            remedy="draw its predictions with seqkern predict --track; for the importance of residues see a study's "
+            "report",
         )
     try:
         explainer = Explainer(model, args.pair)
@@ -94,7 +95,7 @@ def run(args: argparse.Namespace) -> None:
             n_threads=args.threads,
         )
     if table.dropped:
-        counts["words of small weight left out"] = table.dropped
+        counts["k-mers of small weight left out"] = table.dropped
     tell_counts(counts, name)
     print(Path(args.output) / "index.html")
     if explainer.no_words:
@@ -104,7 +105,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _counting(chunks: Iterable[SequenceSet], counts: dict[str, int]) -> Iterator[SequenceSet]:
-    """Yield the chunks, and add up what the policies of reading touched."""
+    """Yield the chunks, and add up the counts of the reading policies."""
     for X in chunks:
         for what, count in X.counts.items():
             counts[what] = counts.get(what, 0) + count
@@ -112,7 +113,7 @@ def _counting(chunks: Iterable[SequenceSet], counts: dict[str, int]) -> Iterator
 
 
 def _count(text: str) -> int:
-    """Return a whole number."""
+    """Return a non-negative integer."""
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not possible; give a whole number")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a non-negative integer")
     return int(text)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def table_dataset(args: argparse.Namespace) -> Dataset:
-    """Return the Dataset of a table of features and its labels, for ``seqkern train``.
+    """Return the Dataset of a feature table and its labels, for ``seqkern train``.
 
-    Labels are in a column of the table, or in a table of their own.
+    Labels are in a column of the table or in a separate table.
 
     Parameters
     ----------
@@ -31,19 +31,19 @@ def table_dataset(args: argparse.Namespace) -> Dataset:
     Raises
     ------
     LabelError
-        If nothing says which column holds labels, or they do not fit.
+        If the label column is unknown, or the labels do not match.
     SequenceError, FileError
         As for `seqkern.datasets.make_dataset`.
     """
-    # loaded when a verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.datasets import make_dataset
 
     options = {"label": args.label_field}
     if args.labels in ("header", "first-word"):
         raise LabelError(
-            f"a table has no {args.labels} with labels",
+            f"a feature table has no {args.labels} to take labels from",
             file=args.fasta[0],
-            remedy="leave out --labels for a column of the table (--label-field), or name a table of labels",
+            remedy="remove --labels to use a column of the table (--label-field), or give a table of labels",
         )
     check_label_column(args.labels or args.fasta[0], args.label_field)
     if args.labels:
@@ -54,21 +54,21 @@ def table_dataset(args: argparse.Namespace) -> Dataset:
 
 
 def check_label_column(path: str, column: str) -> None:
-    """Refuse a file of labels that is FASTA, or a table without a column for labels.
+    """Raise an error for a file of labels that is FASTA, or a table without the label column.
 
     Parameters
     ----------
     path : str
-        A table; standard input is not looked at.
+        A table; standard input is not checked.
     column : str
-        Name of the column that is wanted.
+        Name of the label column.
 
     Raises
     ------
     LabelError
-        If it is one of these.
+        If the file is one of these.
     """
-    # loaded when a verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.core.text_files import open_lines
 
     if path == "-":
@@ -79,27 +79,28 @@ def check_label_column(path: str, column: str) -> None:
         raise LabelError(
             "is FASTA, not a table",
             file=name,
-            remedy="give a table: its first column is the id; of FASTA, --labels header takes labels from the headers",
+            remedy="give a table whose first column is the id; for FASTA use --labels header to read labels from "
+            "headers",
         )
     columns = first.rstrip("\r\n").split("\t")
-    if len(columns) > 1 and column not in columns:  # without any tab, the reader says so
+    if len(columns) > 1 and column not in columns:  # a file without tabs is reported by the reader
         some = ", ".join(columns[:8]) + (", …" if len(columns) > 8 else "")
         raise LabelError(
-            f"has no column {column!r} with labels",
+            f"has no label column {column!r}",
             file=name,
-            remedy=f"name it with --label-field, or give another table with --labels; columns here: {some}",
+            remedy=f"name it with --label-field, or give another table with --labels; columns: {some}",
         )
 
 
 def read_table(path: PathLike, names: Sequence[str]) -> FeatureTable:
-    """Return the new samples with the features that a model was trained on.
+    """Return new samples with the features that a model was trained on.
 
     Parameters
     ----------
     path : path-like
-        The first column is the id. Other columns besides the features are left out.
+        The first column is the id. Columns that are not features of the model are ignored.
     names : sequence of str, length d
-        The model's features, in order.
+        The model's d features, in order.
 
     Returns
     -------
@@ -113,10 +114,10 @@ def read_table(path: PathLike, names: Sequence[str]) -> FeatureTable:
     SequenceError, FileError
         As `seqkern.datasets.table_files.read_features`.
     """
-    # loaded when a verb runs: its help needs none of it
+    # imported here to keep --help fast
     import numpy as np
 
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.core.text_files import read_cells, source_name
     from seqkern.datasets.table_files import read_features
     from seqkern.sequences.tables import FeatureTable
@@ -124,17 +125,17 @@ def read_table(path: PathLike, names: Sequence[str]) -> FeatureTable:
     header = read_cells(path)[0]
     if header[0].startswith(">"):
         raise ModelError(
-            "is FASTA, and the model was trained on a table of features",
+            "is FASTA, but the model was trained on a feature table",
             file=source_name(path),
-            remedy="give a table with the columns of the training one, or a model of sequences",
+            remedy="give a table with the same columns as in training, or a model of sequences",
         )
     known, given = set(names), set(header[1:])
     missing = next((name for name in names if name not in given), None)
     if missing is not None:
         raise ModelError(
-            f"has no column {missing!r}, a feature that the model was trained on",
+            f"lacks column {missing!r}, a feature of the model",
             file=source_name(path),
-            remedy="give a table with the columns of the training one",
+            remedy="give a table with the same columns as in training",
         )
     X, _ = read_features(path, [name for name in header[1:] if name not in known])
     places = {name: j for j, name in enumerate(X.columns)}

@@ -1,4 +1,4 @@
-"""``seqkern folds``: write the splits of a data set, and what leaks across them."""
+"""``seqkern folds``: write the splits of a data set, and check them for leakage."""
 
 from __future__ import annotations
 
@@ -27,32 +27,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     Parameters
     ----------
     parser : ArgumentParser
-        That of the verb alone.
+        The parser of this verb.
     """
     parser.add_argument("dataset", help="folder that seqkern datasets wrote")
-    parser.add_argument("-o", "--output", required=True, help="folder for the fold files, one for each task")
-    parser.add_argument("--config", help="a study's file: take the settings of its data set --name")
-    parser.add_argument("--name", help="name of the data set in --config (default: its own name)")
+    parser.add_argument("-o", "--output", required=True, help="output folder, with one fold file for each task")
+    parser.add_argument("--config", help="study configuration: use the fold settings of data set --name")
+    parser.add_argument("--name", help="data set in --config (default: the name of the folder)")
     parser.add_argument("--options", help='method and its options as JSON: {"method": "locus", "gap": 400}')
     parser.add_argument(
-        "--method", help="fold method (default: the source's own parts, else stratified, for residues grouped by chain)"
+        "--method",
+        help="fold method (default: predefined splits if any, else stratified; for residues grouped by chain)",
     )
-    parser.add_argument("--k", type=int, help="number of folds (default 5)")
-    parser.add_argument("--seed", type=int, help="seed of everything drawn at random (default 1)")
+    parser.add_argument("--k", type=int, help="number of folds (default: 5)")
+    parser.add_argument("--seed", type=int, help="random seed (default: 1)")
     parser.add_argument("--leakage", help='settings of the leakage check as JSON: {"identity": 0.9}')
-    parser.add_argument("--identity", type=float, help="also report pairs at least this alike, such as 0.9")
-    parser.add_argument("--keep-together", action="store_true", help="keep what the check finds in one fold")
+    parser.add_argument(
+        "--identity", type=float, help="also report pairs with at least this sequence identity, such as 0.9"
+    )
+    parser.add_argument(
+        "--keep-together", action="store_true", help="keep samples that the check pairs in the same fold"
+    )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Make the folds of every task, check them, then write all files.
+    """Make and check the folds of every task, then write all files.
 
     Parameters
     ----------
     args : Namespace
-        What `add_arguments` declares, with the values given.
+        The parsed arguments of `add_arguments`.
     """
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.datasets import load_dataset
     from seqkern.folds import composition_rows, make_folds, write_composition, write_folds
     from seqkern.folds.chains import chain_folds, chain_labels
@@ -69,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
     fold_sets, leaks, composition = [], [], []
     for task in dataset.tasks.values():
         if task.name in RESERVED:
-            raise FoldError(f"a task cannot be called {task.name!r}", file=args.dataset, remedy="rename it")
+            raise FoldError(f"invalid task name {task.name!r}", file=args.dataset, remedy="rename the task")
         method, chosen = _method(options, task, residues is not None)
         with naming_file(args.dataset):
             together = {"links": groups, "chains": dataset.chains}
@@ -86,7 +91,7 @@ def run(args: argparse.Namespace) -> None:
         write_folds(output / f"{foldset.task}.tsv", foldset)
     write_leakage(output / "leakage.tsv", leaks)
     write_composition(output / "composition.tsv", composition)
-    print(_told(dataset.name, fold_sets, leaks, output, "units" if residues is None else "chains"))
+    print(_summary(dataset.name, fold_sets, leaks, output, "samples" if residues is None else "chains"))
 
 
 def _settings(args: argparse.Namespace, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -94,7 +99,7 @@ def _settings(args: argparse.Namespace, name: str) -> tuple[dict[str, Any], dict
     options: dict[str, Any] = {}
     leakage, seed = dict(LEAKAGE), 1
     if args.config:
-        # loaded only where a study is given: costs start-up
+        # imported only where a study is given, for fast start-up
         from seqkern.study import Study
 
         study = Study.load(args.config)
@@ -125,23 +130,25 @@ def _settings(args: argparse.Namespace, name: str) -> tuple[dict[str, Any], dict
 
 
 def _parsed(argument: str, text: str | None) -> dict[str, Any]:
-    """Return the JSON object of an argument, empty if it was not given."""
+    """Return the JSON object of an argument, empty by default."""
     try:
         value = json.loads(text) if text else {}
     except ValueError as error:
-        raise ParameterError(f"{argument} {text!r} is not JSON: {error}", remedy="quote it") from error
+        raise ParameterError(
+            f"{argument} {text!r} is not JSON: {error}", remedy="quote the argument in the shell"
+        ) from error
     if not isinstance(value, dict):
-        raise ParameterError(f"{argument} {text!r} is no JSON object", remedy='write it like {"k": 5}')
+        raise ParameterError(f"{argument} {text!r} is not a JSON object", remedy='write it like {"k": 5}')
     return value
 
 
 def _method(options: Mapping[str, Any], task: Task, of_residues: bool = False) -> tuple[str, dict[str, Any]]:
-    """Return a task's fold method and the options meant for it; the seed goes only to methods that draw.
+    """Return a task's fold method and its options; the seed goes only to methods that draw at random.
 
-    By default parts that the source gives are used. Residues of one chain are never divided: their folds, too, may be
-    given, else chains are.
+    The default is the source's own splits. Residues of one chain are never divided: the source's folds are
+    used if there are any, else folds of chains.
     """
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.folds.methods import options_of
 
     options = dict(options)
@@ -153,12 +160,12 @@ def _method(options: Mapping[str, Any], task: Task, of_residues: bool = False) -
     return method, options
 
 
-def _told(name: str, fold_sets: Sequence[FoldSet], leaks: Sequence[Sequence[Any]], output: Path, unit: str) -> str:
-    """Return one line for the user: how many splits, and what was found across them."""
+def _summary(name: str, fold_sets: Sequence[FoldSet], leaks: Sequence[Sequence[Any]], output: Path, unit: str) -> str:
+    """Return one line for the user: the number of splits, and the leakage found."""
     splits = sum(len(foldset) for foldset in fold_sets)
     words = {
         "identical": f"test {unit} identical to a training {unit.removesuffix('s')}",
-        "contained": "that lie inside one or hold one",
+        "contained": "contained in or containing one",
         "similar": "similar to one",
         "conflict": f"sets of identical {unit} with different labels",
     }

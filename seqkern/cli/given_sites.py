@@ -1,4 +1,4 @@
-"""Windows around given sites for the verbs that apply a model: ``--sites``."""
+"""``--sites`` of the verbs that apply a model: windows around given sites."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ def add_given_sites(parser: argparse.ArgumentParser) -> None:
     Parameters
     ----------
     parser : ArgumentParser
-        That of a verb.
+        The parser of the verb.
     """
     group = parser.add_argument_group("windows around known sites")
     group.add_argument(
         "--sites",
         metavar="WHERE",
-        help="cut the model's windows around these sites of longer records: a TSV with the columns record, position "
-        "and strand, or header, as for seqkern train",
+        help="apply the model to windows around these sites: TSV with the columns record, position "
+        "and strand; or header, as for seqkern train",
     )
 
 
 def site_windows(model: Model, args: argparse.Namespace, policies: Mapping[str, str]) -> SequenceSet:
-    """Return the windows that a model decides about around given sites.
+    """Return the windows around given sites, in the form that a model expects.
 
     Parameters
     ----------
     model : Model
-        Trained on such windows.
+        A model trained on windows.
     args : Namespace
         With ``fasta``, ``sites`` and ``model``.
     policies : mapping of str to str
-        Of reading.
+        For reading FASTA.
 
     Returns
     -------
@@ -52,9 +52,9 @@ def site_windows(model: Model, args: argparse.Namespace, policies: Mapping[str, 
     ModelError
         If the model was not trained on windows around sites.
     SequenceError, FileError
-        For a site, a record or a table that will not do.
+        If a site, a record or the table is invalid.
     """
-    # loaded when a verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.core.errors import ModelError
     from seqkern.core.text_files import source_name
     from seqkern.datasets.data_entry import SiteWindow
@@ -66,7 +66,7 @@ def site_windows(model: Model, args: argparse.Namespace, policies: Mapping[str, 
         raise ModelError(
             "was not trained on windows around sites",
             file=args.model,
-            remedy="train it with --sites and --window, or cut the sequences yourself",
+            remedy="train it with --sites and --window, or cut the windows yourself",
         )
     name = source_name(args.fasta)
     reading_policies = {key: value for key, value in policies.items() if key != "unknown"}

@@ -39,41 +39,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     Parameters
     ----------
     parser : ArgumentParser
-        That of the verb alone.
+        The parser of this verb.
     """
-    parser.add_argument("fasta", nargs="*", help="FASTA, plain or compressed; - is standard input")
-    parser.add_argument("--dataset", metavar="DIR", help="instead of FASTA: a folder of seqkern datasets")
-    parser.add_argument("--against", metavar="FASTA", help="the columns (default: the rows themselves)")
+    parser.add_argument("fasta", nargs="*", help="FASTA files, plain or compressed; - for standard input")
+    parser.add_argument("--dataset", metavar="DIR", help="folder that seqkern datasets wrote, instead of FASTA")
+    parser.add_argument("--against", metavar="FASTA", help="sequences for the columns (default: the same as the rows)")
     kernel = parser.add_mutually_exclusive_group(required=True)
     kernel.add_argument("--kernel", help="kernel, as text or JSON, such as spectrum:k=3")
-    kernel.add_argument("--kernel-config", metavar="YAML", help="take the kernel from a study's config")
-    parser.add_argument("--kernel-name", metavar="NAME", help="the kernel's name in that config")
-    parser.add_argument("-o", "--output", metavar="NPY", help="the matrix; a .json is put beside it")
+    kernel.add_argument("--kernel-config", metavar="YAML", help="take the kernel from a study's configuration")
+    parser.add_argument("--kernel-name", metavar="NAME", help="name of the kernel in that configuration")
+    parser.add_argument("-o", "--output", metavar="NPY", help="output file; its metadata go to a .json file beside it")
     add_sequence_arguments(parser)
     add_windows(parser)
     add_tracks(parser)
-    work = parser.add_argument_group("the work")
+    work = parser.add_argument_group("resources and output")
     work.add_argument("--dtype", choices=("float64", "float32"), default="float64", help="default: float64")
-    work.add_argument("--memory", metavar="SIZE", help="limit, such as 2GB (default: half of what is free)")
+    work.add_argument("--memory", metavar="SIZE", help="memory limit, such as 2GB (default: half of the free memory)")
     add_threads(work)
     work.add_argument(
         "--tile",
         type=_share,
         metavar="I/N",
-        help="compute only the I-th of N shares of the tiles; without it, the missing ones, and assemble",
+        help="compute only the I-th of N shares of the tiles; without it, compute the missing tiles and assemble all",
     )
     work.add_argument(
         "--explain-plan",
         action="store_true",
-        help="say first which algorithm runs, and its cost; without -o, nothing else is done",
+        help="print the chosen algorithm and its predicted cost first; without -o, stop there",
     )
     work.add_argument(
         "--spectrum",
         action="store_true",
-        help="print the smallest and largest eigenvalue and the share of negative mass, and keep them beside the "
-        "matrix in .spectrum.tsv; without -o, only print them",
+        help="print the smallest and largest eigenvalue and the share of negative mass; with -o, also write them to "
+        ".spectrum.tsv beside the matrix",
     )
-    work.add_argument("--cost", metavar="JSON", help="write what each stage cost")
+    work.add_argument("--cost", metavar="JSON", help="write the cost of each stage to this file")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -82,9 +82,9 @@ def run(args: argparse.Namespace) -> None:
     Parameters
     ----------
     args : Namespace
-        What `add_arguments` declares, with the values given.
+        The parsed arguments of `add_arguments`.
     """
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.core.archive import check_writable
     from seqkern.core.cost import Clock, write_cost
     from seqkern.core.errors import ParameterError
@@ -92,10 +92,10 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.gram import compute_gram, compute_tile, count_tiles
 
     if not args.output and not args.explain_plan and not args.spectrum:
-        remedy = "give -o FILE.npy, or --explain-plan or --spectrum without it"
-        raise ParameterError("there is no place for the matrix", remedy=remedy)
+        remedy = "add -o FILE.npy, or --explain-plan or --spectrum to print only"
+        raise ParameterError("no output file given for the matrix", remedy=remedy)
     if args.spectrum and (args.against or args.tile):
-        raise ParameterError("--spectrum is of a whole square matrix", remedy="leave out --against and --tile")
+        raise ParameterError("--spectrum needs the whole square matrix", remedy="remove --against and --tile")
     clock = Clock()
     kernel = _kernel(args)
     if args.cost:
@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> None:
         if kernel.data_dependent:
             kernel.fit(X if Y is None else Y)
             learned = f"all {len(X)} {_noun(X)}" if Y is None else f"the {len(Y)} {_noun(Y)} of {args.against}"
-            print(f"seqkern: kernel {kernel.name} learned from {learned}", file=sys.stderr)
+            print(f"seqkern: kernel {kernel.name} fitted to {learned}", file=sys.stderr)
             clock.lap("fit")
         if args.explain_plan:
             _explain(kernel, X, Y, args.dtype)
@@ -142,13 +142,13 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _noun(X: Data) -> str:
-    """Return what the samples of a set are called."""
-    return "sequences" if hasattr(X, "alphabet") else "units"
+    """Return the noun for the samples of a set."""
+    return "sequences" if hasattr(X, "alphabet") else "samples"
 
 
 def _spectrum(gram: GramMatrix, path: str | None) -> Spectrum:
-    """Return the Spectrum of a matrix, kept in its file beside it if it has one."""
-    # loaded when the verb runs: its help needs none of it
+    """Return the Spectrum of a matrix, cached in a file beside it."""
+    # imported here to keep --help fast
     from seqkern.gram.matrix import spectrum_path
     from seqkern.gram.spectrum import spectrum, write_spectrum
 
@@ -162,20 +162,20 @@ def _share(text: str) -> tuple[int, int]:
     """Return i and n of ``i/n``."""
     match = re.fullmatch(r"(\d+)/(\d+)", text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        raise argparse.ArgumentTypeError(f"{text!r} is no share; write it like 3/8")
+        raise argparse.ArgumentTypeError(f"{text!r} is not I/N; write for example 3/8")
     return int(match[1]), int(match[2])
 
 
 def _kernel(args: argparse.Namespace) -> Kernel:
-    """Return the kernel that the arguments name; say so if its transforms and repair are left out."""
-    # loaded when the verb runs: its help needs none of it
+    """Return the kernel that the arguments name; note if its transforms and repair are left out."""
+    # imported here to keep --help fast
     from seqkern.study.kernel_entries import KernelEntry
 
     entry = _configured(args) if args.kernel is None else KernelEntry.parse(args.kernel)
     if entry.transforms:
         print(
-            "seqkern: transforms and repair are fitted on a training part: train and evaluate apply them; "
-            "this is the matrix without",
+            "seqkern: this matrix is without the kernel's transforms and repair, which seqkern train and seqkern "
+            "evaluate fit on each training set",
             file=sys.stderr,
         )
     return entry.kernel
@@ -183,7 +183,7 @@ def _kernel(args: argparse.Namespace) -> Kernel:
 
 def _configured(args: argparse.Namespace) -> KernelEntry:
     """Return the KernelEntry in the study's configuration."""
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.core.errors import ConfigError, unknown_name
     from seqkern.study.kernel_entries import KernelEntry
     from seqkern.study.study import Study
@@ -200,21 +200,21 @@ def _configured(args: argparse.Namespace) -> KernelEntry:
     entry = kernels[args.kernel_name]
     if not isinstance(entry, KernelEntry):
         names = " or ".join(one.name for one in entry.candidates)
-        problem = f"{args.kernel_name!r} is a choice of kernels"
+        problem = f"{args.kernel_name!r} stands for several kernels"
         raise ConfigError(problem, file=args.kernel_config, remedy=f"add --kernel-name {names}")
     return entry
 
 
 def _data(args: argparse.Namespace, kernel: Kernel) -> tuple[Data, SequenceSet | None, str]:
-    """Return rows, columns (or None) and what to call them in messages."""
-    # loaded when the verb runs: its help needs none of it
+    """Return rows, columns (or None) and the name of the source for messages."""
+    # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
     from seqkern.kernels import check_kind
 
     if bool(args.fasta) == bool(args.dataset):
-        raise ParameterError("one source of sequences is needed", remedy="give FASTA files, or --dataset")
+        raise ParameterError("give one source of sequences", remedy="give either FASTA files or --dataset")
     if args.dataset:
-        # loaded when the verb runs: its help needs none of it
+        # imported here to keep --help fast
         from seqkern.datasets import load_dataset
         from seqkern.study.stored_grams import check_stored
 
@@ -226,24 +226,30 @@ def _data(args: argparse.Namespace, kernel: Kernel) -> tuple[Data, SequenceSet |
         }
         for option, value in given.items():
             if value:
-                raise ParameterError(f"{option} goes with FASTA files", remedy=f"leave out --dataset or {option}")
+                raise ParameterError(f"{option} needs FASTA files", remedy=f"remove --dataset or {option}")
         dataset = load_dataset(args.dataset)
         check_stored(dataset, args.dataset)
         check_kind(kernel, dataset.kind, file=args.dataset)
         return dataset.X, None, args.dataset
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.sequences.fasta import read_fasta
 
     for path in args.fasta:
         if (Path(path) / "data.npz").is_file():
-            raise ParameterError("is the folder of a data set", file=path, remedy=f"give it as --dataset {path}")
+            raise ParameterError("is a data-set folder, not FASTA", file=path, remedy=f"give it as --dataset {path}")
 
     source = ", ".join(args.fasta)
     check_kind(kernel, "sequences", file=source)
     if args.against and windows_of(args):
-        raise ParameterError("--against goes without windows", remedy="cut both, and give them as two files")
+        raise ParameterError(
+            "--against does not work with --window and --sites",
+            remedy="cut the windows first, and give them as two files",
+        )
     if profiles_of(args) and windows_of(args):
-        raise ParameterError("profiles are of whole sequences", remedy="cut no windows here, or do it in a study")
+        raise ParameterError(
+            "profiles need whole sequences, not windows",
+            remedy="remove --window and --sites, or cut the windows in a study",
+        )
     with_tracks = read_tracks(args, kernel)
     alphabet, columns = args.alphabet or kernel.alphabet, None
     if args.against:
@@ -257,7 +263,7 @@ def _data(args: argparse.Namespace, kernel: Kernel) -> tuple[Data, SequenceSet |
 
 def _windows(args: argparse.Namespace, alphabet: str | Alphabet | None) -> SequenceSet:
     """Return the windows around sites of the FASTA files."""
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.datasets.data_entry import SiteWindow
     from seqkern.datasets.site_windows import cut_around_sites
     from seqkern.sequences.fasta import read_records
@@ -271,10 +277,10 @@ def _windows(args: argparse.Namespace, alphabet: str | Alphabet | None) -> Seque
 
 def _explain(kernel: Kernel, X: Data, Y: Data | None, dtype: str) -> None:
     """Print the kernel's plan and the size of the matrix."""
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     import numpy as np
 
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.core.memory import format_bytes
 
     plan = kernel.plan(X, Y)

@@ -1,4 +1,4 @@
-"""``seqkern importance``: train one method on a data set of windows, and show what matters at each position."""
+"""``seqkern importance``: train one method on windows, and show the importance of each position."""
 
 from __future__ import annotations
 
@@ -35,26 +35,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     Parameters
     ----------
     parser : ArgumentParser
-        That of the verb alone.
+        The parser of this verb.
     """
     parser.add_argument("dataset", help="folder that seqkern datasets wrote")
     parser.add_argument(
-        "--folds", help="folder that seqkern folds wrote: of a single split, the training part alone is trained on"
+        "--folds", help="folder that seqkern folds wrote; with a single split, train on its training set only"
     )
     parser.add_argument("--kernel", required=True, help="kernel, as text or JSON, such as weighted_degree:degree=6")
     parser.add_argument("--solver", required=True, help="solver, as text or JSON; a list of values is a grid")
     add_inner_loop(parser)
-    parser.add_argument("--seed", type=int, default=1, help="seed of the inner folds (default 1)")
-    parser.add_argument("--pair", metavar="A:B", help="of several classes, the two whose machine is shown")
-    parser.add_argument("--order", type=int, help="letters of the longest words (default: 3; of many letters 2)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the inner folds (default: 1)")
+    parser.add_argument("--pair", metavar="A:B", help="multi-class: show the classifier of classes A and B")
     parser.add_argument(
-        "--background", choices=("frequencies", "uniform"), default="frequencies", help="random letters"
+        "--order", type=int, help="maximum k-mer length (default: 3, or 2 for alphabets of more than five letters)"
     )
-    parser.add_argument("--site", type=int, metavar="N", help="position, from 1, that is offset 0 in the pictures")
-    parser.add_argument("--section", type=_section, metavar="A:B", help="positions to draw larger: --section=-50:20")
-    parser.add_argument("--memory", metavar="SIZE", help="limit, such as 2GB (default: half of what is free)")
+    parser.add_argument(
+        "--background",
+        choices=("frequencies", "uniform"),
+        default="frequencies",
+        help="background distribution of letters (default: frequencies)",
+    )
+    parser.add_argument("--site", type=int, metavar="N", help="position (from 1) labelled 0 in the figures")
+    parser.add_argument(
+        "--section", type=_section, metavar="A:B", help="positions to enlarge, such as --section=-50:20"
+    )
+    parser.add_argument("--memory", metavar="SIZE", help="memory limit, such as 2GB (default: half of the free memory)")
     add_threads(parser)
-    parser.add_argument("-o", "--output", required=True, help="folder for the model, the table and the pictures")
+    parser.add_argument("-o", "--output", required=True, help="output folder for the model, the table and the figures")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -63,9 +70,9 @@ def run(args: argparse.Namespace) -> None:
     Parameters
     ----------
     args : Namespace
-        What `add_arguments` declares, with the values given.
+        The parsed arguments of `add_arguments`.
     """
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.core.archive import check_writable
     from seqkern.datasets import load_dataset
     from seqkern.explain import Explainer
@@ -99,13 +106,13 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _training_part(dataset: Dataset, args: argparse.Namespace) -> tuple[SequenceSet, Labels, str | None]:
-    """Return the windows to train on, their labels, and the split whose training part they are or None."""
-    # loaded when the verb runs: its help needs none of it
+    """Return the training windows, their labels, and the split of that training set or None."""
+    # imported here to keep --help fast
     from seqkern.folds import read_folds
 
     if dataset.kind != "sequences" or len(dataset.tasks) != 1:
         raise ParameterError(
-            f"{dataset.name} is no set of sequences with a single task",
+            f"{dataset.name} is not a set of sequences with a single task",
             remedy="choose a data set of windows of one length",
         )
     task = dataset.task()
@@ -120,7 +127,7 @@ def _training_part(dataset: Dataset, args: argparse.Namespace) -> tuple[Sequence
     if X.lengths.min() != X.lengths.max():
         odd = int((X.lengths != X.lengths[0]).argmax())
         raise ParameterError(
-            f"sequence {X.ids[odd]!r} has {X.lengths[odd]} letters, the first {X.lengths[0]}: positions do not compare",
+            f"sequence {X.ids[odd]!r} has length {X.lengths[odd]}, the first {X.lengths[0]}; all must have one length",
             remedy="choose a data set of windows of one length",
         )
     return X, task.labels.take(rows), part
@@ -128,7 +135,7 @@ def _training_part(dataset: Dataset, args: argparse.Namespace) -> tuple[Sequence
 
 def _trained(X: SequenceSet, labels: Labels, notes: dict[str, Any], args: argparse.Namespace) -> Model:
     """Return the Model."""
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.kernels import check_kind
     from seqkern.models.training import train_model
     from seqkern.solvers.explainable import check_solver
@@ -158,8 +165,8 @@ def _trained(X: SequenceSet, labels: Labels, notes: dict[str, Any], args: argpar
 
 
 def _letters(X: SequenceSet, labels: Labels, model: Model) -> tuple[npt.NDArray[np.int64], str]:
-    """Return how many positive windows carry each letter at each position, int64 (L, letters), and what they are."""
-    # loaded when the verb runs: its help needs none of it
+    """Return the counts of letters at each position of the positive windows, int64 (L, letters), and their name."""
+    # imported here to keep --help fast
     import numpy as np
 
     if model.kind == "binary":
@@ -170,8 +177,8 @@ def _letters(X: SequenceSet, labels: Labels, model: Model) -> tuple[npt.NDArray[
 
 
 def _means(explainer: Explainer, X: SequenceSet, n_threads: int | None) -> LetterMeans | None:
-    """Return the LetterMeans over the windows trained on, where the kernel has no importance matrices."""
-    # loaded when the verb runs: its help needs none of it
+    """Return the LetterMeans over the training windows, for kernels without importance matrices."""
+    # imported here to keep --help fast
     from seqkern.explain.poim import LetterMeans, has_poim
 
     if has_poim(explainer.model.kernel):
@@ -183,11 +190,11 @@ def _means(explainer: Explainer, X: SequenceSet, n_threads: int | None) -> Lette
 
 
 def _write_summary(path: Path, model: Model, part: str | None, args: argparse.Namespace) -> None:
-    """Write what was trained, for the report."""
-    # loaded when the verb runs: its help needs none of it
+    """Write a description of the training, for the report."""
+    # imported here to keep --help fast
     import json
 
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.core.archive import atomic_write
 
     record = model.record
@@ -205,7 +212,7 @@ def _write_summary(path: Path, model: Model, part: str | None, args: argparse.Na
 
 
 def _first(site: int | None, dataset: Dataset, X: SequenceSet) -> int | None:
-    """Return what the first position is called: of windows around residues by the distance from the middle one."""
+    """Return the label of the first position: for windows around residues its distance from the middle."""
     if site is None:
         return None if dataset.residues is None else -(dataset.residues.window // 2)
     return 1 - _site(site, X)
@@ -222,5 +229,5 @@ def _section(text: str) -> tuple[int, int]:
     """Return the first and last position of a section."""
     match = SECTION.fullmatch(text)
     if match is None or int(match[1]) > int(match[2]):
-        raise argparse.ArgumentTypeError(f"{text!r} is no section; give first and last position, such as -50:20")
+        raise argparse.ArgumentTypeError(f"{text!r} is not A:B; give the first and last position, such as -50:20")
     return int(match[1]), int(match[2])

@@ -16,10 +16,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     Parameters
     ----------
     parser : ArgumentParser
-        That of the verb alone.
+        The parser of this verb.
     """
     parser.add_argument("folder", help="a new or empty folder")
-    parser.add_argument("--demo", action="store_true", help="with the configuration of the demo, which needs no data")
+    parser.add_argument("--demo", action="store_true", help="use the demo's configuration, which needs no data")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -28,13 +28,13 @@ def run(args: argparse.Namespace) -> None:
     Parameters
     ----------
     args : Namespace
-        What `add_arguments` declares, with the values given.
+        The parsed arguments of `add_arguments`.
     """
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.study.workflow_files import STARTER, write_workflow
 
     name = re.sub(r"[^\w.-]+", "_", Path(args.folder).resolve().name) or "study"
     path = write_workflow(args.folder, config=None if args.demo else STARTER.format(name=name))
     if not args.demo:
-        print(f"{path}: name your FASTA files here")
+        print(f"edit {path}: enter your FASTA files")
     print(f"then run: cd {shlex.quote(args.folder)} && snakemake --cores all")

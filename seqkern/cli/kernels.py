@@ -1,4 +1,4 @@
-"""``seqkern kernels``: list the kernels and Gram transforms with their parameters, or one of them in full."""
+"""``seqkern kernels``: list the kernels and Gram transforms with their parameters, or show one in full."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     Parameters
     ----------
     parser : ArgumentParser
-        That of the verb alone.
+        The parser of this verb.
     """
     parser.add_argument("name", nargs="?", help="show this kernel or transform in full (default: list all)")
 
@@ -31,9 +31,9 @@ def run(args: argparse.Namespace) -> None:
     Parameters
     ----------
     args : Namespace
-        What `add_arguments` declares, with the values given.
+        The parsed arguments of `add_arguments`.
     """
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.gram.transforms import TRANSFORMS
     from seqkern.kernels import KERNELS
 
@@ -43,22 +43,25 @@ def run(args: argparse.Namespace) -> None:
         cls = KERNELS.get(args.name)
         print(f"{in_full(cls)}\n\n{traits(cls)}")
     else:
-        print("Kernels. In a config {kernel: spectrum, k: 3}, on the command line spectrum:k=3; sums with +.\n")
+        print("Kernels. Configuration: {kernel: spectrum, k: 3}; command line: spectrum:k=3; + adds kernels.\n")
         for cls in KERNELS.classes.values():
             print(entry(cls, traits(cls)))
-        print("Gram transforms, fitted on the training part: transforms: [centre] in a kernel's config entry. Those")
-        print("against negative eigenvalues also by the key repair: clip, flip, shift or empirical_map.\n")
+        print(
+            "Gram transforms, fitted on the training set. Configuration of the kernel: transforms: [centre]. For "
+            "negative"
+        )
+        print("eigenvalues also by the key repair: clip, flip, shift or empirical_map.\n")
         for cls in TRANSFORMS.classes.values():
             print(entry(cls))
 
 
 def traits(cls: type[Kernel]) -> str:
-    """Return as one line what a kernel takes, whether it is positive semi-definite, whether it learns.
+    """Return one line on a kernel: its input, whether it is positive semi-definite, whether it is fitted.
 
     Parameters
     ----------
     cls : type of Kernel
-        None of its instances is asked.
+        The class; no instance is needed.
 
     Returns
     -------
@@ -68,24 +71,24 @@ def traits(cls: type[Kernel]) -> str:
     --------
     >>> from seqkern.kernels import SpectrumKernel
     >>> traits(SpectrumKernel)
-    'takes sequences; positive semi-definite'
+    'input: sequences; positive semi-definite'
     """
-    takes = _of_class(cls, "accepts") or "what the kernels inside it take"
+    takes = _of_class(cls, "accepts") or "as for its base kernels"
     definite = {
         True: "positive semi-definite",
         False: "not positive semi-definite",
-        None: "positive semi-definite if its parameters, or the kernels inside it, make it so",
+        None: "positive semi-definite for some parameters only",
     }
     learns = {
-        True: ["learns from the training part"],
+        True: ["fitted on the training set"],
         False: [],
-        None: ["learns from the training part if a kernel inside it, or a parameter, does"],
+        None: ["fitted on the training set for some parameters only"],
     }
     words = [definite[_of_class(cls, "positive_semidefinite")], *learns[_of_class(cls, "data_dependent")]]
-    return "; ".join([f"takes {takes}", *words])
+    return "; ".join([f"input: {takes}", *words])
 
 
 def _of_class(cls: type, name: str) -> Any:
-    """Return a class attribute, or None where it is a property: known of an instance only."""
+    """Return a class attribute, or None for a property, whose value depends on the instance."""
     value = inspect.getattr_static(cls, name)
     return None if isinstance(value, property) else value

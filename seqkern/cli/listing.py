@@ -1,4 +1,4 @@
-"""How a verb lists classes: each with its parameters and defaults, or one of them in full."""
+"""Lists of classes: each with its parameters and defaults, or one of them in full."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ WIDTH = 100
 
 
 def entry(cls: Any, *lines: str, name: str | None = None) -> str:
-    """Return a class in brief: name, first sentence of its docstring, `lines`, parameters with defaults.
+    """Return a class in brief: name, first sentence of the docstring, `lines`, parameters with defaults.
 
     Parameters
     ----------
     cls : type
         A kernel, solver, selector, transform or layer.
     *lines : str
-        What else is told of it.
+        Further lines.
     name : str, optional
-        By default that of the class in configs.
+        Default: the name of the class in configurations.
 
     Returns
     -------
     str
-        Of several lines, the last one empty.
+        Several lines, the last one empty.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def in_full(cls: Any, name: str | None = None) -> str:
     cls : type
         As for `entry`.
     name : str, optional
-        By default that of the class in configs.
+        Default: the name of the class in configurations.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def _parameter(parameter: inspect.Parameter) -> str:
 
 
 def _text(value: object) -> str:
-    """Return a value as configs write it."""
+    """Return a value as written in configurations."""
     return str(value).lower() if isinstance(value, bool | None) else str(value)
 
 

@@ -1,4 +1,4 @@
-"""Notice that a file of sequences holds states of residues: H, E and C are amino acids as well."""
+"""Detect files of residue states given as sequences: H, E and C are amino acids as well."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from seqkern.sequences.sequence_set import SequenceSet
 
 SHORTEST = 20
-"""Letters, less of which may be a peptide that happens to be written with the letters of states."""
+"""Minimum number of letters: a shorter peptide may happen to consist of letters of states."""
 
 
 class LooksLikeStates:
-    """Watches the chains that a model of residues is applied to.
+    """Watches the chains that a residue model is applied to.
 
     Parameters
     ----------
     file : str
-        What the chains are read from, for the warnings.
+        Source of the chains, for the warnings.
     model : ResidueModel
-        Only one of proteins is watched: their alphabet holds many letters that are not states.
+        The model; checks are made for proteins only, whose alphabet has many letters that are not states.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class LooksLikeStates:
     """
 
     def __init__(self, file: str, model: ResidueModel) -> None:
-        # loaded when a verb runs: its help needs none of it
+        # imported here to keep --help fast
         from seqkern.residues.states import DSSP, OF_PROTEINS
 
         self.file, letters = file, cast("Alphabet", model.alphabet).letters
@@ -43,17 +43,17 @@ class LooksLikeStates:
         self._first: str | None = None
 
     def see(self, chains: SequenceSet) -> None:
-        """Look at some chains; warn of the first one whose second half looks like the states of the first half.
+        """Check some chains; warn of the first one whose second half looks like the states of its first half.
 
         Parameters
         ----------
         chains : SequenceSet
-            In the alphabet of the model.
+            Chains in the alphabet of the model.
         """
-        # loaded when a verb runs: its help needs none of it
+        # imported here to keep --help fast
         import numpy as np
 
-        # loaded when the verb runs: its help needs none of it
+        # imported here to keep --help fast
         from seqkern.sequences.alphabets import MASK
 
         if not self.watches:
@@ -65,19 +65,19 @@ class LooksLikeStates:
             if not (odd or self._told) and half >= SHORTEST and other[:half].any() and not other[half:].any():
                 self._told = True
                 _warn(
-                    f"{self.file}: the second half of record {name!r} looks like the states of the first: if the file "
-                    "holds letters and states together, name it as --states too, or give the letters alone"
+                    f"{self.file}: the second half of record {name!r} looks like the states of its first half; if "
+                    "the file holds residues and states, also give it as --states, or remove the states"
                 )
             self._first = name if self._first is None else self._first
             self._total += len(codes)
             self._others += int(other.sum())
 
     def end(self) -> None:
-        """Warn if all that was seen are letters of states."""
+        """Warn if all chains consist of letters of states."""
         if self.watches and not self._others and self._total >= SHORTEST:
             _warn(
-                f"{self.file}: all records, from {self._first!r} on, hold only letters of states (H, E, C, …): is this "
-                "a file of states instead of sequences? it was read as amino acids"
+                f"{self.file}: all records, from {self._first!r} on, consist of letters of states (H, E, C, …) and "
+                "were read as amino acids; give the sequences, not a file of states"
             )
 
 

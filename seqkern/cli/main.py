@@ -1,7 +1,7 @@
 """``seqkern VERB …``: find the verb's module, parse, run, and turn errors into one line and an exit code.
 
-The table of verbs is static so that ``seqkern --help`` imports nothing heavy; a module is imported only when
-its verb is called. It offers ``EXAMPLE``, ``add_arguments(parser)`` and ``run(args)``, and where one is not enough,
+The table of verbs is static, so that ``seqkern --help`` imports nothing heavy; a verb's module is imported only when
+the verb is called. It provides ``EXAMPLE``, ``add_arguments(parser)`` and ``run(args)``, and optionally
 ``MORE_EXAMPLES``.
 """
 
@@ -20,28 +20,28 @@ from seqkern import __version__
 from seqkern.core.errors import SeqkernError
 
 VERBS = {
-    "demo": "run the demo in a new folder: from generated sequences to a report",
-    "init": "put the workflow and a configuration into a new folder",
-    "simulate": "make demo data: splice sites, protein superfamilies, states of residues",
-    "datasets": "encode a study's data set once, or list the public ones",
-    "folds": "write the splits of a data set, and check them for leaks",
-    "check": "tell, before any kernel is computed, whether solvers can learn every training part",
+    "demo": "run the demo in a new folder, from simulated sequences to the report",
+    "init": "create a study folder with the workflow and a configuration",
+    "simulate": "simulate splice sites, protein superfamilies, a genome or secondary structure",
+    "datasets": "encode a study's data set, or list the public data sets",
+    "folds": "split a data set, and check the splits for leakage",
+    "check": "check that every training set suits its solver (no kernel is computed)",
     "gram": "compute a Gram matrix from FASTA or from a data set",
     "baseline": "evaluate trivial baselines: majority class, length and composition",
-    "evaluate": "train and test over all folds; hyperparameters by an inner loop",
-    "compare": "tell which methods are better than which, with what certainty",
-    "importance": "train a method on windows, and show what matters at each position",
-    "report": "write the HTML page and the tables of a study",
-    "train": "train a model that can be applied to new sequences",
+    "evaluate": "cross-validate a method, with hyperparameters from an inner loop",
+    "compare": "test which methods differ significantly",
+    "importance": "train a method on windows, and show the importance of each position",
+    "report": "write the HTML report and the tables of a study",
+    "train": "train a model for new sequences",
     "predict": "apply a model to new sequences",
-    "explain": "show which letters and words of new sequences a model's decisions rest on",
+    "explain": "show how residues and k-mers contribute to a model's decisions",
     "kernels": "list the kernels and their parameters",
-    "solvers": "list the solvers, selectors of features and layers, with their parameters",
+    "solvers": "list the solvers, feature selectors and layers, and their parameters",
 }
 
 
 class Parser(argparse.ArgumentParser):
-    r"""A parser whose complaints are one line.
+    r"""A parser that reports errors in one line.
 
     Examples
     --------
@@ -50,12 +50,12 @@ class Parser(argparse.ArgumentParser):
     """
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong on standard error, and leave with exit code 2.
+        """Print an error on standard error, and exit with code 2.
 
         Parameters
         ----------
         message : str
-            As argparse has it; it is put in one line.
+            As from argparse; joined to one line.
         """
         self.exit(2, f"seqkern: {' '.join(message.split())}; see {self.prog} --help\n")
 
@@ -66,7 +66,7 @@ def build_parser(verb: str | None = None) -> Parser:
     Parameters
     ----------
     verb : str, optional
-        The only verb whose arguments are filled in: its module is imported.
+        The only verb whose arguments are added: its module is imported.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def build_parser(verb: str | None = None) -> Parser:
     parser = Parser(
         prog="seqkern",
         description="Classify biological sequences with string kernels, SVM and P-SVM.",
-        epilog="seqkern VERB --help tells more, with an example.",
+        epilog="See seqkern VERB --help for the arguments and an example.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="store_true", help="print the version and the build's digest")
@@ -109,12 +109,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        The arguments without the command; by default those of the process.
+        The arguments after the command name (default: those of the process).
 
     Returns
     -------
     int
-        The exit code: 0, 1 (an error of input) or 2 (wrong usage); 130 where it was interrupted.
+        The exit code: 0, 1 (bad input), 2 (wrong usage) or 130 (interrupted).
 
     Examples
     --------
@@ -125,7 +125,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     verb = next((word for word in argv if not word.startswith("-")), None)
     parser = build_parser(verb if verb in VERBS else None)
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(AttributeError):  # a name from a file may hold what a terminal cannot show
+        with contextlib.suppress(
+            AttributeError
+        ):  # a name from a file may contain characters that the terminal cannot show
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # suppressed
     try:
         args, unknown = parser.parse_known_args(_joined(argv))
@@ -134,7 +136,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:
         return stop.code  # type: ignore[return-value]  # argparse gives a number
     if args.version:
-        # loaded when the verb runs: its help needs none of it
+        # imported here to keep --help fast
         from seqkern.core.build import build_digest
 
         print(f"seqkern {__version__} ({build_digest()})")
@@ -146,7 +148,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _refuse(unknown: Sequence[str], parser: argparse.ArgumentParser, verb: str | None) -> NoReturn:
-    """Leave with exit code 2 for arguments that a verb does not know, and name the nearest option."""
+    """Exit with code 2 for unknown arguments, and name the nearest option."""
     if verb in VERBS:
         parser = next(action for action in parser._actions if action.dest == "verb").choices[verb]  # type: ignore[index]
     words = [word.partition("=")[0] for word in unknown if word.startswith("-")]
@@ -156,9 +158,9 @@ def _refuse(unknown: Sequence[str], parser: argparse.ArgumentParser, verb: str |
 
 
 def _joined(argv: Sequence[str]) -> list[str]:
-    """Return the arguments with each window as ``--window=-60:+80``: by itself, the parser takes it for an option.
+    """Return the arguments with each window as ``--window=-60:+80``: else argparse takes it for an option.
 
-    Likewise a section.
+    The same for sections.
     """
     joined, rest = [], iter(argv)
     for word in rest:
@@ -168,24 +170,24 @@ def _joined(argv: Sequence[str]) -> list[str]:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Run a parsed verb; one line on standard error for what a user can correct."""
+    """Run a parsed verb; print errors that a user can correct in one line on standard error."""
     try:
         return args.run(args) or 0
     except SeqkernError as error:
         print(f"seqkern: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("seqkern: interrupted; run the same command again to go on", file=sys.stderr)
+        print("seqkern: interrupted; repeat the command to resume", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # The reader of our output has gone; nothing more can be said, not even at interpreter exit.
+        # The reader of the output has gone: print nothing more, not even at interpreter exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except MemoryError:
         print("seqkern: out of memory; set a memory limit or use fewer sequences", file=sys.stderr)
         return 1
     except RecursionError:
-        print("seqkern: something given is nested too deeply to be read; make it flatter", file=sys.stderr)
+        print("seqkern: the input is nested too deeply; reduce the nesting", file=sys.stderr)
         return 1
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""

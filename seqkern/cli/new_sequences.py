@@ -1,4 +1,4 @@
-"""A model and the new sequences that it is applied to, as the verbs `predict` and `explain` take them."""
+"""The model and the new sequences of the verbs `predict` and `explain`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def load_given(args: argparse.Namespace) -> Model | ResidueModel:
-    """Return the model that is given; where the model and the sequences are exchanged, say so.
+    """Return the given model; report model and sequences given in the wrong order.
 
     Parameters
     ----------
@@ -36,10 +36,10 @@ def load_given(args: argparse.Namespace) -> Model | ResidueModel:
     ModelError, FileError
         If the file is not a model.
     """
-    # loaded when a verb runs: its help needs none of it
+    # imported here to keep --help fast
     import zipfile
 
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.core.errors import ModelError
     from seqkern.models.loading import load_model
     from seqkern.models.lsgkm_file import is_lsgkm
@@ -50,42 +50,42 @@ def load_given(args: argparse.Namespace) -> Model | ResidueModel:
         if args.fasta != "-" and not zipfile.is_zipfile(args.model):
             with contextlib.suppress(OSError, FileError):
                 if zipfile.is_zipfile(args.fasta) or is_lsgkm(args.fasta):
-                    error.problem = "is no model"
-                    error.remedy = f"the model comes first, before the new sequences: {args.fasta} {args.model}"
+                    error.problem = "is not a model file"
+                    error.remedy = f"give the model before the sequences: {args.fasta} {args.model}"
         raise
 
 
 def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) -> Iterator[SequenceSet | FeatureTable]:
     """Read the sequences under the model's policies, with their tracks.
 
-    With ``--sites`` the windows around these, in one set; so are, with the track of their states, those of a file of
-    letters and states `together`.
+    With ``--sites`` one set of the windows around them. A file of residues and states `together` is also read as one
+    set, with the states as a track.
 
     Parameters
     ----------
     model : Model
-        The one that is applied; of residues that of their windows.
+        The model; for residues that of their windows.
     args : Namespace
         With ``fasta`` and ``sites``, the policies, tracks and profiles.
     together : bool
-        Whether the file holds letters and states: they are read at once, with the track of the states.
+        Whether the file holds residues and states: it is read at once, with the states as a track.
 
     Yields
     ------
     SequenceSet or FeatureTable
-        A set of bounded size; of ``--sites`` one set of the windows around these; of features one table.
+        Sets of bounded size; with ``--sites`` one set of windows; for features one table.
 
     Raises
     ------
     SequenceError, FileError, ParameterError
-        If what is given cannot be read, or does not go with the model.
+        If the input cannot be read, or does not suit the model.
     """
-    # loaded when a verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.core.errors import LetterError
     from seqkern.sequences.fasta import iter_fasta
 
     if model.alphabet is None:
-        # loaded when a verb runs: its help needs none of it
+        # imported here to keep --help fast
         from seqkern.cli.feature_tables import read_table
 
         yield read_table(args.fasta, cast("FeatureTable", model.support).columns)
@@ -95,16 +95,16 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
     policies: dict[str, Any] = {
         key: given[key] or model.policies[key] for key in given if given[key] or key in model.policies
     }
-    if policies.get("ids") == "suffix":  # repeats would have to be remembered
+    if policies.get("ids") == "suffix":  # would need all earlier ids
         policies["ids"] = "header"
     if args.sites is not None:
         if profiles_of(args):
-            raise ParameterError("profiles are of whole sequences", remedy="leave out --sites")
+            raise ParameterError("profiles need whole sequences, not windows", remedy="remove --sites")
         yield site_windows(model, args, policies)
         return
     try:
         if together:
-            # loaded when a verb runs: its help needs none of it
+            # imported here to keep --help fast
             from seqkern.residues.states import read_letters_and_states
 
             reading = read_letters_and_states(args.fasta, classes=model.classes, alphabet=model.alphabet, **policies)
@@ -114,13 +114,13 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
             _check_windows(model, X)
             yield with_tracks(X)
     except LetterError as error:
-        error.problem += ", in which the model was trained"
-        error.remedy = "give sequences like those of the training, or --unknown mask or skip"
+        error.problem += ", the model's alphabet"
+        error.remedy = "give sequences of the model's alphabet, or add --unknown mask or skip"
         raise
 
 
 def _check_windows(model: Model, X: SequenceSet) -> None:
-    """Raise SequenceError for a record of another length than the windows that the model was trained on."""
+    """Raise SequenceError for a record whose length differs from that of the training windows."""
     window = model.window
     if window is None or not model.kernel.equal_lengths:
         return
@@ -128,7 +128,7 @@ def _check_windows(model: Model, X: SequenceSet) -> None:
     if other.any():
         i = int(other.argmax())
         raise SequenceError(
-            f"has {X.lengths[i]} letters, the model decides about windows {window} of {window.length}",
+            f"has length {X.lengths[i]}, but the model was trained on windows {window} of length {window.length}",
             record=X.ids[i],
-            remedy="give --sites TABLE for windows around sites, or predict with --scan LETTERS for all candidates",
+            remedy="add --sites TABLE for windows around sites, or use predict --scan LETTERS for all candidates",
         )

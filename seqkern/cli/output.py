@@ -1,4 +1,4 @@
-"""Where a verb writes."""
+"""The output of a verb."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def standard_output() -> TextIO:
     Raises
     ------
     FileError
-        Where there is none.
+        If it is closed.
     """
     if sys.stdout is None:
-        raise FileError("standard output is closed", remedy="name a file: -o")
+        raise FileError("standard output is closed", remedy="give a file: -o FILE")
     return sys.stdout

@@ -29,14 +29,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     Parameters
     ----------
     parser : ArgumentParser
-        That of the verb alone.
+        The parser of this verb.
     """
-    parser.add_argument("model", help="file that seqkern train wrote, or LS-GKM")
+    parser.add_argument("model", help="model file of seqkern train or LS-GKM")
     parser.add_argument(
         "fasta",
-        help="new sequences, plain or compressed, - is standard input; or, for a model of one, a table of features",
+        help="FASTA of new sequences, plain or compressed, - for standard input; or a feature table, as in training",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="a file instead of standard output")
+    parser.add_argument("-o", "--output", metavar="FILE", help="output file (default: standard output)")
     add_threads(parser)
     add_tracks(parser, drawn=DRAWN)
     add_given_sites(parser)
@@ -52,12 +52,12 @@ def run(args: argparse.Namespace) -> None:
     Parameters
     ----------
     args : Namespace
-        What `add_arguments` declares, with the values given.
+        The parsed arguments of `add_arguments`.
     """
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     import numpy as np
 
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.core.archive import atomic_write
     from seqkern.core.errors import ModelError
     from seqkern.core.progress import progress_counter
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> None:
         return
     check_no_states(args)
     if model.alphabet is None and (args.scan is not None or args.sites is not None or args.fasta == "-"):
-        raise ModelError("was trained on a table of features", file=args.model, remedy="give a table in a file")
+        raise ModelError("was trained on a feature table", file=args.model, remedy="give a table as a file")
     if args.scan is not None:
         run_scan(args, model)
         return
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> None:
             rows = decisions.tolist() if several else [[value] for value in decisions.tolist()]
             if model.calibration is not None:
                 rows = np.column_stack([decisions, model.calibration.probabilities(decisions)]).tolist()
-            if number == 0:  # a mistake in the first record leaves standard output empty
+            if number == 0:  # an error in the first record leaves standard output empty
                 out.write("\t".join(map(format_cell, ["id", *columns])) + "\n")
             predicted = [] if model.projects else [model.classify(decisions).tolist()]
             for name_of, values, *last in zip(X.ids, rows, *predicted, strict=True):

@@ -1,4 +1,4 @@
-"""``seqkern predict`` with a model of residues: the state of every residue, as a table or as pictures."""
+"""``seqkern predict`` with a residue model: the state of every residue, as a table or as figures."""
 
 from __future__ import annotations
 
@@ -30,37 +30,37 @@ if TYPE_CHECKING:
 PICTURES = (".svg", ".html")
 OTHER_PICTURES = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".eps", ".ps", ".tif", ".tiff", ".webp")
 DRAWN = (
-    "draw the states of residues (letters, states, how sure each is) instead of a table; as text, or as pictures where "
-    "-o FILE ends in .svg or .html"
+    "draw residues, states and confidence instead of a table: as text, or as a figure if -o FILE ends in .svg or .html"
 )
-CONFIDENCE = "the difference between the probabilities of the predicted and the next state"
+CONFIDENCE = "the difference between the two highest state probabilities"
 
 
 def add_states(parser: argparse.ArgumentParser) -> None:
-    """Add what is asked of a model of residues.
+    """Add the arguments of residue models.
 
     Parameters
     ----------
     parser : ArgumentParser
-        That of a verb.
+        The parser of the verb.
     """
     group = parser.add_argument_group(
-        "states of residues, of a model that seqkern train --states made",
-        f"Confidence, of models that give probabilities, is {CONFIDENCE}:\n"
-        "from 0 to 1 in the table, a digit from 0 to 9 in tracks.",
+        "states of residues, for models of seqkern train --states",
+        f"For models with probabilities, confidence is {CONFIDENCE}:\n"
+        "from 0 to 1 in the table, as a digit from 0 to 9 in tracks.",
     )
-    group.add_argument("--chain", metavar="ID", help="draw this chain alone, as --track does")
+    group.add_argument("--chain", metavar="ID", help="draw only this chain, as with --track")
     group.add_argument(
         "--states",
         metavar="FILE",
-        help="the true states, as in training: they are shown beside the predicted ones, and scored (scores go to "
-        "standard error); eight states are reduced as in training, H, E and C are taken as they are. The file of the "
-        "sequences itself, where it holds letters and states together",
+        help="true states, in a format of seqkern train --states: shown beside the predicted ones, and scored on "
+        "standard "
+        "error; eight states are reduced as in training, H, E and C are kept. If the file of sequences also holds the "
+        "states, give it here too",
     )
 
 
 def split_tracks(args: argparse.Namespace) -> None:
-    """Set `draw`: whether tracks are to be drawn; `track` keeps the files that kernels read.
+    """Set `draw`, whether to draw tracks; `track` keeps the files that kernels read.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def split_tracks(args: argparse.Namespace) -> None:
 
 
 def check_no_states(args: argparse.Namespace) -> None:
-    """Refuse an option of residues where the model decides about whole sequences.
+    """Raise an error for an option of residue models if the model classifies whole sequences.
 
     Parameters
     ----------
@@ -82,35 +82,35 @@ def check_no_states(args: argparse.Namespace) -> None:
     Raises
     ------
     ParameterError
-        If there is one.
+        If such an option is given.
     """
     for name, given in (("--track", args.draw), ("--states", args.states is not None)):
         if given:
             raise ParameterError(
-                f"{name} is of a model of residues, this one decides about whole sequences",
+                f"{name} needs a residue model, but this model classifies whole sequences",
                 file=args.model,
-                remedy=f"leave out {name}, or train one with seqkern train --states",
+                remedy=f"remove {name}, or train a residue model with seqkern train --states",
             )
 
 
 def run_residues(args: argparse.Namespace, model: ResidueModel) -> None:
-    """Predict, and write a table or pictures.
+    """Predict, and write a table or figures.
 
     Parameters
     ----------
     args : Namespace
-        What ``seqkern predict`` declares, with the values given.
+        The parsed arguments of ``seqkern predict``.
     model : ResidueModel
-        The one that ``args.model`` names.
+        The model in the file ``args.model``.
     """
-    # loaded when a verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.cli.looks_like_states import LooksLikeStates
     from seqkern.cli.true_states import TrueStates, is_one_file, tell_scores
     from seqkern.core.progress import progress_counter
     from seqkern.core.text_files import source_name
 
     if args.scan is not None or args.sites is not None:
-        raise ModelError("decides about every residue", file=args.model, remedy="leave out --scan and --sites")
+        raise ModelError("classifies every residue", file=args.model, remedy="remove --scan and --sites")
     check_no_scan(args)
     name, done = source_name(args.fasta), 0
     counts: dict[str, int] = {}
@@ -127,7 +127,7 @@ def run_residues(args: argparse.Namespace, model: ResidueModel) -> None:
             chains = chains if true is None else true.of(chains)
             looks.see(chains)
             residues, decided = model.decide(chains, n_threads=args.threads)
-            if out is None:  # a mistake in the first record leaves nothing behind
+            if out is None:  # an error in the first record leaves no file
                 out = _opened(stack, args) if args.output else standard_output()
             for text in writer.of(chains, residues, decided):
                 out.write(text)
@@ -155,29 +155,31 @@ def _form(args: argparse.Namespace) -> str:
     """Return ``"table"``, ``"text"``, ``".svg"`` or ``".html"``."""
     suffix = Path(args.output or "").suffix.lower()
     if suffix in OTHER_PICTURES:
-        raise ParameterError(f"{suffix} is no form of a track", file=args.output, remedy="write .svg, .html or .txt")
+        raise ParameterError(
+            f"tracks cannot be written as {suffix}", file=args.output, remedy="write .svg, .html or .txt"
+        )
     ending = suffix if suffix in PICTURES else None
     if not args.draw:
         if ending is not None:
-            raise ParameterError(f"a table is no {ending[1:]}", file=args.output, remedy="add --track for pictures")
+            raise ParameterError(
+                f"a table cannot be written as {ending[1:]}", file=args.output, remedy="add --track for figures"
+            )
         return "table"
     if ending == ".svg" and args.chain is None:
-        raise ParameterError(
-            "a file .svg holds one chain", file=args.output, remedy="name it: --chain ID; or write .html"
-        )
+        raise ParameterError("an .svg file holds one chain", file=args.output, remedy="add --chain ID, or write .html")
     return ending or "text"
 
 
 def _opened(stack: contextlib.ExitStack, args: argparse.Namespace) -> TextIO:
-    """Return the output file, which takes its name when all is written."""
-    # loaded when a verb runs: its help needs none of it
+    """Return the output file, which gets its name only when complete."""
+    # imported here to keep --help fast
     from seqkern.core.archive import atomic_write
 
     return cast(TextIO, stack.enter_context(atomic_write(args.output, "w")))
 
 
 def _writer(form: str, model: ResidueModel, args: argparse.Namespace) -> StateTable | Tracks:
-    """Return what makes text of predictions."""
+    """Return the formatter of the predictions."""
     if form == "table":
         return StateTable(model, with_true=args.states is not None)
     return Tracks(model, form, args, colour=form == "text" and not args.output and sys.stdout.isatty())
@@ -189,9 +191,9 @@ class StateTable:
     Parameters
     ----------
     model : ResidueModel
-        Whose predictions are written.
+        The model.
     with_true : bool
-        Whether the true states stand beside the predicted ones.
+        Whether to write the true states beside the predicted ones.
 
     Examples
     --------
@@ -222,19 +224,19 @@ class StateTable:
         chains : SequenceSet
             The sequences.
         residues : Residues
-            All n residues of them, chain after chain.
+            All n residues of these sequences, chain by chain.
         decided : Decided
             Scores, predicted states and probabilities of the n residues.
 
         Yields
         ------
         str
-            The header line, and the lines of a chain at once.
+            The header line, then the lines of a chain at a time.
         """
-        # loaded when a verb runs: its help needs none of it
+        # imported here to keep --help fast
         import numpy as np
 
-        # loaded when the verb runs: its help needs none of it
+        # imported here to keep --help fast
         from seqkern.layers.chain import as_decisions
         from seqkern.sequences._lines import lines
 
@@ -261,28 +263,28 @@ class StateTable:
             yield lines(before, places[rows, None], texts, which[rows], values[rows]).decode()
 
     def _cells(self, letter: int, true: int, predicted: int) -> bytes:
-        """Return what stands between the position and the numbers."""
+        """Return the columns between the position and the numbers."""
         cells = [chr(letter), *[chr(true) if true else ""] * self.with_true, self.model.classes[predicted]]
         return ("\t".join(cells) + "\t").encode()
 
     def end(self) -> str:
-        """Return what stands at the end."""
+        """Return the end of the output."""
         return ""
 
 
 class Tracks:
-    """Pictures of chains, as text, SVG or a page.
+    """Figures of chains, as text, SVG or a page.
 
     Parameters
     ----------
     model : ResidueModel
-        Whose predictions are drawn.
+        The model.
     form : {"text", ".svg", ".html"}
-        Of the pictures.
+        Format of the figures.
     args : Namespace
-        With ``chain``, the only one that is drawn, or None; and ``model``, which the page names.
+        With ``chain``, the only one to draw, or None; and ``model``, named on the page.
     colour : bool
-        Whether text has colours.
+        Whether to colour the text.
 
     Examples
     --------
@@ -314,16 +316,16 @@ class Tracks:
         chains : SequenceSet
             The sequences.
         residues : Residues
-            All n residues of them, chain after chain.
+            All n residues of these sequences, chain by chain.
         decided : Decided
             Scores, predicted states and probabilities of the n residues.
 
         Yields
         ------
         str
-            The picture of a chain, before the first one the head of the page.
+            The figure of a chain; the first is preceded by the head of the page.
         """
-        # loaded when a verb runs: its help needs none of it
+        # imported here to keep --help fast
         from seqkern.evaluation.residue_results import state_letters
 
         sure, true, names = self.model.confidence(decided), residues.states(), state_letters(self.model.classes)
@@ -347,21 +349,21 @@ class Tracks:
             self.drawn += 1
 
     def _section(self, track: Track, picture: Markup) -> str:
-        """Return a chain's part of the page, the first with the page's head before it."""
+        """Return a chain's part of the page, the first one with the page's head."""
         head = "" if self.drawn else _page_head(self.file, with_confidence=track.sure is not None)
         return head + str(tag("section", tag("h2", track.head()), picture)) + "\n"
 
     def end(self) -> str:
-        """Return what stands at the end."""
+        """Return the end of the output."""
         return "</main></body></html>\n" if self.form == ".html" and self.drawn else ""
 
 
 def _page_head(file: str, with_confidence: bool) -> str:
-    """Return the beginning of a page of tracks, by a model that is called `file`."""
+    """Return the beginning of a page of tracks, predicted by the model in `file`."""
     style, name = STYLE.read_text(encoding="utf-8"), f"States predicted by {Path(file).name}"
     meta, title = tag("meta", charset="utf-8"), tag("title", name)
-    told = str(tag("p", f"Confidence is {CONFIDENCE}.")) if with_confidence else ""
+    note = str(tag("p", f"Confidence is {CONFIDENCE}.")) if with_confidence else ""
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head>{meta}{title}<style>\n{style}</style></head><body><main>\n'
-        f"{tag('h1', name)}\n{told}\n"
+        f"{tag('h1', name)}\n{note}\n"
     )

@@ -1,4 +1,4 @@
-"""Arguments that say where profiles come from."""
+"""Arguments for the source of profiles."""
 
 from __future__ import annotations
 
@@ -18,47 +18,47 @@ def add_profiles(group: argparse._ActionsContainer) -> None:
     Parameters
     ----------
     group : ArgumentParser or group of arguments
-        Where they are added.
+        Parser or group to add them to.
     """
     group.add_argument(
         "--profiles",
         metavar="PATH",
-        help="profiles for a kernel that needs some: a file, a folder or a tar archive of PSSMs that PSI-BLAST wrote "
-        "in ASCII, or of HMMER's models; found by id, or by their letters",
+        help="profiles, for kernels that need them: a file, folder or tar archive of ASCII PSSMs from PSI-BLAST, or of "
+        "HMMER models; matched by id or by sequence",
     )
     group.add_argument(
         "--search-profiles",
         metavar="FASTA",
-        help="build the profiles by iterated search of each sequence against this file; they are kept in the cache",
+        help="build profiles by an iterated search of each sequence against this file; they are cached",
     )
     group.add_argument(
-        "--profile-iterations", type=int, metavar="N", help="searches of a sequence at most (default: 3)"
+        "--profile-iterations", type=int, metavar="N", help="maximum number of search iterations (default: 3)"
     )
 
 
 def profiles_of(args: argparse.Namespace) -> dict[str, Any] | None:
-    """Return the entry ``profiles`` of a data set that the arguments make.
+    """Return the data-set entry ``profiles`` given by the arguments.
 
     Parameters
     ----------
     args : Namespace
-        With what `add_profiles` adds.
+        With the arguments of `add_profiles`.
 
     Returns
     -------
     dict or None
-        None where there are no profiles.
+        None without profiles.
 
     Raises
     ------
     ParameterError
-        If they contradict one another.
+        If the arguments contradict one another.
     """
     if args.profiles and args.search_profiles:
-        raise ParameterError("there are two sources of profiles", remedy="leave out --profiles or --search-profiles")
+        raise ParameterError("two sources of profiles given", remedy="remove --profiles or --search-profiles")
     if args.profile_iterations is not None and not args.search_profiles:
-        raise ParameterError("--profile-iterations is of a search", remedy="add --search-profiles FASTA")
-    # loaded when a verb runs: its help needs none of it
+        raise ParameterError("--profile-iterations needs a search", remedy="add --search-profiles FASTA")
+    # imported here to keep --help fast
     from seqkern.profiles.sources import ALL
 
     if args.profiles:
@@ -76,32 +76,32 @@ def profiles_of(args: argparse.Namespace) -> dict[str, Any] | None:
 
 
 def check_wanted(entry: Mapping[str, Any] | None, kernel: Kernel, made: Mapping[str, Any] | None = None) -> None:
-    """Refuse profiles that a kernel does not read, and a lack of those that it needs.
+    """Raise an error for profiles that a kernel does not read, or lacks.
 
     Parameters
     ----------
     entry : mapping or None
         As `profiles_of` returns it.
     kernel : Kernel
-        Its tracks say whether it reads profiles.
+        Its tracks show whether it reads profiles.
     made : mapping, optional
-        How those of a model's training sequences were made.
+        How the profiles of the model's training sequences were made.
 
     Raises
     ------
     ParameterError
-        With the option that is to be left out, or added.
+        With the option to remove or to add.
     """
-    # loaded when a verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.profiles.profile import TRACKS
 
     wanted = [track for track in kernel.tracks if track in TRACKS]
     if entry and not wanted:
         raise ParameterError(
-            f"the kernel {kernel.name!r} reads no profiles", remedy="leave out --profiles and --search-profiles"
+            f"the kernel {kernel.name!r} reads no profiles", remedy="remove --profiles and --search-profiles"
         )
     if wanted and not entry:
-        remedy = "add --profiles PATH (of PSI-BLAST or HMMER), or --search-profiles FASTA"
+        remedy = "add --profiles PATH (from PSI-BLAST or HMMER) or --search-profiles FASTA"
         if made is not None and "search" in made:
             more = f" --profile-iterations {made['iterations']}" if "iterations" in made else ""
             remedy = f"make them as in training: add --search-profiles {made['search']}{more}"

@@ -1,4 +1,4 @@
-"""``seqkern report``: the page and the tables of a study."""
+"""``seqkern report``: the HTML report and the tables of a study."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     Parameters
     ----------
     parser : ArgumentParser
-        That of the verb alone.
+        The parser of this verb.
     """
-    parser.add_argument("results", help="folder of a study's results, such as results/demo")
+    parser.add_argument("results", help="results folder of a study, such as results/demo")
     parser.add_argument(
         "--study",
-        help="the study's configuration as JSON (default: config.yaml in it or its report/)",
+        help="the study's configuration as JSON (default: config.yaml in the results folder or its report/)",
     )
-    parser.add_argument("-o", "--output", help="folder for the report (default: report/ in the results folder)")
+    parser.add_argument("-o", "--output", help="output folder (default: report/ in the results folder)")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -29,13 +29,13 @@ def run(args: argparse.Namespace) -> None:
     Parameters
     ----------
     args : Namespace
-        What `add_arguments` declares, with the values given.
+        The parsed arguments of `add_arguments`.
     """
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     import json
     from pathlib import Path
 
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.core.errors import ConfigError
     from seqkern.report import build_report
 
@@ -44,5 +44,7 @@ def run(args: argparse.Namespace) -> None:
         try:
             config = json.loads(args.study)
         except json.JSONDecodeError as error:
-            raise ConfigError(f"--study is not JSON: {error}", remedy="leave it out, or quote it") from error
+            raise ConfigError(
+                f"--study is not JSON: {error}", remedy="quote the argument in the shell, or remove it"
+            ) from error
     print(build_report(args.results, args.output or Path(args.results) / "report", config))

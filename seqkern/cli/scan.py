@@ -1,4 +1,4 @@
-"""``seqkern predict … --scan``: decide about every candidate site of sequences of any length."""
+"""``seqkern predict … --scan``: classify every candidate site of sequences of any length."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 FORMATS = ("bed", "bedgraph", "tsv")
 MODEL = "model"
-"""As a threshold: that of the model."""
+"""As a threshold: the model's own."""
 DESCRIPTION = """\
-every place where the given letters stand is a candidate, decided about by the window around it:
-  tsv       record, position (from 1, of the candidate's own first letter), strand, decision, probability
-  bed       BED6 and more: the letters' place from 0, half open; the score is 1000 × probability, or 0 where the
-            model is not calibrated; the decision and the probability are columns 7 and 8
-  bedgraph  the decision at the candidate's own first letter; -o NAME.bedgraph with both strands writes
+every occurrence of the given letters is a candidate, classified by the window around it:
+  tsv       record, position (from 1, of the candidate's first letter on its strand), strand, decision, probability
+  bed       BED6 with the interval of the candidate's letters; score is 1000 × probability, or 0 if the model is not
+            calibrated; columns 7 and 8 are decision and probability
+  bedgraph  decision at the candidate's first letter on its strand; -o NAME.bedgraph with both strands writes
             NAME.plus.bedgraph and NAME.minus.bedgraph
-as in: seqkern predict sites.seqkern chromosome.fa.gz --scan AG --format bed -o found.bed"""
+example: seqkern predict sites.seqkern chromosome.fa.gz --scan AG --format bed -o found.bed"""
 
 
 def add_scan(parser: argparse.ArgumentParser) -> None:
@@ -38,31 +38,32 @@ def add_scan(parser: argparse.ArgumentParser) -> None:
     Parameters
     ----------
     parser : ArgumentParser
-        That of a verb.
+        The parser of the verb.
     """
     group = parser.add_argument_group("scanning for candidates", DESCRIPTION)
-    group.add_argument("--scan", metavar="LETTERS", help="the candidates' letters, such as AG")
+    group.add_argument("--scan", metavar="LETTERS", help="letters of the candidates, such as AG")
     group.add_argument("--format", choices=FORMATS, help="default: tsv")
     group.add_argument(
-        "--window", metavar="-L:+R", help="letters before and after a candidate's first (default: as in training)"
+        "--window",
+        metavar="-L:+R",
+        help="positions before and after a candidate's first letter (default: as in training)",
     )
     group.add_argument("--strand", choices=("both", "+", "-"), help="default: both")
     group.add_argument(
         "--threshold",
         type=_threshold,
         metavar="X",
-        help="write only decisions above X; model: above the threshold that the model was trained with (default: "
-        "write all)",
+        help="write only decisions above X; model: above the model's own threshold (default: write all)",
     )
     group.add_argument(
         "--masked",
         choices=("skip", "score"),
-        help="windows with N or the like: left out and counted, or decided by their other letters (default: skip)",
+        help="windows with N or other masked letters: skip and count them, or score the other letters (default: skip)",
     )
     group.add_argument(
         "--lower",
         choices=("letters", "skip"),
-        help="lower case: letters like others, or candidates with such a letter are left out (default: letters)",
+        help="lower-case letters: treat like any others, or skip candidates that contain them (default: letters)",
     )
 
 
@@ -75,42 +76,42 @@ def _threshold(text: str) -> float | str:
     except ValueError:
         value = math.nan
     if math.isnan(value):
-        raise argparse.ArgumentTypeError(f"{text!r} is not possible; give a number, or model")
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor model")
     return value
 
 
 def check_no_scan(args: argparse.Namespace) -> None:
-    """Refuse an option that goes with ``--scan`` only.
+    """Raise an error for an option that needs ``--scan``.
 
     Parameters
     ----------
     args : Namespace
-        With what `add_scan` adds.
+        With the arguments of `add_scan`.
 
     Raises
     ------
     ParameterError
-        If there is one.
+        If such an option is given.
     """
-    # loaded when a verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
 
     for name in ("format", "window", "strand", "threshold", "masked", "lower"):
         if getattr(args, name) is not None:
-            raise ParameterError(f"--{name} goes with --scan", remedy=f"add --scan LETTERS, or leave out --{name}")
+            raise ParameterError(f"--{name} needs --scan", remedy=f"add --scan LETTERS, or remove --{name}")
 
 
 def run_scan(args: argparse.Namespace, model: Model) -> None:
-    """Scan, and write what is found.
+    """Scan, and write the candidates.
 
     Parameters
     ----------
     args : Namespace
-        What ``seqkern predict`` declares, with the values given.
+        The parsed arguments of ``seqkern predict``.
     model : Model
-        The one that ``args.model`` names.
+        The model in the file ``args.model``.
     """
-    # loaded when a verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.core.errors import ModelError, ParameterError
     from seqkern.core.progress import progress_counter
     from seqkern.core.text_files import source_name
@@ -126,16 +127,16 @@ def run_scan(args: argparse.Namespace, model: Model) -> None:
     }.items():
         if value:
             raise ParameterError(
-                f"--{name} goes without --scan",
-                remedy="leave it out" + ("; --masked says what to do about N" if name == "unknown" else ""),
+                f"--{name} does not work with --scan",
+                remedy="remove --{name}" + ("; use --masked for N" if name == "unknown" else ""),
             )
     options = {name: getattr(args, name) for name in ("strand", "masked", "lower") if getattr(args, name)}
     form, name = args.format or "tsv", source_name(args.fasta)
     if model.kind == "multiclass" and (form != "tsv" or args.threshold is not None):
         raise ModelError(
-            f"has {len(model.classes)} classes, and one value for each",
+            f"has {len(model.classes)} classes, and one decision value for each",
             file=args.model,
-            remedy="choose --format tsv without --threshold, or train one class against the rest: --positive",
+            remedy="use --format tsv without --threshold, or train one class against the rest with --positive",
         )
     least = args.threshold
     if least == MODEL:
@@ -151,7 +152,7 @@ def run_scan(args: argparse.Namespace, model: Model) -> None:
         raise
     if not scanner.fast:
         print(
-            f"seqkern: {args.model}: kernel {model.kernel.name!r} has no weights at positions; each window is compared "
+            f"seqkern: {args.model}: kernel {model.kernel.name!r} has no position weights, so each window is compared "
             "with the support sequences, which is slower",
             file=sys.stderr,
         )
@@ -159,7 +160,7 @@ def run_scan(args: argparse.Namespace, model: Model) -> None:
     n_found = 0
     with contextlib.ExitStack() as stack:
         write = stack.enter_context(_writer(form, args.output, scanner))
-        show = stack.enter_context(progress_counter("scan", " letters"))
+        show = stack.enter_context(progress_counter("scan", " bases"))
         stack.enter_context(naming_file(name))
         for found in scanner.scan(args.fasta, ids=ids, progress=show):
             n_found += len(found)
@@ -170,41 +171,41 @@ def run_scan(args: argparse.Namespace, model: Model) -> None:
     if scanner.bare:
         others = f" and {len(scanner.bare) - 1} more" if len(scanner.bare) > 1 else ""
         print(
-            f"seqkern: {name}: record {scanner.bare[0]!r}{others}: only N or other masked letters, no candidate",
+            f"seqkern: {name}: record {scanner.bare[0]!r}{others}: only N or other masked letters, so no candidate",
             file=sys.stderr,
         )
     elif not n_found:
-        print(f"seqkern: {name}: no candidate {scanner.window.site!r} was decided about", file=sys.stderr)
+        print(f"seqkern: {name}: no candidate {scanner.window.site!r} to classify", file=sys.stderr)
 
 
 def _remarks(args: argparse.Namespace, model: Model, scanner: Scanner) -> Iterator[str]:
-    """Yield what a user should know before reading the decisions."""
+    """Yield remarks on how to read the decisions."""
     threshold = model.threshold
     if model.kind == "binary" and threshold is None:
-        yield f"{args.model}: decisions above zero mean class {model.classes[1]}"
+        yield f"{args.model}: decision values above zero predict class {model.classes[1]}"
     elif model.kind == "binary" and threshold is not None:
         all_written = "" if args.threshold is not None else "; --threshold model writes only those"
         yield (
-            f"{args.model}: decisions above {threshold.value:.10g}, the model's threshold for "
-            f"{threshold.rule}, mean class {model.classes[1]}{all_written}"
+            f"{args.model}: decision values above {threshold.value:.10g}, the model's threshold for "
+            f"{threshold.rule}, predict class {model.classes[1]}{all_written}"
         )
     window = scanner.window
     at_site = cast("SequenceSet", model.support).part(window.left, window.left + len(window.site)).strings()
     share = at_site.count(window.site) / len(at_site)
     if share < 0.5:
         yield (
-            f"warning: {args.model}: only {share:.0%} of the windows that the model keeps of its training have "
-            f"{window.site} at the site's place; check the positions of its sites (train with --site {window.site})"
+            f"warning: {args.model}: only {share:.0%} of the training windows in the model have {window.site} at the "
+            f"site; check the positions of the training sites (train with --site {window.site})"
         )
 
 
 @contextlib.contextmanager
 def _writer(form: str, output: str | None, scanner: Scanner) -> Iterator[Callable[[Any], None]]:
-    """Yield ``write(candidates)``; files appear when all is written."""
-    # loaded when a verb runs: its help needs none of it
+    """Yield ``write(candidates)``; files appear when complete."""
+    # imported here to keep --help fast
     from pathlib import Path
 
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.core.archive import atomic_write
     from seqkern.core.errors import ParameterError
     from seqkern.models.scan_files import header, lines
@@ -213,8 +214,8 @@ def _writer(form: str, output: str | None, scanner: Scanner) -> Iterator[Callabl
     both = form == "bedgraph" and len(scanner.strands) == 2
     if both and not output:
         raise ParameterError(
-            "a bedgraph has no strands, and standard output takes one",
-            remedy="choose --strand + or -, or give -o NAME.bedgraph for two files",
+            "a bedgraph has no strand, so standard output can take one strand only",
+            remedy="add --strand + or -, or -o NAME.bedgraph for two files",
         )
     with contextlib.ExitStack() as stack:
         if both:

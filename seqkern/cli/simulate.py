@@ -1,4 +1,4 @@
-"""``seqkern simulate``: write generated sequences as FASTA and TSV."""
+"""``seqkern simulate``: write simulated sequences as FASTA and TSV."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EXAMPLE = "seqkern simulate donor --n-positive 200 --n-decoy 400 --seed 1 -o don
 
 
 class _ListKinds(argparse.Action):
-    """``--list``: print the kinds with their parameters, and leave."""
+    """``--list``: print the kinds with their parameters, and exit."""
 
     def __call__(
         self,
@@ -32,7 +32,7 @@ class _ListKinds(argparse.Action):
 
 
 def _meanings(kind: str) -> dict[str, str]:
-    """Return what each parameter of a kind means, from the docstring of its generator."""
+    """Return the meaning of each parameter of a kind, from the docstring of its generator."""
     section = (inspect.getdoc(find_generator(kind)) or "").partition("Parameters\n----------\n")[2].partition("\n\n")[0]
     meanings: dict[str, str] = {}
     for names, text in re.findall(r"^(\w.*?) : .*\n((?: +.*\n?)+)", section, flags=re.MULTILINE):
@@ -46,12 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     Parameters
     ----------
     parser : ArgumentParser
-        That of the verb alone.
+        The parser of this verb.
     """
-    parser.add_argument("kind", help=f"what to generate: {' or '.join(KINDS)}")
-    files = "write PREFIX.fasta, PREFIX.tsv and, of secondary structure, PREFIX.states"
+    parser.add_argument("kind", help=f"kind of data: {', '.join(KINDS)}")
+    files = "output prefix: writes PREFIX.fasta, PREFIX.tsv and, for secondary structure, PREFIX.states"
     parser.add_argument("-o", "--output", required=True, metavar="PREFIX", help=files)
-    parser.add_argument("--seed", type=int, default=1, help="same seed, same sequences (default: 1)")
+    parser.add_argument("--seed", type=int, default=1, help="random seed (default: 1)")
     parser.add_argument("--list", action=_ListKinds, nargs=0, help="list the kinds and their parameters")
     for kind in KINDS:
         group = parser.add_argument_group(f"parameters of {kind}")
@@ -69,12 +69,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Generate the sequences, write the two files and print their paths.
+    """Generate the sequences, write the files and print their paths.
 
     Parameters
     ----------
     args : Namespace
-        What `add_arguments` declares, with the values given.
+        The parsed arguments of `add_arguments`.
     """
     start = "parameter:"
     params = {name[len(start) :]: value for name, value in vars(args).items() if name.startswith(start)}

@@ -1,4 +1,4 @@
-"""``seqkern train``: a model from FASTA, in one file, that `seqkern predict` applies to new sequences."""
+"""``seqkern train``: train a model from FASTA, in one file for `seqkern predict`."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ EXAMPLE = (
 
 MORE_EXAMPLES = (
     "seqkern train proteins.fasta --labels proteins.tsv --label-field superfamily --positive s1"
-    " --kernel smith_waterman --repair empirical_map --solver csvc -o relatives.seqkern",
+    " --kernel smith_waterman --repair empirical_map --solver csvc -o homologs.seqkern",
     "seqkern train proteins.fasta --labels proteins.tsv --label-field superfamily --kernel spectrum:k=3"
     " --solver 'one_against_rest:binary=(csvc:C=1)' -o superfamilies.seqkern",
-    "seqkern train chains.fasta --states chains.ss --window 15 --kernel 'nystroem:base=window'"
+    "seqkern train chains.fasta --states chains.states --window 15 --kernel 'nystroem:base=window'"
     " --solver primal_svc --layers structure probabilities -o states.seqkern",
 )
 
@@ -55,28 +55,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     Parameters
     ----------
     parser : ArgumentParser
-        That of the verb alone.
+        The parser of this verb.
     """
     parser.add_argument(
         "fasta",
         nargs="+",
-        help="the positives and the negatives; or a file for each class; or one with --labels; or one file "
-        "alone for a solver that needs no labels, one_class_svm or kernel_pca",
+        help="two files (positives, negatives), one file per class, one file with --labels, or one unlabelled file for "
+        "a solver without labels (one_class_svm, kernel_pca)",
     )
     parser.add_argument("--kernel", required=True, help="kernel, as text or JSON, such as spectrum:k=3")
-    parser.add_argument("--solver", required=True, help="solver, such as csvc:C=1; with --search csvc:C=[0.1,1,10]")
-    parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the model's file")
+    parser.add_argument(
+        "--solver", required=True, help="solver, such as csvc:C=1; with --search also csvc:C=[0.1,1,10]"
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="output file for the model")
     parser.add_argument(
         "--format",
         choices=("seqkern", "lsgkm"),
         default="seqkern",
-        help="of the model; lsgkm: as gkmpredict reads it, of a C-SVM with a gapped k-mer kernel (default: seqkern)",
+        help="model format; lsgkm: as gkmpredict reads it, for a C-SVM with a gapped k-mer kernel (default: seqkern)",
     )
     parser.add_argument(
         "--features",
         metavar="FILE",
-        help="of a solver that selects features, such as psvc:kernel=features: also write which, the best first; "
-        "with weights where the decision is a weighted sum of them, scaled as the solver scales them",
+        help="also write the selected features, best first, for a solver that selects features such as "
+        "psvc:kernel=features; with weights if the decision is a weighted sum of them, on the solver's scale",
     )
     parser.add_argument(
         "--transform",
@@ -86,63 +88,67 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--repair",
-        help="what to do about negative eigenvalues of the kernel matrix, after the transforms: none, clip, flip, "
+        help="treatment of negative eigenvalues of the kernel matrix, after the transforms: none, clip, flip, "
         "shift or empirical_map",
     )
     labels = parser.add_argument_group("labels")
     labels.add_argument(
         "--labels",
         metavar="WHERE",
-        help="header (a field label=…), first-word (of each header), or a TSV with the columns id and label",
+        help="source of the labels: header (a field label=…), first-word (of each header), or a TSV with the "
+        "columns id and label",
     )
-    labels.add_argument("--label-field", metavar="NAME", default="label", help="the field or column (default: label)")
-    labels.add_argument("--positive", metavar="CLASS", help="the positive class, against all others")
+    labels.add_argument(
+        "--label-field", metavar="NAME", default="label", help="name of that field or column (default: label)"
+    )
+    labels.add_argument("--positive", metavar="CLASS", help="train this class against all others")
     states = parser.add_argument_group("states of residues, such as helix, strand and coil")
     states.add_argument(
         "--states",
         metavar="FILE",
-        help="the state of each residue: FASTA with a state in place of each letter, by id; or letters and states "
-        "together (a line >id, letters, states), which may be the file of the sequences itself. Every residue is then "
-        "decided by the window around it (--window N, an odd number of residues; default: 15)",
+        help="state of each residue: FASTA with states in place of residues, matched by id; or residues and states "
+        "together "
+        "(a line >id, residues, states), possibly the file of sequences itself. Each residue is classified by the "
+        "window around it (--window N, an odd number of residues; default: 15)",
     )
     states.add_argument(
         "--reduction",
         metavar="NAME",
-        help="of DSSP's eight states to three, named by the letters that become helix and strand: "
+        help="reduction of DSSP's eight states to three, named by the letters that become helix and strand: "
         + ", ".join(REDUCTIONS),
     )
     add_layers(states)
-    search = parser.add_argument_group("choosing hyperparameters, probabilities")
+    search = parser.add_argument_group("hyperparameters, probabilities and threshold")
     search.add_argument(
         "--search",
         action="store_true",
-        help="by cross-validation: among the lists in --solver, and the solver's own for parameters left out",
+        help="choose hyperparameters by cross-validation: from the lists in --solver, and the default grid for "
+        "omitted parameters",
     )
     search.add_argument(
         "--draws",
         type=int,
         metavar="N",
-        help="--search, but draw N candidates at random, instead of trying all; parameters may then be ranges, such as "
-        "C=0.01..100",
+        help="search N random candidates instead of all; parameters may then be ranges, such as C=0.01..100",
     )
     search.add_argument(
         "--rule",
         choices=("best", "one_standard_error"),
         help="choose the best candidate, or the simplest within one standard error of it (default: best)",
     )
-    search.add_argument("--folds", type=int, metavar="N", help="folds (default: 5)")
+    search.add_argument("--folds", type=int, metavar="N", help="number of folds (default: 5)")
     search.add_argument(
         "--metric",
-        help="what is maximised (default: auc; several classes: macro_auc; numbers: r2); accuracy of states of "
-        "residues is Q3, and may be called q3 or q8",
+        help="metric to maximise (default: auc; several classes: macro_auc; regression: r2); for residue states "
+        "accuracy is Q3, also available as q3 or q8",
     )
-    search.add_argument("--seed", type=int, default=1, help="of the folds (default: 1)")
+    search.add_argument("--seed", type=int, default=1, help="seed of the folds (default: 1)")
     add_afterwards(search)
     add_sequence_arguments(parser)
     add_windows(parser)
     add_tracks(parser)
-    work = parser.add_argument_group("the work")
-    work.add_argument("--memory", metavar="SIZE", help="limit, such as 2GB (default: half of what is free)")
+    work = parser.add_argument_group("resources")
+    work.add_argument("--memory", metavar="SIZE", help="memory limit, such as 2GB (default: half of the free memory)")
     add_threads(work)
 
 
@@ -152,9 +158,9 @@ def run(args: argparse.Namespace) -> None:
     Parameters
     ----------
     args : Namespace
-        What `add_arguments` declares, with the values given.
+        The parsed arguments of `add_arguments`.
     """
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.core.archive import check_writable
     from seqkern.core.errors import ParameterError
     from seqkern.core.progress import progress_counter
@@ -169,8 +175,8 @@ def run(args: argparse.Namespace) -> None:
 
     if (args.calibration or args.threshold) and args.format == "lsgkm":
         raise ParameterError(
-            "files of LS-GKM hold neither probabilities nor a threshold",
-            remedy="leave out --calibration and --threshold, or --format",
+            "the LS-GKM format stores neither probabilities nor a threshold",
+            remedy="remove --calibration and --threshold, or --format",
         )
     check_layers(args)
     check_afterwards(args.calibration, args.threshold, args.layers)
@@ -181,7 +187,7 @@ def run(args: argparse.Namespace) -> None:
     if args.features and common_input(grid) != "features":
         raise ParameterError(
             f"solver {grid[0]['solver']!r} selects no features",
-            remedy="leave out --features, or choose one that does, such as psvc:kernel=features",
+            remedy="remove --features, or choose a solver that does, such as psvc:kernel=features",
         )
     source = ", ".join(args.fasta)
     of_table = kernel.accepts == "features" and len(args.fasta) == 1
@@ -199,7 +205,7 @@ def run(args: argparse.Namespace) -> None:
         X = with_tracks(cast("SequenceSet", dataset.X))
     if args.format == "lsgkm":
         if dataset.residues is not None:
-            raise ParameterError("files of LS-GKM hold no model of residues", remedy="leave out --format")
+            raise ParameterError("the LS-GKM format cannot store a residue model", remedy="remove --format")
         check_lsgkm(kernel, grid, transforms, getattr(X, "alphabet", None), dataset.task().labels.kind)
     tell_counts(dataset.X.counts, source)
     with (
@@ -249,28 +255,26 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _searches(args: argparse.Namespace) -> bool:
-    """Tell whether there is to be a search."""
+    """Return whether hyperparameters are searched."""
     return args.search or args.draws is not None
 
 
 def _check_search(args: argparse.Namespace) -> None:
-    """Raise ParameterError for an option of the search where there is none."""
-    # loaded when the verb runs: its help needs none of it
+    """Raise ParameterError for a search option without a search."""
+    # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
 
     useless = [name for name in ("rule", "metric") if getattr(args, name) is not None]
     if args.folds is not None and not (args.calibration or args.threshold or args.layers):
         useless.append("folds")
     if useless and not _searches(args):
-        others = ", or to --calibration, --threshold or --layers" if useless == ["folds"] else ""
-        raise ParameterError(
-            f"--{useless[0]} belongs to a search{others}", remedy=f"add --search, or leave out --{useless[0]}"
-        )
+        others = ", --calibration, --threshold or --layers" if useless == ["folds"] else ""
+        raise ParameterError(f"--{useless[0]} needs a search{others}", remedy=f"add --search, or remove --{useless[0]}")
 
 
 def _grid(args: argparse.Namespace) -> list[dict[str, Any]]:
-    """Return the solver specifications to choose among."""
-    # loaded when the verb runs: its help needs none of it
+    """Return the candidate solver specifications."""
+    # imported here to keep --help fast
     from seqkern.solvers import build_solver
     from seqkern.study.solver_entries import SolverEntry
 
@@ -281,8 +285,8 @@ def _grid(args: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def _dataset(args: argparse.Namespace, kernel: Kernel, grid: Sequence[Mapping[str, Any]]) -> Dataset:
-    """Return the Dataset of the FASTA files and their labels; without labels, of one file and solvers without."""
-    # loaded when the verb runs: its help needs none of it
+    """Return the Dataset of the FASTA files with labels, or of one unlabelled file for solvers without labels."""
+    # imported here to keep --help fast
     from seqkern.core.errors import LabelError
     from seqkern.datasets import make_dataset
 
@@ -292,9 +296,7 @@ def _dataset(args: argparse.Namespace, kernel: Kernel, grid: Sequence[Mapping[st
     options, windows = {"label": args.label_field}, windows_of(args)
     by_site = windows.get("sites", "header") != "header"
     if by_site and args.labels == args.sites:
-        raise LabelError(
-            "the labels of sites are taken from their table anyway", file=args.labels, remedy="leave out --labels"
-        )
+        raise LabelError("the labels of sites come from the table of sites", file=args.labels, remedy="remove --labels")
     if args.labels in ("header", "first-word"):
         options["from"] = args.labels.replace("-", "_")
     elif args.labels:
@@ -304,11 +306,10 @@ def _dataset(args: argparse.Namespace, kernel: Kernel, grid: Sequence[Mapping[st
         options["kind"] = "none"
     elif len(args.fasta) == 1 and not by_site:
         raise LabelError(
-            "nothing says which label a sequence has",
+            "no labels given",
             file=args.fasta[0],
-            remedy="give the negatives as a second file, or --labels header, first-word or a table, or --sites a "
-            "table, or --states a file with the state of each residue; or choose solver one_class_svm, which learns "
-            "the positives alone",
+            remedy="give the negatives as a second file, or add --labels (header, first-word or a table), --sites "
+            "TABLE or --states FILE; or choose solver one_class_svm, which learns from the positives only",
         )
     if args.positive:
         options["positive"] = args.positive
@@ -326,8 +327,8 @@ def _dataset(args: argparse.Namespace, kernel: Kernel, grid: Sequence[Mapping[st
 
 
 def _need_no_labels(grid: Sequence[Mapping[str, Any]]) -> bool:
-    """Tell whether all solvers can learn without labels."""
-    # loaded when the verb runs: its help needs none of it
+    """Return whether all solvers can learn without labels."""
+    # imported here to keep --help fast
     from seqkern.solvers import build_solver
 
     return all("none" in build_solver(spec).targets for spec in grid)

@@ -1,4 +1,4 @@
-"""What ``seqkern train`` is asked about states of residues."""
+"""``seqkern train`` for states of residues."""
 
 from __future__ import annotations
 
@@ -15,48 +15,46 @@ if TYPE_CHECKING:
     from seqkern.sequences.labels import Labels
 
 REDUCTIONS = ("HGI_EB", "HGI_E", "HG_EB", "H_EB", "H_E", "frishman_argos")
-"""Names in `seqkern.residues.reductions`, for a help that imports none of it."""
+"""Names in `seqkern.residues.reductions`, listed here to keep ``--help`` fast."""
 
 
 def check_layers(args: argparse.Namespace) -> None:
-    """Refuse options of residues without states, and those that do not go with states.
+    """Raise an error for residue options without states, and options that do not work with states.
 
     Parameters
     ----------
     args : Namespace
-        What ``seqkern train`` declares, with the values given; ``layers`` become specs.
+        The parsed arguments of ``seqkern train``; ``layers`` become specs.
 
     Raises
     ------
     ParameterError
-        If there is one, or a layer cannot be read.
+        If such an option is given, or a layer is invalid.
     """
     if args.states is None:
         for name, value in (("layers", args.layers), ("reduction", args.reduction)):
             if value:
-                raise ParameterError(
-                    f"--{name} is of states of residues", remedy=f"add --states, or leave out --{name}"
-                )
+                raise ParameterError(f"--{name} needs --states", remedy=f"add --states, or remove --{name}")
         return
-    # loaded when a verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.layers import Layers
 
     others = {"labels": args.labels, "sites": args.sites, "format": args.format != "seqkern"}
     for name, value in others.items():
         if value:
-            raise ParameterError(f"--{name} does not go with --states", remedy="leave out one of them")
+            raise ParameterError(f"--{name} does not work with --states", remedy="remove one of them")
     for text in args.layers:
         if _joined(text):
             raise ParameterError(
-                f"--layers {text!r}: a comma stands between parameters of one layer",
-                remedy="separate layers by spaces, as in --layers structure segments probabilities",
+                f"--layers {text!r}: a comma separates parameters of one layer",
+                remedy="separate layers by spaces: --layers structure segments probabilities",
             )
     args.layers = Layers(args.layers).specs()
 
 
 def _joined(text: str) -> bool:
-    """Tell whether a text holds layers that are separated by commas."""
-    # loaded when a verb runs: its help needs none of it
+    """Return whether a text holds several layers separated by commas."""
+    # imported here to keep --help fast
     from seqkern.layers import LAYERS
 
     if text.lstrip().startswith(("[", "{")):  # JSON
@@ -66,7 +64,7 @@ def _joined(text: str) -> bool:
 
 
 def check_probabilities(args: argparse.Namespace, labels: Labels) -> None:
-    """Refuse probabilities and a threshold where there are several states.
+    """Raise an error for probabilities and a threshold with several states.
 
     Parameters
     ----------
@@ -78,45 +76,45 @@ def check_probabilities(args: argparse.Namespace, labels: Labels) -> None:
     Raises
     ------
     ParameterError
-        If they are wanted of more than two states.
+        If they are requested with more than two states.
     """
     if args.states is None or labels.kind != "multiclass" or not (args.calibration or args.threshold):
         return
     name = "calibration" if args.calibration else "threshold"
-    layers = ", and --layers probabilities gives the probabilities of all" if args.calibration else ""
+    layers = ", and add --layers probabilities for the probabilities of all states" if args.calibration else ""
     raise ParameterError(
-        f"--{name} is for two classes, here are the states {', '.join(labels.classes)}",
-        remedy=f"leave out --{name}{layers}; or set one state against the others: --positive {labels.classes[0]}",
+        f"--{name} needs two classes, but there are {len(labels.classes)} states: {', '.join(labels.classes)}",
+        remedy=f"remove --{name}{layers}; or train one state against the others: --positive {labels.classes[0]}",
     )
 
 
 def states_entry(args: argparse.Namespace, kernel: Kernel) -> dict[str, Any]:
-    """Return the entry of the data set of chains and their states.
+    """Return the data-set entry of chains and their states.
 
     Parameters
     ----------
     args : Namespace
-        What ``seqkern train`` declares, with the values given.
+        The parsed arguments of ``seqkern train``.
     kernel : Kernel
-        Names the alphabet where the arguments do not.
+        Provides the alphabet if the arguments do not.
 
     Returns
     -------
     dict
-        As `seqkern.datasets.make_dataset` takes it.
+        For `seqkern.datasets.make_dataset`.
 
     Raises
     ------
     ParameterError
-        If the window is not a number of residues.
+        If the window is not an odd number of residues.
     """
-    # loaded when a verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.residues import WINDOW
 
     window = str(WINDOW if args.window is None else args.window)
     if not window.isdecimal():
         raise ParameterError(
-            f"--window {window} is not possible with --states",
+            f"--window {window} does not work with --states",
             remedy="give an odd number of residues, such as --window 15",
         )
     residues = {"window": int(window)} | ({"reduction": args.reduction} if args.reduction else {})

@@ -1,4 +1,4 @@
-"""What ``seqkern train`` tells of a new model: what it is, and what speaks against relying on it."""
+"""What ``seqkern train`` prints about a new model: a summary, and warnings."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def doubts(model: Model, dataset: Dataset, at_sites: Mapping[str, tuple[str, float]]) -> Iterator[str]:
-    """Tell what a user should know before relying on the model's predicted classes.
+    """Yield warnings about relying on the model's predicted classes.
 
     Parameters
     ----------
     model : Model
-        The new one; of residues that of their windows.
+        The new model; for residues that of their windows.
     dataset : Dataset
         What it was trained on.
     at_sites : mapping of str to (str, float)
@@ -30,25 +30,25 @@ def doubts(model: Model, dataset: Dataset, at_sites: Mapping[str, tuple[str, flo
     Yields
     ------
     str
-        A sentence.
+        A warning.
     """
-    # loaded when a verb runs: its help needs none of it
+    # imported here to keep --help fast
     import numpy as np
 
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.sequences.sequence_set import SequenceSet
 
     yield from unrecognised(model)
     if model.calibration is not None and not model.calibration.rises:
         yield (
-            "decisions about held-out sequences do not tell the classes apart: the probabilities do not rise with the "
-            "decision"
+            "held-out decision values do not separate the classes: the probabilities do not increase with the decision "
+            "value"
         )
     if len({letters for letters, _ in at_sites.values()}) > 1:
         both = " and ".join(f"{letters} on {strand}" for strand, (letters, _) in at_sites.items())
         yield (
-            f"at the sites the commonest letters are {both}: do positions count from 1, and name the site's own "
-            "first letter on both strands? --site LETTERS checks each site"
+            f"the most frequent letters at the sites are {both}; check that positions count from 1 and are those of "
+            "the site's first base on its strand (--site LETTERS checks each site)"
         )
     X, labels = dataset.X, dataset.task().labels
     if not isinstance(X, SequenceSet) or X.alphabet.name != "protein" or labels.kind == "real":
@@ -61,24 +61,24 @@ def doubts(model: Model, dataset: Dataset, at_sites: Mapping[str, tuple[str, flo
 
 
 def commonest_at_sites(model: Model, dataset: Dataset) -> dict[str, tuple[str, float]]:
-    """Return the commonest two letters at the sites of each strand.
+    """Return the two most frequent letters at the sites of each strand.
 
     Parameters
     ----------
     model : Model
-        The new one, of windows around sites or not.
+        The new model, of windows around sites or not.
     dataset : Dataset
         What it was trained on.
 
     Returns
     -------
     dict of str to (str, float)
-        As `seqkern.sequences.cutting.letters_at_sites`; empty if the letters were checked, or there are no sites.
+        As from `seqkern.sequences.cutting.letters_at_sites`; empty if the letters were checked, or without sites.
     """
-    # loaded when a verb runs: its help needs none of it
+    # imported here to keep --help fast
     import numpy as np
 
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.sequences.cutting import letters_at_sites
 
     if model.window is None or model.window.site:
@@ -95,7 +95,7 @@ def summary(
     at_sites: Mapping[str, tuple[str, float]],
     searched: bool,
 ) -> Iterator[tuple[str, str]]:
-    """Tell what a user wants to know of a new model.
+    """Yield the summary of a new model.
 
     Parameters
     ----------
@@ -104,48 +104,48 @@ def summary(
     dataset : Dataset
         What it was trained on.
     args : Namespace
-        What ``seqkern train`` declares, with the values given.
+        The parsed arguments of ``seqkern train``.
     at_sites : mapping of str to (str, float)
-        As `commonest_at_sites` returns it.
+        As from `commonest_at_sites`.
     searched : bool
         Whether hyperparameters were searched for.
 
     Yields
     ------
     name, text : str
-        The first column, empty where a line goes on, and the second.
+        The two columns; the name is empty on continuation lines.
     """
-    # loaded when a verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.models.residue_model import ResidueModel
 
     residues = dataset.residues
     model, layers = (made.windows, made.layers) if isinstance(made, ResidueModel) else (made, None)
     record = model.record
-    units = f"{record['n']} {'units' if model.alphabet is None else 'sequences' if residues is None else 'residues'}"
+    units = f"{record['n']} {'samples' if model.alphabet is None else 'sequences' if residues is None else 'residues'}"
     yield from _data_lines(
         model, units if residues is None else f"{units} of {_counted(len(residues.chains), 'chain')}"
     )
     if at_sites:
         words = [f"{letters} ({share:.0%} on {strand})" for strand, (letters, share) in at_sites.items()]
-        yield "", "there stands " + ", ".join(words)
+        yield "", "letters at the sites: " + ", ".join(words)
     if model.alphabet is not None:
         yield "alphabet", model.alphabet.name
     yield from _method_lines(model, args, searched)
     if layers is not None:
         yield (
             "layers",
-            " → ".join(layer["layer"] for layer in args.layers) + ", fitted to decisions about held-out chains",
+            " → ".join(layer["layer"] for layer in args.layers) + ", fitted to decision values of held-out chains",
         )
     yield from _fit_lines(model, units)
     if model.kind != "none":
         yield from _score_lines(record["search"], record["report"], searched)
     if layers is not None:
         share = "Q3" if len(model.classes) == 3 else "accuracy"
-        yield "held out", f"{share} {layers.held_out_accuracy_:.4f} of the first machine, before the layers"
+        yield "held out", f"{share} {layers.held_out_accuracy_:.4f} of the first classifier, before the layers"
 
 
 def _data_lines(model: Model, units: str) -> Iterator[tuple[str, str]]:
-    """Yield what was trained on, and what decisions about new samples mean."""
+    """Yield what the model was trained on, and what decision values of new samples mean."""
     record = model.record
     counts = ", ".join(f"{name}: {count}" for name, count in record["classes"].items())
     yield "trained on", f"{units} ({counts})" if model.kind != "none" else units
@@ -153,7 +153,7 @@ def _data_lines(model: Model, units: str) -> Iterator[tuple[str, str]]:
         found = model.threshold
         yield (
             "threshold",
-            f"{found.value:.4g} for {found.rule}: on held-out units sensitivity {found.sensitivity:.3f}, specificity "
+            f"{found.value:.4g} for {found.rule}: on held-out samples sensitivity {found.sensitivity:.3f}, specificity "
             f"{found.specificity:.3f}",
         )
     if model.projects:
@@ -164,15 +164,15 @@ def _data_lines(model: Model, units: str) -> Iterator[tuple[str, str]]:
         yield "above zero", "inside the class, else outside"
     if model.kind == "binary":
         place = "above zero" if model.threshold is None else "above it"
-        yield place, f"class {model.classes[1]}, else class {model.classes[0]} (--positive chooses)"
+        yield place, f"class {model.classes[1]}, else class {model.classes[0]} (set with --positive)"
     if model.window is not None:
         window = model.window
-        yield "windows", f"{window} around {window.site or 'sites'}, {window.length} letters"
+        yield "windows", f"{window} around {window.site or 'sites'}, length {window.length}"
 
 
 def _method_lines(model: Model, args: argparse.Namespace, searched: bool) -> Iterator[tuple[str, str]]:
-    """Yield kernel, transforms and solver, and what they chose or learned by themselves."""
-    # loaded when a verb runs: its help needs none of it
+    """Yield kernel, transforms and solver, and what they chose or learned."""
+    # imported here to keep --help fast
     from seqkern.solvers.solver_specs import spec_text
 
     record = model.record
@@ -189,12 +189,12 @@ def _method_lines(model: Model, args: argparse.Namespace, searched: bool) -> Ite
         yield "chosen", f"{_counted(record['report']['n_features'], 'feature')}, predictor {spec_text(own)}"
     if model.calibration is not None:
         method, n = model.calibration.method, model.calibration.n
-        yield "probability", f"{method}, fitted to {n} decisions about held-out units"
+        yield "probability", f"{method}, fitted to {n} held-out decision values"
 
 
 def _fit_lines(model: Model, units: str) -> Iterator[tuple[str, str]]:
-    """Yield how the fit went, and on how much decisions rest."""
-    # loaded when a verb runs: its help needs none of it
+    """Yield how the fit went, and the number of support samples."""
+    # imported here to keep --help fast
     from seqkern.models.feature_model import FeatureModel
 
     record = model.record
@@ -202,13 +202,13 @@ def _fit_lines(model: Model, units: str) -> Iterator[tuple[str, str]]:
     state = "converged" if report["converged"] else "NOT converged"
     yield "fit", f"{state} after {report['iterations']} iterations, residual {report['residual']:.2g}"
     if record.get("inner_not_converged"):
-        yield "inner fits", f"{record['inner_not_converged']} did not converge, so that the choice is less certain"
+        yield "inner fits", f"{record['inner_not_converged']} did not converge, so the choice is less certain"
     if report["converged"] and report.get("remark"):
         yield "", report["remark"]
     if model.kind == "binary" and report.get("n_learned") is not None:
         yield (
             "learned",
-            f"the {report['n_learned']} of class {model.classes[1]} alone, none of class {model.classes[0]}",
+            f"only the {report['n_learned']} of class {model.classes[1]}, none of class {model.classes[0]}",
         )
     what = "features" if isinstance(model, FeatureModel) else f"of {units}"
     yield "support", f"{report['n_support']} {what} ({report['support_share']:.1%})"
@@ -217,20 +217,24 @@ def _fit_lines(model: Model, units: str) -> Iterator[tuple[str, str]]:
 def _score_lines(
     search: Mapping[str, Any] | None, report: Mapping[str, Any], searched: bool
 ) -> Iterator[tuple[str, str]]:
-    """Yield the score of the cross-validation that chose, if there was one."""
+    """Yield the score of the cross-validation that chose the hyperparameters, if any."""
     if search is None and report.get("error") is not None:
-        yield "score", f"mean error {report['error']:.4f} in the solver's own cross-validation, by which it chose"
-        yield "", "the features' number and the predictor: a little optimistic; seqkern evaluate makes an unbiased one"
+        yield "score", f"mean error {report['error']:.4f} in the solver's own cross-validation, which chose"
+        yield (
+            "",
+            "the number of features and the predictor, so slightly optimistic; use seqkern evaluate for an unbiased "
+            "estimate",
+        )
         return
     if search is None:
         one_class = report.get("n_learned") is not None
-        hint = "there was one candidate only" if searched else "--search makes one"
-        hint = "" if one_class else f": {hint}"  # to choose by negatives is not what one class is for
-        yield "score", f"no cross-validation was made{hint}; seqkern evaluate makes an unbiased one"
+        hint = "only one candidate" if searched else "use --search for a quick estimate"
+        hint = "" if one_class else f": {hint}"  # a one-class solver is not chosen by negatives
+        yield "score", f"not cross-validated{hint}; use seqkern evaluate for an unbiased estimate"
         return
     folds, candidates = len(search["scores"][0]), len(search["specs"])
-    yield "score", f"{search['metric']} {search['score']:.4f}, the mean of {folds} folds of cross-validation"
-    yield "", f"of the best of {candidates} candidates on these very folds: a little optimistic"
+    yield "score", f"{search['metric']} {search['score']:.4f}, mean of {folds}-fold cross-validation"
+    yield "", f"best of {candidates} candidates, selected on these same folds, so slightly optimistic"
 
 
 def _counted(count: int, what: str) -> str:

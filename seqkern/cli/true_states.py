@@ -1,4 +1,4 @@
-"""The true states that ``seqkern predict`` is given: read once, matched with the chains, and what the scores are."""
+"""True states given to ``seqkern predict``: read once, matched with the chains, and scored."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class TrueStates:
     Parameters
     ----------
     file : str
-        As ``seqkern train --states`` takes it.
+        In a format of ``seqkern train --states``.
     model : ResidueModel
-        Its states, and how they were reduced in training.
+        Provides its states, and how they were reduced in training.
     together : bool
-        Whether the chains carry their states already: their file holds letters and states together.
+        Whether the chains already carry their states, because one file holds residues and states.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class TrueStates:
     """
 
     def __init__(self, file: str, model: ResidueModel, together: bool) -> None:
-        # loaded when a verb runs: its help needs none of it
+        # imported here to keep --help fast
         from seqkern.residues.states import read_state_records
 
         self.file, self.together, self.classes = file, together, model.classes
@@ -55,12 +55,12 @@ class TrueStates:
         self._left = {record.id for record in self._records}
 
     def of(self, chains: SequenceSet) -> SequenceSet:
-        """Give chains the track of their true states, reduced as in training where they are not already.
+        """Add the track of true states to chains, reduced as in training if necessary.
 
         Parameters
         ----------
         chains : SequenceSet
-            Some of those that the model is applied to.
+            Some of the chains that the model is applied to.
 
         Returns
         -------
@@ -71,14 +71,14 @@ class TrueStates:
         SequenceError, LabelError
             If a chain has no states, or not one for each residue.
         """
-        # loaded when a verb runs: its help needs none of it
+        # imported here to keep --help fast
         from seqkern.residues import STATES
         from seqkern.residues.reductions import reduce_states
         from seqkern.residues.states import match_states
 
         chains = chains.compact()
         if not self.together:
-            others = [record.id for record in self._records]  # of chains in other chunks, or of none
+            others = [record.id for record in self._records]  # of chains in other chunks, or absent
             chains = match_states(chains, self._records, self.file, left_out=others, classes=self.classes)
             self._left.difference_update(chains.ids)
         if self.reduction is None:
@@ -87,15 +87,15 @@ class TrueStates:
         return chains.replace(tracks={**chains.tracks, STATES: states})
 
     def counts(self) -> dict[str, int]:
-        """Return how many chains of the file no sequence had."""
-        # loaded when a verb runs: its help needs none of it
+        """Return the number of chains in the file that match no sequence."""
+        # imported here to keep --help fast
         from seqkern.residues.states import LEFT_OUT
 
         return {LEFT_OUT: len(self._left)}
 
 
 def is_one_file(first: PathLike | None, second: PathLike | None) -> bool:
-    """Tell whether two paths name the same file.
+    """Return whether two paths name the same file.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def is_one_file(first: PathLike | None, second: PathLike | None) -> bool:
     Returns
     -------
     bool
-        False where one is standard input or does not exist.
+        False if one is standard input or does not exist.
     """
     if first is None or second is None:
         return False
@@ -113,23 +113,23 @@ def is_one_file(first: PathLike | None, second: PathLike | None) -> bool:
 
 
 def tell_scores(scored: Sequence[tuple[Residues, npt.NDArray[np.int64]]], model: ResidueModel) -> None:
-    """Print how right the predictions are, on standard error: one score a line.
+    """Print the scores of the predictions on standard error, one a line.
 
     Parameters
     ----------
     scored : sequence of (Residues, ndarray of int64)
-        Residues with their true states, and the codes of the predicted ones.
+        Residues with their true states, and the codes of their predicted states.
     model : ResidueModel
-        Whose states these are.
+        The model that predicted.
     """
-    # loaded when a verb runs: its help needs none of it
+    # imported here to keep --help fast
     import numpy as np
 
-    # loaded when the verb runs: its help needs none of it
+    # imported here to keep --help fast
     from seqkern.evaluation.states import state_scores
     from seqkern.report.sentences import metric
 
-    # of one state against all others, the others have no letter of their own
+    # in a one-against-rest model the other states have no letter of their own
     code = np.full(256, -1 if model.kind == "multiclass" else 0, dtype=np.int64)
     code[0] = -1
     for number, name in enumerate(model.classes):
@@ -149,7 +149,8 @@ def tell_scores(scored: Sequence[tuple[Residues, npt.NDArray[np.int64]]], model:
     if others.any():
         names = ", ".join(map(chr, np.flatnonzero(others)))
         print(
-            f"seqkern: {others.sum()} residues of states that the model lacks are not scored: {names}", file=sys.stderr
+            f"seqkern: {others.sum()} residues have states unknown to the model and are not scored: {names}",
+            file=sys.stderr,
         )
     parts = [np.concatenate(part) for part in (true, predicted, chain, place)]
     if not len(parts[0]):

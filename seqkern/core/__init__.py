@@ -1,1 +1,1 @@
-"""What every package uses: errors, declared parameters, specs, registries, text and array files, progress, threads."""
+"""Shared by all packages: errors, declared parameters, specs, registries, text and array files, progress, threads."""

@@ -28,14 +28,14 @@ def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
     Parameters
     ----------
     path : path-like
-        The file to write; its folder is made when missing.
+        The file to write; its folder is created if missing.
     mode : str
-        ``"wb"``, or ``"w"`` for UTF-8 text with Unix line ends.
+        ``"wb"``, or ``"w"`` for UTF-8 text with Unix line endings.
 
     Yields
     ------
     file object
-        Binary or text, as `mode` says.
+        Binary or text, depending on `mode`.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
     (False, True)
     """
     path = Path(path)
-    # the bytes of a file's name that are not UTF-8 are written as escapes
+    # bytes of a file name that are not UTF-8 are written as escapes
     text: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
     temporary: str | None = None
     made: list[Path] = []
@@ -64,7 +64,7 @@ def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
         made = [folder for folder in path.absolute().parents if not folder.exists()]
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not path.is_file():
-            with path.open(mode, **text) as file:  # a device or pipe is written to, never replaced
+            with path.open(mode, **text) as file:  # write to a device or pipe, never replace it
                 yield file
             return
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
@@ -84,22 +84,22 @@ def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
         with contextlib.suppress(OSError):
-            for folder in made:  # those that something else was put into stay
+            for folder in made:  # folders with other content stay
                 folder.rmdir()
 
 
 def check_writable(path: PathLike) -> None:
-    """Refuse, before any work, a path that no file can be written to; nothing is made there.
+    """Raise an error, before any work, for a path that cannot be written; nothing is created.
 
     Parameters
     ----------
     path : path-like
-        The file that is to be written later.
+        The file to be written later.
 
     Raises
     ------
     FileError
-        If it is a folder, or the nearest folder that exists cannot be written to.
+        If it is a folder, or the nearest existing folder is not writable.
     """
     path = Path(path)
     try:
@@ -120,19 +120,23 @@ def _refuse_folder(path: Path) -> None:
 
 
 def _unwritable(path: Path, error: OSError) -> FileError:
-    """Return the FileError for an OSError met in writing."""
+    """Return the FileError for an OSError raised while writing."""
+    if isinstance(error, IsADirectoryError):
+        return FileError("is a directory", file=path, remedy="give a file name")
     return FileError(
-        f"cannot be written: {error.strerror or error}", file=path, remedy="choose another place or make room"
+        f"cannot be written: {error.strerror or error}",
+        file=path,
+        remedy="check the path, its permissions and the free space",
     )
 
 
 def canonical_json(value: Any) -> str:
-    """Return `value` as compact JSON with sorted keys: the text that digests are taken of.
+    """Return `value` as compact JSON with sorted keys, the text used for digests.
 
     Parameters
     ----------
     value : object
-        What JSON can hold; no NaN and no infinity.
+        Anything JSON can hold, without NaN and infinity.
 
     Returns
     -------
@@ -147,16 +151,16 @@ def canonical_json(value: Any) -> str:
 
 
 def save_archive(path: PathLike, header: Any, arrays: Mapping[str, npt.ArrayLike]) -> None:
-    """Write JSON and arrays to one file, atomically; the same input gives the same bytes.
+    """Write JSON and arrays to one file, atomically; equal input gives equal bytes.
 
     Parameters
     ----------
     path : path-like
         The file to write.
     header : object
-        What JSON can hold; it comes back as `load_archive`'s first value.
+        Anything JSON can hold; the first value that `load_archive` returns.
     arrays : mapping of str to array_like
-        None of objects, and none called ``json``.
+        Arrays without objects; none may be called ``json``.
 
     Raises
     ------
@@ -181,7 +185,7 @@ def save_archive(path: PathLike, header: Any, arrays: Mapping[str, npt.ArrayLike
 
 
 def load_archive(path: PathLike) -> tuple[Any, Arrays]:
-    """Read what `save_archive` wrote.
+    """Read an archive of `save_archive`.
 
     Parameters
     ----------
@@ -197,7 +201,7 @@ def load_archive(path: PathLike) -> tuple[Any, Arrays]:
     Raises
     ------
     FileError
-        If the file is missing, damaged, or of another kind.
+        If the file is missing, corrupted, or of another kind.
     """
     try:
         with np.load(path, allow_pickle=False) as archive:
@@ -206,7 +210,7 @@ def load_archive(path: PathLike) -> tuple[Any, Arrays]:
     except FileNotFoundError as error:
         raise FileError("no such file", file=path, remedy="check the path") from error
     except (OSError, ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile) as error:
-        raise FileError("not a file that seqkern wrote, or damaged", file=path, remedy="make it again") from error
+        raise FileError("is not a seqkern file, or is corrupted", file=path, remedy="create it again") from error
     return header, arrays
 
 
@@ -216,9 +220,9 @@ def nest(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
     Parameters
     ----------
     prefix : str
-        What the arrays are part of.
+        Name of the part that the arrays belong to.
     arrays : mapping of str to ndarray
-        Those of the part, by its own names.
+        The arrays of the part, by name.
 
     Returns
     -------
@@ -238,9 +242,9 @@ def unnest(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
     Parameters
     ----------
     prefix : str
-        The part whose arrays are wanted.
+        Name of the part.
     arrays : mapping of str to ndarray
-        Those of several parts, as `nest` names them.
+        Arrays of several parts, named as by `nest`.
 
     Returns
     -------

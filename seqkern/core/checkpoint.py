@@ -1,4 +1,4 @@
-"""Finished pieces of a long job, kept until the job is done: killed and restarted, it redoes only what is missing."""
+"""Finished pieces of a long job: after an interruption, only missing pieces are computed."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class Checkpoint:
-    """A folder of JSON values by key.
+    """A folder of JSON values by key, kept until the job is done.
 
     Parameters
     ----------
     folder : path-like
-        Made when the first value is put, removed by `clear`.
+        Created with the first value, removed by `clear`.
     identity : str
-        Everything the values depend on besides their keys; values of another identity are not found.
+        Everything the values depend on besides their keys; values of another identity are ignored.
 
     Examples
     --------
@@ -43,17 +43,17 @@ class Checkpoint:
         return self.folder / f"{digest}.json"
 
     def get(self, key: str) -> Any:
-        """Return a value that was kept.
+        """Return a stored value.
 
         Parameters
         ----------
         key : str
-            That under which it was put.
+            The key of the value.
 
         Returns
         -------
         object
-            None where nothing was put, or what was is damaged.
+            None if nothing was stored, or the stored value is corrupted.
         """
         try:
             return json.loads(self._path(key).read_text(encoding="utf-8"))
@@ -61,14 +61,14 @@ class Checkpoint:
             return None
 
     def put(self, key: str, value: Any) -> None:
-        """Keep a value.
+        """Store a value.
 
         Parameters
         ----------
         key : str
-            What finds it again, under the same identity.
+            The key that finds it again under the same identity.
         value : object
-            What JSON can hold.
+            Anything JSON can hold.
 
         Raises
         ------
@@ -79,5 +79,5 @@ class Checkpoint:
             json.dump(value, file)
 
     def clear(self) -> None:
-        """Remove everything that was kept."""
+        """Remove all stored values."""
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -10,21 +10,21 @@ from seqkern.core.errors import ParameterError
 
 
 def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
-    """Refuse a value that is not one of some choices.
+    """Check that a value is one of some choices.
 
     Parameters
     ----------
     name : str
-        What messages call the value.
+        Name of the value in messages.
     value : object
-        What was given.
+        The given value.
     choices : collection
-        The values that are possible, in the order in which the message has them.
+        The allowed values, in the order used in the message.
 
     Raises
     ------
     ParameterError
-        If `value` is none of them.
+        If `value` is not one of them.
 
     Examples
     --------
@@ -39,19 +39,19 @@ def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
 
 
 def check_flag(name: str, value: Any) -> None:
-    """Refuse a value that is neither true nor false.
+    """Check that a value is true or false.
 
     Parameters
     ----------
     name : str
-        What messages call the value.
+        Name of the value in messages.
     value : object
-        What was given; 0 and 1 will do.
+        The given value; 0 and 1 are accepted.
 
     Raises
     ------
     ParameterError
-        If it is neither.
+        If it is neither true nor false.
 
     Examples
     --------
@@ -65,18 +65,18 @@ def check_flag(name: str, value: Any) -> None:
 
 
 def check_integer(name: str, value: Any, low: float | None, high: float | None = None) -> None:
-    """Refuse a value that is not an integer within bounds.
+    """Check that a value is an integer within bounds.
 
     Parameters
     ----------
     name : str
-        What messages call the value.
+        Name of the value in messages.
     value : object
-        What was given; a bool is not an integer here, one of numpy's is.
+        The given value; numpy's integers are accepted, bools are not.
     low : float or None
-        The least value.
+        The smallest allowed value.
     high : float, optional
-        The largest value; by default there is none.
+        The largest allowed value; unlimited by default.
 
     Raises
     ------
@@ -105,20 +105,20 @@ def check_real(
     open_low: bool = False,
     open_high: bool = False,
 ) -> None:
-    """Refuse a value that is not a finite number within bounds.
+    """Check that a value is a finite number within bounds.
 
     Parameters
     ----------
     name : str
-        What messages call the value.
+        Name of the value in messages.
     value : object
-        What was given; a bool is not a number here.
+        The given value; bools are not accepted.
     low : float or None
-        The least value, or with `open_low` the value that it must exceed.
+        Lower bound; with `open_low` the value must be above it.
     high : float, optional
-        The largest value, or with `open_high` the value below which it must be; by default there is none.
+        Upper bound; with `open_high` the value must be below it; unlimited by default.
     open_low, open_high : bool
-        Whether the bound itself is refused.
+        Whether the bound itself is excluded.
 
     Raises
     ------
@@ -141,29 +141,30 @@ def check_real(
 
 
 def check_name(kind: str, name: str) -> None:
-    """Refuse a name that cannot be a file name: it has to fit the pattern of names in a study's schema.
+    """Check that a name can be a file name: it must match the pattern for names in the configuration schema.
 
     Parameters
     ----------
     kind : str
-        What messages say that the name is of, such as ``"family"``.
+        What the name stands for, such as ``"family"``.
     name : str
-        The name in question.
+        The name to check.
 
     Raises
     ------
     ParameterError
-        If it does not fit.
+        If it does not match.
 
     Examples
     --------
     >>> check_name("family", "a/1")
     Traceback (most recent call last):
         ...
-    seqkern.core.errors.ParameterError: the family 'a/1' cannot be a file name; use letters, ...
+    seqkern.core.errors.ParameterError: the family 'a/1' cannot be a file name; rename it ...
     """
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}", name):
         raise ParameterError(
             f"the {kind} {name!r} cannot be a file name",
-            remedy="use letters, digits, '_', '.' and '-', beginning with a letter or digit, at most 80",
+            remedy="rename it with letters, digits, '_', '.' and '-', starting with a letter or digit, at most 80 "
+            "characters",
         )

@@ -1,8 +1,8 @@
-"""What did not converge within a piece of work: told to whoever counts it, instead of once for each fit.
+"""Failures to converge within a piece of work: collected for a summary instead of one warning for each fit.
 
-The warning is scikit-learn's, so that its users' filters hold. It is looked up when there is something to warn of:
-importing scikit-learn costs a second, and prediction, a Gram matrix, or most evaluations need none of it. Where nothing
-has loaded it, nothing has warned.
+The warning is scikit-learn's, so that filters for it apply. It is imported only to warn: importing scikit-learn takes
+a second, and prediction, Gram matrices and most evaluations do not need it. If it is not loaded, there was no
+warning.
 """
 
 import contextlib
@@ -14,13 +14,13 @@ from typing import Any
 
 def convergence_warning() -> type[Warning]:
     """Return `sklearn.exceptions.ConvergenceWarning`."""
-    from sklearn.exceptions import ConvergenceWarning  # only here: scikit-learn costs start-up
+    from sklearn.exceptions import ConvergenceWarning  # imported here for fast start-up
 
     return ConvergenceWarning
 
 
 class _Loaded(type):
-    """What makes a class stand for `ConvergenceWarning` without importing it."""
+    """Lets a class stand for `ConvergenceWarning` without importing it."""
 
     def __subclasscheck__(cls, other: type) -> bool:
         module = sys.modules.get("sklearn.exceptions")
@@ -28,7 +28,7 @@ class _Loaded(type):
 
 
 class _Unconverged(Warning, metaclass=_Loaded):
-    """Stands for `ConvergenceWarning` in filters of warnings, which ask whether a warning is of its kind."""
+    """Stands for `ConvergenceWarning` in warning filters, which check the class of a warning."""
 
 
 def warn_unconverged(text: str, stacklevel: int = 1) -> None:
@@ -37,9 +37,9 @@ def warn_unconverged(text: str, stacklevel: int = 1) -> None:
     Parameters
     ----------
     text : str
-        What did not converge, and what to do about it.
+        What did not converge, and the remedy.
     stacklevel : int
-        Whose line the warning names, counted from the caller of this function as for `warnings.warn`.
+        The line that the warning names, counted from the caller of this function as for `warnings.warn`.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def warn_unconverged(text: str, stacklevel: int = 1) -> None:
 
 @contextlib.contextmanager
 def ignoring_unconverged() -> Iterator[None]:
-    """Show no `ConvergenceWarning`."""
+    """Suppress each `ConvergenceWarning`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", _Unconverged)
         yield
@@ -61,7 +61,7 @@ def ignoring_unconverged() -> Iterator[None]:
 
 @contextlib.contextmanager
 def unconverged() -> Iterator[list[Warning]]:
-    """Keep back each `ConvergenceWarning`, and yield the list that they go to; other warnings are shown as ever.
+    """Collect each `ConvergenceWarning` in a list; other warnings are shown as usual.
 
     Yields
     ------
@@ -84,19 +84,19 @@ def unconverged() -> Iterator[list[Warning]]:
 
 
 def telling(function: Callable[..., Any], told: list[Warning]) -> Callable[..., Any]:
-    """Wrap a function so that its warnings of what did not converge go to a list.
+    """Wrap a function so that its convergence warnings go to a list.
 
     Parameters
     ----------
     function : callable
-        A piece of work, called with positional arguments.
+        A function called with positional arguments.
     told : list of Warning
-        What the warnings are added to.
+        The list to extend.
 
     Returns
     -------
     callable
-        Returns what `function` does.
+        Returns the result of `function`.
 
     Examples
     --------

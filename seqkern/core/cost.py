@@ -1,4 +1,4 @@
-"""What a stage of the work cost: processor seconds and memory."""
+"""The cost of a stage: CPU time and memory."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 
 
 def peak_mb() -> float:
-    """Return the most memory that this process has used so far, in units of 10^6 bytes."""
+    """Return the peak memory of this process so far, in MB (10^6 bytes)."""
     try:
         status = Path("/proc/self/status").read_text()
         return int(re.search(r"VmHWM:\s*(\d+) kB", status)[1]) * 1024 / 1e6  # type: ignore[index]  # caught below
     except (OSError, TypeError):
-        # Not asked first: Linux counts in what the parent process used when it started this one.
+        # Only a fallback: Linux includes what the parent process used when it started this one.
         unit = 1 if sys.platform == "darwin" else 1024
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
 def write_cost(path: PathLike, laps: list[dict[str, Any]]) -> None:
-    """Write what a work cost as JSON: beside the tables, which are the same for the same study, it never is.
+    """Write costs as JSON, beside the tables: unlike these, they differ from run to run.
 
     Parameters
     ----------
     path : path-like
         The file to write.
     laps : list of dict
-        As those of a `Clock`.
+        As recorded by a `Clock`.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def write_cost(path: PathLike, laps: list[dict[str, Any]]) -> None:
 
 
 class Clock:
-    """Laps of processor time.
+    """Laps of CPU time.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Clock:
         Parameters
         ----------
         stage : str
-            What was done in it.
+            Name of the stage.
         """
         now = time.process_time()
         self.laps.append({"stage": stage, "cpu_seconds": now - self._start, "peak_mb": peak_mb()})

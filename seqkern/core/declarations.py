@@ -1,10 +1,10 @@
-"""A declared parameter: what values one takes, how it is checked, read from text, described, put in a schema.
+"""A declared parameter: its values, and how they are checked, parsed, documented and put in a schema.
 
 A value passes three forms::
 
-    word of a text ─▶ parse ─▶ normal: as a configuration has it ─▶ build: as the constructor takes it
+    text ─▶ parse ─▶ normal: as a configuration has it ─▶ build: as the constructor takes it
 
-Every step returns unchanged what it cannot make anything of; `check` refuses it later, with the remedy.
+Every step returns unchanged what it cannot interpret; `check` rejects it later, with the remedy.
 """
 
 import inspect
@@ -22,37 +22,37 @@ REQUIRED: Any = inspect.Parameter.empty
 
 
 class Parameter:
-    """A parameter that takes any value, and the base of those that do not.
+    """A parameter that accepts any value; base of the more specific ones.
 
     Parameters
     ----------
     **traits : object
-        Attributes of the class, by name; the others keep their defaults.
+        Attributes of the class by name; the others keep their defaults.
 
     Attributes
     ----------
     default : object
-        That of the constructor; `REQUIRED` where there is none.
+        Default of the constructor; `REQUIRED` if there is none.
     kw_only : bool
-        Whether the constructor takes it by its name only.
+        Whether the constructor accepts it by keyword only.
     doc : str
-        What it means: one line, or a paragraph.
+        The meaning: one line, or a paragraph.
     optional : bool
-        Whether None is a value too; it always is where it is the default.
+        Whether None is allowed; always true if None is the default.
     several : bool
-        Whether a list of such values is a value too.
+        Whether a list of such values is allowed.
     words : tuple of str
-        Words that stand for what else it may be, such as ``"scale"`` instead of a number.
+        Words allowed as well, such as ``"scale"`` instead of a number.
     execution : bool
-        Whether it changes how the numbers are computed, but not the numbers.
+        Whether it changes only how the numbers are computed.
     list_parameter : bool
-        Whether its list is one value where other lists are grids: of solvers, which choose from it by themselves.
+        Whether a list is one value, and not a grid: for solvers that choose from it themselves.
     each : str
-        What a message calls a value, or one of several; by default as the parameter.
+        Name of one of several values in messages (default: the parameter's name).
     remedy : str
-        What an error recommends, where that is not obvious.
+        The remedy in errors, if it is not obvious.
     annotation : object
-        The type of the attribute, as the class has it.
+        Type of the attribute, from the class.
 
     Examples
     --------
@@ -74,14 +74,14 @@ class Parameter:
     annotation: Any = Any
 
     def __init__(self, **traits: Any) -> None:
-        # by hand, not by dataclasses: these write source code for each class, which doubles the time of this import
+        # by hand: dataclasses generate source code for each class, which doubles the import time
         unknown = [name for name in traits if not hasattr(type(self), name)]
         if unknown:
             raise TypeError(f"{type(self).__name__} has no {unknown[0]!r}")
         vars(self).update(traits)
 
     def but(self, **changes: Any) -> Self:
-        """Return a parameter that is as this one but for some traits.
+        """Return a copy of this parameter with some changes.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class Parameter:
         Returns
         -------
         Parameter
-            Of the same class.
+            A parameter of the same class.
         """
         return type(self)(**(vars(self) | changes))
 
@@ -101,7 +101,7 @@ class Parameter:
         Parameters
         ----------
         annotation : object
-            The type of the attribute.
+            Type of the attribute.
 
         Returns
         -------
@@ -121,33 +121,33 @@ class Parameter:
     # ---- checks ----------------------------------------------------------------------------------------------
 
     def check(self, name: str, value: Any, owner: Any = None) -> None:
-        """Refuse a value outside the domain.
+        """Check that a value is in the domain.
 
         Parameters
         ----------
         name : str
-            What messages call the value.
+            Name of the value in messages.
         value : object
-            As the constructor takes it.
+            In the form of the constructor.
         owner : object, optional
-            The object that it is a parameter of, whose other parameters may bound it.
+            The object with the parameter; its other parameters may bound the value.
 
         Raises
         ------
         ParameterError
-            With the remedy.
+            If the value is outside the domain.
         """
         self._check(name, value, owner)
 
     def _check(self, name: str, value: Any, owner: Any) -> None:
-        """Raise ParameterError for a value, or one of several, outside the domain."""
+        """Raise ParameterError if a value, or one of several, is outside the domain."""
         if (value is None and self.optional) or (isinstance(value, str) and value in self.words):
             return
         for one in value if self.several and is_listed(value) else [value]:
             self._check_one(self.each or name, one, owner)
 
     def _check_one(self, name: str, value: Any, owner: Any) -> None:
-        """Raise ParameterError for a single value outside the domain."""
+        """Raise ParameterError if a single value is outside the domain."""
 
     def _refuse(self, name: str, value: Any, remedy: str) -> None:
         """Raise ParameterError."""
@@ -156,12 +156,12 @@ class Parameter:
     # ---- reading ---------------------------------------------------------------------------------------------
 
     def parse(self, word: str, *, grid: bool = False) -> Any:
-        """Return what a word of a text form means here.
+        """Return the value of a text.
 
         Parameters
         ----------
         word : str
-            What stands after ``=``; blanks around it do not count.
+            The text after ``=``; surrounding blanks are ignored.
         grid : bool
             Whether a list of values is a grid, so that any number may be given as a range ``1-5``.
 
@@ -176,21 +176,21 @@ class Parameter:
         return word if word in self.words else self._parse(word, grid or self.several)
 
     def _parse(self, word: str, ranges: bool) -> Any:
-        """Return what a word means that is not one of `words`; a range only where `ranges` may stand."""
+        """Return the value of a text that is not one of `words`; a range only if `ranges` is true."""
         return parse_value(word)
 
     @property
     def item(self) -> "Parameter":
-        """What each value of a list is."""
+        """The declaration of each value of a list."""
         return self
 
     def normal(self, value: Any, *, grid: bool = False) -> Any:
-        """Read the texts of a value that mean something else, lists item by item.
+        """Convert texts in a value to what they stand for, lists item by item.
 
         Parameters
         ----------
         value : object
-            As a configuration has it.
+            In the form of a configuration.
         grid : bool
             Whether a list of values is a grid, as for `parse`.
 
@@ -208,7 +208,7 @@ class Parameter:
         return self.parse(value, grid=grid) if isinstance(value, str) else value
 
     def build(self, value: Any) -> Any:
-        """Build what mappings describe that name a kind.
+        """Build the objects that mappings describe.
 
         Parameters
         ----------
@@ -218,12 +218,12 @@ class Parameter:
         Returns
         -------
         object
-            What the constructor takes.
+            In the form of the constructor.
         """
         return self._build(value)
 
     def _build(self, value: Any) -> Any:
-        """Return what the constructor takes for a normal value."""
+        """Return the constructor's form of a normal value."""
         if isinstance(value, (list, tuple)):
             return [self.item.build(item) for item in value]
         if isinstance(value, Mapping):
@@ -235,7 +235,7 @@ class Parameter:
     # ---- description -----------------------------------------------------------------------------------------
 
     def type_text(self) -> str:
-        """Return the type as the documentation has it, without the default."""
+        """Return the type for the documentation, without the default."""
         text = " or ".join([*([self._words_text()] if self.words else []), self._type()])
         if self.several:
             text += f" or list of {self._element()}"
@@ -250,7 +250,7 @@ class Parameter:
         return self._type()
 
     def _words_text(self) -> str:
-        """Return `words` as the documentation has them."""
+        """Return `words` for the documentation."""
         return (
             "{" + ", ".join(f'"{word}"' for word in self.words) + "}" if len(self.words) > 1 else f'"{self.words[0]}"'
         )
@@ -270,12 +270,12 @@ class Parameter:
         return {}
 
     def _default_schema(self) -> dict[str, Any]:
-        """Return the default as a schema has it."""
+        """Return the default for a schema."""
         return {} if self.default is REQUIRED else {"default": "inf" if self.default == math.inf else self.default}
 
 
 class Changed(Parameter):
-    """The inherited parameter with something changed; only while a class is made.
+    """An inherited parameter with changes; exists only while a class is created.
 
     Examples
     --------
@@ -287,12 +287,12 @@ class Changed(Parameter):
     changes: Mapping[str, Any] = MappingProxyType({})
 
     def of(self, inherited: Parameter) -> Parameter:
-        """Return the parameter that is meant.
+        """Return the parameter with the changes.
 
         Parameters
         ----------
         inherited : Parameter
-            The one that a base class declares.
+            As declared by a base class.
 
         Returns
         -------
@@ -302,7 +302,7 @@ class Changed(Parameter):
 
 
 class Fixed(Parameter):
-    """An inherited parameter that this class does not have: its value is always the default.
+    """An inherited parameter that this class lacks: its value is always the default.
 
     Examples
     --------
@@ -312,12 +312,12 @@ class Fixed(Parameter):
 
 
 def is_listed(value: Any) -> bool:
-    """Tell whether a value is a list of values.
+    """Return whether a value is a list of values.
 
     Parameters
     ----------
     value : object
-        A parameter's.
+        Value of a parameter.
 
     Returns
     -------

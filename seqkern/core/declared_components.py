@@ -1,4 +1,4 @@
-"""Declared parameters that are things with parameters of their own, such as the kernel inside a kernel."""
+"""Declared parameters that have parameters themselves, such as the kernel inside a kernel."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,9 +9,9 @@ from seqkern.core.values import parse_value
 
 
 class Component(Parameter):
-    """A thing of some kind (see kinds.py), such as the kernel inside a kernel; with `expand`, all of a grid of them.
+    """An object of some kind (see kinds.py), such as the kernel inside a kernel; with `expand`, all of a grid.
 
-    Whether it fits is for the class to check.
+    The class checks whether it is suitable.
 
     Examples
     --------
@@ -30,14 +30,14 @@ class Component(Parameter):
         return value if type(value) in (int, float) else word
 
     def _normal(self, value: Any, grid: bool) -> Any:
-        """Return a value of a configuration with texts read, so that what is to be searched can be seen."""
+        """Return a value of a configuration with texts parsed, which shows what is searched."""
         parse = kind_of(self.kind).parse
         if isinstance(value, str) and parse is not None and not self.list_parameter:
             return None if self.optional and value.strip().lower() == "none" else parse(value)
         return super()._normal(value, grid)
 
     def _build(self, value: Any) -> Any:
-        """Return what a text or a mapping describes, built; of a list each, of a grid each that it holds."""
+        """Return the objects that a text or a mapping describes: for lists and grids all of them."""
         kind = kind_of(self.kind)
         if self.expand:
             found = [kind.build(one) for item in (value if is_listed(value) else [value]) for one in self._grid(item)]

@@ -1,4 +1,4 @@
-"""Declared parameters that are numbers: whole, real, several, by name."""
+"""Declared parameters that are numbers: integers, floats, lists, numbers by name."""
 
 import math
 from collections.abc import Mapping
@@ -9,11 +9,11 @@ from seqkern.core.declarations import Parameter, is_listed
 from seqkern.core.values import parse_value
 
 FAR = 1e9
-"""Documentation leaves out bounds beyond this, which nobody will meet."""
+"""The documentation omits larger bounds, which nobody will meet."""
 
 
 class Number(Parameter):
-    """A number between bounds; a bound that is a text is the name of the parameter that has it.
+    """A number between bounds; a bound given as text is the name of another parameter.
 
     Examples
     --------
@@ -27,7 +27,7 @@ class Number(Parameter):
     open_high: bool = False
 
     def _bounds(self, owner: Any) -> tuple[Any, Any]:
-        """Return both bounds, those that are other parameters looked up."""
+        """Return both bounds, with names of other parameters replaced by their values."""
         low, high = (getattr(owner, end) if isinstance(end, str) else end for end in (self.low, self.high))
         return low, high
 
@@ -43,11 +43,11 @@ class Number(Parameter):
         return word if isinstance(value, list) and not ranges else value
 
     def _article(self) -> str:
-        """Return what a number is called in messages."""
+        """Return the noun for messages."""
         return "a number"
 
     def _span(self, bounds: tuple[Any, Any]) -> str:
-        """Return the domain, as the documentation has it: the empty text where there is none."""
+        """Return the domain for the documentation; empty if there is none."""
         low, high = bounds
         if low is not None and high is not None and not self.open_low and not self.open_high:
             return f"from {low} to {high}"
@@ -60,7 +60,7 @@ class Number(Parameter):
         return f"{self._element()} {self._span(bounds)}".rstrip()
 
     def _number_schema(self, kind: str) -> dict[str, Any]:
-        """Return the JSON schema of a number, and of a text that means one."""
+        """Return the JSON schema of a number, or of a text that stands for one."""
         schema: dict[str, Any] = {"type": kind}
         if isinstance(self.low, (int, float)) and math.isfinite(self.low):
             schema["exclusiveMinimum" if self.open_low else "minimum"] = self.low
@@ -70,7 +70,7 @@ class Number(Parameter):
 
 
 class Integer(Number):
-    """A whole number from `low` to `high`.
+    """An integer from `low` to `high`.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class Integer(Number):
         return {"anyOf": [self._number_schema("integer"), {"type": "string", "pattern": r"^[-+]?\d+$"}]}
 
     def schema(self) -> dict[str, Any]:
-        """Return the JSON schema of a value in a configuration; several may be a range ``1-5``."""
+        """Return the JSON schema of a value in a configuration; a list may be a range ``1-5``."""
         schema = super().schema()
         if self.several:
             schema["anyOf"].append({"type": "string", "pattern": r"^\d+-\d+$"})
@@ -105,7 +105,7 @@ class Integer(Number):
 
 
 class Real(Number):
-    """A number from `low` to `high`; with `infinite`, infinity too, which JSON writes ``"inf"``.
+    """A number from `low` to `high`; with `infinite`, also infinity, written ``"inf"`` in JSON.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class Real(Number):
         check_real(name, value, low, high, open_low=self.open_low, open_high=self.open_high)
 
     def _build(self, value: Any) -> Any:
-        """Return the value, infinity for its text."""
+        """Return the value, with the text for infinity converted."""
         return math.inf if isinstance(value, str) and value == "inf" else super()._build(value)
 
     def _element(self) -> str:
@@ -135,7 +135,7 @@ class Real(Number):
 
     def _schema(self) -> dict[str, Any]:
         number = self._number_schema("number")
-        # YAML reads 1e-3 as a text
+        # YAML reads 1e-3 as text
         text = {
             "type": "string",
             "pattern": r"^([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?" + ("|inf" * self.infinite) + ")$",
@@ -144,7 +144,7 @@ class Real(Number):
 
 
 class Numbers(Real):
-    """A list of numbers, as many as the attribute `length` of the object says; `words` may stand for some.
+    """A list of numbers; the object's attribute `length` gives their number, `words` are allowed instead.
 
     Examples
     --------
@@ -157,7 +157,7 @@ class Numbers(Real):
     length: str = ""
 
     def _check(self, name: str, value: Any, owner: Any) -> None:
-        """Raise ParameterError unless the value is a list of numbers in the domain, or what may stand for it."""
+        """Raise ParameterError unless the value is a list of numbers in the domain, or one of the words."""
         if (value is None and self.optional) or (isinstance(value, str) and value in self.words):
             return
         count = getattr(owner, self.length) if self.length else None
@@ -172,7 +172,7 @@ class Numbers(Real):
 
     @property
     def item(self) -> Parameter:
-        """What each value of a list is."""
+        """The declaration of each value of a list."""
         return Real()
 
     def _type(self) -> str:
@@ -183,9 +183,9 @@ class Numbers(Real):
 
 
 class NumbersByName(Parameter):
-    """A number for each of some names; `words` may stand for them, or with `text` any text.
+    """A number for each of some names; `words`, or with `text` any text, are allowed instead.
 
-    A message calls a number as the parameter and then by its name, or with `each` by that and its name.
+    Messages name a number by the parameter and its name, or with `each` by that and its name.
 
     Examples
     --------
@@ -197,7 +197,7 @@ class NumbersByName(Parameter):
     text: bool = False
 
     def _check(self, name: str, value: Any, owner: Any) -> None:
-        """Raise ParameterError unless all numbers are in the domain, or the value is what may stand for them."""
+        """Raise ParameterError unless all numbers are in the domain, or the value is an allowed text."""
         if (value is None and self.optional) or (isinstance(value, str) and (self.text or value in self.words)):
             return
         if not isinstance(value, Mapping):
@@ -209,7 +209,7 @@ class NumbersByName(Parameter):
         return word
 
     def _normal(self, value: Any, grid: bool) -> Any:
-        """Return a value of a configuration with the numbers of a mapping read."""
+        """Return a value of a configuration with the numbers of a mapping parsed."""
         if isinstance(value, Mapping):
             return {key: self.value.normal(item) for key, item in value.items()}
         return super()._normal(value, grid)
@@ -223,7 +223,7 @@ class NumbersByName(Parameter):
 
 
 def _shown(bound: Any) -> Any:
-    """Return a bound as the documentation has it: None for one that nobody will meet."""
+    """Return a bound for the documentation: None for one that nobody will meet."""
     if isinstance(bound, str):
         return f"`{bound}`"
     return bound if bound is not None and abs(bound) < FAR else None

@@ -1,4 +1,4 @@
-"""Declared parameters that are words: one of several, true or false, any text, the name of an alphabet, labels."""
+"""Declared parameters that are text: one of several, true or false, any text, the name of an alphabet, labels."""
 
 from collections.abc import Collection
 from typing import Any, Literal, get_args, get_origin
@@ -9,7 +9,7 @@ from seqkern.core.errors import ParameterError
 
 
 class Choice(Parameter):
-    """One of some words; by default those of its annotation, a Literal.
+    """One of some words; by default those of the annotation, a Literal.
 
     Examples
     --------
@@ -27,7 +27,7 @@ class Choice(Parameter):
         return super(Choice, declared)._declared(annotation)
 
     def _all(self) -> tuple[str | None, ...]:
-        """Return all choices, None first if it is one."""
+        """Return all choices, starting with None if allowed."""
         words = tuple(choice for choice in self.choices if choice is not None)
         return (None, *words) if self.optional else words
 
@@ -69,7 +69,7 @@ class Flag(Parameter):
 
 
 class Text(Parameter):
-    """Text, whatever it looks like: ``01`` stays ``01``; the path of a file; with `rows`, rows of numbers instead.
+    """Text of any form: ``01`` stays ``01``; or the path of a file; with `rows`, rows of numbers are allowed.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Text(Parameter):
     path: bool = False
 
     def _check(self, name: str, value: Any, owner: Any) -> None:
-        """Raise ParameterError unless the value is text, or what may stand for it."""
+        """Raise ParameterError unless the value is text, or an allowed replacement."""
         if not (self.rows and is_listed(value)):
             super()._check(name, value, owner)
 
@@ -97,11 +97,11 @@ class Text(Parameter):
 
     @property
     def item(self) -> Parameter:
-        """What each value of a list is: text, or numbers."""
+        """The declaration of each value of a list: text, or numbers."""
         return Parameter() if self.rows else self
 
     def _normal(self, value: Any, grid: bool) -> Any:
-        """Return a value of a configuration, where YAML makes numbers of some texts."""
+        """Return a value of a configuration, where YAML turns some texts into numbers."""
         return str(value) if type(value) in (int, float) else super()._normal(value, grid)
 
     def _type(self) -> str:
@@ -113,7 +113,7 @@ class Text(Parameter):
 
 
 class AlphabetName(Text):
-    """The name of an alphabet, its letters, or an Alphabet; who encodes with it checks it.
+    """An alphabet by name, by its letters, or as an Alphabet; checked when sequences are encoded.
 
     Examples
     --------
@@ -121,11 +121,11 @@ class AlphabetName(Text):
     """
 
     def _check_one(self, name: str, value: Any, owner: Any) -> None:
-        """Leave the check to the sequences, whose error says what fits them."""
+        """Leave the check to the sequences, whose error names the suitable alphabets."""
 
 
 class Labels(Parameter):
-    """A list of the names of classes, or of their codes.
+    """A list of class names or codes.
 
     Examples
     --------

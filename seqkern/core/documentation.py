@@ -1,4 +1,4 @@
-"""The documentation of a class with the section Parameters, written from what the class declares."""
+"""The docstring of a class with the section Parameters, generated from the declarations."""
 
 import inspect
 import re
@@ -13,12 +13,12 @@ _WRITTEN = re.compile(r"^Parameters\n-+$", re.MULTILINE)
 
 
 class Documentation:
-    """The docstring of a class, completed when it is asked for: classes are made at import, and few are read.
+    """The docstring of a class, completed on access: all classes are created at import, but few docstrings are read.
 
     Parameters
     ----------
     text : str
-        The docstring as it was written.
+        The docstring as written.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class Documentation:
 
 
 def parameters_section(declared: dict[str, Parameter]) -> str:
-    """Return the section Parameters of a docstring, as numpydoc has it.
+    """Return the section Parameters of a docstring in numpydoc format.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def parameters_section(declared: dict[str, Parameter]) -> str:
     Returns
     -------
     str
-        Without a line end.
+        Without a final line break.
     """
     lines = ["Parameters", "----------"]
     for name, item in declared.items():
@@ -68,7 +68,7 @@ def parameters_section(declared: dict[str, Parameter]) -> str:
 
 
 def _default_text(default: Any) -> str:
-    """Return the default as it follows the type."""
+    """Return the text of the default, which follows the type."""
     if default is REQUIRED:
         return ""
     if default is None:

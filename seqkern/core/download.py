@@ -14,23 +14,23 @@ BLOCK = 1 << 20
 
 
 def download(url: str, path: Path, sha256: str, *, name: str, remedy: str) -> None:
-    """Download a file to `path`; nothing stays there unless its checksum is right.
+    """Download a file to `path`; keep it only if its checksum is correct.
 
     Parameters
     ----------
     url : str
-        Public address.
+        Public URL.
     path : Path
-        Where the file goes; its folder is made when missing.
+        Where the file goes; its folder is created if missing.
     sha256 : str
         Its checksum, in hexadecimal digits.
     name, remedy : str
-        What messages call the file, and what they say is to be done where it cannot be had.
+        Name of the file in messages, and the remedy if it cannot be downloaded.
 
     Raises
     ------
     FileError
-        If there is no such file, or another one.
+        If the file cannot be downloaded, or has another checksum.
     """
     with atomic_write(path) as target:
         digest = hashlib.sha256()
@@ -38,15 +38,15 @@ def download(url: str, path: Path, sha256: str, *, name: str, remedy: str) -> No
             target.write(block)
             digest.update(block)
         if digest.hexdigest() != sha256:
-            raise FileError("download has another SHA-256 than published", file=url, remedy=remedy)
+            raise FileError("the SHA-256 of the download differs from the published one", file=url, remedy=remedy)
 
 
 def _blocks(url: str, name: str, remedy: str) -> Iterator[bytes]:
-    """Yield the bytes at an address."""
+    """Yield the bytes at a URL."""
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT) as answer:
             while block := answer.read(BLOCK):
                 yield block
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", error)
-        raise FileError(f"is not here, and {url} cannot be had: {reason}", file=name, remedy=remedy) from error
+        raise FileError(f"not found, and {url} cannot be downloaded: {reason}", file=name, remedy=remedy) from error

@@ -1,6 +1,6 @@
-"""What goes wrong, as exceptions that carry the place and the remedy.
+"""Exceptions that carry the problem, its place and the remedy.
 
-Every error of a user's making is a subclass of `SeqkernError` and of a builtin, prints as one line
+Every error that a user can correct is a subclass of `SeqkernError` and of a builtin, prints as one line
 (``file: record 'id': problem; remedy``), and keeps each part as an attribute.
 """
 
@@ -20,19 +20,19 @@ class SeqkernError(Exception):
     Parameters
     ----------
     problem : str
-        What is wrong, with the offending value.
+        The problem, with the offending value.
     file : path-like, optional
-        The file in which it was found.
+        The file with the problem.
     record : str, optional
-        The id of the record (or the line) in question.
+        The id of the record, or the line.
     remedy : str, optional
-        What to do about it.
+        How to correct it.
 
     Examples
     --------
-    >>> error = SequenceError("has no letters", file="donors.fa", record="d17", remedy="leave it out")
+    >>> error = SequenceError("is empty", file="donors.fa", record="d17", remedy="remove it")
     >>> print(error)
-    donors.fa: record 'd17': has no letters; leave it out
+    donors.fa: record 'd17': is empty; remove it
     >>> isinstance(error, ValueError), error.record
     (True, 'd17')
     """
@@ -71,11 +71,11 @@ def _rebuild(
 
 
 class SequenceError(SeqkernError, ValueError):
-    """A sequence or FASTA record that cannot be used."""
+    """An unusable sequence or FASTA record."""
 
 
 class PolicyError(SequenceError):
-    """A sequence that a kernel would take if its parameter `policy` were ``"zero"``."""
+    """A sequence that the kernel would accept with its parameter `policy` set to ``"zero"``."""
 
     policy: str
 
@@ -87,38 +87,38 @@ class ShortError(PolicyError):
 
 
 class ZeroDiagonalError(PolicyError):
-    """A sequence whose kernel with itself is not positive, where the kernel is normalised."""
+    """A sequence whose kernel value with itself is not positive, for a normalised kernel."""
 
     policy = "zero_diagonal"
 
 
 class LetterError(SequenceError):
-    """A letter that is not in the alphabet."""
+    """A letter outside the alphabet."""
 
 
 class LabelError(SeqkernError, ValueError):
-    """Labels, groups or positions that do not fit the sequences or the task."""
+    """Labels, groups or positions that do not match the sequences or the task."""
 
 
 class FoldError(SeqkernError, ValueError):
-    """Folds that cannot be made or do not fit."""
+    """Folds that are impossible or do not match the data."""
 
 
 class ParameterError(SeqkernError, ValueError):
-    """A parameter of a kernel, solver or function outside its domain, or an unknown name."""
+    """An invalid parameter of a kernel, solver or function, or an unknown name."""
 
 
 class NoKmersError(ParameterError):
-    """A kernel that compares no k-mers."""
+    """A kernel without k-mers to compare."""
 
 
 class ConfigError(SeqkernError, ValueError):
-    """A study's configuration that does not fit the schema.
+    """A configuration that does not match the schema.
 
     Parameters
     ----------
     problem, file, record, remedy
-        As of `SeqkernError`.
+        As in `SeqkernError`.
     line : int, optional
         The line of the file, counted from 1.
 
@@ -145,11 +145,11 @@ class ConfigError(SeqkernError, ValueError):
 
 
 class GramError(SeqkernError, ValueError):
-    """A Gram matrix that does not belong to the data, or cannot be used."""
+    """A Gram matrix that does not belong to the data, or is unusable."""
 
 
 class ModelError(SeqkernError, ValueError):
-    """A model file that cannot be used here."""
+    """A model file that cannot be used."""
 
 
 class FileError(SeqkernError, OSError):
@@ -157,14 +157,14 @@ class FileError(SeqkernError, OSError):
 
 
 def unknown_name(kind: str, name: object, choices: Iterable[str]) -> ParameterError:
-    """Return a ParameterError for a name that is none of `choices`, with the nearest of them.
+    """Return a ParameterError for a name that is not one of `choices`, with the nearest of them.
 
     Parameters
     ----------
     kind : str
-        What the name should have named, such as ``"kernel"``.
+        What the name stands for, such as ``"kernel"``.
     name : str
-        What was given.
+        The given name.
     choices : iterable of str
         The known names.
 
@@ -181,5 +181,5 @@ def unknown_name(kind: str, name: object, choices: Iterable[str]) -> ParameterEr
     choices = sorted(choices)
     near = difflib.get_close_matches(str(name), choices, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}? " if near else ""
-    remedy = f"{hint}choose from: {', '.join(choices)}" if choices else "leave it out: there is none"
+    remedy = f"{hint}choose from: {', '.join(choices)}" if choices else "remove it (there are no choices)"
     return ParameterError(f"unknown {kind} {name!r}", remedy=remedy)

@@ -1,7 +1,7 @@
-"""The kinds of things that a configuration describes: kernels, solvers, …; each package adds its own.
+"""The kinds of objects that a configuration describes: kernels, solvers, …; each package registers its own.
 
-A parameter may hold a thing of some kind (the `base` of a kernel, the `binary` solver of a multi-class one). It knows
-the kind by its name only, so that this package imports none of the others until a thing of the kind is read.
+A parameter may hold an object of some kind (the `base` of a kernel, the `binary` solver of a multi-class one). It
+refers to the kind by name, so that this package imports the others only when such an object is built.
 """
 
 import importlib
@@ -12,28 +12,28 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of thing.
+    """One kind of object.
 
     Attributes
     ----------
     name : str
-        The key of the name in a configuration: ``"kernel"``.
+        The key of its name in a configuration: ``"kernel"``.
     type_name : str
-        What the documentation of a parameter calls one.
+        The type in the documentation of parameters.
     build : callable
-        Returns the thing that text or a mapping describes; one that is built already as it is.
+        Builds the object that text or a mapping describes; returns a built object as it is.
     example : str
-        One as text, for messages.
+        An example as text, for messages.
     registry : seqkern.core.registry.Registry, optional
-        Its classes by their names; None where there is one class.
+        Its classes by name; None if there is only one.
     grid : bool
         Whether a list of values is a grid to choose from.
     parse : callable, optional
-        Returns the configuration form of text.
+        Converts text to the configuration form.
     expand : callable, optional
-        Returns the specs of a grid.
+        Expands a grid to its specs.
     class_of : callable, optional
-        Returns the class that a name stands for, where that is not what the registry has under it.
+        Returns the class for a name, if it differs from the registry's.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Kind:
 
 
 KINDS: dict[str, Kind] = {}
-"""All kinds whose package has been imported, by name."""
+"""All kinds whose package is imported, by name."""
 
 HOMES = {
     "kernel": "seqkern.kernels.kernel_specs",
@@ -65,16 +65,16 @@ HOMES = {
     "scaler": "seqkern.solvers.selection.selectors.selector_specs",
     "layer": "seqkern.layers.layer_specs",
 }
-"""The module that adds each kind."""
+"""The module that registers each kind."""
 
 
 def add_kind(kind: Kind) -> Kind:
-    """Make a kind known, and return it.
+    """Register a kind, and return it.
 
     Parameters
     ----------
     kind : Kind
-        Takes the place of one of the same name.
+        Replaces one of the same name.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def add_kind(kind: Kind) -> Kind:
 
 
 def kind_of(name: str) -> Kind:
-    """Return a kind by its name, its package imported.
+    """Return a kind by name, importing its package.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def kind_of(name: str) -> Kind:
     Returns
     -------
     Kind
-        For an unknown name one without classes.
+        Without classes for an unknown name.
     """
     if name not in KINDS and name in HOMES:
         importlib.import_module(HOMES[name])

@@ -1,16 +1,16 @@
-"""HTML as Python calls: every text is escaped unless it is `Markup` already."""
+"""HTML built by Python calls: text is escaped unless it is `Markup`."""
 
 import html
 import re
 from collections.abc import Iterable
 
 VOID = frozenset({"br", "hr", "img", "link", "meta", "input", "wbr"})
-# Control characters are not allowed in HTML or SVG text; a FASTA header may hold them.
+# Control characters are not allowed in HTML or SVG text, but a FASTA header may contain them.
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 class Markup(str):
-    """Text that is HTML already.
+    """Text that is already HTML.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def clean(text: object) -> str:
     Parameters
     ----------
     text : object
-        Turned into a str.
+        Converted to str.
 
     Returns
     -------
@@ -42,12 +42,12 @@ def clean(text: object) -> str:
 
 
 def escape(value: object) -> Markup:
-    """Turn a value into HTML.
+    """Convert a value to HTML.
 
     Parameters
     ----------
     value : object
-        None gives nothing, Markup stays as it is, a list or tuple is joined; all else is escaped as text.
+        None becomes empty, Markup stays as it is, lists and tuples are joined; all else is escaped as text.
 
     Returns
     -------
@@ -75,10 +75,10 @@ def tag(name: str, /, *children: object, **attributes: object) -> Markup:
     name : str
         Of the element, such as ``"td"``.
     *children : object
-        What `escape` takes.
+        As for `escape`.
     **attributes : object
-        ``class_`` and ``for_`` lose their underscore, ``aria_label`` becomes ``aria-label``; None and False leave the
-        attribute out, True writes it without a value.
+        ``class_`` and ``for_`` lose their underscore, ``aria_label`` becomes ``aria-label``; None and False omit the
+        attribute, True writes it without a value.
 
     Returns
     -------
@@ -108,9 +108,9 @@ def join(separator: object, items: Iterable[object]) -> Markup:
     Parameters
     ----------
     separator : object
-        What `escape` takes.
+        As for `escape`.
     items : iterable of object
-        Likewise.
+        As for `escape`.
 
     Returns
     -------
@@ -125,14 +125,14 @@ def join(separator: object, items: Iterable[object]) -> Markup:
 
 
 def details(summary: object, *children: object) -> Markup:
-    """Return a part of a page that opens on a click.
+    """Return a section of a page that opens on a click.
 
     Parameters
     ----------
     summary : object
-        What is seen while it is closed.
+        Shown while it is closed.
     *children : object
-        What opens; as `escape` takes it.
+        The content, as for `escape`.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def text_of(value: object) -> str:
     Parameters
     ----------
     value : object
-        What `escape` takes.
+        As for `escape`.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Amounts of memory: as text, and how much there is."""
+"""Amounts of memory: as text, and the amount available."""
 
 import contextlib
 import math
@@ -28,7 +28,7 @@ def parse_bytes(amount: int | float | str) -> int:
     Raises
     ------
     ParameterError
-        If it is none of these, or not positive.
+        If it is not such an amount, or not positive.
 
     Examples
     --------
@@ -41,17 +41,17 @@ def parse_bytes(amount: int | float | str) -> int:
     if match is not None:
         size = float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2]]
     if not 1 <= size < math.inf:
-        raise ParameterError(f"{amount!r} is no amount of memory", remedy="write it like 500MB or 2GB")
+        raise ParameterError(f"{amount!r} is not an amount of memory", remedy="write it like 500MB or 2GB")
     return int(size)
 
 
 def format_bytes(size: float) -> str:
-    """Return a number of bytes as text for people.
+    """Return a number of bytes as readable text.
 
     Parameters
     ----------
     size : float
-        Bytes.
+        Number of bytes.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def format_bytes(size: float) -> str:
 
 
 def available_memory() -> int:
-    """Return the bytes of memory this process may use: what the machine has free, or its share of it."""
+    """Return the memory available to this process, in bytes: free on this computer, or within its limits."""
     amounts = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     with contextlib.suppress(OSError):
         for line in Path("/proc/meminfo").read_text().splitlines():

@@ -1,7 +1,7 @@
-"""p-values corrected for how many tests were made.
+"""p-values corrected for multiple testing.
 
-SciPy has no Holm; its `false_discovery_control` gives the numbers of `benjamini_hochberg` in up to 11 times the time,
-and a solver that corrects its p-values would import all of SciPy's statistics for it.
+SciPy has no Holm correction; its `false_discovery_control` gives the numbers of `benjamini_hochberg` in up to 11 times
+the time, and would import all of scipy.stats into solvers that correct p-values.
 
 References
 ----------
@@ -13,14 +13,14 @@ import numpy.typing as npt
 
 
 def holm(p: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Return p-values corrected for their number by Holm's step-down method.
+    """Return p-values corrected by Holm's step-down method.
 
-    The i-th smallest of m is multiplied by m − i + 1; none becomes smaller than one before it, or larger than 1.
+    The i-th smallest of m is multiplied by m − i + 1; the results are made non-decreasing and at most 1.
 
     Parameters
     ----------
     p : array_like of float, any shape of one axis
-        NaN, a test that could not be made, stays NaN and does not count.
+        NaN, a test that was not possible, stays NaN and is not counted.
 
     Returns
     -------
@@ -40,12 +40,12 @@ def holm(p: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 
 def benjamini_hochberg(p: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Return, for each p-value, the least false discovery rate at which it is found (Benjamini & Hochberg 1995).
+    """Return, for each p-value, the least false discovery rate at which it is significant (Benjamini & Hochberg 1995).
 
     Parameters
     ----------
     p : array_like of float, shape (m,)
-        Of m tests; none is NaN.
+        Of m tests, without NaN.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""What a class declares its parameters with: each function returns a `Parameter`, which type checkers take for a value.
+"""Functions that declare the parameters of a class: each returns a `Parameter`, which type checkers treat as a value.
 
-What follows from the declarations is in parametrized.py.
+parametrized.py derives everything else from the declarations.
 """
 
 from collections.abc import Collection
@@ -26,21 +26,21 @@ def integer(
     each: str = "",
     doc: str = "",
 ) -> Any:
-    """Declare a whole number.
+    """Declare an integer.
 
     Parameters
     ----------
     default : int, list or None, optional
-        That of the constructor; without one, the parameter must be given.
+        Default of the constructor; without one, the parameter is required.
     low, high : float or str, optional
-        Least and largest value; a text names the parameter that has it.
+        Smallest and largest value; text names another parameter as the bound.
     several, words, optional, kw_only, execution, list_parameter, each, doc
-        As of `Parameter`.
+        As for `Parameter`.
 
     Returns
     -------
     Parameter
-        Which type checkers take for a value.
+        Treated as a value by type checkers.
     """
     return Integer(**locals())
 
@@ -63,20 +63,20 @@ def real(
     Parameters
     ----------
     default : float, str or None, optional
-        That of the constructor; without one, the parameter must be given.
+        Default of the constructor; without one, the parameter is required.
     low, high : float or str, optional
-        Least and largest value; a text names the parameter that has it.
+        Smallest and largest value; text names another parameter as the bound.
     open_low, open_high : bool
-        Whether the bound itself is refused.
+        Whether the bound itself is excluded.
     infinite : bool
-        Whether infinity is a value.
+        Whether infinity is allowed.
     words, optional, kw_only, doc
-        As of `Parameter`.
+        As for `Parameter`.
 
     Returns
     -------
     Parameter
-        Which type checkers take for a value.
+        Treated as a value by type checkers.
     """
     return Real(**locals())
 
@@ -94,34 +94,34 @@ def choice(
     Parameters
     ----------
     default : str or None, optional
-        That of the constructor; without one, the parameter must be given.
+        Default of the constructor; without one, the parameter is required.
     choices : collection of str
-        By default those of the annotation, a Literal.
+        Default: those of the annotation, a Literal.
     kw_only, execution, doc
-        As of `Parameter`.
+        As for `Parameter`.
 
     Returns
     -------
     Parameter
-        Which type checkers take for a value.
+        Treated as a value by type checkers.
     """
     return Choice(default=default, choices=tuple(choices), kw_only=kw_only, execution=execution, doc=doc)
 
 
 def flag(*, default: Any = REQUIRED, kw_only: bool = True, doc: str = "") -> Any:
-    """Declare what is true or false.
+    """Declare a truth value.
 
     Parameters
     ----------
     default : bool, optional
-        That of the constructor; without one, the parameter must be given.
+        Default of the constructor; without one, the parameter is required.
     kw_only, doc
-        As of `Parameter`.
+        As for `Parameter`.
 
     Returns
     -------
     Parameter
-        Which type checkers take for a value.
+        Treated as a value by type checkers.
     """
     return Flag(**locals())
 
@@ -142,38 +142,38 @@ def text(
     Parameters
     ----------
     default : str or None, optional
-        That of the constructor; without one, the parameter must be given.
+        Default of the constructor; without one, the parameter is required.
     several : bool
-        As of `Parameter`.
+        As for `Parameter`.
     rows : bool
-        Whether rows of numbers may stand for the text.
+        Whether rows of numbers are allowed instead of text.
     path : bool
         Whether it is the path of a file.
     optional, kw_only, remedy, doc
-        As of `Parameter`.
+        As for `Parameter`.
 
     Returns
     -------
     Parameter
-        Which type checkers take for a value.
+        Treated as a value by type checkers.
     """
     return Text(**locals())
 
 
 def alphabet_name(*, default: Any = REQUIRED, doc: str = "") -> Any:
-    """Declare an alphabet, by its name or its letters.
+    """Declare an alphabet, by name or by its letters.
 
     Parameters
     ----------
     default : str or None, optional
-        That of the constructor; without one, the parameter must be given.
+        Default of the constructor; without one, the parameter is required.
     doc : str
-        As of `Parameter`.
+        As for `Parameter`.
 
     Returns
     -------
     Parameter
-        Which type checkers take for a value.
+        Treated as a value by type checkers.
     """
     return AlphabetName(**locals())
 
@@ -195,20 +195,20 @@ def numbers(
     Parameters
     ----------
     default : list, str or None, optional
-        That of the constructor; without one, the parameter must be given.
+        Default of the constructor; without one, the parameter is required.
     low, high : float, optional
-        Least and largest value of each.
+        Smallest and largest value of each.
     words, each
-        As of `Parameter`.
+        As for `Parameter`.
     length : str
-        The attribute of the object that says how many numbers there are; by default any number of them.
+        The attribute of the object with the required number of values; by default any number is allowed.
     kw_only, remedy, doc
-        As of `Parameter`.
+        As for `Parameter`.
 
     Returns
     -------
     Parameter
-        Which type checkers take for a value.
+        Treated as a value by type checkers.
     """
     return Numbers(**locals())
 
@@ -228,20 +228,20 @@ def numbers_by_name(
     Parameters
     ----------
     value : Parameter
-        Declares the number, which messages call `each` and the name.
+        Declares the number, which messages name by `each` and its name.
     default : dict, str or None, optional
-        That of the constructor; without one, the parameter must be given.
+        Default of the constructor; without one, the parameter is required.
     words : tuple of str
-        As of `Parameter`.
+        As for `Parameter`.
     text : bool
-        Whether any text may stand for the numbers.
+        Whether any text is allowed instead of the numbers.
     each, remedy, doc
-        As of `Parameter`.
+        As for `Parameter`.
 
     Returns
     -------
     Parameter
-        Which type checkers take for a value.
+        Treated as a value by type checkers.
     """
     return NumbersByName(**locals())
 
@@ -252,14 +252,14 @@ def labels(*, default: Any = REQUIRED, kw_only: bool = True, list_parameter: boo
     Parameters
     ----------
     default : list or None, optional
-        That of the constructor; without one, the parameter must be given.
+        Default of the constructor; without one, the parameter is required.
     kw_only, list_parameter, doc
-        As of `Parameter`.
+        As for `Parameter`.
 
     Returns
     -------
     Parameter
-        Which type checkers take for a value.
+        Treated as a value by type checkers.
     """
     return Labels(**locals())
 
@@ -274,78 +274,78 @@ def component(
     list_parameter: bool = False,
     doc: str = "",
 ) -> Any:
-    """Declare a thing of some kind.
+    """Declare an object of some kind.
 
     Parameters
     ----------
     kind : str
         A name in kinds.py, such as ``"kernel"``.
     default : object, optional
-        That of the constructor; without one, the parameter must be given.
+        Default of the constructor; without one, the parameter is required.
     several : bool
-        As of `Parameter`.
+        As for `Parameter`.
     expand : bool
-        Whether it is all things of a grid.
+        Whether it is all objects of a grid.
     kw_only, list_parameter, doc
-        As of `Parameter`.
+        As for `Parameter`.
 
     Returns
     -------
     Parameter
-        Which type checkers take for a value.
+        Treated as a value by type checkers.
     """
     return Component(**locals())
 
 
 def anything(*, default: Any = REQUIRED, kw_only: bool = True, doc: str = "") -> Any:
-    """Declare what only the class itself can check; text is read by its looks.
+    """Declare a parameter that only the class itself can check; its text is interpreted by its form.
 
     Parameters
     ----------
     default : object, optional
-        That of the constructor; without one, the parameter must be given.
+        Default of the constructor; without one, the parameter is required.
     kw_only, doc
-        As of `Parameter`.
+        As for `Parameter`.
 
     Returns
     -------
     Parameter
-        Which type checkers take for a value.
+        Treated as a value by type checkers.
     """
     return Parameter(**locals())
 
 
 def changed(*, default: Any, **changes: Any) -> Any:
-    """Declare an inherited parameter again.
+    """Redeclare an inherited parameter.
 
     Parameters
     ----------
     default : object
-        The one that the constructor has here.
+        The default in this class.
     **changes : object
-        What else is to be different of what it was declared with.
+        Other changes to the declaration.
 
     Returns
     -------
     Parameter
-        Which type checkers take for a value.
+        Treated as a value by type checkers.
     """
     return Changed(default=default, changes={"default": default, **changes})
 
 
 def fixed(value: Any, *, init: Literal[False] = False) -> Any:
-    """Take an inherited parameter away: the constructor does not have it here.
+    """Remove an inherited parameter: the constructor does not accept it.
 
     Parameters
     ----------
     value : object
-        That of the attribute.
+        Value of the attribute.
     init : False
-        For type checkers alone, which read in it that there is no such argument.
+        For type checkers only: there is no such argument.
 
     Returns
     -------
     Parameter
-        Which type checkers take for a value.
+        Treated as a value by type checkers.
     """
     return Fixed(default=value)

@@ -1,15 +1,15 @@
 """Parameters declared once: a class lists them as attributes, and the rest follows.
 
-From a declaration come the constructor, with a real signature; the section Parameters of the class's documentation;
-the checks; and how values are read from text and from a configuration (specs.py). A class says::
+The declarations give the constructor, with a real signature; the section Parameters of the docstring; the
+checks; and the parsing of values from text and from a configuration (specs.py). For example::
 
     class MismatchKernel(HammingKernel):
         k: int | list[int] = integer(default=5, low=1, several=True, kw_only=False, doc="Length of the k-mers.")
         m: int = integer(default=1, low=0, kw_only=False, doc="Mismatches allowed, fewer than k.")
 
-Parameters are inherited. `changed` alters one, `fixed` takes one away. Type checkers and editors know the constructor
-by PEP 681: `default` and `kw_only` are written out where they matter. Instances hold plain attributes, which nothing
-watches; values are checked by `check_parameters`, which whoever uses them calls first, and not by the constructor.
+Parameters are inherited. `changed` alters one, `fixed` removes one. Type checkers and editors know the constructor
+by PEP 681; therefore `default` and `kw_only` are written out where they matter. Instances hold plain attributes;
+the constructor does not check them: `check_parameters` does, and code that uses them calls it first.
 """
 
 import inspect
@@ -55,15 +55,15 @@ from seqkern.core.parameters import (
     ),
 )
 class Parameters:
-    """Base of all classes with declared parameters, as scikit-learn wants them: `clone` and grid searches work.
+    """Base of all classes with declared parameters, compatible with scikit-learn: `clone` and grid searches work.
 
-    A class that writes ``__init__`` itself keeps it: then that stores each argument, unchanged, under its own name.
+    A class may write its own ``__init__``, which then has to store each argument, unchanged, under its own name.
 
     Attributes
     ----------
     last_parameters : tuple of str
-        Those that stand last in the signature, in this order. The others stand in the order in which they are declared,
-        inherited ones first; those that are given by position before those that are not.
+        The parameters at the end of the signature, in this order. The others are in the order of declaration,
+        inherited ones first, positional ones before keyword-only ones.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class Parameters:
     _parameters: ClassVar[dict[str, Parameter]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Make the constructor and the documentation of a class from what it declares and inherits."""
+        """Create the constructor and the docstring of a class from its declared and inherited parameters."""
         super().__init_subclass__(**kwargs)
         annotations = inspect.get_annotations(cls)
         own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
@@ -115,12 +115,12 @@ class Parameters:
 
     @classmethod
     def parameters_with(cls, trait: str) -> tuple[str, ...]:
-        """Return the names of the parameters that have a trait.
+        """Return the names of the parameters with a certain property.
 
         Parameters
         ----------
         trait : str
-            An attribute of their declarations that is true or false, such as ``"execution"``.
+            A boolean attribute of the declarations, such as ``"execution"``.
 
         Returns
         -------
@@ -135,7 +135,7 @@ class Parameters:
         self._check_parameters()
 
     def _check_parameters(self) -> None:
-        """Raise ParameterError for what concerns several parameters, or what no declaration says."""
+        """Raise ParameterError for conditions on several parameters, or conditions that no declaration covers."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name.
@@ -143,7 +143,7 @@ class Parameters:
         Parameters
         ----------
         deep : bool
-            Whether those of nested objects stand there too, as ``outer__inner``.
+            Whether to include those of nested objects, as ``outer__inner``.
 
         Returns
         -------
@@ -162,7 +162,7 @@ class Parameters:
         Parameters
         ----------
         **params : object
-            By name, ``outer__inner`` for those of nested objects.
+            By name, ``outer__inner`` for nested objects.
 
         Returns
         -------
@@ -195,7 +195,7 @@ class Parameters:
 
 
 def _collected(cls: type[Parameters]) -> dict[str, Parameter]:
-    """Return all parameters of a class, those it inherits among them, in the order of the constructor."""
+    """Return all parameters of a class, including inherited ones, in the order of the constructor."""
     found: dict[str, Parameter] = {}
     for base in reversed(cls.__mro__):
         for name, item in vars(base).get("_own_parameters", {}).items():
@@ -210,7 +210,7 @@ def _collected(cls: type[Parameters]) -> dict[str, Parameter]:
 
 
 def _declared_before(cls: type[Parameters], base: type, name: str) -> Parameter:
-    """Return what a class inherits under a name from those behind `base`."""
+    """Return what a class inherits under a name, following `base` in the inheritance order."""
     mro = cls.__mro__
     for other in mro[mro.index(base) + 1 :]:
         item = vars(other).get("_own_parameters", {}).get(name)
@@ -220,14 +220,14 @@ def _declared_before(cls: type[Parameters], base: type, name: str) -> Parameter:
 
 
 def _writes_constructor(cls: type) -> bool:
-    """Tell whether the constructor of a class is written by hand: by itself, or by a base to which it adds nothing."""
+    """Return whether the constructor of a class is handwritten, or inherited unchanged from a handwritten one."""
     constructor = inspect.getattr_static(cls, "__init__")
     by_hand = not hasattr(constructor, "declared") and constructor is not object.__init__
     return by_hand and ("__init__" in vars(cls) or not vars(cls)["_own_parameters"])
 
 
 def _constructor(declared: dict[str, Parameter]) -> Callable[..., None]:
-    """Return an ``__init__`` that stores its arguments, with the signature that the declarations give."""
+    """Return an ``__init__`` that stores its arguments, with the signature of the declarations."""
     kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     arguments = [inspect.Parameter("self", kinds[0])]
     arguments += [

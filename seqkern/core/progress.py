@@ -1,4 +1,4 @@
-"""A progress bar on standard error: only on a terminal, and only when the work takes some seconds."""
+"""A progress bar on standard error: only on a terminal, and only for work of some seconds."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Show = Callable[..., None]
 
 
 def progress_bar(items: Sequence[Item], description: str) -> Iterator[Item]:
-    """Go through a list and show how far work has come.
+    """Iterate over a list with a progress bar.
 
     Parameters
     ----------
     items : sequence
-        What there is to do.
+        The items to process.
     description : str
-        What is being done, before the bar.
+        Text before the bar.
 
     Returns
     -------
@@ -47,19 +47,19 @@ def _filled(bar: Any, items: Sequence[Item]) -> Iterator[Item]:
 
 @contextlib.contextmanager
 def progress_counter(description: str, unit: str = "") -> Iterator[Show | None]:
-    """Show how far work has come that is not a loop over a list.
+    """Show progress that is not a loop over a list.
 
     Parameters
     ----------
     description : str
-        What is being done.
+        Text before the bar.
     unit : str
-        What is being counted, with a space before it.
+        The unit, with a space before it.
 
     Yields
     ------
     callable or None
-        ``show(done, total=None)``, both counted from the start; None when standard error is not a terminal.
+        ``show(done, total=None)``, both counted from the start; None if standard error is not a terminal.
     """
     bar = _bar(description, unit=unit, unit_scale=True)
     if bar is None:
@@ -67,7 +67,7 @@ def progress_counter(description: str, unit: str = "") -> Iterator[Show | None]:
         return
 
     def _show(done: int, total: int | None = None) -> None:
-        if done < bar.n:  # another pass begins
+        if done < bar.n:  # a new pass begins
             bar.reset()
         bar.total = total
         bar.update(done - bar.n)
@@ -77,9 +77,9 @@ def progress_counter(description: str, unit: str = "") -> Iterator[Show | None]:
 
 
 def _bar(description: str, **options: Any) -> Any:
-    """Return a tqdm bar, or None where nobody would see it."""
+    """Return a tqdm bar, or None if nobody would see it."""
     if not sys.stderr.isatty():
         return None
-    from tqdm import tqdm  # costs start-up
+    from tqdm import tqdm  # imported here for fast start-up
 
     return tqdm(desc=description, delay=DELAY, leave=False, file=sys.stderr, **options)

@@ -1,6 +1,6 @@
-"""Files of public data: taken from the data directory, else from the cache, else downloaded; checksums are compared.
+"""Files of public data: from the data directory, else the cache, else downloaded; checksums are verified.
 
-The table ``public_files.tsv`` names them with SHA-256 and public address.
+The table ``public_files.tsv`` lists them with SHA-256 and URL.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 PREFIX = "public:"
 PARAMETER = "parameter"
-"""Role of the files that are no data set, but named by a kernel's parameter, or for profiles."""
-REMEDY = "put it into a folder and name that folder: data_dir in the config, --data-dir, or SEQKERN_DATA"
+"""Role of files that are not data sets, but used by a kernel's parameter or for profiles."""
+REMEDY = "put it in a folder and give that folder as data_dir in the configuration, --data-dir, or SEQKERN_DATA"
 
 
 Row = TypeVar("Row")
@@ -36,15 +36,15 @@ class PublicFile:
     Attributes
     ----------
     dataset, role : str
-        The data set that it belongs to, and what it is of it: ``sequences``, ``table``, …, or `PARAMETER`.
+        The data set that it belongs to, and its role: ``sequences``, ``table``, …, or `PARAMETER`.
     file : str
         Path inside a data directory.
     sha256 : str
         Checksum, in hexadecimal digits.
     url : str
-        Public address; empty where the public file has another form.
+        Public URL; empty if the published file has another format.
     made : str
-        How the file follows from a public one.
+        How the file is derived from a published one.
 
     Examples
     --------
@@ -83,14 +83,14 @@ def public_table(name: str, cls: Callable[..., Row]) -> tuple[Row, ...]:
 
 
 def find_file(file: PublicFile, data_dir: PathLike | None = None) -> Path:
-    """Return the path of a public file whose checksum was compared.
+    """Return the path of a public file with a verified checksum.
 
     Parameters
     ----------
     file : PublicFile
         The row of the table.
     data_dir : path-like, optional
-        Looked into first; then the folder named by SEQKERN_DATA, the cache, and the network.
+        Searched first; then the folder in SEQKERN_DATA, the cache, and the network.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def find_file(file: PublicFile, data_dir: PathLike | None = None) -> Path:
     Raises
     ------
     FileError
-        If a local copy has another checksum, or the file cannot be had.
+        If a local copy has another checksum, or the file cannot be downloaded.
     """
     for folder in (data_dir, os.environ.get("SEQKERN_DATA")):
         path = Path(folder) / file.file if folder else None
@@ -108,21 +108,21 @@ def find_file(file: PublicFile, data_dir: PathLike | None = None) -> Path:
                 raise FileError(
                     "is not the published file: its SHA-256 differs",
                     file=path,
-                    remedy=f"replace it by {file.url or file.made}, or remove it",
+                    remedy=f"replace it with {file.url or file.made}, or remove it",
                 )
             return path
     cached = cache_dir() / file.file
     if not (cached.is_file() and file_sha256(cached) == file.sha256):
         if not file.url:
-            raise FileError(f"is not here and has no public address ({file.made})", file=file.file, remedy=REMEDY)
-        from seqkern.core.download import download  # only here: Python's network modules cost start-up
+            raise FileError(f"not found, and has no public URL ({file.made})", file=file.file, remedy=REMEDY)
+        from seqkern.core.download import download  # imported here for fast start-up
 
         download(file.url, cached, file.sha256, name=file.file, remedy=REMEDY)
     return cached
 
 
 def is_public(path: PathLike) -> bool:
-    """Tell whether a parameter names a public file: ``public:NAME``, not a path.
+    """Return whether a parameter names a public file: ``public:NAME``, not a path.
 
     Parameters
     ----------
@@ -142,14 +142,14 @@ def is_public(path: PathLike) -> bool:
 
 
 def local_path(path: PathLike, data_dir: PathLike | None = None) -> Path:
-    """Return where to read a file that a kernel's parameter names: a path as it is, of a public file a checked copy.
+    """Return the path for a kernel's parameter that names a file: for a public file that of a verified copy.
 
     Parameters
     ----------
     path : path-like
-        ``public:NAME`` is the public file of this name in ``public_files.tsv``.
+        ``public:NAME`` is the public file of this name in ``public_files.tsv``; all else is a path.
     data_dir : path-like, optional
-        Looked into first.
+        Searched first.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def local_path(path: PathLike, data_dir: PathLike | None = None) -> Path:
     ParameterError
         If there is no such public file, with the nearest name.
     FileError
-        If it cannot be had.
+        If it cannot be downloaded.
     """
     if not is_public(path):
         return Path(path)

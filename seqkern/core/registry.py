@@ -1,4 +1,4 @@
-"""Find classes by their names: a table says where each stands, so that looking one up imports one module."""
+"""Classes by name: a table gives the module of each, so that looking one up imports only that module."""
 
 import importlib
 import inspect
@@ -16,11 +16,11 @@ class Registry:
     Parameters
     ----------
     kind : str
-        What the classes are called in messages and configs: ``"kernel"`` or ``"solver"``.
+        Noun for the classes in messages and configurations: ``"kernel"`` or ``"solver"``.
     base : str
         Their base class, as ``module:Class``.
     table : dict of str to str
-        From the name of each class, its attribute `name`, to its place, as ``module:Class``.
+        From the name of each class, its attribute `name`, to ``module:Class``.
 
     Examples
     --------
@@ -43,20 +43,20 @@ class Registry:
 
     @property
     def names(self) -> list[str]:
-        """The names of the classes, sorted; no class is imported."""
+        """The names of the classes, sorted; imports no class."""
         return list(self.table)
 
     @property
     def classes(self) -> dict[str, type[Any]]:
-        """Dict from name to class, sorted by name; it imports them all."""
+        """Dict from name to class, sorted by name; imports all classes."""
         return {name: _import_class(place) for name, place in self.table.items()}
 
     def class_names(self) -> list[str]:
-        """Return the names of the classes themselves, as in ``from package import Name``."""
+        """Return the Python names of the classes, as in ``from package import Name``."""
         return [place.partition(":")[2] for place in self.table.values()]
 
     def add(self, name: str, place: str) -> None:
-        """Register a class that stands elsewhere.
+        """Register a class from elsewhere.
 
         Parameters
         ----------
@@ -73,7 +73,7 @@ class Registry:
         other = self.table.get(name, place)
         if other != place:
             raise ParameterError(
-                f"two classes are the {self.kind} {name!r}: {other} and {place}", remedy="give one another name"
+                f"two classes are named {self.kind} {name!r}: {other} and {place}", remedy="rename one"
             )
         self.table = dict(sorted({**self.table, name: place}.items()))
 
@@ -83,7 +83,7 @@ class Registry:
         Parameters
         ----------
         name : str
-            Under which it is registered.
+            The registered name.
 
         Returns
         -------
@@ -104,7 +104,7 @@ class Registry:
         Parameters
         ----------
         name : str
-            Under which it is registered.
+            The registered name.
         **params : object
             Arguments of its constructor.
 
@@ -115,8 +115,8 @@ class Registry:
         Raises
         ------
         ParameterError
-            For an unknown name or parameter (with the nearest known one), a missing parameter, or a value of a
-            true-or-false one that is neither.
+            For an unknown name or parameter (with the nearest one), a missing parameter, or a value of a
+            boolean parameter that is neither true nor false.
         """
         cls = self.get(name)
         signature = inspect.signature(cls)
@@ -127,7 +127,7 @@ class Registry:
             if isinstance(parameter.default, bool) and key in params:
                 check_flag(key, params[key])
             if parameter.default is inspect.Parameter.empty and key not in params:
-                raise ParameterError(f"{self.kind} {name!r} needs the parameter {key!r}", remedy=f"add {key}=…")
+                raise ParameterError(f"{self.kind} {name!r} needs the parameter {key!r}", remedy=f"add {key}=VALUE")
         return cls(**params)
 
 

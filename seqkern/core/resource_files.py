@@ -14,7 +14,7 @@ SUFFIXES = {".bib", ".tsv", ".yaml"}
 
 
 def resource_path(name: str, folder: str = "resources") -> Path:
-    """Return the place of a file, installed or in a source checkout.
+    """Return the path of a file, installed or in a source checkout.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def resource_path(name: str, folder: str = "resources") -> Path:
     for path in (PACKAGE / folder / name, CHECKOUT[folder] / name):
         if path.is_file():
             return path
-    raise FileError("no such resource file", file=CHECKOUT[folder] / name, remedy="install seqkern again")
+    raise FileError("no such resource file", file=CHECKOUT[folder] / name, remedy="reinstall seqkern")
 
 
 def resource_folder(name: str, checkout: Path) -> Path:
@@ -49,9 +49,9 @@ def resource_folder(name: str, checkout: Path) -> Path:
     Parameters
     ----------
     name : str
-        Of the folder in the installed package.
+        Name of the folder in the installed package.
     checkout : Path
-        Where it is in a checkout.
+        Its path in a checkout.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def resource_folder(name: str, checkout: Path) -> Path:
 
 
 def resource_files(folder: str = "resources") -> list[Path]:
-    """Return the places of all files of a folder, installed or in a source checkout, in the order of their names.
+    """Return the paths of all files of a folder, installed or in a source checkout, sorted by name.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The JSON schema of what configurations say of kernels, solvers, …, from the declared parameters of their classes."""
+"""The JSON schema of kernels, solvers, … in configurations, from the declared parameters of their classes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,19 +10,19 @@ _RANGE = r"^\s*[-+]?[\d.]+([eE][-+]?\d+)?\.\.[-+]?[\d.]+([eE][-+]?\d+)?\s*$"
 
 
 def schema_of(kind: str, extra: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the schema of an entry: text, or a mapping with a name and the parameters of the class behind it.
+    """Return the schema of an entry: text, or a mapping with a name and the parameters of the class.
 
     Parameters
     ----------
     kind : str
-        ``"kernel"``, ``"solver"``, ``"selector"``, ``"transform"`` or ``"layer"``; its package has been imported.
+        ``"kernel"``, ``"solver"``, ``"selector"``, ``"transform"`` or ``"layer"``; its package must be imported.
     extra : mapping, optional
-        Schemas of the keys that an entry may have besides, such as ``transforms`` of a kernel's.
+        Schemas of further keys that an entry may have, such as ``transforms`` for a kernel.
 
     Returns
     -------
     dict
-        Of JSON Schema 2020-12. It checks names and types, not what concerns several parameters.
+        JSON Schema 2020-12. It checks names and types, but no conditions on several parameters.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def class_schema(cls: Any, *, grid: bool = False) -> dict[str, Any]:
     cls : type
         With declared parameters.
     grid : bool
-        Whether a list of values is a grid, and a range of numbers ``0.1..10`` is a value.
+        Whether a list of values is a grid, and a range of numbers ``0.1..10`` is allowed.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def class_schema(cls: Any, *, grid: bool = False) -> dict[str, Any]:
 
 
 def _entry(kind: Kind, extra: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a mapping that describes a thing of a kind."""
+    """Return the schema of a mapping that describes an object of a kind."""
     if kind.registry is None:
         return {"type": ["object", "string", "null"]}
     classes = kind.registry.classes
@@ -90,14 +90,14 @@ def _entry(kind: Kind, extra: dict[str, Any]) -> dict[str, Any]:
 
 
 def _searched(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a parameter whose values may be listed, or a range."""
+    """Return the schema of a parameter that allows lists or ranges of values."""
     described: dict[str, Any] = {key: schema[key] for key in ("description", "default") if key in schema}
     one = {key: value for key, value in schema.items() if key not in described}
     return {"anyOf": [one, {"type": "array", "items": one}, {"type": "string", "pattern": _RANGE}], **described}
 
 
 def _inside(kind: Kind) -> set[str]:
-    """Return the kinds of what the parameters of a kind hold."""
+    """Return the kinds of objects that the parameters of a kind hold."""
     classes = [] if kind.registry is None else kind.registry.classes.values()
     items = [item for cls in classes for item in cls.declarations().values()]
     return {item.kind for item in items if isinstance(item, Component)}

@@ -1,16 +1,16 @@
-"""Tell scipy's sparse matrices and operators without importing scipy: where it is not loaded there are none."""
+"""Recognise scipy's sparse matrices and operators without importing scipy: if it is not loaded there are none."""
 
 import sys
 from typing import Any
 
 
 def is_sparse(value: Any) -> bool:
-    """Tell whether a value is a scipy sparse matrix or array.
+    """Return whether a value is a scipy sparse matrix or array.
 
     Parameters
     ----------
     value : object
-        Anything.
+        Any value.
 
     Returns
     -------
@@ -27,12 +27,12 @@ def is_sparse(value: Any) -> bool:
 
 
 def is_operator(value: Any) -> bool:
-    """Tell whether a value is a `scipy.sparse.linalg.LinearOperator`.
+    """Return whether a value is a `scipy.sparse.linalg.LinearOperator`.
 
     Parameters
     ----------
     value : object
-        Anything.
+        Any value.
 
     Returns
     -------

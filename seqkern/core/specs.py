@@ -1,7 +1,7 @@
 """The forms in which users write kernels, solvers, selectors, transforms and layers: one parser for all.
 
-A *spec* is what a configuration holds: ``{"kernel": "mismatch", "k": 5, "m": 1, "part": [0, 40]}``, nested where a
-kernel is made of kernels (``base: {…}``, ``parts: [{…}, {…}]``). The text form says the same in one line::
+A *spec* is the form in a configuration: ``{"kernel": "mismatch", "k": 5, "m": 1, "part": [0, 40]}``, nested for
+kernels made of kernels (``base: {…}``, ``parts: [{…}, {…}]``). The text form is one line::
 
     mismatch:k=5,m=1                                       a name and its parameters
     spectrum:k=1-5                                         a range, for several integers: k = [1, 2, 3, 4, 5]
@@ -9,7 +9,7 @@ kernel is made of kernels (``base: {…}``, ``parts: [{…}, {…}]``). The text
     0.5*spectrum:k=3 + 0.5*(spectrum:k=1*spectrum:k=2)     weights and products
     rbf:gamma=0.5,base=(spectrum:k=3)                      one inside another
 
-Values are read as the parameter is declared, and by their looks where no parameter is known.
+Values are parsed according to the parameter's declaration, or by their form if the parameter is unknown.
 """
 
 import json
@@ -35,19 +35,19 @@ def parse_spec(text: str, key: str = "kernel") -> dict[str, Any]:
     Parameters
     ----------
     text : str
-        As above, or JSON: the configuration form itself.
+        As above, or JSON: the configuration form.
     key : str
         The key of the name: ``"kernel"``, ``"solver"``, …
 
     Returns
     -------
     dict
-        The name under `key`, and the parameters that were given.
+        The name under `key`, and the given parameters.
 
     Raises
     ------
     ParameterError
-        If the text cannot be read, with the place.
+        If the text cannot be parsed, with the place.
 
     Examples
     --------
@@ -68,14 +68,14 @@ def parse_spec(text: str, key: str = "kernel") -> dict[str, Any]:
 
 
 def build_spec(spec: Any, key: str) -> Any:
-    """Return the object that a spec describes, its parameters checked.
+    """Return the object that a spec describes, with its parameters checked.
 
     Parameters
     ----------
     spec : str, mapping or object of the kind
         Such an object is returned as it is.
     key : str
-        The kind, which is the key of the name.
+        The kind, which is also the key of the name.
 
     Returns
     -------
@@ -97,21 +97,21 @@ def build_spec(spec: Any, key: str) -> Any:
         return spec
     params = parse_spec(spec, key) if isinstance(spec, str) else spec
     if not isinstance(params, Mapping) or not isinstance(params.get(key), str):
-        raise ParameterError(f"{spec!r} is no {key}", remedy=f"write one as {kind_of(key).example}")
+        raise ParameterError(f"{spec!r} is not a {key}", remedy=f"write for example {kind_of(key).example}")
     return build_named(key, params[key], {name: value for name, value in params.items() if name != key})
 
 
 def build_named(key: str, name: str, params: Mapping[str, Any]) -> Any:
-    """Return an object of a kind by its name and its parameters as a configuration has them, checked.
+    """Return an object from its name and its parameters in configuration form, checked.
 
     Parameters
     ----------
     key : str
         The kind.
     name : str
-        That of a class of the kind.
+        Name of a class of the kind.
     params : mapping
-        Its parameters; texts are read, and what is nested is built.
+        Its parameters; texts are parsed, and nested objects are built.
 
     Returns
     -------
@@ -129,14 +129,14 @@ def build_named(key: str, name: str, params: Mapping[str, Any]) -> Any:
 
 
 def built_values(cls: type[Parameters], params: Mapping[str, Any]) -> dict[str, Any]:
-    """Read and build the parameters of a configuration, for the constructor of a class.
+    """Parse and build the parameters of a configuration, for the constructor of a class.
 
     Parameters
     ----------
     cls : type
         With declared parameters.
     params : mapping of str to object
-        As a configuration has them; names that the class does not declare are read by their looks.
+        In configuration form; undeclared parameters are parsed by their form.
 
     Returns
     -------
@@ -148,14 +148,14 @@ def built_values(cls: type[Parameters], params: Mapping[str, Any]) -> dict[str, 
 
 
 def normal_values(cls: type[Parameters], params: Mapping[str, Any], *, grid: bool = False) -> dict[str, Any]:
-    """Return the parameters of a configuration with texts read as the class declares them, not built.
+    """Return the parameters of a configuration with texts parsed as declared by the class, not built.
 
     Parameters
     ----------
     cls : type
         With declared parameters.
     params : mapping of str to object
-        As a configuration has them.
+        In configuration form.
     grid : bool
         Whether lists of values are grids.
 
@@ -168,12 +168,12 @@ def normal_values(cls: type[Parameters], params: Mapping[str, Any], *, grid: boo
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it: objects as specs, infinity as "inf", arrays and their numbers as Python's.
+    """Convert a value to JSON types: objects as specs, infinity as "inf", arrays and numpy numbers as Python's.
 
     Parameters
     ----------
     value : object
-        A parameter's value, however nested.
+        Value of a parameter, however nested.
 
     Returns
     -------
@@ -197,7 +197,7 @@ def plain(value: Any) -> Any:
 
 
 class _Reader:
-    """Recursive descent over one text."""
+    """Recursive-descent parser of one text."""
 
     def __init__(self, text: str, key: str) -> None:
         self.text = text
@@ -211,25 +211,25 @@ class _Reader:
         return spec
 
     def fail(self) -> None:
-        """Raise ParameterError naming the place."""
-        remedy = "write name:parameter=value,parameter=value, sums with +, nested ones in parentheses"
+        """Raise ParameterError with the place."""
+        remedy = "write name:parameter=value,parameter=value, sums with +, nested specifications in parentheses"
         if self.key == "kernel":
-            remedy += "; patterns with brackets: write the kernel as JSON"
+            remedy += "; for patterns with brackets write the kernel as JSON"
         raise ParameterError(f"cannot read {self.text!r} at {self.text[self.place :]!r}", remedy=remedy)
 
     def skip(self, token: str) -> bool:
-        """Step over `token` and the spaces around it, if it comes next; return whether it did."""
+        """Skip `token` and the spaces around it, if it comes next; return whether it did."""
         found = re.compile(rf"\s*{re.escape(token)}\s*").match(self.text, self.place)
         self.place = found.end() if found else self.place
         return bool(found)
 
     def need(self, token: str) -> None:
-        """Step over `token`, which must come next."""
+        """Skip `token`, which must come next."""
         if not self.skip(token):
             self.fail()
 
     def take(self, pattern: re.Pattern[str]) -> str:
-        """Step over a match of `pattern` and return it, or the empty text."""
+        """Skip a match of `pattern` and return it, or the empty text."""
         found = pattern.match(self.text, self.place)
         self.place = found.end() if found else self.place
         return found[0] if found else ""
@@ -244,7 +244,7 @@ class _Reader:
         return spec if set(weights) == {1} else {**spec, "weights": list(weights)}
 
     def term(self) -> tuple[float, dict[str, Any]]:
-        """Read factors joined by ``*``; return (weight, spec)."""
+        """Parse factors joined by ``*``; return (weight, spec)."""
         weight: float = 1
         while found := self.take(_WEIGHT):
             weight *= parse_value(found.rstrip("* \t\n"))
@@ -263,12 +263,12 @@ class _Reader:
             declared = _declarations(self.key, name)
             for parameter, value in self.separated(",", lambda: self.parameter(declared)):
                 if parameter in spec:
-                    raise ParameterError(f"{parameter!r} is given twice in {self.text!r}", remedy="keep one")
+                    raise ParameterError(f"{parameter!r} is given twice in {self.text!r}", remedy="remove one of them")
                 spec[parameter] = value
         return spec
 
     def nested(self, key: str) -> dict[str, Any]:
-        """Read what stands in parentheses, of the kind `key`."""
+        """Parse the content of parentheses, of the kind `key`."""
         outside, self.key = self.key, key
         spec = self.sum()
         self.need(")")
@@ -276,7 +276,7 @@ class _Reader:
         return spec
 
     def parameter(self, declared: Mapping[str, Parameter]) -> tuple[str, Any]:
-        """Read ``name=value``."""
+        """Parse ``name=value``."""
         name = self.take(_NAME)
         if not name:
             self.fail()
@@ -284,7 +284,7 @@ class _Reader:
         return name, self.value(declared.get(name, Parameter()))
 
     def value(self, item: Parameter) -> Any:
-        """Read the value of a parameter."""
+        """Parse the value of a parameter."""
         if self.skip("("):
             return self.nested(item.kind if isinstance(item, Component) else self.key)
         if self.skip("["):
@@ -297,7 +297,7 @@ class _Reader:
         return item.parse(word, grid=kind_of(self.key).grid)
 
     def separated(self, token: str, read: Callable[[], Any]) -> list[Any]:
-        """Return what `read` gives, once or more, with `token` between."""
+        """Return the results of `read`, called once or more, with `token` in between."""
         items = [read()]
         while self.skip(token):
             items.append(read())
@@ -305,7 +305,7 @@ class _Reader:
 
 
 def _declarations(key: str, name: str) -> Mapping[str, Parameter]:
-    """Return the declarations of the class that a name stands for; of an unknown one none."""
+    """Return the declarations of the class with a name; empty for an unknown name."""
     kind = kind_of(key)
     try:
         cls = kind.class_of(name) if kind.class_of else kind.registry and kind.registry.get(name)

@@ -1,4 +1,4 @@
-"""Text from files: plain, compressed (told by the first bytes, not by the name) or on standard input."""
+"""Text files: plain, compressed (recognised by their first bytes) or standard input."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HEAD = 4096
 
 @contextlib.contextmanager
 def open_lines(source: Source) -> Iterator[tuple[Iterator[str], str]]:
-    r"""Open a text and give its lines; what goes wrong while they are read becomes a one-line error.
+    r"""Open a text and return its lines; problems while reading become one-line errors.
 
     Parameters
     ----------
@@ -38,14 +38,14 @@ def open_lines(source: Source) -> Iterator[tuple[Iterator[str], str]]:
     Yields
     ------
     lines : iterator of str
-        With ``"\n"`` at their ends, whatever the file has. Bytes that are not UTF-8 appear as ``\xNN``.
+        Ending in ``"\n"``, whatever the file's line endings. Bytes that are not UTF-8 appear as ``\xNN``.
     name : str
-        What to call the source in messages.
+        Name of the source in messages.
 
     Raises
     ------
     FileError
-        If the file is missing, unreadable, truncated, damaged, or not text.
+        If the file is missing, unreadable, truncated, corrupted, or not text.
     SequenceError
         If it is empty.
 
@@ -62,7 +62,7 @@ def open_lines(source: Source) -> Iterator[tuple[Iterator[str], str]]:
 
 @contextlib.contextmanager
 def open_text(source: Source) -> Iterator[tuple[Any, str]]:
-    """Open a text as `open_lines` does, to be read in blocks of any size: lines may be longer than memory.
+    """Open a text like `open_lines`, for reading blocks of any size: lines may be longer than memory.
 
     Parameters
     ----------
@@ -73,12 +73,12 @@ def open_text(source: Source) -> Iterator[tuple[Any, str]]:
     ------
     text : text file object
     name : str
-        What to call the source in messages.
+        Name of the source in messages.
 
     Raises
     ------
     FileError
-        As `open_lines`.
+        As for `open_lines`.
     """
     name = source_name(source)
     with contextlib.ExitStack() as stack, _reading(name):
@@ -106,7 +106,7 @@ def open_text(source: Source) -> Iterator[tuple[Any, str]]:
 
 
 def source_name(source: Source) -> str:
-    """Return what messages call a source.
+    """Return the name of a source in messages.
 
     Parameters
     ----------
@@ -144,38 +144,38 @@ def _open_binary(source: Source, stack: contextlib.ExitStack) -> Any:
 
 
 def _standard_input() -> BinaryIO:
-    """Return standard input as a binary reader, or raise FileError where there is none."""
+    """Return standard input as a binary reader; raise FileError if it is closed."""
     if sys.stdin is None:
         raise FileError("is closed", file="standard input", remedy="give a file")
     return sys.stdin.buffer
 
 
 def _not_empty(lines: Iterator[str], name: str) -> Iterator[str]:
-    """Return an iterator over `lines` from the first not blank; raise SequenceError if all are."""
+    """Return an iterator over `lines` from the first that is not blank; raise SequenceError if all are blank."""
     for line in lines:
         if line.strip():
             return itertools.chain([line], lines)
-    raise SequenceError("is empty", file=name, remedy="check how the file was made")
+    raise SequenceError("is empty", file=name, remedy="check how the file was created")
 
 
 def read_cells(source: Source) -> list[list[str]]:
-    r"""Read a table of tab-separated text; blank lines are left out.
+    r"""Read a table of tab-separated text; blank lines are skipped.
 
     Parameters
     ----------
     source : path-like, ``"-"`` or file object
-        As in `open_lines`.
+        As for `open_lines`.
 
     Returns
     -------
     list of list of str
-        The cells of each line, the header first if there is one.
+        The cells of each line, starting with the header if there is one.
 
     Raises
     ------
     FileError, SequenceError
-        As `open_lines`; also if a line has more or fewer cells than the first, or the cells are separated by
-        something else.
+        As for `open_lines`; also if a line has more or fewer cells than the first, or the cells are not separated by
+        tabs.
 
     Examples
     --------
@@ -187,35 +187,35 @@ def read_cells(source: Source) -> list[list[str]]:
         rows = [(i, line.rstrip("\n").split("\t")) for i, line in enumerate(lines, start=1) if line.strip()]
     width = len(rows[0][1])
     if width == 1 and any(mark in rows[0][1][0] for mark in ",;"):
-        raise SequenceError("has no tab in its first line", file=name, remedy="separate the cells by tabs")
+        raise SequenceError("has no tab in its first line", file=name, remedy="use tabs between cells")
     for i, row in rows:
         if len(row) != width:
             raise SequenceError(
-                f"line {i} has {len(row)} cells, the first line {width}",
+                f"line {i} has {len(row)} cells, the first line has {width}",
                 file=name,
-                remedy="separate the cells by tabs, and leave none out",
+                remedy="use tabs between cells, also around empty cells",
             )
     return [row for _, row in rows]
 
 
 def check_columns(header: Sequence[str], name: str) -> None:
-    """Refuse a table with two columns of one name.
+    """Raise an error for a table with duplicate column names.
 
     Parameters
     ----------
     header : sequence of str
-        The names of its columns.
+        The column names.
     name : str
-        What messages call the table.
+        Name of the table in messages.
 
     Raises
     ------
     SequenceError
-        If there are two.
+        If there are duplicates.
     """
     twice = [column for i, column in enumerate(header) if column in header[:i]]
     if twice:
-        raise SequenceError(f"has two columns {twice[0]!r}", file=name, remedy="rename one")
+        raise SequenceError(f"has two columns named {twice[0]!r}", file=name, remedy="rename one")
 
 
 def file_sha256(path: PathLike) -> str:
@@ -224,7 +224,7 @@ def file_sha256(path: PathLike) -> str:
     Parameters
     ----------
     path : path-like
-        Read as it is, not unpacked.
+        Read as it is, without decompression.
 
     Returns
     -------
@@ -242,17 +242,17 @@ def file_sha256(path: PathLike) -> str:
 
 @contextlib.contextmanager
 def _reading(name: str) -> Iterator[None]:
-    """Turn what the standard library raises while reading into FileError."""
+    """Convert errors of the standard library while reading to FileError."""
     try:
         yield
     except FileNotFoundError as error:
         raise FileError("no such file", file=name, remedy="check the path") from error
     except EOFError as error:
-        raise FileError("ends too early: truncated", file=name, remedy="copy or download it again") from error
+        raise FileError("is truncated", file=name, remedy="copy or download it again") from error
     except FileError:
         raise
     except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-        raise FileError("is damaged inside", file=name, remedy="copy or download it again") from error
+        raise FileError("is corrupted", file=name, remedy="copy or download it again") from error
     except OSError as error:
         reason = error.strerror or str(error)
         raise FileError(f"cannot be read: {reason}", file=name, remedy="check the file") from error

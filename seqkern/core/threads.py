@@ -1,6 +1,6 @@
-"""Threads: how many there are, work shared among them, and BLAS on one.
+"""Threads: their number, work shared among them, and BLAS on a single thread.
 
-With several threads the order of BLAS's sums, and so the last bits, depend on their number.
+With several threads the order of BLAS's sums, and so the last bits, would depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ Result = TypeVar("Result")
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Return a context in which BLAS and LAPACK compute on one thread."""
+    """Return a context in which BLAS and LAPACK use one thread."""
     return _libraries().limit(limits=1)
 
 
 @functools.cache
 def _libraries() -> ThreadpoolController:
-    """Return the handle of the loaded BLAS libraries; finding them takes longer than a small fit."""
+    """Return the handle of the loaded BLAS libraries, cached: finding them takes longer than a small fit."""
     return ThreadpoolController()
 
 
 @contextmanager
 def given_threads(n_threads: int | None) -> Iterator[None]:
-    """Set how many threads every `fill` inside uses, that of a kernel in a kernel too.
+    """Set the number of threads for every `fill` inside the context, including base kernels.
 
     Parameters
     ----------
@@ -55,12 +55,12 @@ def given_threads(n_threads: int | None) -> Iterator[None]:
 
 
 def available_threads(n_threads: int | None = None) -> int:
-    """Return how many threads to use.
+    """Return the number of threads to use.
 
     Parameters
     ----------
     n_threads : int, optional
-        By default as many as this process may use cores.
+        Default: the number of cores available to this process.
 
     Returns
     -------
@@ -88,14 +88,14 @@ def in_threads(tasks: Iterable[Callable[..., Result]], n_threads: int | None = N
     Parameters
     ----------
     tasks : iterable of callable
-        Without arguments; what they raise is raised here.
+        Without arguments; their exceptions are raised here.
     n_threads : int, optional
-        By default those of `given_threads`, or all cores.
+        Default: `given_threads`, or all cores.
 
     Returns
     -------
     list
-        What they return, in order.
+        The results, in order.
 
     Examples
     --------

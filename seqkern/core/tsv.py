@@ -1,4 +1,4 @@
-"""Tables as tab-separated text: one header line, numbers in a fixed form, so that equal tables are equal bytes."""
+"""Tables as tab-separated text: one header line and numbers in a fixed format, so equal tables have equal bytes."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from seqkern.core.errors import FileError
 
 
 def format_cell(value: object) -> str:
-    r"""Return a cell's text: floats to 10 significant digits, empty for None and NaN; never a tab or a line end.
+    r"""Return a cell's text: floats with 10 significant digits, empty for None and NaN; no tabs or line breaks.
 
     Parameters
     ----------
@@ -67,14 +67,14 @@ def write_tsv(path: str | PathLike, columns: Sequence[str], rows: Iterable[Itera
 
 
 def read_utf8(path: str | PathLike, *, remedy: str) -> str:
-    """Return the text of a file with its line ends as they are.
+    """Return the text of a file with its line endings unchanged.
 
     Parameters
     ----------
     path : path-like
         The file to read.
     remedy : str
-        What the message recommends where it cannot be read.
+        The remedy if it cannot be read.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def read_utf8(path: str | PathLike, *, remedy: str) -> str:
     Raises
     ------
     FileError
-        If it cannot be read, or is not text in UTF-8.
+        If it cannot be read, or is not UTF-8 text.
     """
     try:
         with open(path, encoding="utf-8", newline="") as file:
@@ -104,12 +104,12 @@ def read_tsv(path: str | PathLike) -> list[dict[str, str]]:
     Returns
     -------
     list of dict of str
-        One for each row, by the names of the columns.
+        One for each row, by column name.
 
     Raises
     ------
     FileError
-        If the file is missing, not text, or has a line with another number of cells than its header.
+        If the file is missing, not text, or has a line with more or fewer cells than its header.
     """
     lines = [line.removesuffix("\r") for line in read_utf8(path, remedy="check the path").split("\n")]
     columns = lines[0].split("\t")
@@ -120,7 +120,9 @@ def read_tsv(path: str | PathLike) -> list[dict[str, str]]:
         cells = line.split("\t")
         if len(cells) != len(columns):
             raise FileError(
-                f"line {number} has {len(cells)} cells, the header {len(columns)}", file=path, remedy="correct the line"
+                f"line {number} has {len(cells)} cells, the header has {len(columns)}",
+                file=path,
+                remedy="correct the line",
             )
         rows.append(dict(zip(columns, cells, strict=True)))
     return rows

@@ -1,4 +1,4 @@
-"""Types of arguments that many modules take."""
+"""Types of arguments used in many modules."""
 
 import os
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ PathLike = str | os.PathLike[str]
 Source = PathLike | IO[str] | IO[bytes]
 """A path, ``"-"`` for standard input, or an open file, as `seqkern.core.text_files.open_lines` reads it."""
 Ids = list[str] | tuple[str, ...]
-"""The ids of samples; unlike `Sequence[str]` indexed by numpy's integers too."""
+"""The ids of samples; unlike `Sequence[str]` also indexed by numpy integers."""
 Rows = slice | Sequence[int] | npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_]
 """Which samples to take: an integer array, a boolean mask or a slice."""
 Header = dict[str, Any]

@@ -1,4 +1,4 @@
-"""What one word of a text form means: a constant, a number, a range of whole numbers, or the word itself."""
+"""The value of a piece of text: a constant, a number, a range of integers, or the text itself."""
 
 import re
 from typing import Any
@@ -10,12 +10,12 @@ _CONSTANTS = {"none": None, "true": True, "false": False}
 
 
 def parse_value(text: str) -> Any:
-    """Return what a word means where nothing says which type belongs there.
+    """Return the value of a text whose type is not declared.
 
     Parameters
     ----------
     text : str
-        The word; blanks around it do not count.
+        The text; surrounding blanks are ignored.
 
     Returns
     -------

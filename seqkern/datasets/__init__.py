@@ -1,7 +1,7 @@
-"""Data sets: samples, their tasks and labels, encoded once and kept in one folder.
+"""Data sets: samples, their tasks and labels, encoded once and stored in one folder.
 
-`data_entry` is a study's entry, typed and checked; `dataset` the data set on disk, `making` turns the one into
-the other: `entries` reads FASTA, tables and simulated data, `public` finds public data sets by name and `adapters`
+`data_entry` is a study's entry, typed and checked; `dataset` is the data set on disk; `making` turns an entry into a
+data set: `entries` reads FASTA, tables and simulated data, `public` finds public data sets by name and `adapters`
 reads their formats, `label_sources` finds the labels, `families` sets the tasks of the Liao-Noble protocol,
 `site_windows` cuts windows around sites, `residue_samples` around residues.
 """

@@ -1,6 +1,6 @@
-"""Readers of the public data sets' own formats.
+"""Readers for the formats of the public data sets.
 
-Each takes a dict of role to path and the policies of reading, and returns `Parts`; `ADAPTERS` names them all but those
+Each takes a dict of role to path and the reading policies, and returns `Parts`; `ADAPTERS` lists all except those
 of chains with states (`residue_adapters`).
 """
 
@@ -40,7 +40,7 @@ Paths = Mapping[str, PathLike]
 
 @dataclass(frozen=True)
 class Parts:
-    r"""Samples, columns of text about them, and the roles of each task where there are several.
+    r"""Samples, columns of text about them, and the roles for each task if there are several.
 
     Attributes
     ----------
@@ -107,14 +107,14 @@ def header_fold(paths: Paths, policies: dict[str, Any]) -> Parts:
 
 
 def genome_windows(paths: Paths, policies: dict[str, Any]) -> Parts:
-    """FASTA with ``chr_num=``, ``strand=``, ``position=`` and ``label=``; ids are made of the place.
+    """FASTA with ``chr_num=``, ``strand=``, ``position=`` and ``label=``; ids are derived from the place.
 
     Parameters
     ----------
     paths : mapping of str to path-like
         The file ``sequences``.
     policies : dict of str to str
-        As for `seqkern.sequences.fasta.read_fasta`; ``ids`` is about the ids that are made.
+        As for `seqkern.sequences.fasta.read_fasta`; ``ids`` applies to the derived ids.
 
     Returns
     -------
@@ -173,7 +173,7 @@ def train_test_by_class(paths: Paths, policies: dict[str, Any]) -> Parts:
 
 
 def comma_separated(paths: Paths, policies: dict[str, Any]) -> Parts:
-    """Lines of ``class, name, sequence``, as the UCI repository has them.
+    """Lines of ``class, name, sequence``, as in the UCI repository.
 
     Parameters
     ----------
@@ -190,21 +190,21 @@ def comma_separated(paths: Paths, policies: dict[str, Any]) -> Parts:
     Raises
     ------
     SequenceError
-        If a line has another number of cells.
+        If a line has more or fewer cells.
     """
     path = paths["table"]
     with open_lines(path) as (lines, _):
         rows = [[cell.strip() for cell in line.split(",")] for line in lines if line.strip()]
     for number, row in enumerate(rows, start=1):
         if len(row) != 3:
-            raise SequenceError(f"line {number} is not 'class, name, sequence'", file=path, remedy="correct it")
+            raise SequenceError(f"line {number} is not 'class, name, sequence'", file=path, remedy="correct the line")
     labels, names, strings = map(list, zip(*rows, strict=True))
     sequences, kept = encoded(names, strings, policies, path)
     return Parts(sequences, {"label": [labels[i] for i in kept]})
 
 
 def coiled_coil(paths: Paths, policies: dict[str, Any]) -> Parts:
-    """A table with sequence, group and heptads; these become the track ``annotation`` (ASCII).
+    """A table with sequence, group and heptads; the heptads become the track ``annotation`` (ASCII).
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def coiled_coil(paths: Paths, policies: dict[str, Any]) -> Parts:
 
 
 def classes_beside(paths: Paths, policies: dict[str, Any]) -> Parts:
-    """FASTA and a file with one class a line, in the same order.
+    """FASTA and a file with one class per line, in the same order.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def classes_beside(paths: Paths, policies: dict[str, Any]) -> Parts:
     Raises
     ------
     SequenceError
-        If there are not as many classes as sequences.
+        If the numbers of classes and sequences differ.
     """
     reading = read_records(paths["sequences"], **policies)
     with open_lines(paths["classes"]) as (lines, _):
@@ -255,7 +255,7 @@ def classes_beside(paths: Paths, policies: dict[str, Any]) -> Parts:
         raise SequenceError(
             f"has {len(classes)} classes for {len(reading.sequences)} sequences",
             file=paths["classes"],
-            remedy="it needs one line for each sequence; leave out no record",
+            remedy="give one line for each sequence, and do not skip records",
         )
     return Parts(reading.sequences, {"label": classes})
 
@@ -263,7 +263,7 @@ def classes_beside(paths: Paths, policies: dict[str, Any]) -> Parts:
 def families_by_table(paths: Paths, policies: dict[str, Any]) -> Parts:
     """FASTA with the SCOP family in its headers (``a.1.1.1``), and a table of roles.
 
-    The table has one column for each family held out, its numbers as in `LIAO_NOBLE`.
+    The table has one column for each held-out family, with the numbers of `LIAO_NOBLE`.
 
     Parameters
     ----------
@@ -286,7 +286,9 @@ def families_by_table(paths: Paths, policies: dict[str, Any]) -> Parts:
     found = [SCOP_FAMILY.search(header) for header in reading.headers]
     if None in found:
         record = reading.sequences.ids[found.index(None)]
-        raise SequenceError("names no SCOP family", file=paths["sequences"], record=record, remedy="add it (a.1.1.1)")
+        raise SequenceError(
+            "has no SCOP family in its header", file=paths["sequences"], record=record, remedy="add it (a.1.1.1)"
+        )
     header, rows = rows_of_ids(paths["roles"], reading.sequences.ids, left_out=reading.left_out)
     families = zip(header[1:], list(zip(*rows, strict=True))[1:], strict=True)
     roles = {name: [LIAO_NOBLE[cell] for cell in cells] for name, cells in families}
@@ -301,7 +303,7 @@ def expression(paths: Paths, policies: dict[str, Any]) -> Parts:
     paths : mapping of str to path-like
         The file ``table``.
     policies : dict of str to str
-        Of these only ``ids``.
+        Only ``ids`` is used.
 
     Returns
     -------
@@ -320,7 +322,7 @@ def class_and_numbers(paths: Paths, policies: dict[str, Any]) -> Parts:
     paths : mapping of str to path-like
         The file ``table``.
     policies : dict of str to str
-        Not used: the rows have no ids.
+        Unused: the rows have no ids.
 
     Returns
     -------
@@ -334,14 +336,14 @@ def class_and_numbers(paths: Paths, policies: dict[str, Any]) -> Parts:
 
 
 def dissimilarities(paths: Paths, policies: dict[str, Any]) -> Parts:
-    """A square table of dissimilarities behind a column of classes.
+    """A square table of dissimilarities after a column of classes.
 
     Parameters
     ----------
     paths : mapping of str to path-like
         The file ``table``.
     policies : dict of str to str
-        Not used: the rows have no ids.
+        Unused: the rows have no ids.
 
     Returns
     -------
@@ -355,23 +357,23 @@ def dissimilarities(paths: Paths, policies: dict[str, Any]) -> Parts:
 def encoded(
     names: Sequence[str], strings: Sequence[str], policies: dict[str, Any], path: PathLike
 ) -> tuple[SequenceSet, list[int]]:
-    """Encode strings under the policies that hold for FASTA.
+    """Encode strings under the policies for FASTA.
 
     Parameters
     ----------
     names : sequence of str, length m
         The ids of the strings.
     strings : sequence of str, length m
-        Residues or nucleotides.
+        Residues or bases.
     policies : dict of str to str
         As for `seqkern.sequences.fasta.read_fasta`.
     path : path-like
-        Named in messages.
+        Used in messages.
 
     Returns
     -------
     X : SequenceSet
-        The n sequences that the policies keep.
+        The n sequences kept by the policies.
     kept : list of int, length n
         Their places in `names`.
 

@@ -1,6 +1,6 @@
-"""What a study's entry says of the data: typed, and checked once, without reading any file.
+"""The data part of a study's entry: typed, and checked once, without reading any file.
 
-A `DataEntry` has one source, policies of reading, labels, and what is cut out: windows around sites, or residues.
+A `DataEntry` has one source, reading policies, labels, and optionally windows around sites, or residues.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ RESIDUE_KEYS = ("window", "reduction")
 NOT_WITH_RESIDUES = ("window", "sites", "tasks", "features", "similarities", "dissimilarities")
 
 Named = list[tuple[tuple[str, ...], str]]
-"""Files, each with the keys under which an entry names it."""
+"""Files, each with the keys of the entry that name it."""
 Within = Callable[..., contextlib.AbstractContextManager[None]]
 Read = TypeVar("Read")
 
 
 def anywhere(*_keys: str) -> contextlib.AbstractContextManager[None]:
-    """Add nothing to errors.
+    """Leave errors unchanged.
 
     Parameters
     ----------
     *_keys : str
-        Of an entry.
+        Keys of an entry.
     """
     return contextlib.nullcontext()
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """Generated sequences.
+    """Simulated sequences.
 
     Attributes
     ----------
     options : mapping
-        ``kind`` and its parameters, as `seqkern.simulate.simulate` takes them.
+        ``kind`` and its parameters, as for `seqkern.simulate.simulate`.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Simulation:
     kind = "sequences"
 
     def files(self) -> Named:
-        """Return nothing: no file is read."""
+        """Return an empty list: no file is read."""
         return []
 
 
@@ -72,7 +72,7 @@ class PublicSource:
     Attributes
     ----------
     name : str
-        As `seqkern.datasets.public.public_sets` has it.
+        Name in `seqkern.datasets.public.public_sets`.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class PublicSource:
         return str(public_set(self.name).kind)
 
     def files(self) -> Named:
-        """Return nothing: no local file is named."""
+        """Return an empty list: no local file is used."""
         return []
 
 
@@ -99,9 +99,9 @@ class FastaSource:
     Attributes
     ----------
     paths : tuple of str
-        As the entry names them.
+        As written in the entry.
     classes : tuple of str, optional
-        The class of each file, where the entry names them.
+        The class of each file, if the entry has them.
 
     Examples
     --------
@@ -145,9 +145,9 @@ class TableSource:
     Attributes
     ----------
     kind : {"features", "similarities", "dissimilarities"}
-        What the numbers of the table are.
+        The meaning of the numbers in the table.
     path : str
-        As the entry names it.
+        As written in the entry.
 
     Examples
     --------
@@ -168,12 +168,12 @@ Source = Simulation | PublicSource | FastaSource | TableSource
 
 @dataclass(frozen=True)
 class Policies:
-    """How FASTA is read; None leaves a policy to its default.
+    """Policies for reading FASTA; None is the default.
 
     Attributes
     ----------
     alphabet, unknown, ids, empty : str, optional
-        As in `seqkern.sequences.fasta.read_fasta`.
+        As for `seqkern.sequences.fasta.read_fasta`.
 
     Examples
     --------
@@ -202,22 +202,22 @@ class Policies:
         return cls(**{item.name: entry.get(item.name) for item in fields(cls)})
 
     def given(self) -> dict[str, str]:
-        """Return the policies that were given, by name."""
+        """Return the given policies, by name."""
         return {item.name: getattr(self, item.name) for item in fields(self) if getattr(self, item.name) is not None}
 
 
 @dataclass(frozen=True)
 class SiteWindow:
-    """Windows that are cut around sites.
+    """Windows cut around sites.
 
     Attributes
     ----------
     window : Window
-        Letters before and after a site, and those that it must have.
+        Positions before and after a site, and the letters required there.
     sites : str
-        A table of sites, or ``"header"``: one in the header of each record.
+        A table of sites, or ``"header"`` for one site in the header of each record.
     other_sites, past_end : {"error", "skip"}, optional
-        What happens to sites with other letters, and to windows that run past an end.
+        Policies for sites with other letters, and for windows that extend past an end.
 
     Examples
     --------
@@ -233,7 +233,7 @@ class SiteWindow:
 
     @classmethod
     def parse(cls, entry: Mapping[str, Any]) -> SiteWindow | None:
-        """Return the windows that an entry cuts, or None.
+        """Return the windows of an entry, or None.
 
         Parameters
         ----------
@@ -247,45 +247,45 @@ class SiteWindow:
         Raises
         ------
         ConfigError
-            If one of its keys is there without the others that it needs, or without FASTA.
+            If one of its keys is given without the others that it needs, or without FASTA.
         ParameterError
-            If the window is none.
+            If the window is invalid.
         """
         given = [key for key in WINDOW_KEYS if key in entry]
         if not given:
             return None
         if "fasta" not in entry:
-            raise ConfigError(f"{given[0]!r} goes with fasta", remedy="leave it out, or cut the windows yourself")
+            raise ConfigError(f"{given[0]!r} needs fasta", remedy="remove it, or cut the windows yourself")
         for key in ("window", "sites"):
             if key not in entry:
                 raise ConfigError(
                     f"{given[0]!r} needs {key!r}",
-                    remedy="give both: window: '-60:+80' and sites: a table, or header",
+                    remedy="give both: window ('-60:+80') and sites (a table, or header)",
                 )
         window = as_window(entry["window"], entry.get("site", ""))
         return cls(window, entry["sites"], entry.get("other_sites"), entry.get("past_end"))
 
     @property
     def table(self) -> str | None:
-        """The table of sites; None where headers name them."""
+        """The table of sites; None if the sites are in headers."""
         return None if self.sites == HEADER else self.sites
 
     def given(self) -> dict[str, str]:
-        """Return the policies about sites that were given, by name."""
+        """Return the given policies about sites, by name."""
         both = {"other_sites": self.other_sites, "past_end": self.past_end}
         return {name: value for name, value in both.items() if value is not None}
 
 
 @dataclass(frozen=True)
 class ResidueOptions:
-    """Every residue of the chains is a sample, with a window around it.
+    """Residues as samples, with a window around each.
 
     Attributes
     ----------
     window : int
-        Letters of a window, an odd number.
+        Residues of a window, an odd number.
     reduction : str, optional
-        How the eight states of DSSP become three.
+        Reduction of DSSP's eight states to three.
 
     Examples
     --------
@@ -299,7 +299,7 @@ class ResidueOptions:
 
     @classmethod
     def parse(cls, entry: Mapping[str, Any]) -> ResidueOptions | None:
-        """Return what an entry says of residues, or None.
+        """Return the residue options of an entry, or None.
 
         Parameters
         ----------
@@ -313,46 +313,46 @@ class ResidueOptions:
         Raises
         ------
         ConfigError, ParameterError
-            If it, or labels from states, are not possible.
+            If they, or labels from states, are invalid.
         """
         of_states = entry.get("labels", {}).get("from") == "states"
         if of_states and "fasta" not in entry:
-            raise ConfigError("states are read beside fasta", remedy="leave out labels: {from: states}")
+            raise ConfigError("labels from states need fasta", remedy="remove labels: {from: states}")
         if "fasta" in entry and of_states != ("residues" in entry):
             raise ConfigError(
-                "states are labels of residues" if of_states else "nothing says which states the residues have",
-                remedy="give both: residues: {window: 15} and labels: {from: states, file: …}",
+                "labels from states need residues" if of_states else "no states given for the residues",
+                remedy="give both: residues: {window: 15}, and labels: {from: states, file: …}",
             )
         if "residues" not in entry:
             return None
         wanted = entry["residues"]
         for key in wanted:
             if key not in RESIDUE_KEYS:
-                raise ConfigError(f"unknown key {key!r}", remedy=f"known keys: {', '.join(RESIDUE_KEYS)}")
+                raise ConfigError(f"unknown key {key!r}", remedy=f"choose from: {', '.join(RESIDUE_KEYS)}")
         found = cls(**wanted)
         check_window(found.window)
         if "reduction" in wanted:
             find_reduction(wanted["reduction"])
         for key in NOT_WITH_RESIDUES:
             if key in entry:
-                raise ConfigError(f"residues do not go with {key}", remedy=f"leave out residues, or {key}")
+                raise ConfigError(f"residues do not work with {key}", remedy=f"remove residues or {key}")
         return found
 
     def note(self) -> dict[str, Any]:
-        """Return what is written down about the residues of a data set."""
+        """Return the record of the residue options in a data set."""
         return {"window": self.window} | ({} if self.reduction is None else {"reduction": self.reduction})
 
 
 @dataclass(frozen=True)
 class ProfileOptions:
-    """Where profiles come from.
+    """The source of profiles.
 
     Attributes
     ----------
     files : str, optional
         A file or folder, or a public file.
     search : str, optional
-        A FASTA file to search; ``"all"`` for the sequences themselves.
+        A FASTA file to search; ``"all"`` for the sequences of the data set.
     format : str, optional
     iterations : int, optional
     inclusion : float, optional
@@ -375,7 +375,7 @@ class ProfileOptions:
 
     @classmethod
     def parse(cls, entry: Mapping[str, Any]) -> ProfileOptions | None:
-        """Return what an entry says of profiles, or None.
+        """Return the profile options of an entry, or None.
 
         Parameters
         ----------
@@ -389,32 +389,32 @@ class ProfileOptions:
         Raises
         ------
         ConfigError, ParameterError
-            If it is not possible.
+            If they are invalid.
         """
         if "profiles" not in entry:
             return None
-        from seqkern.profiles.sources import check_profiles  # 50 ms to import
+        from seqkern.profiles.sources import check_profiles  # takes 50 ms to import
 
         check_profiles(entry["profiles"])
         source = _source(entry)
         if source is None or source.kind != "sequences":
-            raise ConfigError("profiles are of sequences", remedy="leave out profiles")
+            raise ConfigError("profiles need sequences", remedy="remove profiles")
         return cls(**entry["profiles"])
 
     def given(self) -> dict[str, Any]:
-        """Return the options that were given, by name."""
+        """Return the given options, by name."""
         return {item.name: getattr(self, item.name) for item in fields(self) if getattr(self, item.name) is not None}
 
     def paths(self) -> list[str]:
-        """Return the local files; those in a folder take its place, since where one changes the folder does not."""
-        from seqkern.profiles.sources import profile_files  # 50 ms to import
+        """Return the local files; a folder is replaced by its files, since it does not change when one of them does."""
+        from seqkern.profiles.sources import profile_files  # takes 50 ms to import
 
         return list(profile_files(self.given()))
 
 
 @dataclass(frozen=True)
 class LabelOptions:
-    """Where labels come from.
+    """The source of labels.
 
     Attributes
     ----------
@@ -425,7 +425,7 @@ class LabelOptions:
     kind : str, optional
         ``binary``, ``multiclass`` or ``real``.
     options : mapping
-        All options by their names in an entry, the name of the column of labels filled in.
+        All options by their keys in an entry, with the column of labels filled in.
 
     Examples
     --------
@@ -441,7 +441,7 @@ class LabelOptions:
 
     @classmethod
     def parse(cls, entry: Mapping[str, Any]) -> LabelOptions:
-        """Return what an entry says of labels; ParameterError for an unknown key or source.
+        """Return the label options of an entry; ParameterError for an unknown key or source.
 
         Parameters
         ----------
@@ -457,32 +457,32 @@ class LabelOptions:
 
     @property
     def table(self) -> str | None:
-        """The file of labels, where they are taken from one besides the data."""
+        """The file of labels, if they come from a file other than the data."""
         return self.file if self.source in ("tsv", "states") else None
 
 
 @dataclass(frozen=True)
 class DataEntry:
-    """What a study's entry says of the data.
+    """The data part of a study's entry.
 
     Attributes
     ----------
     source : Simulation, PublicSource, FastaSource or TableSource; or None
-        None only where a report is read of a study that names none.
+        None only when reporting on a study without one.
     policies : Policies
-        How FASTA is read.
+        Policies for reading FASTA.
     labels : LabelOptions
-        Where labels come from.
+        Source of the labels.
     window : SiteWindow, optional
-        Windows that are cut around sites.
+        Windows cut around sites.
     residues : ResidueOptions, optional
-        Residues that are samples, with windows around them.
+        Residues as samples, with windows around them.
     profiles : ProfileOptions, optional
-        Where the profiles of the sequences come from.
+        Source of the profiles.
     tasks : {"families"}, optional
-        One task for each family held out, as in the Liao-Noble protocol.
+        One task for each held-out family, as in the Liao-Noble protocol.
     title : str, optional
-        For reports.
+        Title in reports.
 
     Examples
     --------
@@ -502,14 +502,14 @@ class DataEntry:
 
     @classmethod
     def parse(cls, entry: DataEntry | Mapping[str, Any], within: Within = anywhere) -> DataEntry:
-        """Check an entry and return it typed.
+        """Return an entry, checked and typed.
 
         Parameters
         ----------
         entry : mapping
-            Of a study; keys that say nothing of the data are left alone. A DataEntry is returned as it is.
+            Of a study; keys that do not describe data are ignored. A DataEntry is returned as it is.
         within : callable, optional
-            Given keys of the entry, returns a context in which errors are about these.
+            Given keys of the entry, returns a context that adds them to errors.
 
         Returns
         -------
@@ -518,7 +518,7 @@ class DataEntry:
         Raises
         ------
         ConfigError, ParameterError
-            If the entry is not possible.
+            If the entry is invalid.
         """
         if isinstance(entry, DataEntry):
             return entry
@@ -536,7 +536,7 @@ class DataEntry:
 
     @classmethod
     def of_results(cls, entry: Mapping[str, Any]) -> DataEntry:
-        """Return what can be told of the entry of a study that has been run, perhaps by another version.
+        """Return what is known from the entry of a finished study, perhaps of another version.
 
         Parameters
         ----------
@@ -561,7 +561,7 @@ class DataEntry:
 
     @property
     def kind(self) -> str:
-        """Kind of data, one of `seqkern.datasets.KINDS`; empty where it is not known."""
+        """Kind of data, one of `seqkern.datasets.KINDS`; empty if unknown."""
         return "" if self.source is None else self.source.kind
 
     @property
@@ -570,10 +570,10 @@ class DataEntry:
         return self.residues is not None
 
     def named_files(self) -> Named:
-        """Return the local files that the entry names, as it names them, each with its keys.
+        """Return the local files of the entry, as written there, each with its keys.
 
-        Generated and public data name none; a table of labels counts where labels are taken from it, and what profiles
-        are read from or searched for.
+        Simulated and public data have none; a table of labels is included if labels come from it, and so are the
+        sources of profiles.
         """
         profiles: Named = [(("profiles",), path) for path in ([] if self.profiles is None else self.profiles.paths())]
         if not isinstance(self.source, FastaSource | TableSource):
@@ -584,11 +584,11 @@ class DataEntry:
         return [*self.source.files(), *labels, *sites, *profiles]
 
     def files(self) -> list[str]:
-        """Return the local files that the entry names, as it names them."""
+        """Return the local files of the entry, as written there."""
         return [path for _, path in self.named_files()]
 
     def check_files(self, within: Within = anywhere) -> None:
-        """Raise ConfigError unless all local files are there that the entry names.
+        """Raise ConfigError unless all local files of the entry exist.
 
         Parameters
         ----------
@@ -599,8 +599,8 @@ class DataEntry:
             with within(*keys):
                 if not Path(path).exists():
                     raise ConfigError(
-                        f"there is no file {str(path)!r}",
-                        remedy="check the path, which starts where the study is run",
+                        f"no such file: {str(path)!r}",
+                        remedy="check the path, which is relative to the working directory of the study",
                     )
 
 
@@ -610,7 +610,7 @@ def _one_source(entry: Mapping[str, Any]) -> Source:
     if source is None:
         count = sum(key in entry for key in SOURCES)
         raise ConfigError(
-            f"a data set needs exactly one source, this has {count}", remedy=f"give one of {', '.join(SOURCES)}"
+            f"a data set needs exactly one source, this one has {count}", remedy=f"give one of {', '.join(SOURCES)}"
         )
     if isinstance(source, PublicSource):
         public_set(source.name)
@@ -631,7 +631,7 @@ def _source(entry: Mapping[str, Any]) -> Source | None:
 
 
 def _tolerant(read: Callable[[], Read]) -> Read | None:
-    """Return what `read` returns, None where that is not possible."""
+    """Return the result of `read`, None if it is not possible."""
     try:
         return read()
     except (SeqkernError, TypeError, AttributeError, KeyError):

@@ -1,7 +1,7 @@
-"""Data sets: what a study works on, encoded once and kept in one folder.
+"""Data sets: the input of a study, encoded once and stored in one folder.
 
-`make_dataset` turns a study's entry into a `Dataset`; `save_dataset` and `load_dataset` keep it on disk as
-``data.npz`` (everything), ``units.tsv`` and ``summary.json`` (for readers).
+`make_dataset` turns a study's entry into a `Dataset`; `save_dataset` and `load_dataset` store it on disk as
+``data.npz`` (everything), ``units.tsv`` and ``summary.json`` (for people).
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class Task:
     Attributes
     ----------
     name : str
-        Unique in the data set; the name of its file of folds.
+        Unique in the data set; also the name of its fold file.
     labels : Labels
-        Of all samples of the data set, in their order.
+        For all samples of the data set, in order.
     split : ndarray of str, shape (n,), optional
-        ``"train"``, ``"test"`` or ``""`` (not used) where the source defines the roles.
+        ``"train"``, ``"test"`` or ``""`` (unused) if the source defines the roles.
 
     Examples
     --------
@@ -58,21 +58,21 @@ class Task:
     split: npt.NDArray[np.str_] | None = None
 
     def used(self) -> npt.NDArray[np.int64]:
-        """Return the places of the samples that have a label and, where roles are defined, a role."""
+        """Return the places of the samples that have a label and, if roles are defined, a role."""
         used = self.labels.used()
         return np.flatnonzero(used if self.split is None else used & (self.split != ""))
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Samples, their tasks, and where they come from.
+    """Samples, their tasks, and their sources.
 
     Attributes
     ----------
     name : str
-        As in the study.
+        Its name in the study.
     kind : {"sequences", "features", "similarities", "dissimilarities"}
-        What the samples are.
+        Kind of the samples.
     X : SequenceSet, FeatureTable or SimilarityTable
         The n samples.
     tasks : dict of str to Task
@@ -80,7 +80,7 @@ class Dataset:
     notes : dict
         JSON: ``sources`` (list of file name, sha256 and url) and ``description``.
     residues : Residues, optional
-        Which residue of which chain each sample is, where the samples are windows around residues.
+        The residue of each sample, if the samples are windows around residues.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Dataset:
 
     @property
     def chains(self) -> npt.NDArray[np.int64] | None:
-        """The chain of each sample, shape (n,), where samples are residues; else None."""
+        """The chain of each sample, shape (n,), if samples are residues; else None."""
         return None if self.residues is None else self.residues.record
 
     def task(self, name: str | None = None) -> Task:
@@ -108,7 +108,7 @@ class Dataset:
         Parameters
         ----------
         name : str, optional
-            By default the only task.
+            Default: the only task.
 
         Returns
         -------
@@ -117,7 +117,7 @@ class Dataset:
         Raises
         ------
         ParameterError
-            If there is no such task.
+            For an unknown task.
         """
         if name is None and len(self.tasks) == 1:
             return next(iter(self.tasks.values()))
@@ -134,7 +134,7 @@ def save_dataset(dataset: Dataset, folder: PathLike) -> None:
     dataset : Dataset
         Of any kind.
     folder : path-like
-        Made when missing.
+        Created if missing.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def load_dataset(folder: PathLike) -> Dataset:
     Parameters
     ----------
     folder : path-like
-        With the file ``data.npz``.
+        A folder with the file ``data.npz``.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def load_dataset(folder: PathLike) -> Dataset:
     Raises
     ------
     FileError
-        If it is missing, damaged, or of another version.
+        If it is missing, corrupted, or of another version.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def load_dataset(folder: PathLike) -> Dataset:
     path = Path(folder) / "data.npz"
     header, arrays = load_archive(path)
     if not isinstance(header, dict) or header.get("format") != FORMAT or header.get("kind") not in KINDS:
-        raise FileError("not a data set of this version", file=path, remedy="run seqkern datasets again")
+        raise FileError("is a data set of another version", file=path, remedy="run seqkern datasets again")
     X = KINDS[header["kind"]].from_state(header["X"], unnest("X", arrays))
     units = unnest("units", arrays)
     tasks = {}
@@ -222,7 +222,7 @@ def load_dataset(folder: PathLike) -> Dataset:
 
 
 def summary(dataset: Dataset) -> dict[str, Any]:
-    """Return what ``summary.json`` says: size, lengths, classes of each task, policy counts, sources.
+    """Return the content of ``summary.json``: size, lengths, classes of each task, policy counts, sources.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ def _task_summary(task: Task) -> dict[str, Any]:
 
 
 def _write_samples(dataset: Dataset, path: Path) -> None:
-    """Write one row for each sample: id, length, what is known of it, its label in each task."""
+    """Write one row for each sample: id, length, further columns, its label in each task."""
     columns: dict[str, Any] = {"id": dataset.X.ids}
     if isinstance(dataset.X, SequenceSet):
         columns["length"] = dataset.X.lengths

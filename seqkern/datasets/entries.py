@@ -1,4 +1,4 @@
-"""Read what a study's data-set entry names: samples, columns of text about them, the files they come from."""
+"""Read a data-set entry of a study: samples, columns of text about them, and their source files."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ from seqkern.simulate import simulate
 
 @dataclass(frozen=True)
 class Material:
-    """What a data set is made of.
+    """The parts of a data set.
 
     Attributes
     ----------
     kind : {"sequences", "features", "similarities", "dissimilarities"}
-        What the samples are.
+        Kind of the samples.
     X : SequenceSet, FeatureTable or SimilarityTable
         The n samples.
     columns : dict of str to list of str, length n
         Text about the samples: ``label``, ``group``, ``fold``, ``split`` (train or test), ``family``, ….
     options : dict
-        How labels are made of them: ``kind``, ``positive``, ``classes``.
+        How labels are derived from them: ``kind``, ``positive``, ``classes``.
     file : str, optional
-        Where the labels come from, for messages.
+        The source of the labels, for messages.
     roles : dict of str to list of str, optional
-        For each task the role of each sample, such as ``positive-train``, where the source defines many.
+        For each task the role of each sample, such as ``positive-train``, if the source defines many.
     notes : dict
         ``sources`` (files with their SHA-256), ``description``, ….
 
@@ -73,20 +73,20 @@ class Material:
 def material_of(
     entry: DataEntry, base_dir: PathLike, data_dir: PathLike | None, seed: int, n_threads: int | None
 ) -> Material:
-    """Read what an entry names.
+    """Read the data of an entry.
 
     Parameters
     ----------
     entry : DataEntry
-        Checked already.
+        Already checked.
     base_dir : path-like
-        Where relative paths start.
+        Base of relative paths.
     data_dir : path-like or None
         Folder with local copies of public data sets.
     seed : int
-        Of generated data that have none of their own.
+        For simulated data without a seed.
     n_threads : int or None
-        For profiles that are built by search.
+        For profiles built by search.
 
     Returns
     -------
@@ -95,9 +95,9 @@ def material_of(
     Raises
     ------
     LabelError
-        If the entry does not say where labels come from, or they do not fit.
+        If the source of the labels is missing, or they do not match.
     FileError, SequenceError
-        If a file cannot be read, or what is in it cannot be used.
+        If a file cannot be read or used.
     """
     source = entry.source
     if isinstance(source, FastaSource):
@@ -117,10 +117,10 @@ def material_of(
 def _with_profiles(
     entry: DataEntry, X: Any, base_dir: PathLike, n_threads: int | None, data_dir: PathLike | None
 ) -> tuple[Any, dict[str, Any]]:
-    """Return `X` with the tracks of the profiles that an entry names, and notes on them; without any, `X` and {}."""
+    """Return `X` with the tracks of the entry's profiles, and notes on them; `X` and {} without profiles."""
     if entry.profiles is None:
         return X, {}
-    from seqkern.profiles.sources import ProfileSource  # 50 ms to import
+    from seqkern.profiles.sources import ProfileSource  # takes 50 ms to import
 
     source = ProfileSource(entry.profiles.given(), base_dir, data_dir)
     return source.add_to(X, n_threads=n_threads), {"profiles": source.note()}
@@ -143,7 +143,7 @@ def _of_fasta(
         where = str(_labels_path(options, base_dir)) if more else where
     else:
         reading = read_records(paths, **policies | ({} if entry.window is None else {"unknown": "mask"}))
-    # Windows are cut from sequences that have their profiles.
+    # Profiles must be added to the sequences before windows are cut.
     X, notes = _with_profiles(entry, reading.sequences, base_dir, n_threads, data_dir)
     reading = replace(reading, sequences=X)
     labelled: str | None = where
@@ -167,14 +167,14 @@ def _of_fasta(
 
 
 def _label_source(entry: DataEntry, given: FastaSource, table: str | None, where: str) -> str:
-    """Return where the labels of FASTA files come from."""
+    """Return the source of the labels of FASTA files."""
     usual = "sites" if table is not None and given.classes is None else "files" if len(given.paths) > 1 else None
     source = "none" if entry.labels.kind == "none" else entry.labels.source or usual
     if source is None or source == "column" or (source == "sites" and table is None):
         raise LabelError(
-            "nothing says which label a sequence has",
+            "no labels given",
             file=where,
-            remedy="add labels: {from: header}, first_word, tsv or states, or give a file for each class",
+            remedy="add labels: {from: header} (or first_word, tsv, states), or give one file for each class",
         )
     return source
 
@@ -182,7 +182,7 @@ def _label_source(entry: DataEntry, given: FastaSource, table: str | None, where
 def _columns_of_records(
     reading: Reading, options: Mapping[str, Any], source: str, classes: Sequence[str], where: str
 ) -> dict[str, list[str]]:
-    """Return the columns that headers and files give."""
+    """Return the columns from headers and files."""
     by_field = options if source == "header" else {key: options[key] for key in options if key != "label"}
     columns = columns_of_headers(reading, by_field, where)
     if source == "files":
@@ -214,7 +214,7 @@ def _of_table(entry: DataEntry, given: TableSource, base_dir: PathLike) -> Mater
     options = dict(entry.labels.options)
     if options.get("from") not in (None, "column", "tsv"):
         raise LabelError(
-            f"a table has no {options['from']!r} to take labels from",
+            f"labels of a table cannot come from {options['from']!r}",
             remedy="use labels: {from: column} or tsv",
         )
     files, path = [given.path], Path(base_dir) / given.path
@@ -229,14 +229,14 @@ def _of_table(entry: DataEntry, given: TableSource, base_dir: PathLike) -> Mater
     if options.get("from") == "tsv":
         path = _labels_path(options, base_dir)
         files.append(options["file"])
-        columns = columns_of_table(path, X.ids, options, unit="unit")
+        columns = columns_of_table(path, X.ids, options, unit="sample")
     else:
         columns = _chosen(found, wanted, path)
     return Material(given.kind, X, columns, options, str(path), notes={"sources": _sources(files, base_dir)})
 
 
 def _of_public(entry: DataEntry, given: PublicSource, data_dir: PathLike | None) -> Material:
-    """Return the Material of a public data set; the entry's policies come before those of the registry."""
+    """Return the Material of a public data set; the entry's policies override those of the registry."""
     chosen = public_set(given.name)
     paths = {role: find_file(file, data_dir) for role, file in chosen.files.items()}
     names = [item.name for item in fields(Policies)]
@@ -253,15 +253,15 @@ def _of_public(entry: DataEntry, given: PublicSource, data_dir: PathLike | None)
 
 
 def _of_simulation(entry: DataEntry, given: Simulation, seed: int) -> Material:
-    """Return the Material of generated data; `seed` counts where the entry has none."""
-    # Generated families are all of one size: each of them is a task.
+    """Return the Material of simulated data; `seed` is used if the entry has none."""
+    # Simulated families all have the same size: each is a task.
     options = {"min_family": 1, "min_rest": 1, "whole_families": True, **entry.labels.options}
     spec = {"seed": seed, **given.options}
     data = simulate(**spec)
     if data.of_sites:
         raise ConfigError(
-            f"{spec['kind']!r} makes sites on long sequences, which no kernel compares",
-            remedy="write them with seqkern simulate, and cut windows: fasta, sites, window",
+            f"{spec['kind']!r} simulates sites on long sequences, which kernels cannot compare",
+            remedy="write them with seqkern simulate, and cut windows with fasta, sites and window",
         )
     taxonomy = {key: list(map(str, data.table[key])) for key in ("family", "superfamily") if key in data.table}
     wanted = {key: name for key, name in wanted_columns(options).items() if key != "label" or name in data.table}
@@ -284,7 +284,7 @@ def _labels_path(options: Mapping[str, Any], base_dir: PathLike) -> Path:
 
 
 def _chosen(found: Mapping[str, Sequence[object]], wanted: Mapping[str, str], file: PathLike) -> dict[str, list[str]]:
-    """Return the columns wanted under the names of their meanings."""
+    """Return the requested columns under the names of their meanings."""
     for name in wanted.values():
         if name not in found:
             raise no_column(name, found, file)
@@ -292,5 +292,5 @@ def _chosen(found: Mapping[str, Sequence[object]], wanted: Mapping[str, str], fi
 
 
 def _sources(files: Collection[str], base_dir: PathLike) -> list[dict[str, str]]:
-    """Return the notes on the files read: as the study names them, with their SHA-256."""
+    """Return the notes on the files read: as named in the study, with their SHA-256."""
     return [{"file": str(file), "sha256": file_sha256(Path(base_dir) / file)} for file in files]

@@ -25,29 +25,29 @@ def liao_noble(
     fold: npt.ArrayLike | None = None,
     whole_families: bool = False,
 ) -> dict[str, npt.NDArray[np.str_]]:
-    """Return the roles of all samples in the Liao-Noble protocol, one task for each family held out.
+    """Return the roles of all samples in the Liao-Noble protocol, with one task for each held-out family.
 
         Positive test samples are the family, positive training samples the rest of its superfamily. Negatives are the
-    samples outside the superfamily, or, where `fold` is given, outside the fold (samples of the fold but not of the
-    superfamily are then unused, since they may be related); they are divided at random in the ratio of the
-    positives. A family's division depends on the seed and its name only.
+    samples outside the superfamily, or, if `fold` is given, outside the fold (samples of the fold but not of the
+    superfamily are then unused, since they may be related); they are split at random in the ratio of the
+    positives. The split of a family depends only on the seed and its name.
 
     Parameters
     ----------
     superfamily, family : array_like of str, shape (n,)
-        Those of each sample.
+        Of each sample.
     seed : int
-        Of the division of the negatives, not negative.
+        Seed for splitting the negatives, not negative.
     min_family : int
-        Least number of members of a family that is held out.
+        Minimum number of members of a held-out family.
     min_rest : int
-        Least number of other members of its superfamily.
+        Minimum number of other members of its superfamily.
     fold : array_like of str, shape (n,), optional
         The structural fold of each sample.
     whole_families : bool
-        Divide the negatives by whole families (as near to the ratio as they come). Divided singly, as in the paper,
-        most negative test samples have close relatives in training and the positive ones have none: a classifier that
-        only tells known from unknown then ranks the positives first.
+        Split the negatives by whole families (as near to the ratio as possible). Split singly, as in the paper,
+        most negative test samples have close homologs in the training set and the positive ones have none: a classifier
+        that only recognises known sequences then ranks the positives first.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def liao_noble(
     ParameterError
         If the seed or a limit is outside its domain.
     LabelError
-        If a family lies in two superfamilies, or a superfamily in two folds.
+        If a family is in two superfamilies, or a superfamily in two folds.
     FoldError
         If no family is large enough.
 
@@ -104,7 +104,7 @@ def liao_noble(
         tasks[name] = roles
     if not tasks:
         raise FoldError(
-            f"no family has {min_family} members and {min_rest} others in its superfamily",
+            f"no family has {min_family} members and a superfamily with {min_rest} others",
             remedy="lower min_family or min_rest",
         )
     return tasks
@@ -113,7 +113,7 @@ def liao_noble(
 def _by_family(
     rows: npt.NDArray[np.int64], family: npt.NDArray[np.str_], cut: int
 ) -> tuple[npt.NDArray[np.int64], int]:
-    """Return the samples ordered by family, and the border between families that is nearest to `cut`."""
+    """Return the samples ordered by family, and the family boundary nearest to `cut`."""
     names, first, sizes = np.unique(family[rows], return_index=True, return_counts=True)
     order = np.argsort(first)
     borders = np.cumsum(sizes[order])[:-1]
@@ -123,12 +123,12 @@ def _by_family(
 
 
 def _one_parent(child: npt.NDArray[Any], parent: npt.NDArray[Any], kind: str, parents: str) -> None:
-    """Raise LabelError if a child group lies in two parent groups."""
+    """Raise LabelError if a child group is in two parent groups."""
     pairs = np.unique(np.stack([child.astype(str), parent.astype(str)], axis=1), axis=0)
     twice = np.flatnonzero(pairs[1:, 0] == pairs[:-1, 0])
     if len(twice):
         first, second = pairs[twice[0]].tolist(), pairs[twice[0] + 1].tolist()
         raise LabelError(
-            f"{kind} {first[0]!r} lies in the {parents} {first[1]!r} and {second[1]!r}",
-            remedy="correct the classification: every group has one parent",
+            f"{kind} {first[0]!r} is in the {parents} {first[1]!r} and {second[1]!r}",
+            remedy="correct the classification: each group must have one parent",
         )

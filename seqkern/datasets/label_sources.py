@@ -1,7 +1,7 @@
-"""Where labels come from: header fields, the header's first word, a file for each class, a table, that of sites, or
-a file of the states of residues.
+"""Sources of labels: header fields, the header's first word, one file per class, a table, the table of sites, or
+a file of residue states.
 
-Every source ends as columns of text, one value for each sample; `labels_of_columns` makes Labels of them.
+Every source gives columns of text, one value for each sample; `labels_of_columns` converts them to Labels.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FIELD = re.compile(r"([A-Za-z_][\w.-]*)=([^\s,;]+)")
 
 
 def check_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Check the ``labels`` entry of a data set and fill in the name of the column of labels.
+    """Check the ``labels`` entry of a data set and fill in the column of labels.
 
     Parameters
     ----------
@@ -68,12 +68,12 @@ def check_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def wanted_columns(options: Mapping[str, Any]) -> dict[str, str]:
-    """Return the names of the columns or fields that are wanted.
+    """Return the names of the requested columns or fields.
 
     Parameters
     ----------
     options : mapping of str to object
-        Of the ``labels`` entry.
+        The ``labels`` entry.
 
     Returns
     -------
@@ -109,16 +109,16 @@ def header_fields(header: str) -> dict[str, str]:
 
 
 def columns_of_headers(reading: Reading, options: Mapping[str, Any], file: PathLike) -> dict[str, list[str]]:
-    """Return the wanted columns from the ``key=value`` fields of FASTA headers.
+    """Return the requested columns from the ``key=value`` fields of FASTA headers.
 
     Parameters
     ----------
     reading : Reading
         n records with their headers.
     options : mapping of str to object
-        Of the ``labels`` entry: names of fields by their meanings.
+        The ``labels`` entry: names of fields by meaning.
     file : path-like
-        Named in messages.
+        Used in messages.
 
     Returns
     -------
@@ -136,10 +136,10 @@ def columns_of_headers(reading: Reading, options: Mapping[str, Any], file: PathL
         for meaning, field in wanted.items():
             if field not in fields:
                 raise LabelError(
-                    f"its header has no field {field}=…",
+                    f"has no field {field}=… in its header",
                     file=file,
                     record=name,
-                    remedy=f"fields there: {', '.join(fields) or 'none'}",
+                    remedy=f"fields in the header: {', '.join(fields) or 'none'}",
                 )
             columns[meaning].append(fields[field])
     return columns
@@ -156,7 +156,7 @@ def columns_of_first_words(reading: Reading) -> dict[str, list[str]]:
     Returns
     -------
     dict of str to list of str, length n
-        ``label`` alone; an empty header gives an empty label.
+        Only ``label``; an empty header gives an empty label.
     """
     return {"label": [header.split(None, 1)[0] if header.strip() else "" for header in reading.headers]}
 
@@ -164,7 +164,7 @@ def columns_of_first_words(reading: Reading) -> dict[str, list[str]]:
 def columns_of_table(
     source: Source, ids: Ids, options: Mapping[str, Any], left_out: Iterable[str] = (), unit: str = "sequence"
 ) -> dict[str, list[str]]:
-    """Return the wanted columns of a table of labels, in the order of `ids`.
+    """Return the requested columns of a table of labels, in the order of `ids`.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def columns_of_table(
     ids : list of str, length n
         The samples.
     options : mapping of str to object
-        ``id`` names the column of ids (by default the first), the others the columns wanted.
+        ``id`` gives the column of ids (default: the first), the others the requested columns.
     left_out, unit
         As for `rows_of_ids`.
 
@@ -185,7 +185,7 @@ def columns_of_table(
     Raises
     ------
     LabelError
-        If a column is missing, or as `rows_of_ids`.
+        If a column is missing, or as for `rows_of_ids`.
     """
     header, rows = rows_of_ids(source, ids, options.get("id"), left_out, unit)
     columns: dict[str, list[str]] = {}
@@ -199,7 +199,7 @@ def columns_of_table(
 def rows_of_ids(
     source: Source, ids: Ids, id_column: str | None = None, left_out: Iterable[str] = (), unit: str = "sequence"
 ) -> tuple[list[str], list[list[str]]]:
-    """Return the rows of a table that belong to samples, one for each.
+    """Return the rows of a table for the given samples, one for each.
 
     Parameters
     ----------
@@ -208,11 +208,11 @@ def rows_of_ids(
     ids : list of str, length n
         The samples.
     id_column : str, optional
-        By default the first column.
+        Default: the first column.
     left_out : iterable of str
-        Ids that the table may hold though there is no sequence: a policy left them out.
+        Ids of sequences that a policy left out, which the table may contain.
     unit : str
-        What messages call a sample.
+        Noun for a sample in messages.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def rows_of_ids(
     Raises
     ------
     LabelError
-        If the column is missing, an id is repeated, or ids and samples do not match.
+        If the column is missing, an id is duplicated, or ids and samples do not match.
     """
     header, *rows = read_cells(source)
     name = source_name(source)
@@ -236,35 +236,35 @@ def rows_of_ids(
     table = dict(zip(keys, rows, strict=True))
     if len(table) < len(rows):
         twice = Counter(keys).most_common(1)[0][0]
-        raise LabelError("has two rows of labels", file=name, record=twice, remedy="leave one out")
+        raise LabelError("has two rows of labels", file=name, record=twice, remedy="remove one of them")
     known = set(ids) | set(left_out)
     strange = [key for key in keys if key not in known]
     if strange:
         matching = len(keys) - len(strange)
-        how_many = f"{matching or 'none'} of the {len(keys)} ids here are among the {len(ids)} {unit}s"
+        how_many = f"{matching or 'none'} of the {len(keys)} ids in the table are among the {len(ids)} {unit}s"
         raise LabelError(
-            f"label without a {unit} ({how_many})",
+            f"has a label but no {unit} ({how_many})",
             file=name,
             record=strange[0],
-            remedy=f"leave it out or add the {unit}" if matching else f"give the table of labels of these {unit}s",
+            remedy=f"remove it or add the {unit}" if matching else f"give the table of labels for these {unit}s",
         )
     for key in ids:
         if key not in table:
-            raise LabelError(f"{unit} without a label", file=name, record=key, remedy="add a row for it")
+            raise LabelError("has no label", file=name, record=key, remedy="add a row for it")
     return header, [table[key] for key in ids]
 
 
 def no_column(column: str, columns: Iterable[str], file: PathLike | None) -> LabelError:
-    """Return the error for a column that a table does not have.
+    """Return the error for a column missing from a table.
 
     Parameters
     ----------
     column : str
-        The one that is wanted.
+        The requested column.
     columns : iterable of str
-        Those that there are.
+        The existing columns.
     file : path-like or None
-        Named in the message.
+        Used in the message.
 
     Returns
     -------
@@ -272,11 +272,13 @@ def no_column(column: str, columns: Iterable[str], file: PathLike | None) -> Lab
         To be raised by the caller.
     """
     shown = ", ".join(list(columns)[:12]) or "none"
-    return LabelError(f"has no column {column!r}", file=file, remedy=f"name the column in labels; there are: {shown}")
+    return LabelError(
+        f"has no column {column!r}", file=file, remedy=f"give the name of the column in labels; columns: {shown}"
+    )
 
 
 def labels_of_columns(ids: Ids, columns: Columns, options: Mapping[str, Any], file: PathLike | None = None) -> Labels:
-    """Return the labels that columns of text give.
+    """Return Labels from columns of text.
 
     Parameters
     ----------
@@ -285,9 +287,9 @@ def labels_of_columns(ids: Ids, columns: Columns, options: Mapping[str, Any], fi
     columns : mapping of str to sequence of str, length n
         ``label`` and any of ``group``, ``fold``, ``chromosome``, ``strand``, ``position``.
     options : mapping of str to object
-        ``kind``, ``positive`` and ``classes`` as in `seqkern.sequences.labels.make_labels`.
+        ``kind``, ``positive`` and ``classes`` as for `seqkern.sequences.labels.make_labels`.
     file : path-like, optional
-        Named in messages.
+        Used in messages.
 
     Returns
     -------
@@ -296,7 +298,7 @@ def labels_of_columns(ids: Ids, columns: Columns, options: Mapping[str, Any], fi
     Raises
     ------
     LabelError
-        If the labels do not make a task, or a position is not a whole number.
+        If the labels do not define a task, or a position is not an integer.
 
     Examples
     --------
@@ -311,26 +313,26 @@ def labels_of_columns(ids: Ids, columns: Columns, options: Mapping[str, Any], fi
 
 
 def unit_columns(ids: Ids, columns: Columns, file: PathLike | None = None) -> dict[str, Any]:
-    """Return groups, folds and places of columns of text, as `Labels` takes them.
+    """Return groups, folds and positions from columns of text, for `Labels`.
 
     Parameters
     ----------
     ids : list of str, length n
         The samples.
     columns : mapping of str to sequence of str, length n
-        By meaning; those that are none of these are left alone.
+        By meaning; other columns are ignored.
     file : path-like, optional
-        Named in messages.
+        Used in messages.
 
     Returns
     -------
     dict of str to sequence, length n
-        Positions as int, all else as text.
+        Positions as int, others as text.
 
     Raises
     ------
     LabelError
-        If a position is not a whole number.
+        If a position is not an integer.
     """
     extra: dict[str, Any] = {name: columns[key] for key, name in MEANINGS.items() if key in columns}
     if "position" in extra:
@@ -346,9 +348,9 @@ def _position(name: str, text: str, file: PathLike | None) -> int:
         position = None
     if position is None or abs(position) >= 2**62:
         raise LabelError(
-            f"position {text!r} is not a whole number",
+            f"position {text!r} is not an integer",
             file=file,
             record=name,
-            remedy="give the place in bases",
+            remedy="give the position in bases",
         )
     return position

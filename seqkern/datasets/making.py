@@ -1,4 +1,4 @@
-"""From a study's entry to a data set: read, check, encode, and set the tasks."""
+"""Make a data set from a study's entry: read, check, encode, and define the tasks."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ def make_dataset(
     seed: int = 1,
     n_threads: int | None = None,
 ) -> Dataset:
-    """Read, check and encode what a study's entry names.
+    """Read, check and encode the data of a study's entry.
 
     Parameters
     ----------
     name : str
-        What the data set is called.
+        Name of the data set.
     entry : DataEntry or mapping
         In a mapping, one source (``simulate``, ``public``, ``fasta``, ``features``, ``similarities`` or
         ``dissimilarities``), the policies ``alphabet``, ``unknown``, ``ids`` and ``empty``, ``labels``, ``tasks:
         families``, ``title``, ``window`` and ``sites``, ``profiles``, ``residues``. config/README.md explains each.
     base_dir : path-like
-        Where relative paths start.
+        Base of relative paths.
     data_dir : path-like, optional
         Folder with local copies of the public data sets.
     seed : int
-        For what is drawn at random where the entry has no seed of its own.
+        For random choices of entries without a seed.
     n_threads : int, optional
-        For profiles that are built by search.
+        For profiles built by search.
 
     Returns
     -------
@@ -56,9 +56,9 @@ def make_dataset(
     Raises
     ------
     ConfigError, ParameterError
-        If the entry is not possible.
+        If the entry is invalid.
     FileError, SequenceError, LabelError
-        If a file cannot be read, or what is in it cannot be used.
+        If a file cannot be read or used.
 
     Examples
     --------
@@ -79,16 +79,16 @@ def make_dataset(
 
 
 def _one_task(material: Material) -> dict[str, Task]:
-    """Return the task ``all`` of a column of labels, with the roles of a column ``split``."""
+    """Return the task ``all`` from a column of labels, with the roles of a column ``split``."""
     if "label" not in material.columns:
         if STATES in getattr(material.X, "tracks", ()):
             raise LabelError(
-                "its labels are states of residues", file=material.file, remedy="add residues: {window: 15}"
+                "has states of residues as labels", file=material.file, remedy="add residues: {window: 15}"
             )
         raise LabelError(
             "has no column of labels",
             file=material.file,
-            remedy="name one: labels: {label: …}, or tasks: families",
+            remedy="add labels: {label: …}, or tasks: families",
         )
     labels = labels_of_columns(material.X.ids, material.columns, material.options, material.file)
     split = material.columns.get("split")
@@ -102,7 +102,7 @@ def _family_roles(material: Material, seed: int) -> dict[str, npt.NDArray[np.str
         raise LabelError(
             f"has no column {missing[0]!r}",
             file=material.file,
-            remedy="tasks: families needs labels: {superfamily: …, family: …}",
+            remedy="add labels: {superfamily: …, family: …} for tasks: families",
         )
     columns = material.columns
     limits = {key: material.options[key] for key in PROTOCOL if key in material.options}
@@ -113,7 +113,7 @@ def _family_roles(material: Material, seed: int) -> dict[str, npt.NDArray[np.str
 def _tasks_of_roles(material: Material, roles: Mapping[str, npt.ArrayLike]) -> dict[str, Task]:
     """Return one binary task for each list of roles ``positive-train``, ``negative-test``, ….
 
-    Families that the source names are the groups, so that the inner loop holds out whole ones, as the task does.
+    If the source names families they become the groups, so that the inner loop holds out whole families too.
     """
     columns = material.columns
     if "family" in columns and "group" not in columns:

@@ -1,6 +1,6 @@
-"""Public data sets: which there are, and how they are read.
+"""The public data sets, and how they are read.
 
-The table ``public.tsv`` names the sets, their files are those of `seqkern.core.public_files`; the formats are read by
+The table ``public.tsv`` lists the sets, their files are in `seqkern.core.public_files`; the formats are read by
 `adapters`.
 """
 
@@ -19,17 +19,17 @@ class PublicSet:
     Attributes
     ----------
     name : str
-        As a study's entry calls it.
+        Its name in a study's entry.
     adapter : str
         The reader of its format, in `adapters` or `residue_adapters`.
     kind : {"sequences", "features", "similarities", "dissimilarities"}
-        What its samples are.
+        Kind of its samples.
     alphabet, unknown, ids : str
-        Policies by default; empty where there are none.
+        Default policies; empty if there are none.
     positive : str
-        The positive class; empty where there is none.
+        The positive class; empty if there is none.
     description, reference : str
-        What it is, and the paper that it is of.
+        A description with the reference.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def public_set(name: str) -> PublicSet:
     Parameters
     ----------
     name : str
-        Case counts.
+        Case-sensitive.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def public_set(name: str) -> PublicSet:
     Raises
     ------
     ParameterError
-        If there is none, with the nearest name.
+        For an unknown name, with the nearest one.
     """
     sets = public_sets()
     if name not in sets:

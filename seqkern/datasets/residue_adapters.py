@@ -1,6 +1,6 @@
-"""Readers of the public sets of chains whose residues have states; the track ``states`` holds these.
+"""Readers for the public sets of chains with residue states, which become the track ``states``.
 
-Each takes a dict of role to path and the policies of reading, and returns `Parts`, as those of `adapters` do.
+Each takes a dict of role to path and the reading policies, and returns `Parts`, like those in `adapters`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from seqkern.residues.states import read_letters_and_states, read_state_records,
 
 
 def rs126(paths: Paths, policies: dict[str, Any]) -> Parts:
-    """Letters, then states H, E, T and C, each closed by ``*``; turns count as coil.
+    """Residues, then states H, E, T and C, each ending in ``*``; turns count as coil.
 
-    The chains 1PRC-C, -H, -L and -M, of a complex in the membrane, are left out: the 126 others are the set of Rost and
+    The chains 1PRC-C, -H, -L and -M of a membrane complex are left out: the other 126 are the set of Rost and
     Sander.
 
     Parameters
@@ -37,7 +37,7 @@ def rs126(paths: Paths, policies: dict[str, Any]) -> Parts:
     Raises
     ------
     SequenceError
-        If a record is not letters and states.
+        If a record does not consist of residues and states.
     """
     records, name = read_state_records(paths["states"])
     ids, letters, states = [], [], []
@@ -45,7 +45,10 @@ def rs126(paths: Paths, policies: dict[str, Any]) -> Parts:
         parts = "".join(record.lines).split("*")
         if len(parts) != 3 or parts[2]:
             raise SequenceError(
-                "is not letters and states, each closed by *", file=name, record=record.id, remedy="correct it"
+                "does not consist of residues and states, each ending in *",
+                file=name,
+                record=record.id,
+                remedy="correct the record",
             )
         if not record.id.startswith("1PRC-"):
             ids.append(record.id[:6])
@@ -56,7 +59,7 @@ def rs126(paths: Paths, policies: dict[str, Any]) -> Parts:
 
 
 def cb513(paths: Paths, policies: dict[str, Any]) -> Parts:
-    """A table with letters, the states of three and of eight, and a mask; the three are taken.
+    """A table with residues, three and eight states, and a mask; the three states are used.
 
     Parameters
     ----------
@@ -74,7 +77,7 @@ def cb513(paths: Paths, policies: dict[str, Any]) -> Parts:
 
 
 def cb513_dssp(paths: Paths, policies: dict[str, Any]) -> Parts:
-    """The same table; DSSP's eight states are taken.
+    """The same table; DSSP's eight states are used.
 
     Parameters
     ----------
@@ -92,9 +95,9 @@ def cb513_dssp(paths: Paths, policies: dict[str, Any]) -> Parts:
 
 
 def _cb513(paths: Paths, policies: dict[str, Any], column: str) -> Parts:
-    """Read the columns ``input``, ``cb513_mask`` and one of states: cells of values with blanks between.
+    """Read the columns ``input``, ``cb513_mask`` and one of states: cells of values separated by blanks.
 
-    A residue counts where the mask is 1. The rows of one chain, parts of it under different masks, are one group.
+    Residues with mask 1 are used. The rows of one chain, parts of it under different masks, form one group.
     """
     path = paths["table"]
     with open_lines(path) as (lines, name):
@@ -105,8 +108,13 @@ def _cb513(paths: Paths, policies: dict[str, Any], column: str) -> Parts:
     for row, cells in enumerate(rows, start=1):
         chain, own, mask = (cells[place[key]] for key in ("input", column, "cb513_mask"))
         if not len(chain) == len(own) == len(mask):
-            lengths = f"{len(chain)} letters, {len(own)} states and {len(mask)} values of the mask"
-            raise SequenceError(f"has {lengths}", file=name, record=str(row), remedy="give one of each for a residue")
+            lengths = f"{len(chain)} residues, {len(own)} states and {len(mask)} mask values"
+            raise SequenceError(
+                f"has {lengths}",
+                file=name,
+                record=str(row),
+                remedy="give one state and one mask value for each residue",
+            )
         letters.append("".join(chain))
         states.append("".join(state if float(seen) else "?" for state, seen in zip(own, mask, strict=True)))
         groups.append(str(number.setdefault(letters[-1], len(number) + 1)))
@@ -115,7 +123,7 @@ def _cb513(paths: Paths, policies: dict[str, Any], column: str) -> Parts:
 
 
 def jpred4(paths: Paths, policies: dict[str, Any]) -> Parts:
-    """Letters and states in two lines, the official fold as ``fold=`` in the header; ``-`` is coil.
+    """Residues and states in two lines, the official fold as ``fold=`` in the header; ``-`` is coil.
 
     Parameters
     ----------
@@ -134,7 +142,7 @@ def jpred4(paths: Paths, policies: dict[str, Any]) -> Parts:
 
 
 def qian_sejnowski(paths: Paths, policies: dict[str, Any]) -> Parts:
-    """Lines of a letter and a state (h, e or _), a chain between ``<>`` and ``<end>`` or the next ``<>``; two files.
+    """Lines of a residue and a state (h, e or _), a chain between ``<>`` and ``<end>`` or the next ``<>``; two files.
 
     Parameters
     ----------
@@ -151,7 +159,7 @@ def qian_sejnowski(paths: Paths, policies: dict[str, Any]) -> Parts:
     Raises
     ------
     SequenceError
-        If a line is not a letter and a state.
+        If a line is not a residue and a state.
     """
     ids, letters, states, split = [], [], [], []
     for part in ("train", "test"):
@@ -165,7 +173,7 @@ def qian_sejnowski(paths: Paths, policies: dict[str, Any]) -> Parts:
 
 
 def _letters_in_lines(path: PathLike) -> Iterator[list[list[str]]]:
-    """Yield the (letter, state) pairs of each chain of a file of lines."""
+    """Yield the (residue, state) pairs of each chain of a file of lines."""
     with open_lines(path) as (lines, name):
         chain: list[list[str]] = []
         for number, line in enumerate(lines, start=1):
@@ -177,7 +185,7 @@ def _letters_in_lines(path: PathLike) -> Iterator[list[list[str]]]:
             elif len(cells) == 2 and len(cells[0]) == len(cells[1]) == 1:
                 chain.append(cells)
             elif cells:
-                raise SequenceError(f"line {number} is not a letter and a state", file=name, remedy="correct it")
+                raise SequenceError(f"line {number} is not a residue and a state", file=name, remedy="correct the line")
         if chain:
             yield chain
 

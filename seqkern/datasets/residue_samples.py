@@ -1,4 +1,4 @@
-"""Cut the residues that a data-set entry asks for: each becomes a sample, with a window around it."""
+"""Cut the residue windows of a data-set entry: each residue becomes a sample, with a window around it."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ LEFT_OUT = "chains without a known state left out"
 
 
 def cut_residues(material: Material, wanted: ResidueOptions) -> tuple[Material, Residues]:
-    """Return the material of chains as that of their residues.
+    """Return the material of chains as material of their residues.
 
     Parameters
     ----------
     material : Material
-        Chains, with the track ``states`` and, where there are any, those of profiles; its columns are about chains.
+        Chains, with the track ``states`` and, if any, profiles; its columns describe chains.
     wanted : ResidueOptions
-        Residues of a window, and how states are reduced.
+        Number of residues of a window, and reduction of the states.
 
     Returns
     -------
     material : Material
-        One window for each residue; columns ``label`` (the state, empty where it is not known), ``group`` (by default
-        the chain) and those that the chains have.
+        One window for each residue; columns ``label`` (the state, empty if unknown), ``group`` (default:
+        the chain) and those of the chains.
     residues : Residues
-        Which residue of which chain each window is around.
+        The residue and chain of each window.
 
     Raises
     ------
     ConfigError
-        If the chains have no states, or there is nothing to reduce.
+        If the chains have no states, or nothing needs reduction.
     """
     if STATES not in material.X.tracks:
         raise ConfigError(
-            "nothing says which states the residues have",
+            "no states given for the residues",
             file=material.file,
-            remedy="add labels: {from: states, file: …}, or leave out residues",
+            remedy="add labels: {from: states, file: …}, or remove residues",
         )
     chains, columns = _with_known_states(material)
     if wanted.reduction is not None:
-        # runs of states end where their chain does
+        # runs of states end at the end of their chain
         chains = chains.compact()
         states = reduce_states(chains.tracks[STATES], chains.stops, wanted.reduction, material.file)
         chains = chains.replace(tracks={**chains.tracks, STATES: states})
@@ -72,7 +72,11 @@ def _with_known_states(material: Material) -> tuple[SequenceSet, Columns]:
     known = np.concatenate(([0], np.cumsum(X.tracks[STATES] != 0)))
     good = known[X.stops] > known[X.starts]
     if not good.any():
-        raise ConfigError("no state is known", file=material.file, remedy="? and masked residues are not known states")
+        raise ConfigError(
+            "no residue has a known state",
+            file=material.file,
+            remedy="give states other than ?, for residues that are not masked",
+        )
     if good.all():
         return X, material.columns
     rows = np.flatnonzero(good)

@@ -1,4 +1,4 @@
-"""Cut the windows that a data-set entry asks for around sites."""
+"""Cut the windows around sites of a data-set entry."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ def cut_around_sites(
     Parameters
     ----------
     wanted : SiteWindow
-        The window, and where the sites are.
+        The window, and the source of the sites.
     reading : Reading
-        The entry's records; unknown letters masked.
+        The entry's records, with unknown letters masked.
     base_dir : path-like
-        Where relative paths start.
+        Base of relative paths.
     where : str
         The FASTA files, for messages.
     unknown, ids : str, optional
-        Policies, as in `seqkern.sequences.cutting.cut_windows`.
+        Policies, as for `seqkern.sequences.cutting.cut_windows`.
 
     Returns
     -------
     cut : Cut
-        The windows, and which sites and records they are of.
+        The windows, with their sites and records.
     sites : Sites
         All sites.
     """
@@ -56,7 +56,7 @@ def cut_around_sites(
 
 
 def sites_of_headers(reading: Reading, where: str) -> Sites:
-    """Return the one site of each record: the fields ``position`` and ``strand`` (left out: +) of its header.
+    """Return the one site of each record, from the header fields ``position`` and ``strand`` (default: +).
 
     Parameters
     ----------
@@ -72,33 +72,33 @@ def sites_of_headers(reading: Reading, where: str) -> Sites:
     Raises
     ------
     SequenceError
-        If a header has no position, or one that is not possible.
+        If a header has no position, or an invalid one.
     """
     fields = [header_fields(header) for header in reading.headers]
     ids = list(reading.sequences.ids)
     for name, found in zip(ids, fields, strict=True):
         if "position" not in found:
             raise SequenceError(
-                "its header has no field position=…",
+                "has no field position=… in its header",
                 file=where,
                 record=name,
-                remedy=f"fields there: {', '.join(found) or 'none'}; or give a table of sites",
+                remedy=f"add it, or give a table of sites (fields in the header: {', '.join(found) or 'none'})",
             )
     positions = [found["position"] for found in fields]
     return make_sites(ids, positions, [found.get("strand", "+") for found in fields], file=where)
 
 
 def columns_of_sites(sites: Sites, kept: Collection[int], options: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the wanted columns of the table of sites.
+    """Return the requested columns of the table of sites.
 
     Parameters
     ----------
     sites : Sites
         Read from a table.
     kept : collection of int
-        Rows of the table whose windows are kept.
+        Rows of the table with windows.
     options : mapping
-        Of the labels of an entry: names of columns by their meanings.
+        The labels of an entry: names of columns by meaning.
 
     Returns
     -------
@@ -119,14 +119,14 @@ def columns_of_sites(sites: Sites, kept: Collection[int], options: Mapping[str, 
 
 
 def places_of_sites(sites: Sites, kept: Collection[int]) -> dict[str, list[str]]:
-    """Return where sites lie, for folds by locus.
+    """Return the positions of sites, for folds by locus.
 
     Parameters
     ----------
     sites : Sites
         Read from a table.
     kept : collection of int
-        Rows of the table whose windows are kept.
+        Rows of the table with windows.
 
     Returns
     -------

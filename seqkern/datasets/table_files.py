@@ -1,4 +1,4 @@
-"""Feature tables and square tables of similarities, read from tab-separated text."""
+"""Feature tables and square tables of similarities, from tab-separated text."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from seqkern.sequences.tables import FeatureTable, SimilarityTable
 def read_features(
     source: Source, unit_columns: Iterable[str] = ("label",), *, id_column: str | None = None, ids: str = "header"
 ) -> tuple[FeatureTable, dict[str, list[str]]]:
-    r"""Read a table with a header line, one row for each sample, one column for each feature.
+    r"""Read a table with a header line, one row for each sample and one column for each feature.
 
     Parameters
     ----------
     source : path-like, ``"-"`` or file object
         Tab-separated; plain or compressed.
     unit_columns : iterable of str
-        Columns that describe the sample (label, group, …) and are not features, where they exist.
+        Columns that describe the sample (label, group, …) and are not features, if they exist.
     id_column : str, optional
-        By default the first column.
+        Default: the first column.
     ids : {"header", "number", "suffix"}
-        What to do about repeated ids.
+        Treatment of repeated ids.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def read_features(
     FileError
         If the file cannot be read.
     SequenceError
-        If the table is not regular, holds no feature, or a cell is not a finite number.
+        If the rows differ in length, there are no features, or a cell is not a finite number.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def read_features(
     names, counts = _names(list(cells.pop(id_column)), ids, name)
     columns = {key: list(cells.pop(key)) for key in unit_columns if key in cells}
     if not cells:
-        raise SequenceError("has no column of features", file=name, remedy="features are the columns with numbers")
+        raise SequenceError("has no feature columns", file=name, remedy="add columns of numbers")
     values = _numbers(list(zip(*cells.values(), strict=True)), names, list(cells), name)
     return FeatureTable(values, names, cells, counts), columns
 
@@ -71,17 +71,17 @@ def read_similarities(
 ) -> tuple[SimilarityTable, dict[str, list[str]]]:
     r"""Read a square table.
 
-    With a header line: an id, unit columns, then one column for each row, with its name and in its order.
-    Without one: optionally a class, then one number for each row; ids are the numbers of the rows.
+    With a header line: an id, columns that describe the sample, then one column for each row, with its name and in
+    order. Without one: optionally a class, then one number for each row; ids are the row numbers.
 
     Parameters
     ----------
     source : path-like, ``"-"`` or file object
         As for `read_features`.
     kind : {"similarities", "dissimilarities"}
-        What the numbers are.
+        The meaning of the numbers.
     unit_columns : collection of str
-        Columns that describe the sample, where they exist.
+        Columns that describe the sample, if they exist.
     ids : {"header", "number", "suffix"}
         As for `read_features`.
 
@@ -97,7 +97,7 @@ def read_similarities(
     FileError
         If the file cannot be read.
     SequenceError
-        If the table is not square, its columns are not its rows, a cell is not a finite number, or a
+        If the table is not square, its columns do not match its rows, a cell is not a finite number, or a
         dissimilarity is negative.
 
     Examples
@@ -127,7 +127,7 @@ def read_similarities(
                 f"column {i} of the square is {column_name!r}",
                 file=name,
                 record=row_name,
-                remedy="rows and columns need the same ids in the same order",
+                remedy="use the same ids in the same order for rows and columns",
             )
     if len(header) - n_units != len(rows):
         raise SequenceError(
@@ -148,10 +148,10 @@ def _square(
     if kind == "dissimilarities" and len(negative):
         i, j = negative[0]
         raise SequenceError(
-            f"column {names[j]!r}: {values[i, j]:g} is no dissimilarity",
+            f"column {names[j]!r}: {values[i, j]:g} is not a dissimilarity",
             file=file,
             record=names[i],
-            remedy="dissimilarities are not negative; name the table under similarities if that is what it holds",
+            remedy="give non-negative values, or name the table under similarities",
         )
     return SimilarityTable(values, names, kind=kind, counts=counts)
 
@@ -160,21 +160,19 @@ def _check_header(header: Sequence[str], rows: Sequence[Sequence[str]], name: st
     """Raise SequenceError for repeated column names or a table without rows."""
     check_columns(header, name)
     if not rows:
-        raise SequenceError("has a header line and no rows", file=name, remedy="check how the file was made")
+        raise SequenceError("has a header line but no rows", file=name, remedy="check how the file was created")
 
 
 def _names(given: list[str], policy: str, name: str) -> tuple[list[str], dict[str, int]]:
     """Return unique ids and counts under the policy of ids."""
     if policy != "number" and "" in given:
-        raise SequenceError(
-            f"row {given.index('') + 1} has no id", file=name, remedy="name it, or choose the policy ids=number"
-        )
+        raise SequenceError(f"row {given.index('') + 1} has no id", file=name, remedy="add one, or set ids to number")
     names, repeats = unique_ids(given, policy, file=name)
     return names, {"repeated ids": repeats} if repeats else {}
 
 
 def _is_number(cell: str) -> bool:
-    """Return whether a cell holds a number."""
+    """Return whether a cell is a number."""
     try:
         float(cell)
     except ValueError:
@@ -197,11 +195,11 @@ def _numbers(
             f"column {columns[j]!r}: {rows[i][j]!r} is not a finite number",
             file=file,
             record=names[i],
-            remedy="fill it in, leave the row out, or name it among the labels' columns",
+            remedy="fill it in, remove the row, or name the column under labels",
         )
     return values
 
 
 def _some(names: Sequence[str]) -> str:
-    """Return a few names for a message."""
+    """Return some of the names for a message."""
     return ", ".join(names[:8]) + (", …" if len(names) > 8 else "")

@@ -1,15 +1,15 @@
-"""How sure a score of a ranking is, from samples drawn again with replacement: intervals and a paired test.
+"""The uncertainty of a ranking score, by resampling with replacement: intervals and a paired test.
 
-For ROC-n and average precision, for which there is no simple formula of the variance; for the AUC too, which checks
-DeLong's. Samples are drawn within each class of each test part, so that every draw has the classes' sizes. A draw is a
-row of how often each sample was drawn: sums over samples with equal decisions then give the score of many draws at
-once. The same seed gives the same draws. SciPy's `bootstrap` takes up to three times as long for the BCa intervals, and
+For ROC-n and average precision, which have no simple formula for the variance; also for the AUC, as a check of
+DeLong's. Samples are drawn within each class of each test set, so that every draw has the same class sizes. A draw is
+stored as the count of each sample: sums over samples with equal decisions then give the score of many draws at
+once. The same seed gives the same draws. SciPy's `bootstrap` takes up to three times as long for BCa intervals, and
 cannot draw n − 1 of n samples, as the test does.
 
 References
 ----------
 Efron 1987, J. Am. Stat. Assoc. 82:171-185 (BCa). Efron & Tibshirani 1993, An Introduction to the Bootstrap.
-Hanley & McNeil 1983, Radiology 148:839-843: the test of a difference by its standard error.
+Hanley & McNeil 1983, Radiology 148:839-843: testing a difference by its standard error.
 """
 
 import math
@@ -25,16 +25,16 @@ from seqkern.core.errors import LabelError
 from seqkern.evaluation.ranking import as_binary
 
 Counts = npt.NDArray[np.float64]
-"""How many samples of a class each draw has at each decision, shape (draws, values)."""
+"""Counts of the samples of a class at each decision in each draw, shape (draws, values)."""
 
 CELLS = 1 << 21
-"""Draws times samples held at once."""
+"""Maximum of draws times samples in memory."""
 MOST_LEFT_OUT = 1000
-"""Samples of a class of a test part that are left out one by one; of more, as many drawn at random stand for all."""
+"""Samples of a class of a test set left out one by one; for larger classes a random subset of this size."""
 
 
 class ScoreInterval(NamedTuple):
-    """A score, its standard error, and the ends of its confidence interval.
+    """A score, its standard error, and its confidence limits.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def bootstrap_interval(
     seed: int = 0,
     folds: npt.ArrayLike | None = None,
 ) -> ScoreInterval:
-    """Return a bootstrap confidence interval of a score.
+    """Return a bootstrap confidence interval for a score.
 
     Parameters
     ----------
@@ -90,22 +90,22 @@ def bootstrap_interval(
     score : str, default "roc50"
         ``auc``, ``average_precision``, or ``roc`` with a number, such as ``roc50``.
     level : float, default 0.95
-        Share of intervals that hold the true score.
+        Coverage of the interval.
     method : {"bca", "percentile"}
         ``percentile``: quantiles of the draws' scores. ``bca``: quantiles corrected for bias and for a spread that
-        changes with the score, by Efron's acceleration from leaving samples out one by one.
+        changes with the score, with Efron's acceleration from leaving out samples one by one.
     n_resamples : int, default 2000
         Number of draws, at least 2.
     seed : int, default 0
-        Of the draws.
+        Seed of the draws.
     folds : array_like, shape (n,), optional
-        The test part of each sample; the score is then the mean of the parts', those with one class left out.
+        The test set of each sample; the score is then the mean over the sets, without those that have one class.
 
     Returns
     -------
     ScoreInterval
-        NaN if no part holds both classes. The ends are NaN too where all draws have the same score, as with classes
-        that are perfectly separated: that says nothing.
+        NaN if no set has both classes. The limits are NaN also if all draws have the same score, as for perfectly
+        separated classes, since this is not informative.
 
     Raises
     ------
@@ -152,32 +152,32 @@ def bootstrap_test(
     seed: int = 0,
     folds: npt.ArrayLike | None = None,
 ) -> ScoreComparison:
-    """Test whether two decisions on the same samples score the same: t is their difference over its standard error.
+    """Test whether two methods score the same on the same samples: t is the difference over its standard error.
 
-    The standard error is that over the draws, which are the same for both. Of n samples of a class in a part n − 1 are
-    drawn: n would give a variance that is too small by (n − 1)/n. The degrees of freedom are n − 1 of the smallest
-    class of any part. With fewer than ten samples there it hardly ever finds anything (docs/type_one_error.md).
+    The standard error is over the draws, which are the same for both. Of n samples of a class in a set, n − 1 are
+    drawn, since n would give a variance too small by (n − 1)/n. The degrees of freedom are n − 1 of the smallest
+    class of any set. With fewer than ten samples it has hardly any power (docs/type_one_error.md).
 
     Parameters
     ----------
     labels : array_like, shape (n,)
         Positive where greater than zero.
     first, second : array_like of float, shape (n,)
-        Decisions of two methods; higher means positive.
+        Decision values of two methods; higher means positive.
     score : str, default "roc50"
         ``auc``, ``average_precision``, or ``roc`` with a number.
     n_resamples : int, default 2000
         Number of draws, at least 2.
     seed : int, default 0
-        Of the draws.
+        Seed of the draws.
     folds : array_like, shape (n,), optional
-        The test part of each sample, as in `bootstrap_interval`.
+        The test set of each sample, as for `bootstrap_interval`.
 
     Returns
     -------
     ScoreComparison
-        p = 1 where the scores are equal in every draw; NaN if a class has one sample only in some part that holds
-        both, if no part does, or where a difference is the same in every draw.
+        p = 1 if the scores are equal in every draw; NaN if a class has only one sample in some set with both
+        classes, if no set has both, or if a difference is the same in every draw.
 
     Raises
     ------
@@ -211,18 +211,18 @@ def bootstrap_test(
 
 
 class Sample:
-    """Samples in test parts, with the decisions of one method or more, and a score.
+    """Samples in test sets, with the decision values of one or more methods, and a score.
 
     Parameters
     ----------
     labels : array_like, shape (n,)
         Positive where greater than zero.
     decisions : sequence of array_like of float, shape (n,)
-        Of each method.
+        Decision values of each method.
     score : str
-        As in `bootstrap_interval`.
+        As for `bootstrap_interval`.
     folds : array_like, shape (n,), optional
-        The test part of each sample.
+        The test set of each sample.
 
     Examples
     --------
@@ -249,12 +249,12 @@ class Sample:
         rows = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
         rows = [part for part in rows if positive[part].any() and not positive[part].all()]
         self.strata = [part[side] for part in rows for side in (positive[part], ~positive[part])]
-        # for each part and method: its rows from the highest decision down, where a lower value begins, the positives
+        # for each set and method: its rows in descending order, the start of each lower value, the positives
         self.parts = [[_ordered(part, values, positive) for _, values in pairs] for part in rows]
 
     @property
     def freedom(self) -> int:
-        """Samples of the smallest class of any part, less one: small classes vary too little, which adds up."""
+        """Size of the smallest class of any set, minus one: small classes vary too little, and this adds up."""
         return min(map(len, self.strata)) - 1
 
     def whole(self) -> npt.NDArray[np.float64]:
@@ -285,16 +285,16 @@ class Sample:
         return np.stack(columns, axis=1)
 
     def draws(self, n_resamples: int, seed: int, left_out: int = 0) -> npt.NDArray[np.float64]:
-        """Return the scores of samples drawn within the strata: the classes of each test part.
+        """Return the scores of samples drawn within the strata: the classes of each test set.
 
         Parameters
         ----------
         n_resamples : int
             Number of draws, at least 2.
         seed : int
-            Of the draws.
+            Seed of the draws.
         left_out : int, default 0
-            From each stratum as many samples are drawn as it has, less these.
+            Each stratum is drawn with this many samples less than it has.
 
         Returns
         -------
@@ -316,12 +316,12 @@ class Sample:
         return np.concatenate(found)
 
     def acceleration(self, seed: int) -> float:
-        """Return Efron's acceleration for several strata, from the scores without one sample.
+        """Return Efron's acceleration for several strata, from leave-one-out scores.
 
         Parameters
         ----------
         seed : int
-            Of the choice among the samples of a large stratum.
+            Seed for choosing among the samples of a large stratum.
 
         Returns
         -------
@@ -341,7 +341,7 @@ class Sample:
         return above / (6 * below**1.5) if below > 0 else 0.0
 
     def _without(self, left_out: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.float64]]:
-        """Yield the scores of the first method without each of some samples."""
+        """Yield the scores of the first method without each of some samples in turn."""
         at_once = max(1, CELLS // self.n)
         for first in range(0, len(left_out), at_once):
             some = left_out[first : first + at_once]
@@ -353,14 +353,14 @@ class Sample:
 def _ordered(
     rows: npt.NDArray[np.int64], decisions: npt.NDArray[np.float64], positive: npt.NDArray[np.bool_]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Return the rows from the highest decision down, the places where a lower value begins, and which are positive."""
+    """Return the rows from the highest decision value down, the start of each lower value, and which are positive."""
     order = rows[np.argsort(-decisions[rows], kind="stable")]
     starts = np.flatnonzero(np.append(True, np.diff(decisions[order]) != 0))
     return order, starts, positive[order]
 
 
 def score_of_counts(name: str) -> Callable[[Counts, Counts], npt.NDArray[np.float64]]:
-    """Return the function of a score: from counts of positives and negatives at each decision.
+    """Return the function that computes a score from counts of positives and negatives at each decision value.
 
     Parameters
     ----------
@@ -370,8 +370,8 @@ def score_of_counts(name: str) -> Callable[[Counts, Counts], npt.NDArray[np.floa
     Returns
     -------
     callable
-        Takes the counts of positives and of negatives, float64 (draws, values), decisions going down along the rows;
-        returns float64 (draws,), the numbers of `roc_auc`, `roc_n` and `average_precision`.
+        Takes the counts of positives and of negatives, float64 (draws, values), with decision values descending;
+        returns float64 (draws,), equal to `roc_auc`, `roc_n` and `average_precision`.
 
     Raises
     ------

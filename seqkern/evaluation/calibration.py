@@ -1,11 +1,11 @@
-"""Probabilities of decision values, fitted to decisions about samples that were not trained on (see held_out.py).
+"""Calibration: probabilities from decision values, fitted to held-out decision values (see held_out.py).
 
-Platt: P(positive | f) = 1 / (1 + exp(A·f + B)), with A and B of greatest likelihood for targets drawn in by a prior of
-one sample more of each class. Isotonic: the non-decreasing steps nearest to the labels in squares, with straight lines
-between them; it assumes no shape, needs more samples (some hundreds), and may say 0 or 1.
+Platt: P(positive | f) = 1 / (1 + exp(A·f + B)), with A and B of maximum likelihood for targets shrunk by a prior of
+one additional sample per class. Isotonic: the non-decreasing least-squares steps, with straight lines
+between them; it assumes no shape, needs more samples (some hundreds), and can give 0 or 1.
 
-The isotonic steps are scikit-learn's. Its Platt is not used: it calibrates classifiers, not given decisions (what does
-is private), stops at a gradient of 1e-6 where this one reaches 1e-12, and takes three times as long.
+The isotonic steps are scikit-learn's. Its Platt calibration is not used: it applies to classifiers, not to given
+decision values (that part is private), stops at a gradient of 1e-6 instead of 1e-12, and takes three times as long.
 
 References
 ----------
@@ -34,11 +34,11 @@ class SigmoidCalibration:
     Attributes
     ----------
     slope, intercept : float
-        A (negative where larger decisions mean the positive class) and B.
+        A (negative if larger decision values mean the positive class) and B.
     folds : int
-        How many folds gave decisions.
+        Number of folds that gave decision values.
     n : int
-        The number of decisions that it was fitted to.
+        Number of decision values used for fitting.
 
     Examples
     --------
@@ -59,16 +59,16 @@ class SigmoidCalibration:
 
     @classmethod
     def fit(cls, decisions: npt.ArrayLike, positive: npt.ArrayLike, folds: int) -> Self:
-        """Return the calibration of greatest likelihood; see `fit_sigmoid`.
+        """Return the maximum-likelihood calibration; see `fit_sigmoid`.
 
         Parameters
         ----------
         decisions : array_like of float, shape (n,)
-            About samples that were not trained on.
+            Held-out decision values.
         positive : array_like of bool, shape (n,)
-            Whether each of them is positive.
+            Whether each sample is positive.
         folds : int
-            How many folds gave decisions.
+            Number of folds that gave decision values.
 
         Returns
         -------
@@ -77,22 +77,22 @@ class SigmoidCalibration:
         Raises
         ------
         LabelError
-            If a class has no sample.
+            If a class has no samples.
         """
         return cls(*fit_sigmoid(decisions, positive), folds, np.size(decisions))
 
     @property
     def rises(self) -> bool:
-        """Whether a larger decision means a larger probability."""
+        """Whether larger decision values give larger probabilities."""
         return self.slope < 0
 
     def probabilities(self, decisions: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return the probability of the positive class of each decision.
+        """Return the probability of the positive class for each decision value.
 
         Parameters
         ----------
         decisions : array_like of float, shape (n,)
-            Of new samples.
+            Decision values of new samples.
 
         Returns
         -------
@@ -101,22 +101,22 @@ class SigmoidCalibration:
         return sigmoid(self.slope * np.asarray(decisions, dtype=np.float64) + self.intercept)
 
     def record(self) -> dict[str, Any]:
-        """Return what a model keeps: a JSON dict that `calibration_from_record` takes."""
+        """Return the record for a model: a JSON dict for `calibration_from_record`."""
         return {"method": self.method, **asdict(self)}
 
 
 @dataclass(frozen=True)
 class IsotonicCalibration:
-    """Straight lines between points that never fall, from decision values to probabilities of the positive class.
+    """Non-decreasing straight lines between points, from decision values to probabilities of the positive class.
 
     Attributes
     ----------
     points : list of [float, float]
-        Decision and probability, the decisions rising; beyond the first and last the probability is theirs.
+        Decision value and probability, in order of decision values; constant before the first and after the last.
     folds : int
-        How many folds gave decisions.
+        Number of folds that gave decision values.
     n : int
-        The number of decisions that it was fitted to.
+        Number of decision values used for fitting.
 
     Examples
     --------
@@ -132,24 +132,24 @@ class IsotonicCalibration:
 
     def __post_init__(self) -> None:
         if not self.points or any(len(point) != 2 for point in self.points):
-            raise LabelError("a calibration without points is not possible", remedy="calibrate again")
+            raise LabelError("invalid calibration without points", remedy="calibrate again")
         _check_numbers(*(number for point in self.points for number in point))
         x, p = np.array(self.points, dtype=np.float64).T
         if np.any(np.diff(x) <= 0) or np.any(np.diff(p) < 0) or p[0] < 0 or p[-1] > 1:
-            raise LabelError("a calibration that falls, or leaves 0 to 1, is not possible", remedy="calibrate again")
+            raise LabelError("invalid calibration: decreasing, or outside 0 to 1", remedy="calibrate again")
 
     @classmethod
     def fit(cls, decisions: npt.ArrayLike, positive: npt.ArrayLike, folds: int) -> Self:
-        """Return the calibration nearest in squares (scikit-learn's IsotonicRegression).
+        """Return the least-squares calibration (scikit-learn's IsotonicRegression).
 
         Parameters
         ----------
         decisions : array_like of float, shape (n,)
-            About samples that were not trained on.
+            Held-out decision values.
         positive : array_like of bool, shape (n,)
-            Whether each of them is positive.
+            Whether each sample is positive.
         folds : int
-            How many folds gave decisions.
+            Number of folds that gave decision values.
 
         Returns
         -------
@@ -158,9 +158,9 @@ class IsotonicCalibration:
         Raises
         ------
         LabelError
-            If a class has no sample.
+            If a class has no samples.
         """
-        from sklearn.isotonic import IsotonicRegression  # only for this method: costs start-up
+        from sklearn.isotonic import IsotonicRegression  # imported here for fast start-up
 
         f, known = _both_classes(decisions, positive)
         fitted = IsotonicRegression(y_min=0.0, y_max=1.0).fit(f, known.astype(np.float64))
@@ -169,16 +169,16 @@ class IsotonicCalibration:
 
     @property
     def rises(self) -> bool:
-        """Whether some larger decision means a larger probability."""
+        """Whether any larger decision value gives a larger probability."""
         return self.points[-1][1] > self.points[0][1]
 
     def probabilities(self, decisions: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return the probability of the positive class of each decision.
+        """Return the probability of the positive class for each decision value.
 
         Parameters
         ----------
         decisions : array_like of float, shape (n,)
-            Of new samples.
+            Decision values of new samples.
 
         Returns
         -------
@@ -188,7 +188,7 @@ class IsotonicCalibration:
         return np.interp(np.asarray(decisions, dtype=np.float64), x, p)
 
     def record(self) -> dict[str, Any]:
-        """Return what a model keeps: a JSON dict that `calibration_from_record` takes."""
+        """Return the record for a model: a JSON dict for `calibration_from_record`."""
         return {"method": self.method, **asdict(self)}
 
 
@@ -198,12 +198,12 @@ METHODS: dict[str, type[SigmoidCalibration] | type[IsotonicCalibration]] = {
 
 
 def calibration_from_record(record: Mapping[str, Any]) -> SigmoidCalibration | IsotonicCalibration:
-    """Return the calibration whose `record` this is.
+    """Return the calibration with this `record`.
 
     Parameters
     ----------
     record : mapping
-        What `SigmoidCalibration.record` or `IsotonicCalibration.record` returned.
+        From `SigmoidCalibration.record` or `IsotonicCalibration.record`.
 
     Returns
     -------
@@ -212,12 +212,12 @@ def calibration_from_record(record: Mapping[str, Any]) -> SigmoidCalibration | I
     Raises
     ------
     LabelError
-        For an unknown method, or numbers that no calibration has.
+        For an unknown method, or invalid numbers.
     """
     numbers = dict(record)
     method = numbers.pop("method")
     if method not in METHODS:
-        raise LabelError(f"the calibration {method!r} is not known", remedy=f"choose from: {', '.join(METHODS)}")
+        raise LabelError(f"unknown calibration {method!r}", remedy=f"choose from: {', '.join(METHODS)}")
     return METHODS[method](**numbers)
 
 
@@ -238,14 +238,14 @@ def sigmoid(z: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def fit_sigmoid(decisions: npt.ArrayLike, positive: npt.ArrayLike) -> tuple[float, float]:
-    """Return A and B of the sigmoid that decision values are most likely under.
+    """Return A and B of the maximum-likelihood sigmoid of decision values.
 
     Parameters
     ----------
     decisions : array_like of float, shape (n,)
-        About samples that were not trained on.
+        Held-out decision values.
     positive : array_like of bool, shape (n,)
-        Whether each of them is positive.
+        Whether each sample is positive.
 
     Returns
     -------
@@ -257,7 +257,7 @@ def fit_sigmoid(decisions: npt.ArrayLike, positive: npt.ArrayLike) -> tuple[floa
     Raises
     ------
     LabelError
-        If a class has no sample.
+        If a class has no samples.
     """
     f, known = _both_classes(decisions, positive)
     n_positive, n_negative = np.count_nonzero(known), np.count_nonzero(~known)
@@ -295,10 +295,10 @@ def _loss(point: npt.NDArray[np.float64], f: npt.NDArray[np.float64], targets: n
 def _both_classes(
     decisions: npt.ArrayLike, positive: npt.ArrayLike
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Return both as arrays; LabelError if a class has no sample."""
+    """Return both as arrays; LabelError if a class has no samples."""
     f, known = np.asarray(decisions, dtype=np.float64), np.asarray(positive, dtype=np.bool_)
     if known.all() or not known.any():
-        raise LabelError("one class only: nothing to calibrate on", remedy="give units of both classes")
+        raise LabelError("only one class, so calibration is not possible", remedy="give samples of both classes")
     return f, known
 
 
@@ -306,4 +306,4 @@ def _check_numbers(*values: float) -> None:
     """Raise LabelError unless all are finite numbers."""
     for value in values:
         if not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise LabelError(f"a calibration by {value!r} is not possible", remedy="calibrate again")
+            raise LabelError(f"invalid calibration value {value!r}", remedy="calibrate again")

@@ -1,4 +1,4 @@
-"""What the inner loop chooses among: pairs of a kernel and a solver specification, in a grid or drawn at random."""
+"""Candidates of the inner loop: pairs of a kernel and a solver specification, from a grid or drawn at random."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from seqkern.solvers.solver_specs import draw_spec, expand_grid, has_range
 Candidate = tuple[Any, dict[str, Any]]
 
 ATTEMPTS = 20
-"""For each candidate that is still to be drawn: a value drawn twice is no new candidate."""
+"""Draws for each missing candidate, since duplicates do not count."""
 
 
 def grid_candidates(
@@ -26,7 +26,7 @@ def grid_candidates(
     solver : dict or str
         A specification, in which lists are values to choose from.
     search : bool, default False
-        Whether parameters that the specification leaves out take the solver's default grid.
+        Whether omitted parameters use the solver's default grid.
 
     Returns
     -------
@@ -45,26 +45,26 @@ def random_candidates(
     Parameters
     ----------
     kernels : sequence of str or None
-        Names; each is as likely as the others.
+        Names; all equally likely.
     solver : dict or str
-        A specification, in which lists are values to choose from; parameters may be ranges too (see
+        A specification, in which lists are values to choose from; parameters may also be ranges (see
         `seqkern.solvers.ranges`).
     draws : int
-        How many pairs, at most: of a grid with no more pairs than these all are returned.
+        Maximum number of pairs; a grid with at most this many is returned completely.
     seed : int
-        Of the draws.
+        Seed of the draws.
     search : bool, default False
-        Whether parameters that the specification leaves out take the solver's default grid.
+        Whether omitted parameters use the solver's default grid.
 
     Returns
     -------
     list of (str, dict)
-        In the order drawn; a larger number of draws begins with those of a smaller one.
+        In the order drawn; more draws start with the same pairs.
 
     Raises
     ------
     ParameterError
-        As `seqkern.solvers.draw_spec`, and for a number of draws below one.
+        As for `seqkern.solvers.draw_spec`, and for a number of draws below one.
     """
     check_integer("draws", draws, 1)
     if not has_range(solver):
@@ -90,20 +90,20 @@ def make_candidates(
     seed: int = 0,
     search: bool = False,
 ) -> list[Candidate]:
-    """Return the candidates of random search with a number of draws, or of grid search without one.
+    """Return the candidates of random search with a number of draws, else of grid search.
 
     Parameters
     ----------
     kernels : sequence of str or None
         Names.
     solver : dict or str
-        As in `grid_candidates`, or `random_candidates`.
+        As for `grid_candidates` or `random_candidates`.
     draws : int, optional
-        Of random search; None: grid search.
+        For random search; None: grid search.
     seed : int, default 0
-        Of random search.
+        Seed of random search.
     search : bool, default False
-        Whether parameters that the specification leaves out take the solver's default grid.
+        Whether omitted parameters use the solver's default grid.
 
     Returns
     -------

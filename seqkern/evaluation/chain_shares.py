@@ -1,7 +1,7 @@
-"""Methods on residues, chain by chain: the share of each chain's residues that are right, and how sure the whole is.
+"""Methods on residues, chain by chain: the accuracy within each chain, and the uncertainty of the total.
 
-Residues of one chain are not independent of one another, chains are. A test or an interval that counts residues would
-be far too sure, so each chain counts once.
+Residues of one chain are not independent of one another, chains are. A test or an interval on residues would
+be overconfident, so each chain counts once.
 """
 
 import math
@@ -18,19 +18,19 @@ from seqkern.evaluation.paired_decisions import PairedDecisions, has_value
 
 
 class ChainShares:
-    """Which share of each tested chain's residues the methods of a PairedDecisions have right.
+    """The accuracy of the methods of PairedDecisions within each tested chain.
 
-    A chain in several test parts counts once, with its residues of all of them.
+    A chain in several test sets counts once, with its residues from all of them.
 
     Parameters
     ----------
     paired : PairedDecisions
-        Of residues, whose ids are ``chain:position``.
+        Decisions about residues, whose ids are ``chain:position``.
 
     Attributes
     ----------
     names : list of str
-        Of the chains, in order of appearance.
+        The chains, in order of appearance.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class ChainShares:
 
     @cached_property
     def _counts(self) -> dict[Hashable, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-        """Dict of method to (right residues, residues) of each chain, int64 (chains,) each."""
+        """Dict of method to (correct residues, residues) of each chain, int64 (chains,) each."""
         found = {}
         for method, predicted in self.paired.predicted.items():
             rows = has_value(predicted)
@@ -61,11 +61,11 @@ class ChainShares:
         return found
 
     def _per_chain(self, rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-        """Return how many of some rows each chain has, int64 (chains,)."""
+        """Return the number of the given rows in each chain, int64 (chains,)."""
         return np.bincount(self._chain[rows], minlength=len(self.names))
 
     def shares(self, methods: Iterable[Any]) -> dict[Any, npt.NDArray[np.float64]]:
-        """Return the share of right residues of each chain.
+        """Return the share of correct residues of each chain.
 
         Parameters
         ----------
@@ -75,18 +75,18 @@ class ChainShares:
         Returns
         -------
         dict of method to ndarray of float64, shape (chains,)
-            NaN where a method lacks a chain.
+            NaN if a method lacks a chain.
         """
         every = np.full(len(self.names), np.nan)
         return {m: np.divide(r, n, out=every.copy(), where=n > 0) for m in methods for r, n in [self._counts[m]]}
 
     def interval(self, method: Hashable) -> ScoreInterval:
-        """Return the interval of a method's share of all right residues, as `share_interval` does.
+        """Return the interval of a method's share of correct residues, as from `share_interval`.
 
         Parameters
         ----------
         method : hashable
-            One of the PairedDecisions.
+            A method of the PairedDecisions.
 
         Returns
         -------
@@ -96,20 +96,20 @@ class ChainShares:
 
 
 def share_interval(right: npt.NDArray[np.int64], n: npt.NDArray[np.int64]) -> ScoreInterval:
-    """Return the share of all right residues of chains, its standard error and 95 % interval.
+    """Return the share of correct residues of chains, its standard error and 95 % interval.
 
-    Chains, not residues, are what was drawn: the error is that of a ratio of two sums over chains, and the interval
-    Student's with one degree of freedom less than there are chains.
+    The sampling units are chains, not residues: the error is that of a ratio of two sums over chains, and the interval
+    Student's with one degree of freedom less than the number of chains.
 
     Parameters
     ----------
     right, n : ndarray of int64, shape (chains,)
-        Right residues and residues of each chain; a chain without residues does not count.
+        Correct residues and residues of each chain; chains without residues are ignored.
 
     Returns
     -------
     ScoreInterval
-        Without error and ends, NaN, for a single chain.
+        For a single chain, error and limits are NaN.
 
     References
     ----------

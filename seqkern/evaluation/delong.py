@@ -1,11 +1,11 @@
-"""How sure an AUC is, and whether two AUCs on the same samples differ: DeLong's method.
+"""The uncertainty of an AUC, and whether two AUCs on the same samples differ: DeLong's method.
 
-Placements of each sample among those of the other class come from mid-ranks, in O(n log n).
+The placement of each sample among those of the other class comes from mid-ranks, in O(n log n).
 
-Decisions of several test parts are compared within each part only: those of different fits need not be on one scale.
-The area is then the mean of the parts', and its variance that of a mean of independent areas. It is that of the fitted
-classifiers on new samples: how they would have come out with other training parts is not in it, so that over the folds
-of a cross-validation, whose training parts overlap, it can be somewhat too small.
+Decision values of several test sets are compared only within each set, since different fits may have different scales.
+The area is then the mean over the sets, and its variance that of a mean of independent areas. It is that of the fitted
+classifiers on new samples: variation between training sets is not included, so for the folds
+of a cross-validation, whose training sets overlap, it can be somewhat too small.
 
 References
 ----------
@@ -28,7 +28,7 @@ from seqkern.evaluation.ranking import as_binary
 
 
 class AucInterval(NamedTuple):
-    """An AUC, its standard error, and the ends of its confidence interval.
+    """An AUC, its standard error, and its confidence limits.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def delong_interval(
     *,
     folds: npt.ArrayLike | None = None,
 ) -> AucInterval:
-    """Return a confidence interval of the AUC from DeLong's variance.
+    """Return a confidence interval for the AUC from DeLong's variance.
 
     Parameters
     ----------
@@ -77,18 +77,18 @@ def delong_interval(
     decisions : array_like of float, shape (n,)
         A higher decision means positive.
     level : float, default 0.95
-        Share of intervals that hold the true AUC.
+        Coverage of the interval.
     scale : {"logit", "plain"}
         ``logit``: symmetric on ln(A/(1−A)) with standard error se/(A(1−A)), so that it stays within 0 and 1
-        and fits better near them. ``plain``: A ± z·se, cut to 0 and 1.
+        and is more accurate near them. ``plain``: A ± z·se, clipped to 0 and 1.
     folds : array_like, shape (n,), optional
-        The test part of each sample; by default there is one. Parts that hold one class only are left out.
+        The test set of each sample; default: one set. Sets with only one class are ignored.
 
     Returns
     -------
     AucInterval
-        NaN if a class has fewer than two samples in some part. The ends are NaN too where the classes are perfectly
-        separated (A is 0 or 1): the estimated variance is 0 there and says nothing.
+        NaN if a class has fewer than two samples in some set. The limits are NaN also for perfectly
+        separated classes (A is 0 or 1), for which the estimated variance is 0 and not informative.
 
     Raises
     ------
@@ -120,22 +120,22 @@ def delong_interval(
 def delong_test(
     labels: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, *, folds: npt.ArrayLike | None = None
 ) -> AucComparison:
-    """Test whether two decisions on the same samples have the same AUC.
+    """Test whether two decision values on the same samples have the same AUC.
 
     Parameters
     ----------
     labels : array_like, shape (n,)
         Positive where greater than zero.
     first, second : array_like of float, shape (n,)
-        Decisions of two methods; higher means positive.
+        Decision values of two methods; higher means positive.
     folds : array_like, shape (n,), optional
-        As in `delong_interval`.
+        As for `delong_interval`.
 
     Returns
     -------
     AucComparison
-        p = 1 where both order every pair alike; NaN if a class has fewer than two samples in some part, or where
-        the variance of an existing difference is 0.
+        p = 1 if both order every pair alike; NaN if a class has fewer than two samples in some set, or if
+        the variance of a nonzero difference is 0.
 
     Raises
     ------
@@ -154,16 +154,16 @@ def delong_test(
 
 
 def delong_pair(areas: Sequence[float], covariance: npt.NDArray[np.float64], i: int, j: int) -> AucComparison:
-    """Return the comparison of two of the decisions that `delong_covariance` was given.
+    """Return the comparison of two of the decision values given to `delong_covariance`.
 
     Parameters
     ----------
     areas : sequence of float
         The AUCs.
     covariance : ndarray of float64, shape (len(areas), len(areas))
-        Of the AUCs.
+        Covariance of the AUCs.
     i, j : int
-        Which of them are the first and the second.
+        Indices of the first and the second.
 
     Returns
     -------
@@ -184,23 +184,23 @@ def delong_pair(areas: Sequence[float], covariance: npt.NDArray[np.float64], i: 
 def delong_covariance(
     labels: npt.ArrayLike, decisions: Sequence[npt.ArrayLike], folds: npt.ArrayLike | None = None
 ) -> tuple[list[float], npt.NDArray[np.float64]]:
-    """Return the AUCs of several decisions on the same samples, and DeLong's estimate of their covariance.
+    """Return the AUCs of several decision values on the same samples, and DeLong's estimate of their covariance.
 
     Parameters
     ----------
     labels : array_like, shape (n,)
         Positive where greater than zero.
     decisions : sequence of array_like of float, shape (n,)
-        Of each method; higher means positive.
+        Decision values of each method; higher means positive.
     folds : array_like, shape (n,), optional
-        As in `delong_interval`.
+        As for `delong_interval`.
 
     Returns
     -------
     areas : list of float
         The AUC of each method.
     covariance : ndarray of float64, shape (len(decisions), len(decisions))
-        NaN if a class has fewer than two samples in some part.
+        NaN if a class has fewer than two samples in some set.
 
     Raises
     ------
@@ -225,7 +225,7 @@ def delong_covariance(
 
 
 def _delong(labels: npt.ArrayLike, decisions: Sequence[npt.ArrayLike]) -> tuple[list[float], npt.NDArray[np.float64]]:
-    """Return the AUCs of several decisions and their covariance matrix, NaN below two samples of a class."""
+    """Return the AUCs of several decision values and their covariance, NaN for fewer than two samples of a class."""
     pairs = [as_binary(labels, values) for values in decisions]
     positive = pairs[0][0]
     n_positive, n_negative = int(positive.sum()), int((~positive).sum())

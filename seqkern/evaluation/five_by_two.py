@@ -1,4 +1,4 @@
-"""The tests made for 5×2cv, five repeats of 2-fold cross-validation: whether the scores of two methods differ.
+"""Tests for 5×2cv, five repeats of 2-fold cross-validation: whether the scores of two methods differ.
 
 References
 ----------
@@ -16,7 +16,7 @@ from seqkern.core.errors import LabelError
 
 REPEATS, HALVES = 5, 2
 ZERO = 1e-12
-"""Differences of scores smaller than this are rounding errors."""
+"""Smaller differences of scores are rounding errors."""
 
 
 class FiveByTwo(NamedTuple):
@@ -29,7 +29,7 @@ class FiveByTwo(NamedTuple):
     statistic : float
         t with 5 degrees of freedom, or F with 10 and 5.
     p : float
-        1 where all differences are 0; NaN where one is NaN, or where they do not vary within any repeat.
+        1 if all differences are 0; NaN if one is NaN, or if they do not vary within any repeat.
 
     Examples
     --------
@@ -45,13 +45,13 @@ class FiveByTwo(NamedTuple):
 def five_by_two_t(differences: npt.ArrayLike) -> FiveByTwo:
     """Return Dietterich's 5×2cv test: t = p₁₁ / sqrt(Σᵢ sᵢ²/5), with 5 degrees of freedom.
 
-    sᵢ² = (pᵢ₁ − p̄ᵢ)² + (pᵢ₂ − p̄ᵢ)². Which of the ten differences is the first, the numerator, is chance; Alpaydin's F
+    sᵢ² = (pᵢ₁ − p̄ᵢ)² + (pᵢ₂ − p̄ᵢ)². The choice of the numerator among the ten differences is arbitrary; Alpaydin's F
     uses all of them.
 
     Parameters
     ----------
     differences : array_like of float, shape (5, 2)
-        Of the scores of two methods, first − second: a row for each repeat, a column for each half tested.
+        Of the scores of two methods, first − second: a row for each repeat, a column for each tested half.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def five_by_two_t(differences: npt.ArrayLike) -> FiveByTwo:
     Raises
     ------
     LabelError
-        If there are not five by two.
+        If the shape is not five by two.
 
     Examples
     --------
@@ -78,13 +78,13 @@ def five_by_two_t(differences: npt.ArrayLike) -> FiveByTwo:
 def five_by_two_f(differences: npt.ArrayLike) -> FiveByTwo:
     """Return Alpaydin's combined 5×2cv test: F = Σᵢⱼ pᵢⱼ² / (2 Σᵢ sᵢ²), with 10 and 5 degrees of freedom.
 
-    It does not depend on the order of the repeats, and finds more than `five_by_two_t` where there is a difference;
-    where there is none it finds one somewhat too often (docs/type_one_error.md).
+    It does not depend on the order of the repeats, and has more power than `five_by_two_t`;
+    without a difference it rejects somewhat too often (docs/type_one_error.md).
 
     Parameters
     ----------
     differences : array_like of float, shape (5, 2)
-        As in `five_by_two_t`.
+        As for `five_by_two_t`.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def five_by_two_f(differences: npt.ArrayLike) -> FiveByTwo:
     Raises
     ------
     LabelError
-        If there are not five by two.
+        If the shape is not five by two.
 
     Examples
     --------
@@ -108,10 +108,10 @@ def five_by_two_f(differences: npt.ArrayLike) -> FiveByTwo:
 
 
 def _five_by_two(differences: npt.ArrayLike) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the differences, rounding errors made 0, and the variance of each repeat."""
+    """Return the differences, with rounding errors set to 0, and the variance of each repeat."""
     gaps = np.asarray(differences, dtype=np.float64)
     if gaps.shape != (REPEATS, HALVES):
-        raise LabelError(f"differences of shape {gaps.shape}", remedy="give five repeats of two halves")
+        raise LabelError(f"differences have shape {gaps.shape}", remedy="give five repeats of two halves")
     gaps = np.where(np.abs(gaps) < ZERO, 0.0, gaps)
     variances = ((gaps - gaps.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
     return gaps, np.where(variances < ZERO**2, 0.0, variances)

@@ -1,4 +1,4 @@
-"""What the folds of a method gave, as tables: decisions, scores, choices, fits, features, cost."""
+"""The results of a method's folds as tables: decisions, scores, choices, fits, features, cost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from seqkern.solvers.thresholds import Threshold
 
 Row = dict[str, Any]
-"""A line of a table: values by the names of their columns."""
+"""A line of a table: values by column name."""
 
 PLACE_COLUMNS = ("task", "split")
 CHOICE_COLUMNS = (*PLACE_COLUMNS, "parameter", "value", "inner_score")
@@ -45,18 +45,18 @@ FIT_COLUMNS = (
 
 @dataclass(frozen=True)
 class FoldResult:
-    """What one outer fold gave, as rows of the tables that are written.
+    """The results of one outer fold, as rows of the tables.
 
     Attributes
     ----------
     decisions : list of dict
-        Of each test sample, see `decision_rows`.
+        For each test sample, see `decision_rows`.
     metrics : dict
-        The scores of the test part.
+        The scores of the test set.
     choices : list of dict
-        What was chosen, see `choice_rows`.
+        The chosen parameters, see `choice_rows`.
     fit : dict
-        How the fit on the training part went: `FIT_COLUMNS`.
+        The fit on the training set: `FIT_COLUMNS`.
     inner : list of dict
         The scores of the inner loop, see `inner_rows`.
     features : list of dict
@@ -64,7 +64,7 @@ class FoldResult:
     intervals : list of dict
         Coefficients with their intervals: `INTERVAL_COLUMNS`.
     bias : list of dict
-        The inflated scores of features chosen with a look at the test part.
+        The inflated scores of features selected on the test data.
     cost : list of dict
         Time and memory of each stage.
 
@@ -98,18 +98,19 @@ def decision_rows(
     Parameters
     ----------
     labels : Labels
-        Of the n samples of the test part.
+        Of the n samples of the test set.
     decisions : ndarray of float64, shape (n,), for several classes (n, classes)
-        What the solver decided.
+        The solver's decision values.
     predicted : array_like, shape (n,)
-        What the solver predicts: above zero is positive, or codes, or numbers.
+        The solver's predictions: positive above zero, or codes, or numbers.
     probabilities : ndarray of float64, shape (n,) or (n, classes), optional
         Of the positive class, or of each class.
 
     Yields
     ------
     dict
-        ``id``, ``label``, ``decision`` (``decision:CLASS`` of several), likewise ``probability``, ``predicted``.
+        ``id``, ``label``, ``decision`` (``decision:CLASS`` for several classes), likewise ``probability``,
+        ``predicted``.
     """
     names = labels.names()
     codes = codes_of(labels.kind, predicted)
@@ -130,20 +131,20 @@ def decision_rows(
 def choice_rows(
     choice: Choice, kernels: Sized, own: dict[str, Any], threshold: Threshold | None, learned: Mapping[str, float]
 ) -> Iterator[Row]:
-    """Return rows for the chosen kernel, where there were several, the solver's parameters, and what was learned.
+    """Return rows for the chosen kernel, if there were several, the solver's parameters, and fitted values.
 
     Parameters
     ----------
     choice : Choice
-        Of the inner loop.
+        Result of the inner loop.
     kernels : sized
-        Those that were chosen among.
+        The candidate kernels.
     own : dict of str to object
-        What the solver chose by itself, in the place of the values that it was given to choose from.
+        Parameters chosen by the solver itself, replacing the given lists.
     threshold : Threshold or None
-        Above which a decision is positive, where it was fitted.
+        The decision threshold of the positive class, if it was fitted.
     learned : mapping of str to float
-        What kernel and layers learned, by name.
+        Fitted values of kernel and layers, by name.
 
     Yields
     ------
@@ -161,17 +162,17 @@ def choice_rows(
 
 
 def inner_rows(choice: Choice) -> Iterator[Row]:
-    """Return one row for each candidate and inner fold: its score, and whether the candidate was chosen.
+    """Return one row for each candidate and inner fold: its score, and whether it was chosen.
 
     Parameters
     ----------
     choice : Choice
-        Of the inner loop.
+        Result of the inner loop.
 
     Yields
     ------
     dict
-        `INNER_COLUMNS` but task and split.
+        `INNER_COLUMNS` without task and split.
     """
     for i, (kernel, spec) in enumerate(choice.candidates):
         for fold, score in enumerate(choice.scores[i].tolist(), start=1):
@@ -193,7 +194,7 @@ def write_results(folder: Path, results: Sequence[FoldResult]) -> None:
     folder : Path
         Gets ``decisions.tsv``, ``metrics.tsv`` and the other tables.
     results : sequence of FoldResult
-        The columns are those that their rows have, in order of appearance.
+        The columns are those of their rows, in order of appearance.
 
     Raises
     ------
@@ -237,6 +238,6 @@ def write_baselines(folder: Path, results: Sequence[tuple[str, FoldResult]]) -> 
 
 
 def _columns(rows: Iterable[Row], last: str | None = None) -> list[str]:
-    """Return the keys of all rows in order of appearance, the key `last` at the end."""
+    """Return the keys of all rows in order of appearance, with the key `last` at the end."""
     columns = dict.fromkeys(key for row in rows for key in row if key != last)
     return [*columns, last] if last else [*columns]

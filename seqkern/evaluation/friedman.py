@@ -1,9 +1,9 @@
-"""Many methods compared over many tasks at once: Friedman's test of their ranks, and Nemenyi's critical difference.
+"""Comparison of many methods over many tasks: Friedman's test of their ranks, and Nemenyi's critical difference.
 
 On each task the methods are ranked, 1 the best, equal scores sharing their mean rank. Friedman's test asks whether the
-mean ranks differ by more than chance; Nemenyi's critical difference tells by how much two mean ranks must differ so
-that, with so many methods, no pair of equal ones is called different in more than a share `level` of studies. Against
-a single control there are fewer pairs, and `compare_to_control` needs less.
+mean ranks differ more than by chance; Nemenyi's critical difference is how much two mean ranks must differ so
+that in at most a share `level` of studies any pair of equal methods is called different. Against
+a single control there are fewer pairs, and `compare_to_control` requires less.
 
 References
 ----------
@@ -27,7 +27,7 @@ from seqkern.core.multiple_testing import holm
 from seqkern.evaluation.wilcoxon import DIGITS
 
 MOST_STEPS = 300_000
-"""Sums of ranks times orders of one task up to which p is exact."""
+"""Maximum of sums of ranks times orders of one task for an exact p."""
 
 
 class FriedmanTest(NamedTuple):
@@ -40,20 +40,20 @@ class FriedmanTest(NamedTuple):
     ranks : ndarray of float64, shape (methods,)
         Mean rank of each; 1 is best.
     tasks : int
-        On which all have a score.
+        Number of tasks on which all have a score.
     left_out : int
-        Tasks without a score of some method.
+        Number of tasks on which some method has no score.
     statistic : float
         χ² with methods − 1 degrees of freedom.
     f : float
-        Iman and Davenport's F_F = (N − 1)χ² / (N(k − 1) − χ²), less conservative; infinite where all tasks agree.
+        Iman and Davenport's F_F = (N − 1)χ² / (N(k − 1) − χ²), less conservative; infinite if all tasks agree.
     p : float
-        Exact over all orders of the methods on each task where these are few enough to count, else that of `f` with
-        k − 1 and (k − 1)(N − 1) degrees of freedom. 1 where all scores are equal, NaN below two tasks.
+        Exact over all orders of the methods on each task if these are few enough, else that of `f` with
+        k − 1 and (k − 1)(N − 1) degrees of freedom. 1 if all scores are equal, NaN for fewer than two tasks.
     p_chi2, p_f : float
-        Of the two approximations.
+        p-values of the two approximations.
     exact : bool
-        Whether `p` is.
+        Whether `p` is exact.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class FriedmanTest(NamedTuple):
 
 
 class ControlComparison(NamedTuple):
-    """One method against the control: its mean rank less the control's, z, two-sided p, and p corrected.
+    """One method against the control: its mean rank minus the control's, z, two-sided p, and corrected p.
 
     Examples
     --------
@@ -98,12 +98,12 @@ def friedman(scores: Mapping[Any, npt.ArrayLike], *, higher: bool = True, correc
     Parameters
     ----------
     scores : dict of method to array_like of float, shape (tasks,)
-        All in one order of the tasks; NaN where a method has no score: the task is left out.
+        In the same order of tasks; NaN if a method has no score, which excludes the task.
     higher : bool, default True
         Whether a higher score is better.
     correct_ties : bool, default True
-        Whether χ² is divided by 1 − Σ(t³ − t) / (N(k³ − k)) over the t scores of each tie. Demšar's formulas are
-        without.
+        Whether χ² is divided by 1 − Σ(t³ − t) / (N(k³ − k)) over the t scores of each tie. Demšar's formulas
+        are without this correction.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def friedman(scores: Mapping[Any, npt.ArrayLike], *, higher: bool = True, correc
     Raises
     ------
     LabelError
-        For fewer than two methods, numbers of scores that differ, or an infinite one.
+        For fewer than two methods, different numbers of scores, or an infinite score.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def task_ranks(scores: Mapping[Any, npt.ArrayLike], *, higher: bool = True) -> t
     Parameters
     ----------
     scores : dict of method to array_like of float, shape (tasks,)
-        All in one order of the tasks; NaN where a method has no score: the task is left out.
+        In the same order of tasks; NaN if a method has no score, which excludes the task.
     higher : bool, default True
         Whether a higher score is better.
 
@@ -156,37 +156,37 @@ def task_ranks(scores: Mapping[Any, npt.ArrayLike], *, higher: bool = True) -> t
     ranks : ndarray of float64, shape (tasks, methods)
         1 is best; equal scores share their mean rank.
     left_out : int
-        Tasks without a score of some method.
+        Number of tasks on which some method has no score.
 
     Raises
     ------
     LabelError
-        For fewer than two methods, numbers of scores that differ, or an infinite one.
+        For fewer than two methods, different numbers of scores, or an infinite score.
     """
     if len(scores) < 2:
-        raise LabelError(f"{len(scores)} methods to compare", remedy="give two or more")
+        raise LabelError(f"methods to compare: {len(scores)}", remedy="give at least two")
     columns = [np.asarray(values, dtype=np.float64) for values in scores.values()]
     if any(column.shape != columns[0].shape or column.ndim != 1 for column in columns):
-        raise LabelError("the methods have different numbers of scores", remedy="give one for each task")
+        raise LabelError("the methods have different numbers of scores", remedy="give one score for each task")
     table = np.round(np.stack(columns, axis=1), DIGITS)
     if np.isinf(table).any():
-        raise LabelError("a score is infinite", remedy="give NaN where a method has no score")
+        raise LabelError("a score is infinite", remedy="give NaN for a missing score")
     known = ~np.isnan(table).any(axis=1)
     table = table[known]
     return stats.rankdata(-table if higher else table, axis=1).reshape(table.shape), int((~known).sum())
 
 
 def _tie_share(ranks: npt.NDArray[np.float64]) -> float:
-    """Return 1 − Σ(t³ − t) / (N(k³ − k)): the variance of the ranks as a share of that without ties."""
+    """Return 1 − Σ(t³ − t) / (N(k³ − k)): the variance of the ranks relative to that without ties."""
     n, k = ranks.shape
     return float(((ranks - (k + 1) / 2) ** 2).sum()) / (n * k * (k * k - 1) / 12)
 
 
 def _exact_p(ranks: npt.NDArray[np.float64]) -> float | None:
-    """Return the share of all orders within tasks whose sums of ranks are as uneven as those seen, or more.
+    """Return the share of all orders within tasks whose sums of ranks are at least as uneven as observed.
 
-    The orders of each task are added to the sums of those before it, equal sums counted together. The methods can be
-    renamed, so the first task keeps its order. None where there are too many sums.
+    The orders of each task are added to the previous sums, merging equal sums. Methods can be
+    renamed, so the first task keeps its order. None if there are too many sums.
     """
     n, k = ranks.shape
     if math.factorial(k) > MOST_STEPS:
@@ -217,7 +217,7 @@ def least_friedman_p(tasks: int, methods: int) -> float:
     Parameters
     ----------
     tasks, methods : int
-        How many of each are compared.
+        Their numbers.
 
     Returns
     -------
@@ -227,16 +227,16 @@ def least_friedman_p(tasks: int, methods: int) -> float:
 
 
 def critical_difference(methods: int, tasks: int, level: float = 0.05, test: str = "nemenyi") -> float:
-    """Return by how much two mean ranks must differ: q·sqrt(k(k + 1) / (6N)).
+    """Return the difference of two mean ranks required for significance: q·sqrt(k(k + 1) / (6N)).
 
     Parameters
     ----------
     methods, tasks : int
         k and N.
     level : float, default 0.05
-        Share of studies in which some pair of equal methods differs significantly.
+        Share of studies in which any pair of equal methods differs significantly.
     test : {"nemenyi", "bonferroni-dunn"}
-        ``nemenyi``: of all pairs, q the quantile of the studentised range over √2. ``bonferroni-dunn``: of the
+        ``nemenyi``: for all pairs, q the quantile of the studentised range over √2. ``bonferroni-dunn``: for the
         k − 1 pairs with a control, q the normal quantile at level / (k − 1).
 
     Returns
@@ -246,7 +246,7 @@ def critical_difference(methods: int, tasks: int, level: float = 0.05, test: str
     Raises
     ------
     ParameterError
-        For fewer than two methods, no task, a level outside 0 to 1, or an unknown test.
+        For fewer than two methods, no tasks, a level outside 0 to 1, or an unknown test.
 
     Examples
     --------
@@ -270,11 +270,11 @@ def compare_to_control(test: FriedmanTest, control: Hashable, correction: str = 
     Parameters
     ----------
     test : FriedmanTest
-        What `friedman` returned.
+        From `friedman`.
     control : hashable
         One of its methods.
     correction : {"holm", "bonferroni-dunn"}
-        Of the p-values, for the number of methods.
+        Correction of the p-values for the number of methods.
 
     Returns
     -------
@@ -308,26 +308,26 @@ def compare_to_control(test: FriedmanTest, control: Hashable, correction: str = 
 
 
 def cliques(ranks: npt.ArrayLike, difference: float) -> list[list[int]]:
-    """Return the largest sets of methods whose mean ranks all lie within a critical difference.
+    """Return the largest sets of methods whose mean ranks differ by no more than a critical difference.
 
     Parameters
     ----------
     ranks : array_like of float, shape (methods,)
         Mean ranks.
     difference : float
-        The critical one.
+        The critical difference.
 
     Returns
     -------
     list of list of int
-        Indices of two methods or more, from the best rank on; none lies inside another.
+        Indices of at least two methods, from the best rank on; none is contained in another.
     """
     order = np.argsort(ranks, kind="stable")
     ordered = np.asarray(ranks, dtype=np.float64)[order]
     found: list[list[int]] = []
     last = -1
     for first in range(len(ordered)):
-        # a difference that is only just the critical one does not count as more
+        # a difference equal to the critical one is not larger
         end = int(np.searchsorted(ordered, ordered[first] + difference + 1e-9, side="right"))
         if end - first > 1 and end > last:
             found.append(order[first:end].tolist())

@@ -1,7 +1,7 @@
-"""Decisions about samples by classifiers that were not trained on them, and what is fitted to these.
+"""Held-out decision values, from classifiers not trained on the samples, and what is fitted to them.
 
-The decisions about a model's own training samples are too far from zero. Probabilities, thresholds and layers therefore
-come from decisions about each sample by a classifier trained on folds without it.
+Decision values of a model's own training samples are too far from zero. Probabilities, thresholds and layers therefore
+use decision values from a classifier trained on folds without the sample.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,49 +30,49 @@ def held_out_decisions(
     seed: int = 1,
     chains: Residues | None = None,
 ) -> tuple[npt.NDArray[np.float64], int, int]:
-    """Return the decision about each sample by classifiers trained on folds without it.
+    """Return the decision value of each sample from a classifier trained on folds without it.
 
     Parameters
     ----------
     pair : callable
-        ``pair(train, test, y_train)`` returns what a solver trains on and decides about, as those of
+        ``pair(train, test, y_train)`` returns the input of a solver for training and for testing, such as those of
         `seqkern.models.sources`.
     labels : Labels
-        Of classes; samples of one group stay in one fold.
+        Labels that are classes; samples of one group stay in one fold.
     spec : dict
-        Of the solver.
+        Spec of the solver.
     make_solver : callable
         ``make_solver(spec, kind)`` returns a new solver.
     folds : int, default 5
-        At most; a class with fewer samples lowers their number, to two at least.
+        Maximum number of folds; a class with fewer samples reduces it, to at least two.
     seed : int, default 1
-        Of the folds.
+        Seed of the folds.
     chains : Residues, optional
-        Of the samples, followed by those of m neighbours of theirs that are neither trained on nor tested: each is
-        decided about with the samples of its chain.
+        Chains of the samples, followed by those of m neighbours that are neither trained on nor tested: each is
+        classified with the samples of its chain.
 
     Returns
     -------
     decisions : ndarray of float64, shape (n + m,), or (n + m, classes) for several classes
-        NaN for the samples of a fold without which a class is missing.
+        NaN for the samples of a fold whose training set lacks a class.
     n_folds : int
-        How many folds gave decisions.
+        Number of folds that gave decision values.
     not_converged : int
-        How many fits did not converge.
+        Number of fits that did not converge.
 
     Raises
     ------
     LabelError
-        If the labels are not classes, or there are several and one has no sample.
+        If the labels are not classes, or one of several classes has no samples.
     FoldError
-        If a class is too small to be divided into folds.
+        If a class is too small for folds.
     """
     several = labels.kind == "multiclass"
     y = labels.y if several else labels.signs()
     missing = [name for name, count in labels.class_counts().items() if several and not count]
     if missing:
         raise LabelError(
-            f"no unit of class {missing[0]!r} to decide about", remedy="give more units, or leave the class out"
+            f"no sample of class {missing[0]!r} to classify", remedy="give more samples, or remove the class"
         )
     rows = len(y) if chains is None else len(chains)
     decisions = np.full((rows, len(labels.classes)) if several else rows, np.nan)
@@ -81,8 +81,8 @@ def held_out_decisions(
         parts = list(inner_folds(labels, folds, seed, labels.groups))
     except FoldError as error:
         raise FoldError(
-            "a class has one unit (or group) only, and probabilities, thresholds and layers need folds",
-            remedy="give more units, or do without probabilities, thresholds and layers",
+            "a class has only one sample (or group), but probabilities, thresholds and layers need folds",
+            remedy="give more samples, or remove probabilities, thresholds and layers",
         ) from error
     for train, held_out in parts:
         decided = _with_neighbours(held_out, chains, len(y))
@@ -90,7 +90,7 @@ def held_out_decisions(
         groups = None if labels.groups is None else np.asarray(labels.groups)[train]
         solver = make_solver(spec, labels.kind).fit(K_train, y[train], groups)
         decisions[decided] = solver.decision_function(K_held_out)
-        del K_train, K_held_out  # before there are the next ones
+        del K_train, K_held_out  # frees memory before the next ones
         n_folds += 1
         not_converged += solver.count_not_converged()
     return decisions, n_folds, not_converged
@@ -104,20 +104,20 @@ def fit_afterwards(
     calibration: str | None = None,
     threshold: str | None = None,
 ) -> tuple[SigmoidCalibration | IsotonicCalibration | None, Threshold | None]:
-    """Return what turns decisions into probabilities, and the threshold above which they mean the positive class.
+    """Return the calibration of decision values to probabilities, and the threshold of the positive class.
 
     Parameters
     ----------
     decisions : ndarray of float64, shape (n,)
-        As `held_out_decisions` returns them; NaN is left out.
+        From `held_out_decisions`; NaN is ignored.
     positive : ndarray of bool, shape (n,)
         Which samples are positive.
     n_folds : int
-        How many folds gave decisions, for the record of the calibration.
+        Number of folds that gave decision values, for the record of the calibration.
     calibration : {"platt", "isotonic"}, optional
-        How decisions become probabilities; by default they do not.
+        Method of calibration; default: none.
     threshold : str, optional
-        A rule of `seqkern.solvers.thresholds`, such as ``"mcc"``; by default there is no threshold.
+        A rule of `seqkern.solvers.thresholds`, such as ``"mcc"``; default: no threshold.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def fit_afterwards(
     ParameterError
         For an unknown method or rule.
     LabelError
-        If a class has no sample with a decision.
+        If a class has no samples with decision values.
     """
     check_afterwards(calibration, threshold)
     known = ~np.isnan(decisions)
@@ -153,32 +153,32 @@ def fit_held_out(
     calibration: str | None = None,
     threshold: str | None = None,
 ) -> tuple[SigmoidCalibration | IsotonicCalibration | None, Threshold | None, int, int]:
-    """Return what `fit_afterwards` does, fitted to `held_out_decisions`, and how many fits that took.
+    """Return the result of `fit_afterwards`, fitted to `held_out_decisions`, and the number of fits.
 
     Parameters
     ----------
     pair, labels, spec, make_solver, folds, seed : object
-        As in `held_out_decisions`.
+        As for `held_out_decisions`.
     calibration, threshold : str, optional
-        As in `fit_afterwards`.
+        As for `fit_afterwards`.
 
     Returns
     -------
     calibration : SigmoidCalibration, IsotonicCalibration or None
-        As `fit_afterwards` returns it; None, without a fit, where neither is wanted.
+        As from `fit_afterwards`; None, without a fit, if neither is requested.
     threshold : Threshold or None
         Likewise.
     n_fits : int
-        How many fits there were.
+        Number of fits.
     not_converged : int
-        How many of them did not converge.
+        Number of fits that did not converge.
 
     Raises
     ------
     LabelError, FoldError
-        As `held_out_decisions`.
+        As for `held_out_decisions`.
     ParameterError
-        As `fit_afterwards`.
+        As for `fit_afterwards`.
     """
     if calibration is None and threshold is None:
         return None, None, 0, 0
@@ -199,35 +199,35 @@ def fit_layers(
     seed: int,
     lap: Callable[[str], None] = lambda stage: None,
 ) -> tuple[Layers, int, int]:
-    """Return layers fitted to `held_out_decisions` about residues, and how many fits that took.
+    """Return layers fitted to `held_out_decisions` about residues, and the number of fits.
 
-    Each layer but the first is fitted to what copies of the one before, fitted without a fold's chains, give for these.
+    Each layer but the first is fitted to output of the previous layer for chains held out of its fit.
 
     Parameters
     ----------
     layers : sequence
-        Specs, as `seqkern.layers.build_layers` takes them.
+        Specs, as for `seqkern.layers.build_layers`.
     pair, labels, spec, make_solver, folds, seed : object
-        As in `held_out_decisions`; samples without groups are kept together by chain.
+        As for `held_out_decisions`; samples without groups are kept together by chain.
     chains : Residues or None
-        Of the samples, and after them of `neighbours` that layers see, as they do in new chains, and are not fitted to;
-        None where samples are not residues, if no layer needs chains.
+        Residues of the samples, followed by those of `neighbours`, which layers see, as in new chains, but are not
+        fitted to; None if samples are not residues and no layer needs chains.
     lap : callable, optional
-        Told the name of each stage when it is over.
+        Called with the name of each finished stage.
 
     Returns
     -------
     layers : Layers
         Fitted.
     n_fits : int
-        How many fits of the solver there were.
+        Number of fits of the solver.
     not_converged : int
-        How many fits, those of the layers among them, did not converge.
+        Number of fits, including layers, that did not converge.
 
     Raises
     ------
     LabelError, FoldError
-        As `held_out_decisions` and `Layers.fit`.
+        As for `held_out_decisions` and `Layers.fit`.
     """
     if labels.groups is None and chains is not None:
         labels = replace(labels, groups=chains.record[: len(labels)].astype(str))
@@ -245,23 +245,23 @@ def fit_layers(
 
 
 def neighbours(residues: Residues, rows: npt.NDArray[np.int64], *parts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the samples that stand in the chains of some samples and in none of the parts of a split.
+    """Return the samples in the same chains as the given samples that are in no set of a split.
 
-    Their labels are not known, or not to be used: layers look at their scores, as they do where no label is known.
+    Their labels are unknown or unused: layers use their scores, as for residues with unknown states.
 
     Parameters
     ----------
     residues : Residues
-        Of all samples.
+        All residues.
     rows : ndarray of int64
-        The samples whose chains they stand in.
+        The samples whose chains are used.
     *parts : ndarray of int64
-        The samples of each part.
+        The samples of each set.
 
     Returns
     -------
     ndarray of int64
-        Rows of samples, sorted.
+        Indices of samples, sorted.
     """
     beside = np.isin(residues.record, residues.record[rows])
     for part in parts:
@@ -270,35 +270,35 @@ def neighbours(residues: Residues, rows: npt.NDArray[np.int64], *parts: npt.NDAr
 
 
 def _with_neighbours(rows: npt.NDArray[np.int64], chains: Residues | None, n: int) -> npt.NDArray[np.int64]:
-    """Return some of the first n rows, and after them those of the rest that stand in the same chains."""
+    """Return some of the first n rows, followed by the other rows in the same chains."""
     if chains is None or len(chains) == n:
         return rows
     return np.concatenate((rows, n + np.flatnonzero(np.isin(chains.record[n:], chains.record[rows]))))
 
 
 def check_afterwards(calibration: str | None, threshold: str | None, layers: Sequence[Any] = ()) -> None:
-    """Raise ParameterError unless a method of calibration and a rule for a threshold are known, or None.
+    """Raise ParameterError for an unknown method of calibration or threshold rule other than None.
 
     Parameters
     ----------
     calibration : {"platt", "isotonic"} or None
-        How decisions become probabilities.
+        Method of calibration.
     threshold : str or None
         A rule of `seqkern.solvers.thresholds`.
     layers : sequence, optional
-        Where there are some, they take the place of both, which have to be None.
+        If given, they replace both, which must be None.
 
     Raises
     ------
     ParameterError
-        With what is known.
+        With the known names.
     """
     if layers and (calibration is not None or threshold is not None):
         raise ParameterError(
-            "--layers decide after the solver, --calibration and --threshold of its decisions alone",
-            remedy="for probabilities add the layer probabilities, and leave out --calibration and --threshold",
+            "--layers replace the decisions that --calibration and --threshold use",
+            remedy="remove --calibration and --threshold; for probabilities add the layer probabilities",
         )
     if calibration is not None and calibration not in METHODS:
-        raise ParameterError(f"calibration {calibration!r} is not known", remedy=f"choose from: {', '.join(METHODS)}")
+        raise ParameterError(f"unknown calibration {calibration!r}", remedy=f"choose from: {', '.join(METHODS)}")
     if threshold is not None:
         parse_rule(threshold)

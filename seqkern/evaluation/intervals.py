@@ -1,8 +1,8 @@
-"""How sure one method's score on one task is: 95 % intervals of the scores that are read off its decisions.
+"""The uncertainty of one method's score on one task: 95 % intervals.
 
-Of the AUC DeLong's, of ROC50 and average precision from the bootstrap (BCa), of accuracy Wilson's. Over several test
-parts the score is the mean of the parts', as in the tables of scores. The intervals are those of the classifiers that
-were trained. There is none where there is no valid test either (`PairedDecisions.untestable`).
+For the AUC DeLong's, for ROC50 and average precision from the bootstrap (BCa), for accuracy Wilson's. With several test
+sets the score is the mean over the sets, as in the tables of scores. The intervals are those of the trained
+classifiers. There is none without a valid test (`PairedDecisions.untestable`).
 """
 
 import math
@@ -14,17 +14,17 @@ from seqkern.evaluation.paired_decisions import FIVE_BY_TWO, PairedDecisions, ha
 from seqkern.evaluation.wilson import wilson_interval
 
 FORMULAS = {"auc": "DeLong", "accuracy": "Wilson"}
-"""Metrics whose intervals need no draws, and whose they are."""
+"""Metrics with an interval, without and with the bootstrap."""
 BINARY = ("auc", "roc50", "average_precision", "accuracy")
 
 
 def metrics_with_interval(paired: PairedDecisions) -> tuple[str, ...]:
-    """Return the metrics that have an interval on this task; none where samples are tested several times.
+    """Return the metrics that have an interval on this task; empty if samples are tested several times.
 
     Parameters
     ----------
     paired : PairedDecisions
-        Of one method or more.
+        Decisions of one or more methods.
 
     Returns
     -------
@@ -45,16 +45,16 @@ def score_interval(paired: PairedDecisions, method: Hashable, metric: str, *, se
     paired : PairedDecisions
         The decisions on one task.
     method : hashable
-        One of its methods; test samples without its decision are left out.
+        One of its methods; test samples without its decision are ignored.
     metric : str
         One of `metrics_with_interval`.
     seed : int, default 0
-        Of the bootstrap.
+        Seed of the bootstrap.
 
     Returns
     -------
     ScoreInterval
-        NaN where it is not defined.
+        NaN if undefined.
     """
     if metric == "accuracy":
         rows = has_value(paired.predicted[method])

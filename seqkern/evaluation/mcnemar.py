@@ -1,8 +1,8 @@
-"""McNemar's test: whether two methods differ in their mistakes about the same samples.
+"""McNemar's test: whether two methods differ in their errors on the same samples.
 
-A paired t-test over resamples of one data set is not offered: their training and test parts overlap, so that the
-differences are not independent, and it finds differences far too often (Dietterich 1998; docs/type_one_error.md shows
-by how much).
+A paired t-test over resamples of one data set is not offered: the training and test sets overlap, so the
+differences are not independent, and it rejects far too often (Dietterich 1998; see docs/type_one_error.md
+for numbers).
 
 References
 ----------
@@ -28,15 +28,15 @@ class McnemarTest(NamedTuple):
     Attributes
     ----------
     n : int
-        Samples.
+        Number of samples.
     wins, losses : int
-        Samples that only the first method has right, and those that only the second has right.
+        Samples correct only by the first method, and only by the second.
     difference : float
-        Of the shares of samples that are right, first − second.
+        Difference of the shares of correct samples, first − second.
     statistic : float
         (wins − losses)² / (wins + losses); if `method` is ``corrected``, (|wins − losses| − 1)² / (wins + losses).
     p : float
-        Two-sided; 1 where no sample tells the methods apart, NaN without samples.
+        Two-sided; 1 if the methods agree on all samples, NaN without samples.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class McnemarTest(NamedTuple):
 
 
 def mcnemar(labels: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, method: str = "midp") -> McnemarTest:
-    """Test whether two methods are right equally often, from the samples that only one of them has right.
+    """Test whether two methods are equally accurate, from the samples correct by only one of them.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ def mcnemar(labels: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, 
     first, second : array_like, shape (n,)
         Predicted classes of two methods.
     method : {"midp", "exact", "corrected"}
-        ``exact``: two-sided binomial test of the samples that tell the methods apart; it never exceeds its level, and
-        with few such samples stays far below. ``midp``, the default: counts only half of the probability of what was
-        seen; nearer to its level, which it exceeds hardly ever and by little. ``corrected``: χ² with continuity
+        ``exact``: two-sided binomial test of the discordant samples; never exceeds its level, and
+        stays far below it with few such samples. ``midp``, the default: counts half of the probability of the
+        observed value; nearer to its level, rarely and slightly above it. ``corrected``: χ² with continuity
         correction, as in Dietterich 1998; an approximation of ``exact``.
 
     Returns
@@ -99,11 +99,11 @@ def mcnemar_counts(wins: int, losses: int, n: int, method: str = "midp") -> Mcne
     Parameters
     ----------
     wins, losses : int
-        Samples that only the first, and that only the second method has right.
+        Samples correct only by the first, and only by the second method.
     n : int
-        All samples.
+        Number of samples.
     method : {"midp", "exact", "corrected"}
-        As in `mcnemar`.
+        As for `mcnemar`.
 
     Returns
     -------

@@ -1,9 +1,9 @@
-"""Scores of predicted classes and numbers, and all the scores of a test part together.
+"""Scores of predicted classes and numbers, and all the scores of a test set.
 
-Classes are codes from 0. What is not defined is NaN, never a warning.
+Classes are codes from 0. Undefined scores are NaN, without warnings.
 
-These are not scikit-learn's and SciPy's functions: those give the same numbers, but take 15 to 150 times as long on the
-few hundred samples of a test part (correlations 2 to 10 times), and importing them takes longer than most evaluations.
+These are not scikit-learn's and SciPy's functions, which give the same numbers but take 15 to 150 times as long on the
+few hundred samples of a test set (correlations 2 to 10 times), and importing them takes longer than most evaluations.
 """
 
 import math
@@ -17,7 +17,7 @@ from seqkern.evaluation.ranking import average_precision, median_rfp, roc_auc, r
 
 
 class Summary(NamedTuple):
-    """Mean, sample standard deviation (NaN below two values) and number of the values that are defined.
+    """Mean, sample standard deviation (NaN below two values) and number of the defined values.
 
     Examples
     --------
@@ -33,14 +33,14 @@ class Summary(NamedTuple):
 def confusion_matrix(
     labels: npt.ArrayLike, predicted: npt.ArrayLike, n_classes: int | None = None
 ) -> npt.NDArray[np.int64]:
-    """Return how many samples of each class were predicted as each class.
+    """Return the number of samples of each class predicted as each class.
 
     Parameters
     ----------
     labels, predicted : array_like of int, shape (n,)
         True and predicted classes, codes from 0.
     n_classes : int, optional
-        By default one more than the highest code.
+        Default: one more than the highest code.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def accuracy(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
 
 
 def balanced_accuracy(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
-    """Return the mean over the classes that occur in `labels` of the share recognised.
+    """Return the mean over the classes in `labels` of the share correctly predicted.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def balanced_accuracy(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
     Returns
     -------
     float
-        NaN if the labels hold one class only.
+        NaN if there is only one class.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def matthews_correlation(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> flo
 
     With confusion matrix C, s = ΣC, c = trace C, t and p its row and column sums:
     (c·s − t·p) / sqrt((s² − p·p)(s² − t·t)). For two classes (TP·TN − FP·FN) / sqrt(…).
-    0 where all predictions are one class, NaN where all labels are.
+    0 if all predictions are one class, NaN if all labels are.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def matthews_correlation(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> flo
     Returns
     -------
     float
-        From −1 to 1; NaN if the labels hold one class only.
+        From −1 to 1; NaN if there is only one class.
 
     References
     ----------
@@ -142,7 +142,7 @@ def matthews_correlation(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> flo
 
 
 def macro_auc(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> float:
-    """Return the mean over classes of the AUC of each class's decision against all the others.
+    """Return the mean over classes of the AUC of each class's decision value against the rest.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def macro_auc(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> float:
     Returns
     -------
     float
-        Over the classes that occur among `labels`; NaN if that is one only.
+        Over the classes in `labels`; NaN if there is only one.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def r2(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
     Returns
     -------
     float
-        At most 1; NaN where all labels are equal.
+        At most 1; NaN if all labels are equal.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def pearson(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
     Returns
     -------
     float
-        From −1 to 1; NaN below two samples, and where labels or predictions are all equal.
+        From −1 to 1; NaN for fewer than two samples, or if labels or predictions are all equal.
 
     Examples
     --------
@@ -255,20 +255,20 @@ def spearman(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
     >>> round(spearman([1.0, 2.0, 3.0, 4.0], [1.0, 8.0, 9.0, 9.5]), 4)
     1.0
     """
-    from scipy.stats import rankdata  # only for real labels: costs start-up
+    from scipy.stats import rankdata  # imported here for fast start-up
 
     return pearson(rankdata(np.asarray(labels)), rankdata(np.asarray(predicted)))
 
 
 def codes_of(kind: str, predicted: npt.ArrayLike) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:
-    """Return a solver's predictions as class codes, or as the numbers that they are.
+    """Return a solver's predictions as class codes, or as numbers.
 
     Parameters
     ----------
     kind : {"binary", "multiclass", "real"}
-        Of the labels.
+        Kind of the labels.
     predicted : array_like, shape (n,)
-        What a solver predicts; binary: above zero is positive.
+        Predictions of a solver; binary: positive above zero.
 
     Returns
     -------
@@ -279,10 +279,10 @@ def codes_of(kind: str, predicted: npt.ArrayLike) -> npt.NDArray[np.int64] | npt
 
 
 def brier(labels: npt.ArrayLike, probabilities: npt.ArrayLike) -> float:
-    """Return the mean squared difference of probabilities from what happened.
+    """Return the mean squared difference between probabilities and outcomes.
 
-    Of several classes it is the mean over samples of the sum over classes. Least is best; a constant probability of the
-    share p of positives gives p(1 − p), constant shares of several classes 1 − Σ p².
+    For several classes it is the mean over samples of the sum over classes. Smaller is better; a constant probability
+    of the share p of positives gives p(1 − p), constant shares of several classes 1 − Σ p².
 
     Parameters
     ----------
@@ -314,16 +314,16 @@ def brier(labels: npt.ArrayLike, probabilities: npt.ArrayLike) -> float:
 
 
 def scores(kind: str, labels: npt.ArrayLike, decisions: npt.ArrayLike, predicted: npt.ArrayLike) -> dict[str, float]:
-    """Return every score of one test part.
+    """Return every score of one test set.
 
     Parameters
     ----------
     kind : {"binary", "multiclass", "real"}
-        Of the labels.
+        Kind of the labels.
     labels : array_like, shape (n,)
         Codes from 0 (binary: 1 is positive), or real values.
     decisions : array_like of float, shape (n,), for several classes (n, n_classes)
-        Higher means the positive class, or this class; of real labels not used.
+        Higher means the positive class, or this class; ignored for real labels.
     predicted : array_like, shape (n,)
         Codes or real values.
 
@@ -371,7 +371,7 @@ def summarise(columns: Mapping[str, Iterable[float | None]]) -> dict[str, Summar
     Returns
     -------
     dict of str to Summary
-        By the names of the columns.
+        By column name.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What several methods decided on one task, how its test parts lie to one another, and what that leaves untestable."""
+"""Decisions of several methods on one task, the design of its test sets, and reasons why a test is not possible."""
 
 import re
 from collections.abc import Mapping
@@ -14,39 +14,42 @@ from seqkern.core.errors import LabelError
 SINGLE, FOLDS, FIVE_BY_TWO, REPEATED = "single", "folds", "five_by_two", "repeated"
 HALF = re.compile(r"([1-5])\.([12])")
 LEAST_RANKED, LEAST_DRAWN = 2, 10
-"""Samples of each class that a test part needs to be ranked alone, and to be drawn again (docs/type_one_error.md)."""
+"""Minimum samples of each class in a test set for ranking it alone and for resampling (docs/type_one_error.md)."""
 OTHER_FOLDS = "use folds that test each sample once, several of each class together, or the fold method five_by_two"
-OVERLAP = "the test parts overlap, so there is no valid test of a difference"
+OVERLAP = "the test sets overlap, so there is no valid test of a difference"
 APART = (
-    "most samples are tested alone or only with their own class, as in leave-one-out; removing a sample from the "
-    "training part pushes its decision away from the true label, most strongly for methods that learn nothing, so "
-    "useless methods would appear to differ"
+    "most samples are tested alone or only with their own class, as in leave-one-out; the test sample is missing from "
+    "the training set, which pushes decision values away from the true label, most for uninformative methods, so "
+    "useless methods would seem to differ"
 )
 FEW_RANKED = (
-    "a test part holds fewer than two samples of a class, and decisions of different classifiers cannot be ranked "
+    "a test set has fewer than two samples of a class, and decision values of different classifiers cannot be ranked "
     "together"
 )
-FEW_DRAWN = f"a test part holds fewer than {LEAST_DRAWN} samples of a class, too few for the bootstrap"
+FEW_DRAWN = (
+    f"a test set has fewer than {LEAST_DRAWN} samples of a class, too few for the bootstrap, which estimates the "
+    "variation of a score by resampling with replacement"
+)
 
 
 @dataclass(frozen=True, eq=False)
 class PairedDecisions:
-    """What several methods decided on the test samples of one task.
+    """Decisions of several methods on the test samples of one task.
 
     Attributes
     ----------
     kind : str
         ``binary``, ``multiclass`` or ``real``.
     ids, splits : ndarray of str, shape (n,)
-        A row for each sample in each test part that tests it.
+        One row for each sample in each test set that contains it.
     labels : ndarray, shape (n,)
         Binary: 1 is positive; several classes: codes; or real values.
     decisions : dict of method to ndarray of float64, shape (n,)
-        NaN where a method has none. Not needed for several classes.
+        NaN if a method has none. Optional for several classes.
     predicted : dict of method to ndarray, shape (n,)
-        Like the labels; NaN, or −1 for codes, where a method has none.
+        Like the labels; NaN, or −1 for codes, if a method has none.
     scores : dict of method to dict of (split, metric) to float
-        Of each test part.
+        Scores of each test set.
 
     Examples
     --------
@@ -68,7 +71,7 @@ class PairedDecisions:
 
     @cached_property
     def shape(self) -> str:
-        """How the test parts lie to one another: ``single``, ``folds``, ``five_by_two`` or ``repeated``."""
+        """The design of the test sets: ``single``, ``folds``, ``five_by_two`` or ``repeated``."""
         names = np.unique(self.splits)
         if len(names) == 1:
             return SINGLE
@@ -84,12 +87,12 @@ class PairedDecisions:
         return FIVE_BY_TWO if len(each) == len(self.ids) else REPEATED
 
     def sizes(self, rows: npt.NDArray[np.bool_] | slice = slice(None)) -> npt.NDArray[np.int64]:
-        """Return how many samples of each class each test part has.
+        """Return the number of samples of each class in each test set.
 
         Parameters
         ----------
         rows : ndarray of bool, shape (n,), or slice
-            Those to count; by default all.
+            Those to count; default: all.
 
         Returns
         -------
@@ -102,7 +105,7 @@ class PairedDecisions:
 
     @cached_property
     def apart(self) -> bool:
-        """Whether, over several test parts, most samples are tested alone or with samples of their own class only."""
+        """Whether, over several test sets, most samples are tested alone or only with samples of their own class."""
         if self.shape != FOLDS:
             return False
         if self.kind == "real":
@@ -114,12 +117,12 @@ class PairedDecisions:
         return bool(2 * own.sum() > len(self.labels))
 
     def can_draw(self, rows: npt.NDArray[np.bool_] | slice = slice(None)) -> bool:
-        """Tell whether every test part has enough samples of each class to be drawn again.
+        """Return whether every test set has enough samples of each class for resampling.
 
         Parameters
         ----------
         rows : ndarray of bool, shape (n,), or slice
-            Those that would be drawn from; by default all.
+            Those to resample; default: all.
 
         Returns
         -------
@@ -128,7 +131,7 @@ class PairedDecisions:
         return bool(self.sizes(rows).min(initial=LEAST_DRAWN) >= LEAST_DRAWN)
 
     def untestable(self, metric: str) -> LabelError | None:
-        """Return a LabelError that says why nothing can be said of a metric on this task; None where it can.
+        """Return a LabelError with the reason if a metric cannot be tested on this task, else None.
 
         Parameters
         ----------
@@ -155,12 +158,12 @@ class PairedDecisions:
 
 
 def has_value(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Return which values are there.
+    """Return which values are present.
 
     Parameters
     ----------
     values : ndarray, shape (n,)
-        Numbers, NaN where there is none; or codes, where it is below 0.
+        Numbers, NaN for missing ones; or codes, negative for missing ones.
 
     Returns
     -------

@@ -1,9 +1,9 @@
-"""A test of two rankings that needs no variance: what the difference would be, were the methods' names chance.
+"""A permutation test of two rankings, which needs no variance.
 
-Where one method is perfect and the other constant, the estimated variance of the difference is 0 and z is not
-defined. Instead each sample's ranks by the two methods, within its test part, change places or not, by a coin. If it
-makes no difference which method ranked a sample, the true difference is one of these, and p, the share of differences
-at least as far from 0, keeps its level for any number of samples.
+If one method is perfect and the other constant, the estimated variance of the difference is 0 and z is not
+defined. Instead, each sample's ranks by the two methods, within its test set, are exchanged or not, at random. If it
+makes no difference which method ranked a sample, the observed difference is one of these, and p, the share of
+differences at least as far from 0, keeps its level for any number of samples.
 
 References
 ----------
@@ -22,7 +22,7 @@ from seqkern.evaluation.bootstrap import CELLS, Sample
 from seqkern.evaluation.ranking import as_binary
 
 CLOSE = 1e-9
-"""Differences that are less by this count as equal, in favour of no difference."""
+"""Smaller differences count as equal, in favour of no difference."""
 
 
 def exchange_test(
@@ -35,27 +35,27 @@ def exchange_test(
     seed: int = 0,
     folds: npt.ArrayLike | None = None,
 ) -> float:
-    """Return the two-sided p of the difference of two decisions' scores by exchange of their ranks.
+    """Return the two-sided p of the difference of two scores, by exchanging ranks.
 
     Parameters
     ----------
     labels : array_like, shape (n,)
         Positive where greater than zero.
     first, second : array_like of float, shape (n,)
-        Decisions of two methods; higher means positive.
+        Decision values of two methods; higher means positive.
     score : str, default "auc"
         ``auc``, ``average_precision``, or ``roc`` with a number, such as ``roc50``.
     n_draws : int, default 4999
-        How many of the possible exchanges are drawn.
+        Number of random exchanges.
     seed : int, default 0
-        Of the draws.
+        Seed of the draws.
     folds : array_like, shape (n,), optional
-        The test part of each sample, as in `bootstrap_test`.
+        The test set of each sample, as for `bootstrap_test`.
 
     Returns
     -------
     float
-        NaN if no part holds both classes.
+        NaN if no set has both classes.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def exchange_test(
     other_values = as_binary(labels, second)[1]
     folds = np.zeros(len(positive), dtype=np.int64) if folds is None else np.asarray(folds)
     own, other = (_ranks(decisions, folds) for decisions in (values, other_values))
-    # every sample stands twice: with a method's own rank, and with the other's; a coin says which of them counts
+    # every sample is included twice, with each method's rank; a coin decides which one counts
     pair = [np.concatenate(ranks) for ranks in ((own, other), (other, own))]
     sample = Sample(np.tile(positive, 2), pair, score, np.tile(folds, 2))
     if not sample.parts:
@@ -96,7 +96,7 @@ def _difference(sample: Sample, stay: npt.NDArray[Any]) -> npt.NDArray[np.float6
 
 
 def _ranks(values: npt.NDArray[np.float64], folds: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Return mid-ranks within each test part."""
+    """Return mid-ranks within each test set."""
     ranks = np.empty(len(values))
     for fold in np.unique(folds):
         rows = folds == fold

@@ -1,10 +1,10 @@
-"""Scores of how well decisions put positives before negatives: ROC curves and what is read off them.
+"""Scores of how well decision values rank positives above negatives: ROC curves and related scores.
 
-A label is positive where it is greater than zero (0/1, −1/1 and truth values all do), and a higher decision
-means positive. P and N are the numbers of positives and negatives. Where the labels hold one class only a
-score is not defined and NaN, without a warning.
+A label is positive if it is greater than zero (0/1, −1/1 and booleans all work), and a higher decision
+value means positive. P and N are the numbers of positives and negatives. If there is only one class, a
+score is undefined and NaN, without a warning.
 
-Curve, area and average precision equal scikit-learn's to the last bit, whose import alone takes longer than most
+Curve, area and average precision equal scikit-learn's to the last bit; importing it takes longer than most
 evaluations.
 """
 
@@ -49,7 +49,7 @@ class PrecisionRecall(NamedTuple):
 
 
 class MeanRoc(NamedTuple):
-    """The mean of ROC curves: true positive rates and their spread on a grid of false positive rates.
+    """The mean of ROC curves: true positive rates and their standard deviation on a grid of false positive rates.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class MeanRoc(NamedTuple):
 
 
 class WorkingPoint(NamedTuple):
-    """A threshold (positive is what scores at least as high) and the rates that it gives.
+    """A threshold (values at least as high are positive) and the resulting rates.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def as_binary(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> tuple[npt.NDAr
     Returns
     -------
     positive : ndarray of bool, shape (n,)
-        Which labels are.
+        Which labels are positive.
     decisions : ndarray of float64, shape (n,)
         Finite.
 
@@ -108,19 +108,19 @@ def as_binary(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> tuple[npt.NDAr
     for name, values in (("label", positive), ("decision", decisions)):
         bad = np.flatnonzero(~np.isfinite(values))
         if len(bad):
-            raise LabelError(f"{name} {bad[0] + 1} of {len(values)} is not a finite number", remedy="leave it out")
+            raise LabelError(f"{name} {bad[0] + 1} of {len(values)} is not a finite number", remedy="remove it")
     return positive > 0, decisions
 
 
 def _both(positive: npt.NDArray[np.bool_]) -> bool:
-    """Return whether both classes are there."""
+    """Return whether both classes are present."""
     return bool(positive.any()) and not bool(positive.all())
 
 
 def _counts(
     positive: npt.NDArray[np.bool_], decisions: npt.NDArray[np.float64]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the numbers of false and of true positives at each distinct decision, and these, from the highest down."""
+    """Return the numbers of false and true positives at each distinct decision value, and these, descending."""
     order = np.argsort(-decisions, kind="stable")
     ordered = decisions[order]
     last = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
@@ -141,7 +141,7 @@ def roc_curve(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> Roc:
     Returns
     -------
     Roc
-        Corners on a straight line between two others are left out. Two NaN if the labels hold one class only.
+        Corners on a straight line between two others are omitted. Two NaN if there is only one class.
 
     Raises
     ------
@@ -203,7 +203,7 @@ def precision_recall_curve(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> P
 
 
 def roc_auc(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> float:
-    """Return the area under the ROC curve: the share of (positive, negative) pairs in order, ties count ½.
+    """Return the area under the ROC curve: the share of (positive, negative) pairs in the right order, ties counting ½.
 
     Parameters
     ----------
@@ -234,8 +234,8 @@ def roc_auc(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> float:
 def roc_n(labels: npt.ArrayLike, decisions: npt.ArrayLike, n: int = 50) -> float:
     """Return ROC-n = (1/(nP)) Σ_{i≤n} TP_i, the area under the ROC curve up to the n-th false positive.
 
-    TP_i is the number of positives ahead of the i-th negative, n at most N. Among q negatives and p positives
-    with equal decisions, the j-th negative has p·j/(q+1) of these positives ahead of it: the mean over all
+    TP_i is the number of positives ranked above the i-th negative, n at most N. Among q negatives and p positives
+    with equal decision values, the j-th negative has p·j/(q+1) of these positives above it: the mean over all
     orders. With n = N it is the AUC.
 
     Parameters
@@ -245,7 +245,7 @@ def roc_n(labels: npt.ArrayLike, decisions: npt.ArrayLike, n: int = 50) -> float
     decisions : array_like of float, shape (n_samples,)
         A higher decision means positive.
     n : int, default 50
-        Number of false positives up to which the area is taken.
+        Number of false positives up to which the area is computed.
 
     Returns
     -------
@@ -292,7 +292,7 @@ def median_rfp(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> float:
     Returns
     -------
     float
-        From 0, the best, to 1; NaN if the labels hold one class only.
+        From 0, the best, to 1; NaN if there is only one class.
 
     Raises
     ------
@@ -351,7 +351,7 @@ def average_precision(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> float:
 
 
 def specificity_at_sensitivity(labels: npt.ArrayLike, decisions: npt.ArrayLike, sensitivity: float) -> WorkingPoint:
-    """Return the highest threshold that finds at least a share `sensitivity` of the positives, and its rates.
+    """Return the highest threshold with at least a given sensitivity, and its rates.
 
     Parameters
     ----------
@@ -382,7 +382,7 @@ def specificity_at_sensitivity(labels: npt.ArrayLike, decisions: npt.ArrayLike, 
     if not _both(positive):
         return WorkingPoint(math.nan, math.nan, math.nan)
     ranked = np.sort(decisions[positive])[::-1]
-    # the guard keeps 0.7 · 10 from asking for an eighth positive
+    # the tolerance keeps 0.7 · 10 from requiring an eighth positive
     wanted = max(1, math.ceil(sensitivity * len(ranked) - 1e-9))
     threshold = ranked[min(wanted, len(ranked)) - 1]
     return WorkingPoint(
@@ -393,7 +393,7 @@ def specificity_at_sensitivity(labels: npt.ArrayLike, decisions: npt.ArrayLike, 
 
 
 def sensitivity(labels: npt.ArrayLike, decisions: npt.ArrayLike, threshold: float = 0.0) -> float:
-    """Return the share of positives with a decision above the threshold.
+    """Return the share of positives with a decision value above the threshold.
 
     Parameters
     ----------
@@ -402,7 +402,7 @@ def sensitivity(labels: npt.ArrayLike, decisions: npt.ArrayLike, threshold: floa
     decisions : array_like of float, shape (n,)
         Decision values, or predicted classes.
     threshold : float, default 0
-        A sample is predicted to be positive where its decision is above.
+        Samples above it are predicted to be positive.
 
     Returns
     -------
@@ -424,7 +424,7 @@ def sensitivity(labels: npt.ArrayLike, decisions: npt.ArrayLike, threshold: floa
 
 
 def specificity(labels: npt.ArrayLike, decisions: npt.ArrayLike, threshold: float = 0.0) -> float:
-    """Return the share of negatives with a decision not above the threshold.
+    """Return the share of negatives with a decision value not above the threshold.
 
     Parameters
     ----------
@@ -433,7 +433,7 @@ def specificity(labels: npt.ArrayLike, decisions: npt.ArrayLike, threshold: floa
     decisions : array_like of float, shape (n,)
         Decision values, or predicted classes.
     threshold : float, default 0
-        A sample is predicted to be positive where its decision is above.
+        Samples above it are predicted to be positive.
 
     Returns
     -------
@@ -460,15 +460,15 @@ def mean_roc_curve(curves: Iterable[Sequence[npt.NDArray[np.float64]]], n_grid: 
     Parameters
     ----------
     curves : iterable of Roc or (false, true)
-        Undefined curves are left out.
+        Undefined curves are ignored.
     n_grid : int, default 101
         Number of grid points from 0 to 1.
 
     Returns
     -------
     MeanRoc
-        Between corners a curve is a straight line; where it rises at one false positive rate its upper end
-        counts. NaN without a curve; `sd` is NaN below two.
+        Curves are straight lines between corners; at a vertical step the upper end
+        counts. NaN without a curve; `sd` is NaN for fewer than two.
 
     References
     ----------

@@ -1,6 +1,6 @@
-"""Whether probabilities are true: of samples with a probability near p, the share p should be positive.
+"""Reliability of probabilities: among samples with a probability near p, the share p should be positive.
 
-Not scikit-learn's `calibration_curve`: where probabilities are equal, its quantile bins may differ much in size, and it
+Not scikit-learn's `calibration_curve`: if probabilities are equal, its quantile bins may differ much in size, and it
 does not return the numbers of samples, which the intervals need.
 """
 
@@ -14,16 +14,16 @@ from seqkern.evaluation.wilson import wilson_interval
 
 
 class Bin(NamedTuple):
-    """Samples with probabilities near one another.
+    """Samples with similar probabilities.
 
     Attributes
     ----------
     n : int
-        How many there are.
+        Their number.
     predicted : float
         Their mean probability.
     observed : float
-        The share of them that is positive.
+        The share of positives.
     low, high : float
         Wilson's 95 % interval of that share.
 
@@ -51,13 +51,13 @@ def reliability(labels: ArrayLike, probabilities: ArrayLike, bins: int = 10) -> 
     probabilities : array_like of float, shape (n,)
         Of the positive class.
     bins : int, default 10
-        Wanted; each has about as many samples as the others, and samples with equal probabilities stay together, so
-        that there may be fewer.
+        Requested number; each bin has about as many samples as the others, and samples with equal probabilities stay
+        together, so there may be fewer bins.
 
     Returns
     -------
     list of Bin
-        By rising probability; empty without samples.
+        In order of probability; empty without samples.
 
     Examples
     --------

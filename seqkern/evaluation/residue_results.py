@@ -1,7 +1,7 @@
-"""Tables about the residues of whole chains, beside those of samples that every method has.
+"""Tables about the residues of whole chains, in addition to those for all kinds of samples.
 
-``states.txt`` shows each tested chain with its true and predicted states, ``segments.tsv`` how long segments are,
-``termini.tsv`` how much is right by the distance to an end of the chain.
+``states.txt`` has each tested chain with its true and predicted states, ``segments.tsv`` the segment lengths,
+``termini.tsv`` the accuracy by distance to an end of the chain.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ SEGMENT_COLUMNS = ("task", "split", "state", "length", "true", "predicted")
 TERMINUS_COLUMNS = ("task", "split", "distance", "n", "right")
 NOT_JUDGED = "?"
 STATES_HEAD = (
-    "# A chain has five lines: >chain, task and split; its letters; true states; predicted states; confidence 0 to 9: "
-    "{confidence}. " + NOT_JUDGED + " is a residue that was not tested.\n"
+    "# A chain has five lines: >chain, task and split; residues; true states; predicted states; confidence 0 to 9: "
+    "{confidence}. " + NOT_JUDGED + " marks a residue that was not tested.\n"
 )
 CONFIDENCE = {
-    True: "ten times the difference between the probabilities of the predicted and the next state",
-    False: "the tenth of the residues of the test part, by the margin of the decision",
+    True: "ten times the difference between the two highest state probabilities",
+    False: "decile of the margin of the decision among the residues of the test set",
 }
 JUDGED_KINDS = ("binary", "multiclass")
 
 
 class ChainStates(NamedTuple):
-    """A chain of ``states.txt``: lines of one letter for each residue, `NOT_JUDGED` where it was not tested.
+    """A chain of ``states.txt``: lines of one letter for each residue, `NOT_JUDGED` if it was not tested.
 
     Examples
     --------
@@ -63,23 +63,23 @@ class ChainStates(NamedTuple):
 def residue_scores(
     residues: Residues | None, rows: npt.NDArray[np.int64], labels: Labels, predicted: npt.ArrayLike
 ) -> dict[str, float]:
-    """Return the scores of a test part whose samples are residues.
+    """Return the scores of a test set whose samples are residues.
 
     Parameters
     ----------
     residues : Residues or None
-        Of all samples of the data set.
+        All residues of the data set.
     rows : ndarray of int, shape (n,)
-        The samples of the test part.
+        The samples of the test set.
     labels : Labels
-        Of the test part.
+        Labels of the test set.
     predicted : array_like, shape (n,)
-        What the solver predicts.
+        The solver's predictions.
 
     Returns
     -------
     dict of str to float
-        As `state_scores`; empty where there are no states to be predicted.
+        As from `state_scores`; empty without states to predict.
     """
     if residues is None or labels.kind not in JUDGED_KINDS:
         return {}
@@ -88,7 +88,7 @@ def residue_scores(
 
 
 def state_letters(classes: Sequence[str]) -> list[str]:
-    """Return one letter for each class: its name, or of a longer one a letter of it that no other has.
+    """Return one letter for each class: its name, or for longer names a unique letter from it.
 
     Parameters
     ----------
@@ -114,16 +114,16 @@ def state_letters(classes: Sequence[str]) -> list[str]:
 
 
 def write_residue_results(folder: Path, dataset: Dataset, results: Sequence[FoldResult]) -> None:
-    """Write ``states.txt``, ``segments.tsv`` and ``termini.tsv``; with their heads alone where no task has states.
+    """Write ``states.txt``, ``segments.tsv`` and ``termini.tsv``; only the header where no task has states.
 
     Parameters
     ----------
     folder : Path
         Gets the three files.
     dataset : Dataset
-        What was evaluated, with its residues.
+        The evaluated data set, with its residues.
     results : sequence of FoldResult
-        Of all folds of all tasks.
+        For all folds of all tasks.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def write_residue_results(folder: Path, dataset: Dataset, results: Sequence[Fold
 
 
 class _Part:
-    """The residues of one test part in the order of chains and places."""
+    """The residues of one test set in the order of chains and places."""
 
     def __init__(self, residues: Residues, classes: Sequence[str], decisions: Sequence[Row]) -> None:
         order = np.lexsort((residues.place, residues.record))
@@ -180,7 +180,7 @@ class _Part:
             yield head, chains.string(record), *(line.tobytes().decode("latin-1") for line in lines)
 
     def segments(self) -> Iterator[tuple[str, str, str, int, int, int]]:
-        """Yield how many true and predicted segments there are of each state and length."""
+        """Yield the numbers of true and predicted segments of each state and length."""
         place = self.residues.record, self.residues.place
         counts = []
         for states in (self.true, self.predicted):
@@ -196,7 +196,7 @@ class _Part:
             yield self.task, self.split, self.classes[state], int(length), *there
 
     def termini(self) -> Iterator[tuple[str, str, int, int, int]]:
-        """Yield how many residues there are at each distance from the nearer end of their chain, and are right."""
+        """Yield the numbers of residues, and of correct ones, at each distance from the nearer end of their chain."""
         distance = self.residues.to_terminus()
         n, right = np.bincount(distance), np.bincount(distance, self.true == self.predicted)
         for far in np.flatnonzero(n):
@@ -209,7 +209,7 @@ def read_states(path: PathLike) -> list[ChainStates]:
     Parameters
     ----------
     path : path-like
-        What `write_residue_results` wrote.
+        A file of `write_residue_results`.
 
     Returns
     -------
@@ -218,14 +218,16 @@ def read_states(path: PathLike) -> list[ChainStates]:
     Raises
     ------
     FileError
-        If it cannot be read, or its lines are not those of chains.
+        If it cannot be read, or does not contain chains.
     """
-    lines = read_utf8(path, remedy="make it again").split("\n")
+    lines = read_utf8(path, remedy="create it again").split("\n")
     chains = []
     for i in range(1, len(lines) - 1, 5):
         head, *rows = lines[i : i + 5]
         cells = head.removeprefix(">").split("\t")
         if len(cells) != 3 or len(rows) != 4 or len({len(row) for row in rows}) != 1:
-            raise FileError(f"line {i + 1} does not begin five lines of a chain", file=path, remedy="make it again")
+            raise FileError(
+                f"line {i + 1} does not start the five lines of a chain", file=path, remedy="create it again"
+            )
         chains.append(ChainStates(cells[1], cells[2], cells[0], *rows))
     return chains

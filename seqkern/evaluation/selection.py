@@ -1,7 +1,7 @@
-"""The inner loop: choose a solver's hyperparameters, and one of several kernels, on a training part alone.
+"""The inner loop: choose a solver's hyperparameters, and one of several kernels, on a training set only.
 
-Kernel values come from a function of row numbers, so that a kernel that learns from data is fitted anew on
-each inner training part, and nothing outside the training part can be reached.
+Kernel values come from a function of row numbers, so that a kernel with fitting is fitted on
+each inner training set, and nothing outside the training set is accessible.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from seqkern.folds.splitters import deal
 from seqkern.sequences.labels import Labels
 
 Pair = Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[Any]], tuple[Any, Any]]
-"""``pair(train, test, y_train)`` returns what a solver trains on, and what it decides about."""
+"""``pair(train, test, y_train)`` returns the input of a solver for training and for testing."""
 MakeSolver = Callable[[dict[str, Any], str], Any]
-"""``make_solver(spec, kind)`` returns a new solver; what it has besides `fit` depends on the kind of labels."""
+"""``make_solver(spec, kind)`` returns a new solver; its methods besides `fit` depend on the kind of labels."""
 Measure = Callable[[npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[Any]], float]
-"""A score of labels, decisions and predictions; more is better."""
+"""A score of labels, decision values and predictions; larger is better."""
 
 AUTO = {"binary": "auc", "multiclass": "macro_auc", "real": "r2"}
 
 
 def _on_decisions(function: Callable[..., float]) -> Measure:
-    """Return the measure that looks at decisions."""
+    """Return the measure as a function of decision values."""
     return lambda y, decisions, predicted: function(y, decisions)
 
 
 def _on_predictions(function: Callable[..., float]) -> Measure:
-    """Return the measure that looks at predictions."""
+    """Return the measure as a function of predictions."""
     return lambda y, decisions, predicted: function(y, predicted)
 
 
@@ -47,7 +47,7 @@ _CLASSES: dict[str, Measure] = {
     "mcc": _on_predictions(metrics.matthews_correlation),
     "accuracy": _on_predictions(metrics.accuracy),
 }
-# for each kind of labels: name → function of (labels, decisions, predictions); more is better
+# for each kind of labels: name → function of (labels, decisions, predictions); larger is better
 METRICS: dict[str, dict[str, Measure]] = {
     "binary": {
         "auc": _on_decisions(ranking.roc_auc),
@@ -58,7 +58,7 @@ METRICS: dict[str, dict[str, Measure]] = {
         "auc": _MACRO_AUC,
         "macro_auc": _MACRO_AUC,
         **_CLASSES,
-        # what accuracy is called where the classes are three or eight states of residues
+        # other names of accuracy for three or eight states of residues
         "q3": _CLASSES["accuracy"],
         "q8": _CLASSES["accuracy"],
     },
@@ -67,7 +67,7 @@ METRICS: dict[str, dict[str, Measure]] = {
         "rmse": lambda y, decisions, predicted: -metrics.rmse(y, predicted),
     },
 }
-# A ranking says nothing of the threshold: of solvers that rank equally well, one may put everything in one class.
+# A ranking is independent of the threshold: of solvers with equal rankings, one may put everything in one class.
 TIES: dict[str, tuple[str, ...]] = {
     "binary": ("auc", "balanced_accuracy"),
     "multiclass": ("macro_auc", "balanced_accuracy"),
@@ -76,12 +76,12 @@ TIES: dict[str, tuple[str, ...]] = {
 
 
 DIGITS = 12
-"""Mean scores are compared after rounding to so many."""
+"""Number of digits to which mean scores are rounded for comparison."""
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What the inner loop chose.
+    """The choice of the inner loop.
 
     Attributes
     ----------
@@ -90,17 +90,17 @@ class Choice:
     spec : dict
         The chosen solver specification.
     score : float
-        Their mean over the inner folds; NaN where there was one candidate only and nothing to choose.
+        Their mean score over the inner folds; NaN if there was only one candidate.
     candidates : list of (str, dict)
-        All that were compared: the name of a kernel and a solver specification.
+        All candidates: the name of a kernel and a solver specification.
     scores : ndarray of float64, shape (n_candidates, n_folds)
-        The score of each on each inner fold; no columns where there was nothing to choose.
+        The score of each on each inner fold; no columns if there was nothing to choose.
     not_converged : int
-        How many of the fits of the inner folds, and of those within them, did not converge.
+        Number of fits of the inner folds, including nested ones, that did not converge.
     n_fits : int
-        How many fits of the inner folds there were.
+        Number of fits of the inner folds.
     worst_gap : float or None
-        The largest gap of those that did not converge, or within which a fit did not.
+        The largest gap among those that did not converge, including nested fits.
 
     Examples
     --------
@@ -122,12 +122,12 @@ class Choice:
 
     @property
     def place(self) -> int:
-        """Where among the candidates the chosen one is."""
+        """The index of the chosen candidate."""
         return self.candidates.index((self.kernel, self.spec))
 
 
 RULES = ("best", "one_standard_error")
-"""How one is chosen by the scores: see `select`."""
+"""The rule of choice: see `select`."""
 
 
 def select(
@@ -142,40 +142,40 @@ def select(
     groups: npt.ArrayLike | None = None,
     rule: str = "best",
 ) -> Choice:
-    """Choose among kernels and solver specifications by cross-validation within a training part.
+    """Choose among kernels and solver specifications by cross-validation within a training set.
 
-    Inner folds are stratified, and keep groups together where there are any. A class with fewer members (or
-    groups) than `folds` lowers their number, to two at least. An inner fold is left out where a class is
-    missing so that it cannot be trained on or scored. Equal scores are told apart by the metrics of `TIES`, in
-    order; then the simplest candidate wins: the one whose solver has the least `complexity`, then the first.
+    Inner folds are stratified, and keep groups together if there are any. A class with fewer members (or
+    groups) than `folds` reduces their number, to at least two. An inner fold is skipped if a missing class
+    prevents training or scoring. Ties are broken by the metrics of `TIES`, in
+    order; then the simplest candidate wins: the one whose solver has the smallest `complexity`, then the first.
 
-    The rule ``one_standard_error`` (Breiman et al., Classification and Regression Trees, 1984) gives up a little of
-    the score for simplicity: of those with the best one's kernel whose mean is less than one standard error below
-    the best mean, the simplest is chosen. The standard error is that of the best one's mean over the inner folds.
+    The rule ``one_standard_error`` (Breiman et al., Classification and Regression Trees, 1984) accepts a slightly lower
+    score for simplicity: of the candidates with the best one's kernel and a mean less than one standard error below
+    the best mean, the simplest is chosen. The standard error is that of the best mean over the inner folds.
 
     Parameters
     ----------
     pairs : mapping of str to callable
         For each kernel, ``pair(train, valid, y_train)`` returns ``(K_train, K_valid)``: kernel values of the
         inner training rows among themselves and of the validation rows against them, or an Implicit of each. Rows
-        count within the training part.
+        are indices into the training set.
     labels : Labels
-        Of the training part.
+        Labels of the training set.
     candidates : sequence of (str, dict), or sequence of dict
-        The name of a kernel and a specification for `make_solver`; a specification alone is tried with every kernel.
+        The name of a kernel and a specification for `make_solver`; a bare specification is tried with every kernel.
     make_solver : callable
         ``make_solver(spec, kind)`` returns a new solver.
     folds : int, default 3
-        How many inner folds, at most.
+        Maximum number of inner folds.
     metric : str, default "auto"
         ``auto`` is auc (several classes: macro_auc, real labels: r2); else one of `METRICS` for the labels.
     seed : int, default 0
-        Of the folds.
+        Seed of the folds.
     groups : array_like, shape (n,), optional
-        Samples to keep together share a group, by default `labels.groups`; solvers that divide their training part get
-        them too.
+        Samples to keep together share a group; default: `labels.groups`; solvers that split their training set also
+        get them.
     rule : {"best", "one_standard_error"}
-        Whether the best mean score decides, or a little of it is given up for simplicity.
+        The rule of choice.
 
     Returns
     -------
@@ -184,9 +184,9 @@ def select(
     Raises
     ------
     ParameterError
-        If there is no kernel or no specification, or the metric does not suit the labels.
+        If there is no kernel or no specification, or the metric does not match the labels.
     FoldError
-        If a class has one member (or group) only, or no inner fold can be scored.
+        If a class has only one member (or group), or no inner fold can be scored.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def select(
     groups = labels.groups if groups is None else groups
     parts = list(inner_folds(labels, folds, seed, groups))
     sizes = [make_solver(spec, labels.kind).complexity() for _, spec in candidates]
-    # from the simplest on: a solver may begin where the one before it ended
+    # from the simplest on: a solver may start from the previous solution
     order = sorted(range(len(candidates)), key=lambda c: sizes[c])
     scores, not_converged = np.full((len(measures), len(candidates), len(parts)), np.nan), 0
     n_fits = 0
@@ -225,7 +225,7 @@ def select(
             own = [c for c in order if candidates[c][0] == name]
             if not own:
                 continue
-            K_train = K_valid = solver = None  # before there are the next ones
+            K_train = K_valid = solver = None  # frees memory before the next ones
             K_train, K_valid = pair(train, valid, y[train])
             for c in own:
                 solver = make_solver(candidates[c][1], labels.kind).fit_after(solver, K_train, y[train], own_groups)
@@ -239,11 +239,12 @@ def select(
     usable = ~np.isnan(scores[0]).any(axis=0)
     if not usable.any():
         raise FoldError(
-            "no inner fold can be scored", remedy="give more units, fewer inner folds or another inner metric"
+            "no inner fold can be scored",
+            remedy="give more samples, reduce the inner folds, or choose another inner metric",
         )
     scores = scores[:, :, usable]
     means = scores.mean(axis=2)
-    # scores that differ by rounding errors only are equal, and so are all where a metric is not defined
+    # scores that differ only by rounding errors are equal, and so are all if a metric is undefined
     ranks = -np.nan_to_num(means).round(DIGITS)
     best = min(range(len(candidates)), key=lambda c: (*ranks[:, c], sizes[c], c))
     if rule == "one_standard_error":
@@ -263,7 +264,7 @@ def standard_error(scores: npt.NDArray[np.float64]) -> float:
     Returns
     -------
     float
-        0 of one alone.
+        0 for a single score.
     """
     return float(np.std(scores, ddof=1) / math.sqrt(len(scores))) if len(scores) > 1 else 0.0
 
@@ -275,7 +276,7 @@ def _simplest(
     sizes: Sequence[Any],
     error: float,
 ) -> int:
-    """Return the simplest candidate with the best one's kernel whose mean score is within `error` of the best."""
+    """Return the simplest candidate with the best one's kernel and a mean score within `error` of the best."""
     within = [
         c
         for c, (kernel, _) in enumerate(candidates)
@@ -287,7 +288,7 @@ def _simplest(
 def _with_kernels(
     candidates: Sequence[Candidate] | Sequence[dict[str, Any]], kernels: Sequence[str]
 ) -> list[Candidate]:
-    """Return candidates as pairs of a kernel's name and a specification; the specifications of one kernel together."""
+    """Return candidates as pairs of a kernel's name and a specification, grouped by kernel."""
     listed: list[Any] = list(candidates)
     if all(isinstance(candidate, dict) for candidate in listed):
         return [(kernel, spec) for kernel in kernels for spec in listed]
@@ -305,30 +306,30 @@ def _decided(solver: Any, K: Any, kind: str) -> tuple[npt.NDArray[np.float64], n
 def inner_folds(
     labels: Labels, folds: int, seed: int, groups: npt.ArrayLike | None = None
 ) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-    """Return the inner folds of a training part.
+    """Return the inner folds of a training set.
 
-    Folds whose training part lacks a class are left out.
+    Folds whose training set lacks a class are skipped.
 
     Parameters
     ----------
     labels : Labels
-        Of the n samples of the training part.
+        Labels of the n samples of the training set.
     folds : int
-        How many, at most: a class with fewer members (or groups) lowers their number.
+        Maximum number: a class with fewer members (or groups) reduces it.
     seed : int
-        Of the division.
+        Seed of the split.
     groups : array_like, shape (n,), optional
         Samples of one group stay in one fold.
 
     Yields
     ------
     train, valid : ndarray of int64
-        Rows within the training part.
+        Rows within the training set.
 
     Raises
     ------
     FoldError
-        If a class has one member (or group) only.
+        If a class has only one member (or group).
     """
     y = np.zeros(len(labels), dtype=np.int64) if labels.kind == "real" else labels.y
     groups = np.arange(len(y)) if groups is None else np.unique(groups, return_inverse=True)[1]
@@ -336,8 +337,8 @@ def inner_folds(
     rarest = min(len(np.unique(groups[y == c])) for c in classes)
     if rarest < 2:
         raise FoldError(
-            "a class of the training part has one unit (or group) only, and hyperparameters are to be chosen",
-            remedy="give more units, or one value for each parameter of the solver",
+            "a class of the training set has only one sample (or group), so hyperparameters cannot be chosen",
+            remedy="give more samples, or one value for each parameter of the solver",
         )
     k = min(folds, rarest)
     fold = deal(y, k, seed, groups)
@@ -348,7 +349,7 @@ def inner_folds(
 
 
 def _metric(name: str, kind: str) -> Measure:
-    """Return the scoring function; ParameterError for a name that does not suit the kind of labels."""
+    """Return the scoring function; ParameterError for a name that does not match the kind of labels."""
     known = METRICS[kind]
     name = AUTO[kind] if name == "auto" else name
     if name not in known:

@@ -1,8 +1,8 @@
-"""The inflated score that features chosen on all samples, the test parts among them, would seem to have.
+"""The inflated score of features selected on all samples, including the test sets.
 
-What a solver selects on training and test part together is given to the same solver, trained on the training part and
-tested on the test part. The difference to the honest score is the selection bias; such numbers are shown as a warning
-only (Ambroise & McLachlan, PNAS 99, 2002).
+Features selected on training and test set together are given to the same solver, trained on the training set and
+tested on the test set. The difference to the honest score is the selection bias; such numbers are reported only as a
+warning (Ambroise & McLachlan, PNAS 99, 2002).
 """
 
 import warnings
@@ -26,31 +26,31 @@ def biased_scores(
     test: npt.NDArray[np.int64],
     threshold: float | None = None,
 ) -> dict[str, float]:
-    """Return the metrics of one fold whose features were chosen with a look at the test part.
+    """Return the metrics of one fold with features selected on the test data.
 
     Parameters
     ----------
     honest : Solver
-        Fitted on the training part; what it chose there by itself is kept.
+        Fitted on the training set; its other choices are kept.
     parts : pair of ndarray or csr_array
-        The feature vectors of the training and of the test part.
+        The feature vectors of the training and of the test set.
     y : pair of ndarray
-        Their labels, as solvers take them.
+        Their labels, in the form for solvers.
     labels : Labels
-        Of all samples.
+        Labels of all samples.
     test : ndarray of int64
-        The rows of the test part among them.
+        The rows of the test set.
     threshold : float, optional
-        The decision above which a sample was predicted to be positive, where that is not what `honest` predicts.
+        The decision threshold of the positive class, if it differs from that of `honest`.
 
     Returns
     -------
     dict of str to float
-        ``n_features``, then what `seqkern.evaluation.metrics.scores` gives.
+        ``n_features``, then the scores of `seqkern.evaluation.metrics.scores`.
     """
     F_train, F_test = parts
     both = vstack(parts, format="csr") if issparse(F_train) else np.vstack(parts)
-    # the honest fits of the same solver say what there is to say
+    # warnings were already given by the honest fits of the same solver
     with ignoring_unconverged(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantColumnWarning)
         columns = honest.with_chosen_parameters().fit(both, np.concatenate(y)).selected_columns()

@@ -1,14 +1,14 @@
-"""Two methods on one task: which test the shape of the folds allows, and what it finds.
+"""Two methods on one task: the test that the folds allow, and its result.
 
-One test part, or folds that test each sample once: DeLong's test of the AUC within test parts, McNemar's of the
-classes, the bootstrap for other scores of a ranking, and the signed-rank test of the errors of predicted numbers. Where
-z is not defined, since the estimated variance of an existing difference is 0, ranks are exchanged instead. Five times
-two halves: Alpaydin's F, of any score. Where test parts overlap in another way, or are too small, there is no valid
-test, and none is made (`PairedDecisions.untestable`): a paired t-test over resamples would find differences that are
-not there, and so would a test of the decisions of leave-one-out.
+One test set, or folds that test each sample once: DeLong's test of the AUC within test sets, McNemar's of the
+classes, the bootstrap for other ranking scores, and the signed-rank test of the errors of predicted numbers. If
+z is undefined because the estimated variance of a nonzero difference is 0, ranks are exchanged instead. Five times
+two halves: Alpaydin's F, for any score. If test sets overlap in another way, or are too small, there is no valid
+test, and none is made (`PairedDecisions.untestable`): a paired t-test over resamples would find spurious
+differences, and so would a test of leave-one-out decisions.
 
-Over the folds of a cross-validation each p is that of the classifiers that were trained. It leaves out how they would
-vary with other training parts, and can be somewhat too small.
+Over the folds of a cross-validation, each p is that of the trained classifiers. It does not include
+variation between training sets, and can be somewhat too small.
 """
 
 import math
@@ -36,35 +36,35 @@ TESTS = {
     "multiclass": {"accuracy": "mcnemar"},
     "real": {"absolute_error": "signed_rank"},
 }
-"""By kind of labels, the metrics for which there is a test on samples that are tested once, and its name."""
+"""By kind of labels, the metrics with a test on samples tested once, and its name."""
 CLEAR_HALVES = 9
-"""Of ten halves on which one method must be ahead for F to say that it is better, not only that they differ."""
+"""Number of the ten halves on which one method must be ahead for F to say that it is better, not only different."""
 
 
 class PairTest(NamedTuple):
-    """Two methods, the test that compared them, and what it found.
+    """Two methods, the test that compared them, and its result.
 
     Attributes
     ----------
     first, second : hashable
         The methods.
     test : str
-        ``delong``, ``mcnemar``, ``bootstrap``, ``signed_rank`` or ``five_by_two_f``; ``exchange`` in the place of the
-        first and the third where the estimated variance is 0.
+        ``delong``, ``mcnemar``, ``bootstrap``, ``signed_rank`` or ``five_by_two_f``; ``exchange`` instead of
+        the first and the third if the estimated variance is 0.
     units, left_out : int
-        Test samples compared, and those that one of the methods lacks.
+        Number of test samples compared, and of those that one of the methods lacks.
     value, other_value : float
-        Of the metric; the medians of the errors where their ranks are tested.
+        Values of the metric; the medians of the errors if their ranks are tested.
     difference, low, high : float
-        First − second, and its 95 % interval where the test has one.
+        First − second, and its 95 % interval if the test has one.
     lead : int
-        1 where the first method is ahead in what is tested, −1 where the second is, else 0.
+        1 if the first method is ahead in the tested quantity, −1 if the second is, else 0.
     wins, ties, losses : int or None
-        Samples, or halves of 5×2cv, on which the first method is better; of tests that count them.
+        Samples, or halves of 5×2cv, on which the first method is better; for tests that count them.
     statistic, p, p_holm : float
-        What the test found, and p corrected for the number of pairs.
+        Result of the test, and p corrected for the number of pairs.
     mean, other_mean : float
-        Of the errors where their ranks are tested, else NaN.
+        For errors whose ranks are tested, else NaN.
 
     Examples
     --------
@@ -99,11 +99,11 @@ class PairTest(NamedTuple):
 
     @property
     def directed(self) -> bool:
-        """Whether the test says which method is better: F only says that the ten differences are not all chance."""
+        """Whether the test shows which method is better: F only shows that the ten differences are not all chance."""
         return self.test != "five_by_two_f" or max(self.wins or 0, self.losses or 0) >= CLEAR_HALVES
 
     def turned(self) -> "PairTest":
-        """Return the same with the methods' places changed."""
+        """Return the same result with the methods swapped."""
         z = self.test in ("delong", "bootstrap")
         return self._replace(
             first=self.second,
@@ -123,7 +123,7 @@ class PairTest(NamedTuple):
 
 
 def metrics_with_test(paired: PairedDecisions) -> tuple[str, ...]:
-    """Return the metrics that can be compared on this task, those compared by default first; empty if none.
+    """Return the metrics that can be compared on this task, starting with the default ones; possibly empty.
 
     Parameters
     ----------
@@ -165,27 +165,27 @@ def pair_tests(
     control : hashable, optional
         One of the methods.
     seed : int, default 0
-        Of the bootstrap.
+        Seed of the bootstrap.
 
     Returns
     -------
     list of PairTest
-        Holm's correction is over all of them.
+        Holm's correction covers all of them.
 
     Raises
     ------
     ParameterError
-        For a metric that has no test here, or an unknown control.
+        For a metric without a test here, or an unknown control.
     LabelError
-        If the test parts overlap, or are too small, so that there is no valid test.
+        If the test sets overlap or are too small for a valid test.
     """
     if (paired.shape == REPEATED or metric in TESTS[paired.kind]) and (error := paired.untestable(metric)):
         raise error
     known = metrics_with_test(paired)
     if metric not in known:
         if paired.kind == "multiclass" and metric == "auc":
-            raise ParameterError("DeLong's test of the AUC is for two classes", remedy="choose accuracy")
-        raise unknown_name("metric to compare by here", metric, known)
+            raise ParameterError("DeLong's test of the AUC needs two classes", remedy="choose accuracy")
+        raise unknown_name("metric for this comparison", metric, known)
     pairs = pairs_of(paired.predicted, control)
     if paired.shape == FIVE_BY_TWO:
         found = [_five_by_two(paired, metric, higher, *pair) for pair in pairs]
@@ -213,7 +213,7 @@ def _five_by_two(paired: PairedDecisions, metric: str, higher: bool, first: Hash
 def _tested_once(
     paired: PairedDecisions, metric: str, pairs: Sequence[tuple[Hashable, Hashable]], seed: int
 ) -> list[PairTest]:
-    """Return the PairTest of a test of samples that are tested once."""
+    """Return the PairTest of samples that are tested once."""
     test = TESTS[paired.kind][metric]
     if test == "delong":
         return _delong(paired, pairs, seed)
@@ -224,13 +224,13 @@ def _tested_once(
 
 
 def _common(paired: PairedDecisions, first: Hashable, second: Hashable) -> npt.NDArray[np.bool_]:
-    """Return which rows both methods have a decision for."""
+    """Return the rows with decisions of both methods."""
     values = paired.decisions if paired.decisions else paired.predicted
     return has_value(values[first]) & has_value(values[second])
 
 
 def _delong(paired: PairedDecisions, pairs: Sequence[tuple[Hashable, Hashable]], seed: int) -> list[PairTest]:
-    """Return DeLong's PairTest: of the methods with all decisions from one covariance, of others pair by pair."""
+    """Return DeLong's PairTest: for methods with all decisions from one covariance, for others pair by pair."""
     whole = [method for method, values in paired.decisions.items() if has_value(values).all()]
     if whole:
         areas, covariance = delong_covariance(paired.labels, [paired.decisions[m] for m in whole], paired.splits)
@@ -268,7 +268,7 @@ def _ranking_test(
     quantile: float,
     seed: int,
 ) -> PairTest:
-    """Return the PairTest of a test that has a standard error, or of the exchange of ranks where that is 0."""
+    """Return the PairTest of a test with a standard error, or of the exchange of ranks if that is 0."""
     name, ends, p = TESTS[paired.kind][metric], (math.nan, math.nan), test.p
     if test.se > 0:
         ends = test.difference - quantile * test.se, test.difference + quantile * test.se
@@ -283,7 +283,7 @@ def _ranking_test(
 
 
 def _mcnemar(paired: PairedDecisions, first: Hashable, second: Hashable) -> PairTest:
-    """Return the PairTest of McNemar's mid-p test; the samples of all folds together, each tested once."""
+    """Return the PairTest of McNemar's mid-p test, with the samples of all folds, each tested once."""
     rows = _common(paired, first, second)
     labels = paired.labels[rows]
     own, other = (paired.predicted[method][rows] for method in (first, second))
@@ -305,7 +305,7 @@ def _mcnemar(paired: PairedDecisions, first: Hashable, second: Hashable) -> Pair
 
 
 def _signed_rank(paired: PairedDecisions, first: Hashable, second: Hashable) -> PairTest:
-    """Return the PairTest of the signed-rank test of absolute errors; the difference is the median of the pairs'."""
+    """Return the PairTest of the signed-rank test of absolute errors; the difference is the median over pairs."""
     rows = _common(paired, first, second)
     own, other = (np.abs(paired.predicted[method][rows] - paired.labels[rows]) for method in (first, second))
     test = signed_rank_test(own, other, higher=False)

@@ -1,7 +1,7 @@
-"""Scores of predicted states of residues: shares that are right, and how well segments overlap.
+"""Scores of predicted states of residues: accuracy, and segment overlap.
 
-A segment is a longest run of residues of one state, true or predicted. It ends at an end of its chain, and at residues
-that are not judged (masked out, without label): nothing is said across a gap, so that a helix with a hole in it is two
+A segment is a maximal run of residues with one state, true or predicted. It ends at the ends of its chain, and at
+residues that are not scored (masked, or without label): no segment spans a gap, so a helix with a gap is two
 segments. All scores are shares: 1 is perfect. Only SOV'94 can exceed it, which is why it was corrected in 1999.
 """
 
@@ -23,15 +23,15 @@ class SegmentPairs(NamedTuple):
     Attributes
     ----------
     state : ndarray of int64, shape (pairs,)
-        That both segments have.
+        State of both segments.
     chain : ndarray of int64, shape (pairs,)
-        In which both are.
+        Chain of both segments.
     true, predicted : ndarray of int64, shape (pairs,)
         Lengths of the two segments.
     overlap : ndarray of int64, shape (pairs,)
-        Residues that both hold.
+        Residues in both segments.
     alone : ndarray of int64, shape (3, segments)
-        State, chain and length of each true segment that no predicted one of its state overlaps.
+        State, chain and length of each true segment that overlaps no predicted one of its state.
 
     Examples
     --------
@@ -50,19 +50,19 @@ class SegmentPairs(NamedTuple):
 
 
 def run_starts(states: Codes, chain: Codes, place: Codes) -> Codes:
-    """Return where in the rows each segment begins.
+    """Return the row at which each segment starts.
 
     Parameters
     ----------
     states : ndarray of int, shape (n,)
         The state of each residue.
     chain, place : ndarray of int, shape (n,)
-        The chain of each residue and its place in it, in order: rows of a chain stand together, places rise.
+        The chain of each residue and its place in it, sorted by chain and place.
 
     Returns
     -------
     ndarray of int64, shape (segments,)
-        Rising.
+        Ascending.
 
     Examples
     --------
@@ -78,9 +78,9 @@ def run_starts(states: Codes, chain: Codes, place: Codes) -> Codes:
 def overlapping(true: Codes, predicted: Codes, chain: Codes, place: Codes) -> SegmentPairs:
     """Return the `SegmentPairs` of segments.
 
-    Two runs that overlap have one stretch of residues in common, and within it neither ends: so each stretch between
-    neighbouring ends, where true and predicted state agree, is one pair. That takes a number of steps proportional to
-    the residues.
+    Two runs that overlap share one stretch of residues, within which neither ends: so each stretch between
+    neighbouring ends, with equal true and predicted state, is one pair. The number of steps is proportional to
+    the number of residues.
 
     Parameters
     ----------
@@ -107,20 +107,20 @@ def overlapping(true: Codes, predicted: Codes, chain: Codes, place: Codes) -> Se
 
 
 def segment_overlap(pairs: SegmentPairs, version: str = "99") -> npt.NDArray[np.float64]:
-    """Return what each pair of segments adds to the segment overlap SOV.
+    """Return the contribution of each pair of segments to the segment overlap SOV.
 
     Parameters
     ----------
     pairs : SegmentPairs
-        As `overlapping` returns them.
+        From `overlapping`.
     version : {"94", "99"}
-        minov are the residues that both segments hold, maxov those that one of them holds. Each pair adds
+        minov is the number of residues in both segments, maxov that in at least one. Each pair contributes
         (minov + δ) / maxov times the length of the true segment. SOV'94 has
         δ = min(maxov − minov, minov, ⌊len(true) / 2⌋) and is divided by the number of residues. SOV'99 has
         δ = min(maxov − minov, minov, ⌊len(true) / 2⌋, ⌊len(predicted) / 2⌋) and is divided by the lengths of the true
         segments, each counted once for every predicted segment that it overlaps, or once if there is none. SOV'94 is
-        read as Zemla et al. and their program read it: a true segment adds once for every predicted segment that it
-        overlaps, so that cutting a helix to pieces raises it above 1. (Figure 3a of 1994 counts it with one of them.)
+        implemented as in Zemla et al. and their program: a true segment counts once for every predicted segment that it
+        overlaps, so that cutting a helix into pieces raises it above 1. (Figure 3a of 1994 counts it with one of them.)
 
     Returns
     -------
@@ -155,14 +155,14 @@ def sov(
     chain, place : array_like of int, shape (n,)
         As for `run_starts`; chains are numbered from 0.
     n_states : int
-        How many states there are, those that no residue has among them.
+        Number of states, including absent ones.
     version : {"94", "99"}
         See `segment_overlap`.
 
     Returns
     -------
     states : ndarray of float64, shape (n_states,)
-        Pooled over all segments; NaN for a state that no residue has.
+        Pooled over all segments; NaN for absent states.
     whole : float
         Pooled over all segments of all states; NaN if there are no residues.
     chains : ndarray of float64, shape (chains,)
@@ -170,7 +170,7 @@ def sov(
 
     Examples
     --------
-    A helix (0) of six residues within coil (1), predicted a residue too late:
+    A helix (0) of six residues within coil (1), predicted one residue too late:
 
     >>> true, predicted = [1, 1, 0, 0, 0, 0, 0, 0, 1, 1], [1, 1, 1, 0, 0, 0, 0, 0, 1, 1]
     >>> states, whole, chains = sov(true, predicted, chain=[0] * 10, place=range(10), n_states=2)
@@ -211,11 +211,11 @@ def state_scores(
     Returns
     -------
     dict of str to float
-        ``q3`` (``q8`` with eight states, …): share of residues that are right. ``q:H``: share of the residues in state
-        H that are predicted so, NaN if there are none; ``precision:H``: of those predicted to be in H that are, NaN if
-        none is predicted so. ``mcc:H``: Matthews' correlation of H against all others, 0 where all residues or none are
-        predicted to be in H, NaN where all or none are. ``sov94``, ``sov99``, ``sov99:H``: segment overlap, pooled over
-        all segments, NaN without a true one; ``sov99_chain``: mean over the chains.
+        ``q3`` (``q8`` with eight states, …): share of correct residues. ``q:H``: share of the residues in state
+        H that are predicted as H, NaN if there are none; ``precision:H``: share of the residues predicted as H that
+        are H, NaN if there are none. ``mcc:H``: Matthews' correlation of H against the rest, 0 if all residues or
+        none are predicted as H, NaN if all or none are H. ``sov94``, ``sov99``, ``sov99:H``: segment overlap, pooled
+        over all segments, NaN without a true one; ``sov99_chain``: mean over the chains.
 
     Examples
     --------
@@ -245,5 +245,5 @@ def state_scores(
 
 
 def _share(part: int, whole: int) -> float:
-    """Return a share; NaN of nothing."""
+    """Return a ratio; NaN for zero divided by zero."""
     return float(part / whole) if whole else math.nan

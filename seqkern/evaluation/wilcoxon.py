@@ -1,11 +1,11 @@
-"""Methods compared over many tasks, such as families: Wilcoxon's signed-rank test of every pair, Holm's correction.
+"""Comparison of methods over many tasks, such as families: Wilcoxon's signed-rank tests, Holm's correction.
 
-What is compared is one score of each method on each task. `delong.py` compares decisions on one task.
+The data are one score of each method on each task. `delong.py` compares decision values on one task.
 
-Tasks on which one of two methods has no score (NaN) are left out of their comparison and counted. Tasks with equal
-scores (ties) are ranked with the others, as the smallest differences, and then dropped (Pratt). Equal sizes of
-differences share their mean rank. The p-value is exact with ties too: it comes from the rank sums of all signs that the
-differences that are not zero might have had.
+Tasks on which one of two methods has no score (NaN) are excluded from their comparison and counted. Tasks with equal
+scores (ties) are ranked with the others, as the smallest differences, and then dropped (Pratt). Equal absolute
+differences share their mean rank. The p-value is exact also with ties: it comes from the rank sums of all possible
+signs of the nonzero differences.
 
 References
 ----------
@@ -26,9 +26,9 @@ from seqkern.core.errors import LabelError, unknown_name
 from seqkern.core.multiple_testing import holm
 
 MOST_EXACT = 300
-"""Tasks with a difference up to which p is exact; beyond, the normal approximation is good to all digits shown."""
+"""Maximum number of tasks with a difference for an exact p; beyond, the normal approximation is accurate enough."""
 DIGITS = 12
-"""Scores are shares of counted pairs: differences that are equal but for rounding errors are ties."""
+"""Scores are shares of counted pairs: smaller differences are rounding errors and count as ties."""
 
 
 class SignedRank(NamedTuple):
@@ -37,20 +37,20 @@ class SignedRank(NamedTuple):
     Attributes
     ----------
     tasks : int
-        On which both have a score.
+        Number of tasks on which both have a score.
     left_out : int
-        Tasks without a score of one of them.
+        Number of tasks on which one of them has no score.
     wins, ties, losses : int
-        Of the first method; sum to `tasks`.
+        Counts for the first method; they sum to `tasks`.
     median : float
-        Of the differences first − second over `tasks`, ties included.
+        Mean and median of the differences first − second over `tasks`, including ties.
     statistic : float
-        Sum of the ranks of the differences above zero.
+        Sum of the ranks of the positive differences.
     effect : float
-        From −1 to 1, above zero where the ranks speak for the first method: the share of rank sums that do, less the
-        share that speak for the second (matched-pairs rank-biserial correlation); 0 where all are ties.
+        From −1 to 1, positive in favour of the first method: the share of rank sums in its favour minus the
+        share in favour of the second (matched-pairs rank-biserial correlation); 0 if all are ties.
     p : float
-        Two-sided; NaN without tasks, 1 where all are ties.
+        Two-sided; NaN without tasks, 1 if all are ties.
 
     Examples
     --------
@@ -92,9 +92,9 @@ def signed_rank_test(first: npt.ArrayLike, second: npt.ArrayLike, *, higher: boo
     Parameters
     ----------
     first, second : array_like of float, shape (tasks,)
-        NaN where a method has no score.
+        NaN for a missing score.
     higher : bool, default True
-        Whether a higher score is better; it decides what a win is, nothing else.
+        Whether a higher score is better; this only defines a win.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def signed_rank_test(first: npt.ArrayLike, second: npt.ArrayLike, *, higher: boo
     Raises
     ------
     LabelError
-        If the numbers of scores differ, or one is infinite.
+        If the numbers of scores differ, or a score is infinite.
 
     Examples
     --------
@@ -113,9 +113,9 @@ def signed_rank_test(first: npt.ArrayLike, second: npt.ArrayLike, *, higher: boo
     """
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if a.shape != b.shape or a.ndim != 1:
-        raise LabelError(f"scores of shapes {a.shape} and {b.shape}", remedy="give one for each task")
+        raise LabelError(f"scores have shapes {a.shape} and {b.shape}", remedy="give one score for each task")
     if np.isinf(a).any() or np.isinf(b).any():
-        raise LabelError("a score is infinite", remedy="give NaN where a method has no score")
+        raise LabelError("a score is infinite", remedy="give NaN for a missing score")
     known = ~(np.isnan(a) | np.isnan(b))
     differences = np.round(a[known] - b[known], DIGITS)
     above, below = int((differences > 0).sum()), int((differences < 0).sum())
@@ -130,7 +130,7 @@ def signed_rank_test(first: npt.ArrayLike, second: npt.ArrayLike, *, higher: boo
     elif above + below <= MOST_EXACT:
         p = _exact_p(ranks[differences != 0], statistic)
     else:
-        # the stubs know "asymptotic" by its older name only
+        # the stubs only know the older name of "asymptotic"
         test = stats.wilcoxon(differences, zero_method="pratt", correction=False, method="asymptotic")  # type: ignore[call-overload]
         p = float(test.pvalue)
     wins, losses = (above, below) if higher else (below, above)
@@ -140,7 +140,7 @@ def signed_rank_test(first: npt.ArrayLike, second: npt.ArrayLike, *, higher: boo
 
 
 def _exact_p(ranks: npt.NDArray[np.float64], statistic: float) -> float:
-    """Return the share of all signs of the ranks whose rank sum is as far from its mean as `statistic`, or farther."""
+    """Return the share of all signs of the ranks whose rank sum is at least as far from its mean as `statistic`."""
     doubled = np.rint(2 * ranks).astype(int)  # mean ranks are halves
     share = np.zeros(doubled.sum() + 1)
     share[0] = 1.0
@@ -166,7 +166,7 @@ def pairs_of(methods: Iterable[Hashable], control: Hashable | None = None) -> li
     Returns
     -------
     list of (method, method)
-        A control comes first in each.
+        A control comes first in each pair.
 
     Raises
     ------
@@ -189,7 +189,7 @@ def compare_all(
     Parameters
     ----------
     scores : dict of method to array_like of float, shape (tasks,)
-        All in one order of the tasks; NaN where a method has no score.
+        In the same order of tasks; NaN for a missing score.
     higher : bool, default True
         Whether a higher score is better.
     control : hashable, optional
@@ -198,14 +198,14 @@ def compare_all(
     Returns
     -------
     list of Comparison
-        Of each method with all after it, in the order of `scores`; Holm's correction is over all of them.
+        Each method with all after it, in the order of `scores`; Holm's correction covers all of them.
 
     Raises
     ------
     ParameterError
         For an unknown control.
     LabelError
-        If the numbers of scores differ, or one is infinite.
+        If the numbers of scores differ, or a score is infinite.
 
     Examples
     --------
@@ -222,12 +222,12 @@ def compare_all(
 
 
 def least_p(tasks: int) -> float:
-    """Return the smallest p that the signed-rank test can give over so many tasks: two of all 2^tasks signs.
+    """Return the smallest p that the signed-rank test can give with so many tasks: two of all 2^tasks signs.
 
     Parameters
     ----------
     tasks : int
-        On which two methods differ.
+        Number of tasks on which two methods differ.
 
     Returns
     -------

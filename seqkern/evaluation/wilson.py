@@ -1,6 +1,6 @@
-"""How sure a share is, such as an accuracy: Wilson's interval.
+"""The uncertainty of a share, such as an accuracy: Wilson's interval.
 
-SciPy's `binomtest` gives the same ends to the last digit but one, in 700 times the time.
+SciPy's `binomtest` gives the same limits to the last digit but one, in 700 times the time.
 
 References
 ----------
@@ -10,7 +10,7 @@ Wilson 1927, J. Am. Stat. Assoc. 22:209-212.
 import math
 
 Z95 = 1.959963984540054
-"""Of the normal distribution: 95 % lie within."""
+"""Quantile of the normal distribution: 95 % lie within."""
 
 
 def wilson_interval(hits: float, n: float, z: float = Z95) -> tuple[float, float]:

@@ -1,8 +1,8 @@
-"""Why a model decides as it does: contributions of residues, weights of k-mers, prediction profiles.
+"""Explanations of a model's decisions: contributions of residues, weights of k-mers, prediction profiles.
 
-`explanation.py` takes decisions apart, `kmer_table.py` collects the k-mers, `profile.py` draws a profile, `page.py`
-writes the page, and `files.py` everything into one folder. What matters at each position of windows is found by
-`poim.py`, kept by `positions.py`, drawn by `logo.py` and `heatmap.py`, shown by `positions_page.py`. Who calls whom::
+`explanation.py` computes contributions, `kmer_table.py` collects the k-mers, `profile.py` draws a profile, `page.py`
+writes the page, and `files.py` everything into one folder. The importance of positions in windows is computed by
+`poim.py`, stored by `positions.py`, drawn by `logo.py` and `heatmap.py`, and shown by `positions_page.py`. The calls::
 
     seqkern explain ─▶ files ─▶ Explainer ─▶ affine form ─▶ kernel's attributions, weights of k-mers
                          └────▶ profile, page ─▶ positions_page ─▶ logo, heatmap

@@ -1,4 +1,4 @@
-/* Expectations of a weighted degree machine over random sequences, from one support window at a time.
+/* Expectations of a weighted degree SVM over random sequences, from one support window at a time.
 
    A run starts at letter p of x and q of the window z, has k letters and the weight beta_k * place[q - p][p]; in random
    letters it is found with the probability of its letters. What is kept, for every short interval [s, s + n) of x and

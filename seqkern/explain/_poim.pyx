@@ -1,4 +1,4 @@
-"""Expectations of weighted degree machines over random sequences, see ``_poim.h``."""
+"""Expectations of weighted degree SVMs over random sequences, see ``_poim.h``."""
 
 from libc.stdint cimport int64_t, uint8_t
 

@@ -1,6 +1,6 @@
-"""Decisions taken apart: what each residue and each k-mer adds to them.
+"""Contributions of residues and k-mers to decision values.
 
-f(x) − b = Σ_i s_i(x), one term for each residue of x: what the kernel shares among its residues (`Kernel._attribute`),
+f(x) − b = Σ_i s_i(x), one term for each residue of x: the residue's share of the kernel values (`Kernel._attribute`),
 weighted by the SVM's coefficients. For gapped k-mers that is the attribution of gkmExplain (Shrikumar, Prakash,
 Kundaje, Bioinformatics 35, 2019); for k-mers the prediction profile of KeBABS (Palme, Hochreiter, Bodenhofer,
 Bioinformatics 31, 2015).
@@ -34,25 +34,25 @@ EXACT, SINGLE = 1e-9, 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """What residues and k-mers add to the decisions about n sequences.
+    """Contributions of residues and k-mers to the decision values of n sequences.
 
     Attributes
     ----------
     sequences : SequenceSet, n records
-        That were decided about.
+        The explained sequences.
     decision : ndarray of float64, shape (n,)
-        The decision about each.
+        The decision value of each.
     bias : float
-        Part of every decision.
+        The bias, part of every decision value.
     contributions : ndarray of float64, shape (residues,)
-        Record after record; their sum over a record is its decision minus the bias.
+        Record by record; their sum over a record is its decision value minus the bias.
     offsets : ndarray of int64, shape (n + 1,)
-        Where each record's contributions start.
+        Start of each record's contributions.
     words : list of str
-        The k-mers, by the absolute value of their weights, the largest first; empty if the kernel has none.
+        The k-mers, sorted by absolute weight, largest first; empty if the kernel has none.
     weights : ndarray of float64, shape (k-mers,)
-        What one occurrence of a k-mer adds to the decision about a sequence x, before the division by √K(x, x) of a
-        normalised kernel. Where that depends on its place or on x, a mean over occurrences, or over sequences.
+        Contribution of one occurrence of a k-mer to the decision value of a sequence x, before the division by √K(x,
+        x) of a normalised kernel. If it depends on the place or on x, a mean over occurrences or over sequences.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class Explanation:
         Parameters
         ----------
         i : int
-            Which record, from 0.
+            Index of the record, from 0.
 
         Returns
         -------
@@ -94,16 +94,16 @@ class Explanation:
 
 
 def explain(model: Model, X: SequenceSet | list[str], *, pair: str | None = None) -> Explanation:
-    """Take a model's decisions apart.
+    """Explain a model's decisions by contributions.
 
     Parameters
     ----------
     model : Model
-        Of sequences.
+        A model of sequences.
     X : SequenceSet or list of str
-        What it decides about.
+        The sequences to explain.
     pair : str, optional
-        Of several classes, the two whose classifier is explained: ``"A:B"``.
+        Multi-class: the two classes whose classifier is explained: ``"A:B"``.
 
     Returns
     -------
@@ -112,16 +112,16 @@ def explain(model: Model, X: SequenceSet | list[str], *, pair: str | None = None
     Raises
     ------
     ModelError
-        If the model was trained on a table of features, or the sequences have another alphabet.
+        If the model was trained on a feature table, or the sequences have another alphabet.
     ParameterError
-        If the kernel has no residues that its values could be shared among, the solver's decisions are not weighted
+        If the kernel does not support contributions of residues, the solver's decision values are not weighted
         sums of kernel values, or `pair` is missing or unknown.
     SequenceError
-        If the kernel cannot take a sequence.
+        If the kernel rejects a sequence.
 
     Examples
     --------
-    Which bases tell donor sites from decoys:
+    Bases that distinguish donor sites from decoys:
 
     >>> from seqkern.explain import explain
     >>> from seqkern.kernels import SpectrumKernel
@@ -161,32 +161,32 @@ def explain(model: Model, X: SequenceSet | list[str], *, pair: str | None = None
 
 
 class Explainer:
-    """A model, or one classifier of two classes of it, ready to be explained.
+    """A model, or one of its two-class classifiers, prepared for explanation.
 
     Parameters
     ----------
     model : Model
-        Of sequences.
+        A model of sequences.
     pair : str, optional
-        Of several classes, the two whose classifier is explained: ``"A:B"``.
+        Multi-class: the two classes whose classifier is explained: ``"A:B"``.
 
     Attributes
     ----------
     model : Model
         Binary or real.
     bias : float
-        Part of every decision.
+        The bias, part of every decision value.
     both_strands : bool
-        Whether a k-mer stands for its reverse complement too.
+        Whether a k-mer also stands for its reverse complement.
     kmers_vary : bool
-        Whether weights of k-mers are means, because what a k-mer adds depends on its place or its sequence.
+        Whether weights of k-mers are means, because contributions depend on the place or the sequence.
     no_words : str or None
         Why there are no k-mers; known after the first `collect_words`.
 
     Raises
     ------
     ModelError, ParameterError
-        As `explain`.
+        As for `explain`.
 
     Examples
     --------
@@ -206,7 +206,7 @@ class Explainer:
     def __init__(self, model: Model, pair: str | None = None) -> None:
         if model.alphabet is None:
             raise ModelError(
-                "was trained on a table of features, which have no letters", remedy="give a model of sequences"
+                "was trained on a feature table, which has no residues to explain", remedy="give a model of sequences"
             )
         self.model = _of_two_classes(model, pair)
         self.form = self.model.form()
@@ -221,7 +221,7 @@ class Explainer:
         Parameters
         ----------
         X : SequenceSet or list of str
-            What is to be explained.
+            The sequences to explain.
 
         Returns
         -------
@@ -237,14 +237,14 @@ class Explainer:
         return coerced
 
     def pieces(self, X: SequenceSet, letters: int | None = None) -> Iterator[SequenceSet]:
-        """Return records in sets of a bounded size, and so their matrix against the model's sequences.
+        """Return records in sets of limited size, which limits their matrix with the model's sequences.
 
         Parameters
         ----------
         X : SequenceSet
             All records.
         letters : int, optional
-            Residues of a set, at most, if it holds more than one record; by default `PIECE_LETTERS`.
+            Maximum number of residues of a set with several records; default: `PIECE_LETTERS`.
 
         Yields
         ------
@@ -264,30 +264,30 @@ class Explainer:
     def letters(
         self, X: SequenceSet, n_threads: int | None = None
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return decisions and contributions of residues, checked to sum up.
+        """Return decision values and contributions of residues, checked to sum up.
 
-        A kernel of single precision is explained in double precision: the decisions are those that it rounds.
+        A kernel of single precision is explained in double precision, before rounding.
 
         Parameters
         ----------
         X : SequenceSet
             The n records.
         n_threads : int, optional
-            By default as many as there are cores.
+            Default: the number of cores.
 
         Returns
         -------
         decisions : ndarray of float64, shape (n,)
-            About the records.
+            Of the records.
         contributions : ndarray of float64, shape (residues,)
-            Record after record.
+            Record by record.
 
         Raises
         ------
         ModelError
             If they do not sum up, an error in the kernel.
         SequenceError
-            If the kernel cannot take a sequence.
+            If the kernel rejects a sequence.
         """
         with given_threads(n_threads):
             decision, shares = self.model.decision(X), self.form.attributions(X)
@@ -299,24 +299,24 @@ class Explainer:
         odd = np.flatnonzero(~(np.abs(sums - decision) <= limit * np.maximum(1.0, scale)))
         if len(odd):
             raise ModelError(
-                f"contributions sum to {sums[odd[0]]:.12g}, the decision is {decision[odd[0]]:.12g}: an error in "
-                f"kernel {self.model.kernel.name!r}",
+                f"contributions sum to {sums[odd[0]]:.12g}, but the decision value is {decision[odd[0]]:.12g}: an "
+                f"error in kernel {self.model.kernel.name!r}",
                 record=X.ids[odd[0]],
-                remedy="please report it",
+                remedy="report it as a bug",
             )
         return sums if single else decision, shares
 
     def collect_words(self, X: SequenceSet, table: KmerTable, n_threads: int | None = None) -> None:
-        """Add the k-mers of some sequences, and of the model's own, to a table.
+        """Add the k-mers of some sequences, and those of the model, to a table.
 
         Parameters
         ----------
         X : SequenceSet
             The sequences.
         table : KmerTable
-            What they are added to.
+            The table to extend.
         n_threads : int, optional
-            By default as many as there are cores.
+            Default: the number of cores.
         """
         form = self.form
         try:
@@ -329,11 +329,11 @@ class Explainer:
 
 
 def _of_two_classes(model: Model, pair: str | None) -> Model:
-    """Return the model itself if its decision is one number, else its classifier of two classes as a Model."""
+    """Return the model itself if it has one decision value, else its two-class classifier as a Model."""
     if model.kind != "multiclass":
         if pair is not None:
             raise ParameterError(
-                f"pair={pair!r} is for models of several classes, and this one is {model.kind}", remedy="leave it out"
+                f"pair={pair!r} needs a multi-class model, but this one is {model.kind}", remedy="remove it"
             )
         return model
     if not hasattr(model.solver, "classifier"):
@@ -341,10 +341,10 @@ def _of_two_classes(model: Model, pair: str | None) -> Model:
     places = {name: i for i, name in enumerate(model.classes)}
     pairs = {f"{a}:{b}": (i, j) for a, i in places.items() for b, j in places.items() if i != j}
     if pair not in pairs:
-        given = "tells several classes apart by votes" if pair is None else f"has no two classes {pair!r}"
+        given = "has several classes" if pair is None else f"has no two classes {pair!r}"
         raise ParameterError(
-            f"the model {given}; only the machine of two classes can be explained",
-            remedy=f"choose pair={next(iter(pairs))}, or two others of {', '.join(model.classes)}",
+            f"the model {given}; only the classifier of two classes can be explained",
+            remedy=f"choose pair={next(iter(pairs))}, or another two of {', '.join(model.classes)}",
         )
     a, b = sorted(pairs[pair])
     classes = (model.classes[a], model.classes[b])
@@ -352,5 +352,5 @@ def _of_two_classes(model: Model, pair: str | None) -> Model:
 
 
 def _any_kernel(kernel: Kernel, condition: Callable[[Any], bool]) -> bool:
-    """Return whether a condition holds for a kernel, or for one inside it."""
+    """Return whether a condition holds for a kernel or one of its base kernels."""
     return condition(kernel) or any(_any_kernel(part, condition) for part in getattr(kernel, "bases", ()))

@@ -1,4 +1,4 @@
-"""One folder with everything about a model's decisions: tables, pictures, a page."""
+"""The folder of an explanation: tables, figures, a page."""
 
 from __future__ import annotations
 
@@ -47,30 +47,30 @@ class _Record:
     predicted: Any
 
     def letter_lines(self) -> Iterator[str]:
-        """Yield its lines of ``letters.tsv``: numbers with all their digits, so that they sum to the decision."""
+        """Yield its lines of ``letters.tsv``: numbers with all digits, so that they sum to the decision value."""
         name = format_cell(self.name)
         values = self.contributions.tolist()
         for position, (letter, value) in enumerate(zip(self.letters, values, strict=True), start=1):
             yield f"{name}\t{position}\t{letter}\t{value!r}\n"
 
     def decision_line(self, bias: float, threshold: Threshold | None) -> str:
-        """Return its line of ``decisions.tsv``; with the model's threshold, if it has one."""
+        """Return its line of ``decisions.tsv``; with the model's threshold, if any."""
         cells = [format_cell(self.name), len(self.letters), repr(self.decision), repr(bias)]
         cells += [] if threshold is None else [repr(threshold.value)]
         return "\t".join(map(str, (*cells, format_cell(self.predicted)))) + "\n"
 
     def shown(self, explainer: Explainer) -> Shown:
-        """Return what is drawn of it."""
+        """Return the figure of it."""
         outcome = f": {self.predicted}, decision " if explainer.model.kind == "binary" else ": predicted "
         bins = bin_width(len(self.letters))
-        how = f"; each step is the mean of {bins} letters" if bins > 1 else None
+        how = f"; each step is the mean of {bins} positions" if bins > 1 else None
         caption = [tag("b", _short(self.name)), outcome, number(self.decision, 3), how]
         label = f"Prediction profile of {_short(self.name)}{outcome}{fixed(self.decision)}"
         return Shown(self.contributions, self.letters, explainer.bias, caption, label)
 
 
 class _Means:
-    """Mean contributions by position and letter, for each prediction, while all sequences have one length."""
+    """Mean contributions by position and letter, for each prediction, as long as all sequences have one length."""
 
     def __init__(self, explainer: Explainer) -> None:
         assert explainer.model.alphabet is not None
@@ -97,7 +97,7 @@ class _Means:
             self.groups[name] = sums + shares[here].sum(axis=0), tallies, count + int(here.sum())
 
     def shown(self) -> list[Shown]:
-        """Return a list of Shown: one for each class, the positive first."""
+        """Return a list of Shown: one for each class, the positive one first."""
         if not self.length or sum(count for _, _, count in self.groups.values()) < 2:
             return []
         model, bias = self.explainer.model, self.explainer.bias
@@ -115,7 +115,7 @@ class _Means:
         return [item for _, item in sorted(found, key=lambda pair: order.get(pair[0], 0))]
 
     def positions(self) -> Positions | None:
-        """Return the Positions of the model and these sequences; None where they are few or of several lengths."""
+        """Return the Positions of the model and these sequences; None if these are few or differ in length."""
         model, binary = self.explainer.model, self.explainer.model.kind == "binary"
         total = sum(count for _, _, count in self.groups.values()) if self.length else 0
         if total < LEAST_WINDOWS and not has_poim(model.kernel):
@@ -145,19 +145,19 @@ def write_explanation(
     explainer : Explainer
         The model.
     chunks : iterable of SequenceSet
-        The sequences, some at a time.
+        The sequences, in chunks.
     out_dir : path-like
-        Gets ``index.html``, ``letters.tsv``, ``words.tsv``, ``decisions.tsv`` (of a model with a threshold of its own,
-        by which it predicts, with a column for it) and ``profile-0001.svg``, …; for windows of one length also
+        Gets ``index.html``, ``letters.tsv``, ``words.tsv``, ``decisions.tsv`` (with a column for the model's own
+        threshold, if any) and ``profile-0001.svg``, …; for windows of one length also
         ``importance.tsv``, ``importance.svg`` and ``logo.svg``.
     model, fasta : str
-        What the page calls them.
+        Name of the sequences on the page.
     plots : int, default 12
-        At most so many sequences are drawn: the first.
+        Maximum number of sequences to draw, starting with the first.
     show : callable, optional
         ``show(done)`` is called with the number of sequences done.
     n_threads : int, optional
-        By default as many as there are cores.
+        Default: the number of cores.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def write_explanation(
     Raises
     ------
     FileError
-        If a file cannot be written; none is left half written.
+        If a file cannot be written; no incomplete file is left.
     """
     out_dir = Path(out_dir)
     check_writable(out_dir / "index.html")
@@ -210,7 +210,7 @@ def write_explanation(
         write_positions(positions, out_dir, model)
     with atomic_write(out_dir / "index.html", "w") as file:
         file.write(page)
-    for path in out_dir.iterdir():  # of an earlier run with more of them
+    for path in out_dir.iterdir():  # remove those of an earlier run with more
         if PICTURE.fullmatch(path.name) and path.name not in pictures:
             path.unlink()
     return table
@@ -219,7 +219,7 @@ def write_explanation(
 def _pieces(
     explainer: Explainer, chunks: Iterable[SequenceSet], table: KmerTable, n_threads: int | None
 ) -> Iterator[SequenceSet]:
-    """Yield the sequences in pieces, after their k-mers were added to the table."""
+    """Yield the sequences in pieces, after adding their k-mers to the table."""
     for chunk in chunks:
         for part in explainer.pieces(chunk, WORDS_LETTERS):
             explainer.collect_words(part, table, n_threads)
@@ -227,7 +227,7 @@ def _pieces(
 
 
 def _summary(explainer: Explainer, model: str, fasta: str) -> Summary:
-    """Return the Summary before any sequence was read."""
+    """Return the Summary before any sequence is read."""
     explained = explainer.model
     return Summary(
         model=model,
@@ -251,7 +251,7 @@ def _word_rows(words: Iterable[tuple[str, float, int | None]]) -> Iterator[tuple
 
 
 def _text(item: Any) -> str:
-    """Return a kernel or solver on one line, without switches and policies that are at their defaults."""
+    """Return a kernel or solver on one line, without switches and policies at their defaults."""
     params = dict(item.get_params(deep=False))
     if item.name in ("sum", "product"):
         weights = params.get("weights") or [None] * len(item.parts)
@@ -282,6 +282,6 @@ def _value(value: Any) -> str:
 
 
 def _short(name: str) -> str:
-    """Return a name that fits into a caption."""
+    """Return a name shortened for a caption."""
     name = clean(name)
     return name if len(name) <= MOST_NAME else f"{name[: MOST_NAME - 1]}…"

@@ -1,4 +1,4 @@
-"""K-mers with their weights and how often they occur, collected from any number of sequences in bounded memory."""
+"""K-mers with their weights and numbers of occurrences, from any number of sequences in bounded memory."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class KmerTable:
     Parameters
     ----------
     both_strands : bool, default False
-        Whether an occurrence of a k-mer's reverse complement is one of the k-mer.
+        Whether an occurrence of a k-mer's reverse complement counts as an occurrence of the k-mer.
 
     Attributes
     ----------
     dropped : int
-        How many k-mers of small weight were left out, because there were too many.
+        Number of k-mers of small weight left out, because there were too many.
 
     Examples
     --------
@@ -51,17 +51,17 @@ class KmerTable:
         return len(self._rows)
 
     def add(self, X: SequenceSet, found: KmerWeights) -> None:
-        """Add k-mers, those without any weight left out, and count how often each occurs.
+        """Add k-mers with nonzero weight, and count their occurrences.
 
-        A k-mer that is there already keeps the mean of its weights, by the numbers of sequences: for most kernels it
-        has one weight in all of them.
+        A k-mer that is already there gets the mean of its weights over sequences: for most kernels the
+        weight is the same in all of them.
 
         Parameters
         ----------
         X : SequenceSet
-            Where they are counted.
+            The sequences in which to count.
         found : KmerWeights
-            What `seqkern.kernels.additive.kmer_weights` found for `X`.
+            As from `seqkern.kernels.additive.kmer_weights` for `X`.
         """
         patterns = found.found_by()
         counts = {kind: self._count(X, *kind) for kind in {pattern[1:] for pattern in patterns if pattern is not None}}
@@ -69,7 +69,7 @@ class KmerTable:
             key = name, pattern
             row = self._rows.get(key)
             if row is None:
-                if weight == 0:  # of most k-mers that the model has never seen
+                if weight == 0:  # as for most k-mers unseen in training
                     continue
                 row = self._rows[key] = [weight, 0, None if pattern is None else 0]
             row[0] += (weight - row[0]) * len(X) / max(1, row[1] + len(X))
@@ -82,21 +82,21 @@ class KmerTable:
             self._rows = {key: self._rows[key] for key in kept}
 
     def sorted(self) -> list[tuple[str, float, int | None]]:
-        """Return (k-mer, weight, occurrences or None) of each k-mer, the largest absolute weight first."""
+        """Return (k-mer, weight, occurrences or None) of each k-mer, largest absolute weight first."""
         rows = [(name, weight, count) for (name, _), (weight, _, count) in self._rows.items()]
         return sorted(rows, key=lambda row: (-abs(row[1]), row[0]))
 
     def _count(self, X: SequenceSet, how: Any, parts: Sequence[tuple[Any, Any]]) -> dict[str, int]:
-        """Return a dict from k-mers to how often they occur in a part of each sequence.
+        """Return a dict from k-mers to their counts in a part of each sequence.
 
-        They are letters at the offsets `how` of a window, or what a callable `how` counts.
+        They are letters at the offsets `how` of a window, or counted by a callable `how`.
         """
         for start, stop in parts:
             X = X.part(start, stop)
         return how(X) if callable(how) else self._count_letters(X, how)
 
     def _count_letters(self, X: SequenceSet, offsets: Sequence[int]) -> dict[str, int]:
-        """Return a dict from letters at `offsets` of a window to how often they occur."""
+        """Return a dict from letters at `offsets` of a window to their counts."""
         letters, size = X.codes[X.positions()], len(offsets)
         room = np.repeat(np.cumsum(X.lengths), X.lengths) - np.arange(len(letters))
         starts = np.flatnonzero(room > max(offsets))

@@ -1,4 +1,4 @@
-"""The page that shows why a model decides as it does: profiles, k-mers, how to read them."""
+"""The page that explains a model's decisions: profiles, k-mers, how to read them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from seqkern.explain.shown import Shown, Summary
 
 Words = Sequence[tuple[str, float, int | None]]
-"""K-mers, their weights and occurrences, as `KmerTable.sorted` gives them."""
+"""K-mers, their weights and occurrences, as from `KmerTable.sorted`."""
 STYLE = Path(__file__).with_name("style.css")
 MOST_BARS = 15
 
@@ -33,15 +33,15 @@ def render_page(
     Parameters
     ----------
     summary : Summary
-        What was explained.
+        The explained model and sequences.
     profiles : sequence of Shown
-        The sequences that are drawn.
+        The sequences to draw.
     means : sequence of Shown
-        Mean profiles of sequences of one length, by their prediction; may be empty.
+        Mean profiles of sequences of one length, by prediction; may be empty.
     words : sequence of (str, float, int or None)
-        The k-mers, as `KmerTable.sorted` gives them.
+        The k-mers, as from `KmerTable.sorted`.
     positions : Positions, optional
-        What matters at each position of windows.
+        The importance of positions of windows.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def render_page(
     title = tag(
         "header",
         tag("p", "seqkern explain", class_="kicker"),
-        tag("h1", "Why the model decides as it does"),
+        tag("h1", "How the model reached its decisions"),
         tag("p", f"{summary.model}, applied to {summary.fasta}", class_="lead"),
     )
     sections = [
@@ -67,7 +67,7 @@ def render_page(
 
 
 def _facts(summary: Summary) -> Markup:
-    """Return what was explained, as a list of facts."""
+    """Return the facts about the model and the sequences, as a list."""
     facts = [
         ("kernel", tag("code", summary.kernel)),
         ("solver", tag("code", summary.solver)),
@@ -81,37 +81,40 @@ def _facts(summary: Summary) -> Markup:
 
 
 def _reading(summary: Summary) -> Markup:
-    """Return how to read the pictures."""
+    """Return how to read the figures."""
     if summary.classes:
         negative, positive = summary.classes
-        up = [_key("positive"), "up speaks for ", tag("b", positive)]
-        down = [_key("negative"), "down for ", tag("b", negative)]
+        up = [_key("positive"), "upward supports ", tag("b", positive)]
+        down = [_key("negative"), "downward ", tag("b", negative)]
         place = " Above zero"
         if summary.threshold is not None:
             place = f" Above {summary.threshold.value:.4g}, the model's threshold for {summary.threshold.rule},"
         outcome = [f"{place} the prediction is ", tag("b", positive), "."]
     else:
-        up, down = [_key("positive"), "up makes the number larger"], [_key("negative"), "down smaller"]
+        up, down = (
+            [_key("positive"), "upward increases the predicted number"],
+            [_key("negative"), "downward decreases it"],
+        )
         outcome = []
     return tag(
         "section",
         tag("h2", "How to read it"),
         tag(
             "p",
-            "A decision is the sum of what the letters of a sequence contribute, and of the bias b, which is the same "
-            "for all. The curve shows the contribution of each letter: ",
+            "The decision value is the sum of the contributions of all positions and of the bias b, which is the same "
+            "for all sequences. The curve shows the contribution of each position: ",
             up,
             ", ",
             down,
-            ". The dashed line is at −b/L, for a sequence of L letters: the decision is the area between curve and "
-            "line above it, minus the area below it.",
+            ". The dashed line is at −b/L, for a sequence of length L: the decision value is the area between curve "
+            "and line above it, minus the area below it.",
             outcome,
         ),
         tag(
             "p",
-            "What a sequence has in common with those that the model learned from counts through the letters that it "
-            "covers: they share it equally. Contributions say what this model uses, not what is true of the biology; "
-            "neighbouring letters share words, so a peak is usually a little wider than its cause.",
+            "The similarity of a sequence to the training sequences is shared equally among the positions of the "
+            "k-mers or residues they have in common. Contributions show what this model uses, not biological truth; "
+            "neighbouring positions share k-mers, so a peak is usually a little wider than its cause.",
             class_="note",
         ),
     )
@@ -123,56 +126,55 @@ def _key(side: str) -> Markup:
 
 
 def _figure(shown: Shown) -> Markup:
-    """Return one profile with its caption, in a box of its own that scrolls sideways."""
+    """Return one profile with its caption, in a box that scrolls sideways."""
     box = tag("div", shown.drawn(), class_="scroll", tabindex="0", role="region", aria_label=shown.label)
     return tag("figure", tag("figcaption", shown.caption), box)
 
 
 def _positions_section(summary: Summary, positions: Positions) -> Markup:
-    """Return what matters at each position: logos and heat map."""
+    """Return the importance of positions: logos and heat map."""
     from seqkern.explain.positions_page import positions_content  # loads matplotlib
 
-    return tag("section", tag("h2", "What matters at each position"), positions_content(positions, summary.model))
+    return tag("section", tag("h2", "Importance of positions"), positions_content(positions, summary.model))
 
 
 def _means_section(means: Sequence[Shown]) -> Markup:
     """Return the mean profiles."""
     intro = (
-        "All new sequences have one length, so that position means the same in each of them. These are means over "
-        "sequences; the letters are the most frequent ones, a dot where none has half of the sequences."
+        "All new sequences have the same length, so positions are comparable. The curves are means over "
+        "sequences; the letters are the most frequent ones, a dot where none is found in half of the sequences."
     )
     figures = [_figure(shown) for shown in means]
-    return tag("section", tag("h2", "On average, by position"), tag("p", intro), tag("div", figures, class_="profiles"))
+    return tag("section", tag("h2", "Mean profiles"), tag("p", intro), tag("div", figures, class_="profiles"))
 
 
 def _profiles_section(summary: Summary, profiles: Sequence[Shown]) -> Markup:
     """Return the profiles of single sequences."""
     first = f"The first {len(profiles)} of {summary.n} sequences" if summary.n > len(profiles) else "All sequences"
-    intro = f"{first}, in the order of the file. Each has a scale of its own. "
+    intro = f"{first}, in the order of the file. Each has its own scale. "
     figures = tag("div", [_figure(shown) for shown in profiles], class_="profiles")
     return tag("section", tag("h2", "Prediction profiles"), tag("p", intro), figures)
 
 
 def _words_section(summary: Summary, words: Words) -> Markup:
-    """Return the k-mers with the largest weights, those for and those against."""
+    """Return the k-mers with the largest positive and negative weights."""
     heading = tag("h2", "Words")
     if not words:
         reason = summary.no_words or ("all weights are zero" if summary.n else "there are no sequences")
-        return tag("section", heading, tag("p", f"There are none: {reason}.", class_="missing"))
+        return tag("section", heading, tag("p", f"No k-mers: {reason}.", class_="missing"))
     intro = [
-        f"What one occurrence of a word adds to a decision: the largest of {plural(summary.n_words, 'weight')}. ",
-        "The kernel is normalised: what is added is divided by the length of the sequence's vector of words. "
+        "Contribution of one occurrence of a k-mer to the decision value: the largest of "
+        f"{plural(summary.n_words, 'weight')}. ",
+        "The kernel is normalised: the contribution is divided by the norm of the sequence's k-mer vector. "
         if summary.normalised
         else None,
-        "Here that depends on where the word is, or on the sequence: these are means over the new sequences, "
-        "or, for words whose position counts, over their occurrences in the new sequences and in those of the model. "
+        "It depends on the place of the k-mer, or on the sequence: the weights are means over the new sequences, "
+        "or, for k-mers with positions, over their occurrences in the new sequences and in those of the model. "
         if summary.kmers_vary
         else None,
-        "Of two words that are each other's reverse complement, one stands for both. "
-        if summary.both_strands
-        else None,
-        f"There were too many words; {summary.dropped} of smaller weight were left out. " if summary.dropped else None,
-        "The others are in ",
+        "A k-mer also stands for its reverse complement. " if summary.both_strands else None,
+        f"There were too many k-mers; {summary.dropped} of smaller weight were left out. " if summary.dropped else None,
+        "For the others see ",
         tag("a", "words.tsv", href="words.tsv"),
         ".",
     ]
@@ -191,7 +193,7 @@ def _bars(caption: str, side: str, rows: Words, largest: float) -> Markup:
         Column("Word", False),
         Column("Weight"),
         Column("", False),
-        Column("Occurs", True, "how often it occurs in the new sequences"),
+        Column("Count", True, "occurrences in the new sequences"),
     ]
     cells = []
     for word, weight, count in rows:
@@ -202,18 +204,18 @@ def _bars(caption: str, side: str, rows: Words, largest: float) -> Markup:
 
 
 def _files_section(summary: Summary, positions: Positions | None) -> Markup:
-    """Return what the other files hold."""
+    """Return the descriptions of the other files."""
     files = {
         "decisions.tsv": f"decision, bias{'' if summary.threshold is None else ', threshold'} and prediction of each "
         "sequence",
-        "letters.tsv": "the contribution of each letter; those of a sequence sum to its decision minus the bias",
-        "words.tsv": "words, weights, and how often they occur in the new sequences",
+        "letters.tsv": "contribution of each position; for a sequence they sum to its decision value minus the bias",
+        "words.tsv": "k-mers, weights, and numbers of occurrences in the new sequences",
     }
     if positions:
-        files["importance.tsv"] = "the importance of each letter, and of longer words, at each position"
-        files["importance.svg"], files["logo.svg"] = "the heat map of them", "the sequence logos"
+        files["importance.tsv"] = "importance of each letter, and of longer k-mers, at each position"
+        files["importance.svg"], files["logo.svg"] = "heat map of the importance", "sequence logos"
     items = [tag("li", tag("a", name, href=name), f": {text}") for name, text in files.items()]
     if summary.n_plots:
-        items.append(tag("li", "profile-0001.svg and so on: the profiles, as pictures of their own"))
-    made = f"Made by seqkern {summary.version}."
+        items.append(tag("li", "profile-0001.svg, …: the profiles as separate figures"))
+    made = f"Created by seqkern {summary.version}."
     return tag("section", tag("h2", "Files"), tag("ul", items), tag("p", made, class_="note"))

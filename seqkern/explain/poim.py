@@ -1,12 +1,12 @@
-"""Positional oligomer importance matrices: what each short k-mer at each position does to a decision, on average.
+"""Positional oligomer importance matrices: the mean effect of each short k-mer at each position on the decision value.
 
-Q_m[i, u] = E[f(X) | X_i … X_{i+m−1} = u] − E[f(X)], the letters of X independent (Sonnenburg, Zien, Philips, Rätsch:
+Q_m[i, u] = E[f(X) | X_i … X_{i+m−1} = u] − E[f(X)], with independent letters X (Sonnenburg, Zien, Philips, Rätsch:
 POIMs: positional oligomer importance matrices. Bioinformatics 24, 2008). Unlike the weight of the k-mer itself,
-this counts all k-mers that overlap it, by how likely they are when it is there.
+this includes all overlapping k-mers, weighted by their probability given the k-mer.
 
 For an SVM with a weighted degree kernel, with or without shifts, or with sums and parts of such, the matrices follow
-from the support windows directly, whatever the degree: `_poim.h` does that. Other SVMs on windows of one length
-have `LetterMeans`: what the residues contribute to the decisions about given windows.
+from the support windows directly, for any degree, in `_poim.h`. Other SVMs on windows of one length
+have `LetterMeans`: the contributions of residues to the decision values of given windows.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ THROUGH, LEFT, RIGHT, INSIDE = range(4)
 
 @dataclass(frozen=True, eq=False)
 class Importance:
-    """What residues, and k-mers of m residues, at each position do to a decision.
+    """The effect of residues, and k-mers of m residues, at each position on the decision value.
 
     Attributes
     ----------
     alphabet : Alphabet
-        Of the windows.
+        Alphabet of the windows.
     length : int
-        L, residues of a window.
+        L, length of the windows.
     matrices : dict of int to ndarray of float64, shape (L − m + 1, letters^m)
         By m, from 1 on; k-mers in alphabetical order.
     background : ndarray of float64, shape (letters,), or None
-        How likely each letter is in random windows; None where the matrices are means over given windows.
+        Probability of each letter in random windows; None if the matrices are means over given windows.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Importance:
         Parameters
         ----------
         order : int
-            m, their residues.
+            m, their length.
 
         Returns
         -------
@@ -80,12 +80,12 @@ class Importance:
         return words
 
     def position_weights(self) -> npt.NDArray[np.float64]:
-        """Return for each position the sum of the absolute importance of its residues, float64 (L,)."""
+        """Return the sum of the absolute importance of residues at each position, float64 (L,)."""
         return np.abs(self.matrices[1]).sum(axis=1)
 
 
 def has_poim(kernel: Kernel) -> bool:
-    """Tell whether SVMs with a kernel have importance matrices: weighted degree kernels, their sums and parts.
+    """Return whether SVMs with a kernel have importance matrices: weighted degree kernels, their sums and parts.
 
     Parameters
     ----------
@@ -107,22 +107,22 @@ def poim(form: AffineForm, order: int = 3, background: npt.ArrayLike | None = No
     Parameters
     ----------
     form : AffineForm
-        Of a kernel that `has_poim`.
+        A kernel with `has_poim`.
     order : int, default 3
         m of the longest k-mers, from 1 to 3.
     background : {"uniform"} or array_like of float, shape (letters,), optional
-        How likely each letter is; by default as frequent as in the support windows.
+        Probability of each letter; default: the frequencies in the support windows.
 
     Returns
     -------
     Importance
-        On the scale of the decisions. Where a decision about x has the factor 1/√K(x, x), and that differs from window
-        to window, its mean over the support windows is taken.
+        On the scale of decision values. If the decision value of x has a factor 1/√K(x, x) that differs between
+        windows, its mean over the support windows is used.
 
     Raises
     ------
     ParameterError
-        If the kernel is another, or the order or background is not possible.
+        For another kernel, or an invalid order or background.
 
     Notes
     -----
@@ -144,7 +144,7 @@ def poim(form: AffineForm, order: int = 3, background: npt.ArrayLike | None = No
     kernel, X = form.kernel, form.support
     if not has_poim(kernel):
         raise ParameterError(
-            f"kernel {kernel.name!r} has no importance matrices of words",
+            f"kernel {kernel.name!r} has no importance matrices of k-mers",
             remedy="choose weighted_degree or shifted_weighted_degree, or a sum of them",
         )
     assert isinstance(X, SequenceSet)
@@ -166,7 +166,7 @@ def _tables(
     order: int,
     chance: npt.NDArray[np.float64],
 ) -> list[npt.NDArray[np.float64]]:
-    """Return what is known of the runs around each interval: for n = 1, …, order float64 (4, L, letters^n).
+    """Return the runs around each interval: for n = 1, …, order float64 (4, L, letters^n).
 
     The first axis is that of ``_poim.h``: through, left, right, inside.
     """
@@ -220,14 +220,14 @@ def _matrix(
 
 
 def letter_chances(X: SequenceSet, background: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
-    """Return how likely each letter of an alphabet is.
+    """Return the probability of each letter of an alphabet.
 
     Parameters
     ----------
     X : SequenceSet
-        Whose letters are counted where nothing is given; one of each more, so that none is impossible.
+        Provides default counts, with one added to each, so that no letter is impossible.
     background : {"uniform"} or array_like of float, shape (letters,), optional
-        What they are instead; need not sum to 1.
+        Given weights; need not sum to 1.
 
     Returns
     -------
@@ -243,7 +243,7 @@ def letter_chances(X: SequenceSet, background: npt.ArrayLike | None = None) -> n
     if background is None:
         letters = X.codes[X.positions()]
         counts = np.bincount(letters[letters < size], minlength=size)
-        return (counts + 1.0) / (counts.sum() + size)  # one of each more: a letter that never occurs is not impossible
+        return (counts + 1.0) / (counts.sum() + size)  # pseudocount 1: no letter is impossible
     if isinstance(background, str) and background == "uniform":
         return np.full(size, 1.0 / size)
     try:
@@ -258,7 +258,7 @@ def letter_chances(X: SequenceSet, background: npt.ArrayLike | None = None) -> n
 
 
 def _run_weights(kernel: Any, length: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return what a run of residues weighs: by its length, float64 (degree,), and by its start, (2·shift + 1, length).
+    """Return the weights of runs of residues by length, float64 (degree,), and by start, (2·shift + 1, length).
 
     The run that starts at residue p of x and q of z has its second weight in row ``q − p + shift``, column p.
     """
@@ -281,14 +281,14 @@ class LetterMeans:
     Parameters
     ----------
     alphabet : Alphabet
-        Of the windows.
+        Alphabet of the windows.
 
     Attributes
     ----------
     alphabet : Alphabet
-        Of the windows.
+        Length of the windows.
     counts : ndarray of int64, shape (L, letters), or None
-        How many windows carry each letter at each position; None before the first window.
+        Number of windows with each letter at each position; None before the first window.
 
     Examples
     --------
@@ -311,9 +311,9 @@ class LetterMeans:
         Parameters
         ----------
         X : SequenceSet
-            All of the length of those before.
+            Of the same length as those before.
         shares : ndarray of float64, shape (residues,)
-            What each residue contributes to the decisions, window after window.
+            Contribution of each residue to the decision values, window by window.
         """
         size = self.alphabet.size
         letters, shares = X.codes[X.positions()].reshape(len(X), -1), shares.reshape(len(X), -1)
@@ -324,9 +324,9 @@ class LetterMeans:
         self.counts = counts if self.counts is None else self.counts + counts
 
     def importance(self) -> Importance:
-        """Return the Importance of order 1: a letter's mean contribution, less the mean of all letters at its place.
+        """Return the Importance of order 1: a letter's mean contribution minus the mean of all letters at its position.
 
-        A letter that no window has at a place has none: 0.
+        Letters that no window has at a position get 0.
         """
         assert self.counts is not None
         means = np.divide(self._sums, self.counts, out=np.zeros_like(self._sums), where=self.counts > 0)

@@ -1,4 +1,4 @@
-"""The table and the pictures of what matters at each position, as files."""
+"""The table and the figures of the importance of positions, as files."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ PICTURES = ("importance.svg", "logo.svg", "importance-section.svg", "logo-sectio
 
 
 def write_positions(positions: Positions, out_dir: Path, label: str) -> None:
-    """Write the table and the pictures; pictures of an earlier run that there are no more are removed.
+    """Write the table and the figures; outdated figures of an earlier run are removed.
 
     Parameters
     ----------
     positions : Positions
-        What is written.
+        The content.
     out_dir : Path
         The folder.
     label : str
-        Whose importance it is, for readers who do not see the pictures.
+        Name of the model, for text alternatives of the figures.
 
     Raises
     ------

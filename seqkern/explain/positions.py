@@ -1,4 +1,4 @@
-"""What matters at each position of windows: importance, letters of the windows, names of the positions; as files."""
+"""The importance of positions in windows, letters of the windows, and names of the positions; as files."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ MANY_LETTERS = 5
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """The importance of positions, and what is drawn with it.
+    """The importance of positions, and the data drawn with it.
 
     Attributes
     ----------
     importance : Importance
-        Of L positions.
+        Importance of L positions.
     counts : ndarray of int64, shape (L, letters), or None
-        Of windows whose letters are shown beside it: how many carry each letter at each position.
+        Number of windows with each letter at each position, for windows shown beside it.
     windows : str
-        What these windows are: ``"200 windows of class donor"``.
+        Description of these windows: ``"200 windows of class donor"``.
     classes : tuple of str
         (negative, positive), or empty.
     first : int
-        What the first position is called: its offset from the site, which is 0, or 1 if no site is known.
+        Name of the first position: its offset from the site, which is 0, or 1 if no site is known.
     section : (int, int) or None
-        First and last position, by their names, of a part to be drawn larger; None: the whole is small enough.
+        First and last position, by name, of a section to enlarge; None if the whole is small enough.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class Positions:
                     yield order, place + 1, offset, word, value
 
     def save(self, path: PathLike) -> None:
-        """Write everything to one file, which `load_positions` reads.
+        """Write everything to one file for `load_positions`.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class Positions:
 
 
 def load_positions(path: PathLike) -> Positions:
-    """Return the Positions that `Positions.save` wrote.
+    """Return the Positions written by `Positions.save`.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def load_positions(path: PathLike) -> Positions:
     Raises
     ------
     FileError
-        If there is no such file, or it is damaged.
+        If there is no such file, or it is corrupted.
     """
     header, arrays = load_archive(path)
     try:
@@ -140,7 +140,7 @@ def load_positions(path: PathLike) -> Positions:
             None if section is None else (int(section[0]), int(section[1])),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise FileError("holds no importance of positions", file=path, remedy="make it again") from error
+        raise FileError("is not a file of position importance", file=path, remedy="create it again") from error
 
 
 def positions_of(
@@ -155,28 +155,28 @@ def positions_of(
     first: int | None = None,
     section: tuple[int, int] | None = None,
 ) -> Positions | None:
-    """Return the Positions of an SVM, or None where its windows differ in length.
+    """Return the Positions of an SVM, or None if its windows differ in length.
 
     Parameters
     ----------
     form : AffineForm
-        The decision as a weighted sum.
+        The decision value as a weighted sum.
     model : Model
-        Of two classes, or of numbers.
+        Kind of model: two classes, or numbers.
     means : LetterMeans or None
-        Over explained windows: they are taken where the kernel has no importance matrices.
+        Over explained windows: used if the kernel has no importance matrices.
     counts : ndarray of int64, shape (L, letters), or None
         As in `Positions`.
     windows : str
         As in `Positions`.
     order : int, optional
-        Residues of the longest k-mers: by default 3; with more than 5 letters 2.
+        Length of the longest k-mers: by default 3, or 2 for more than 5 letters.
     background : {"uniform"} or array_like of float, shape (letters,), optional
         As in `poim`.
     first : int, optional
-        What the first position is called: by default as the window says that the model was trained on, else 1.
+        Name of the first position: default: from the model's window, else 1.
     section : (int, int), optional
-        What is drawn larger: by default, of many positions, those that matter most.
+        The section to enlarge; default, for many positions: the most important ones.
 
     Returns
     -------
@@ -185,7 +185,7 @@ def positions_of(
     Raises
     ------
     ParameterError
-        If the order or the background is not possible, or the section has no position of the windows.
+        If the order or the background is invalid, or the section contains no position of the windows.
     """
     if has_poim(model.kernel):
         assert model.alphabet is not None
@@ -206,18 +206,18 @@ def positions_of(
 
 
 def _checked_section(section: tuple[int, int], first: int, last: int) -> tuple[int, int]:
-    """Return a section that lies inside the windows; ParameterError if it has no position of them."""
+    """Return a section clipped to the windows; ParameterError if nothing is left."""
     low, high = max(section[0], first), min(section[1], last)
     if low > high:
         raise ParameterError(
-            f"the section {section[0]} to {section[1]} has no position of the windows",
-            remedy=f"their positions are {first} to {last}",
+            f"the section {section[0]} to {section[1]} is outside the windows",
+            remedy=f"choose positions from {first} to {last}",
         )
     return low, high
 
 
 def _largest_section(weights: npt.NDArray[np.float64], first: int) -> tuple[int, int]:
-    """Return the first and last position of the section whose weights have the largest sum; it holds the site."""
+    """Return the first and last position of the section with the largest sum of weights; it includes the site."""
     sums = np.convolve(weights, np.ones(SECTION), mode="valid")
     if first <= 0:  # position 0 is at -first
         allowed = np.arange(len(sums))

@@ -1,4 +1,4 @@
-"""The importance of positions on a page: pictures, and in words what they show."""
+"""The importance of positions on a page: figures, and their description."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ NAMES = ("importance", "bits")
 
 
 def pictures(positions: Positions, label: str) -> dict[str, Markup]:
-    """Return the pictures: of the section, where there is one, and of the whole.
+    """Return the figures: of the section, if any, and of the whole.
 
     Parameters
     ----------
     positions : Positions
-        What is drawn.
+        The content.
     label : str
-        Whose importance it is, for readers who do not see it.
+        Name of the model, for text alternatives of the figures.
 
     Returns
     -------
     dict of str to Markup
-        SVG by the name of its file.
+        SVG by file name.
     """
     importance = positions.importance
     options: dict[str, Any] = {"first": positions.first}
@@ -37,7 +37,7 @@ def pictures(positions: Positions, label: str) -> dict[str, Markup]:
         parts["-section"] = {"section": positions.section}
     drawn = {}
     for part, extra in parts.items():
-        texts = [f"{label}, {what}{_span(**extra)}" for what in ("importance of letters and words", "sequence logos")]
+        texts = [f"{label}, {what}{_span(**extra)}" for what in ("importance of letters and k-mers", "sequence logos")]
         drawn[f"importance{part}.svg"] = _standing_alone(heat_map(importance, texts[0], **options, **extra))
         drawn[f"logo{part}.svg"] = logo_figure(
             importance.matrices[1], positions.counts, (texts[1], importance.alphabet), names=NAMES, **options, **extra
@@ -46,12 +46,12 @@ def pictures(positions: Positions, label: str) -> dict[str, Markup]:
 
 
 def _span(section: tuple[int, int] | None = None) -> str:
-    """Return which part it is, for a label."""
+    """Return the section, for a label."""
     return "" if section is None else f", positions {section[0]} to {section[1]}"
 
 
 def _standing_alone(svg: Markup) -> Markup:
-    """Return an inline SVG that may also be a file."""
+    """Return an inline SVG that can also be a file."""
     return type(svg)(svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" ', 1))
 
 
@@ -61,9 +61,9 @@ def positions_content(positions: Positions, label: str) -> list[Markup]:
     Parameters
     ----------
     positions : Positions
-        What is shown.
+        The content.
     label : str
-        Whose importance it is, for readers who do not see the pictures.
+        Name of the model, for text alternatives of the figures.
 
     Returns
     -------
@@ -83,36 +83,36 @@ def positions_content(positions: Positions, label: str) -> list[Markup]:
 
 
 def _figure(svg: Markup, caption: str) -> Markup:
-    """Return a picture in a box of its own that scrolls sideways."""
-    box = tag("div", svg, class_="scroll", tabindex="0", role="region", aria_label="picture; scrolls sideways")
+    """Return a figure in a box that scrolls sideways."""
+    box = tag("div", svg, class_="scroll", tabindex="0", role="region", aria_label="figure; scrolls sideways")
     return tag("figure", tag("figcaption", caption), box, class_="positions")
 
 
 def _reading(positions: Positions) -> Iterator[Markup]:
-    """Return how to read the pictures, in plain words."""
+    """Return how to read the figures."""
     if positions.classes:
         negative, positive = positions.classes
-        sides = ["up speaks for ", tag("b", positive), ", down for ", tag("b", negative)]
+        sides = ["upward supports ", tag("b", positive), ", downward ", tag("b", negative)]
     else:
-        sides = ["up makes the predicted number larger, down smaller"]
+        sides = ["upward increases the predicted number, downward decreases it"]
     if positions.importance.background is not None:
         what = (
-            "how much the decision changes on average if the window has this letter at this position, and all its "
+            "the mean change of the decision value if the window has this letter at this position and all its "
             "other letters are random (a positional oligomer importance matrix of order 1; Sonnenburg and others, 2008)"
         )
     else:
         what = (
-            "how much this letter at this position adds to the decision, as a mean over the windows that have it "
-            "there, less what an average letter adds at this position"
+            "the mean contribution of this letter at this position to the decision value, over the windows that "
+            "have it there, minus the contribution of an average letter at this position"
         )
-    site = " Positions are offsets from the site, which is 0." if positions.has_site else ""
+    site = " Positions are offsets from the site, at 0." if positions.has_site else ""
     yield tag("p", "The height of a letter is ", what, ": ", sides, ".", site)
     if positions.counts is not None:
         yield tag(
             "p",
-            f"The second logo shows what the {positions.windows} have in common: the information of each position in "
-            "bits. It does not compare: a letter that the windows of either class carry at a position is tall in the "
-            "second logo, and flat in the first, because it does not tell the classes apart.",
+            f"The second logo shows the information content, in bits, of each position of the {positions.windows}. "
+            "It is not a comparison of classes: a letter that both classes have at a position is tall in the "
+            "second logo and flat in the first, because it does not distinguish them.",
         )
 
 
@@ -125,9 +125,9 @@ def _logo_caption(positions: Positions) -> str:
 def _map_caption(positions: Positions) -> str:
     """Return the caption of the heat map."""
     if len(positions.importance.matrices) == 1:
-        return "The same as a heat map; the bars are sums over the letters."
+        return "The same data as a heat map; the bars are sums over the letters."
     orders = " and ".join(str(order) for order in positions.importance.matrices if order > 1)
     return (
-        f"The same as a heat map, and for words of {orders} letters, which may matter more than their letters one by "
-        "one: those with the largest values, each at the position where it starts. The bars are sums over the letters."
+        f"The same data as a heat map, and for k-mers of length {orders}, which may matter more than their single "
+        "letters: those with the largest values, each at its start position. The bars are sums over the letters."
     )

@@ -1,4 +1,4 @@
-"""What the page of an explanation shows: records with their profiles, and the summary of all."""
+"""The content of an explanation page: records with their profiles, and the summary."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shown:
-    """A profile to be drawn.
+    """A profile to draw.
 
     Attributes
     ----------
     contributions : ndarray of float64, shape (L,)
-        Of each residue to the decision.
+        Contribution of each residue to the decision value.
     letters : str, length L
         The sequence.
     bias : float
-        Of the decision.
+        Bias of the model.
     caption : object
-        What `tag` takes.
+        As for `tag`.
     label : str
-        The same as plain text.
+        The caption as plain text.
     ends : tuple of float
-        What the axis covers at least.
+        Minimum range of the axis.
 
     Examples
     --------
@@ -58,34 +58,34 @@ class Shown:
 
 @dataclass
 class Summary:
-    """What the page tells about the model and the new sequences.
+    """Facts about the model and the new sequences for the page.
 
     Attributes
     ----------
     model, fasta : str
-        What the page calls the model, and the file of the sequences.
+        Names of the model and of the file of sequences on the page.
     kernel, solver : str
         On one line.
     n_trained : int or None
-        Sequences that the model was trained on.
+        Number of training sequences.
     classes : tuple of str
         (negative, positive); empty for a model of numbers.
     bias : float
-        Part of every decision.
+        The bias, part of every decision value.
     normalised : bool
         Whether the kernel is.
     both_strands, kmers_vary : bool
-        As of `Explainer`.
+        As in `Explainer`.
     threshold : Threshold or None
-        By which the model predicts, where it is not 0.
+        Threshold of the model, if it is not 0.
     n, n_plots, n_words : int
-        New sequences, those that are drawn, and k-mers.
+        Numbers of new sequences, of those drawn, and of k-mers.
     no_words : str or None
         Why there are no k-mers.
     dropped : int
-        K-mers left out, as of `KmerTable`.
+        Number of k-mers left out, as in `KmerTable`.
     counts : dict of str to int
-        Sequences of each predicted class.
+        Number of sequences of each predicted class.
     version : str
         Of seqkern.
 
@@ -130,7 +130,7 @@ class Summary:
             self.counts[name] = self.counts.get(name, 0) + 1
 
     def predicted(self) -> Any:
-        """Return how many sequences there are, and of each predicted class: what `tag` takes."""
+        """Return the number of sequences, in total and of each predicted class, for `tag`."""
         total = number(self.n, 0)
         if not self.classes:
             return total

@@ -1,7 +1,7 @@
-"""Splits into training and test parts, and what leaks across them.
+"""Splits into training and test sets, and the leakage between them.
 
-`foldset` makes splits and keeps them as files, `methods` names the ways to divide (pure functions in
-`splitters`), `leakage` reports sequences that are alike in both parts (found by `overlaps`).
+`foldset` makes splits and stores them as files, `methods` lists the ways to split (pure functions in
+`splitters`), `leakage` reports similar sequences in training and test sets (found by `overlaps`).
 """
 
 import lazy_loader

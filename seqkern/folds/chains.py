@@ -1,7 +1,7 @@
-"""Folds of residues seen as folds of their chains: what leaks from a test part to training is looked for there.
+"""Folds of residues as folds of their chains, to detect leakage between training and test sets.
 
-Windows of neighbouring residues overlap, and short ones are found in many chains by chance; neither is a leak. A chain
-whose homolog, or whose own other residues, are trained on is one.
+Windows of neighbouring residues overlap, and short ones occur in many chains by chance; neither is leakage. A test
+chain is a leak if a homolog, or other residues of the chain, are in the training set.
 """
 
 import numpy as np
@@ -14,14 +14,14 @@ from seqkern.sequences.labels import Labels
 
 
 def chain_folds(foldset: FoldSet, residues: Residues) -> FoldSet:
-    """Return a FoldSet of the chains: one is in each part in which it has a residue, in both where a fold divides it.
+    """Return a FoldSet of the chains: each is in the sets that contain its residues, possibly in both.
 
     Parameters
     ----------
     foldset : FoldSet
-        Of the residues.
+        Folds of the residues.
     residues : Residues
-        The samples that were divided.
+        The samples of these folds.
 
     Returns
     -------
@@ -47,19 +47,19 @@ def chain_folds(foldset: FoldSet, residues: Residues) -> FoldSet:
 def chain_labels(identical: npt.NDArray[np.int64], residues: Residues) -> Labels:
     """Return Labels of the chains that distinguish identical chains with different states.
 
-    Of identical chains only residues are compared whose states are known in both, as parts of one chain may be masked.
+    Of identical chains, only residues with known states in both are compared, since parts of a chain may be masked.
 
     Parameters
     ----------
     identical : ndarray of int64, shape (chains,)
         Identical chains share a number.
     residues : Residues
-        Of the chains, with their states.
+        The residues, with their states.
 
     Returns
     -------
     Labels
-        ``"same"`` states as the first of the identical chains, or ``"other"``.
+        ``"same"`` if the states equal those of the first identical chain, else ``"other"``.
     """
     chains = residues.chains
     states = np.zeros(len(chains.codes), dtype=np.uint8)

@@ -1,7 +1,7 @@
-"""Splits into training and test parts as files, shared by all kernels and solvers.
+"""Splits into training and test sets as files, shared by all kernels and solvers.
 
-`make_folds` calls one of the splitters, checks that every part can be learned from and scored, and returns a
-`FoldSet`; `write_folds` and `read_folds` keep it as a TSV: one row for each sample, one column for each split.
+`make_folds` calls one of the splitters, checks that every set is suitable for training or scoring, and returns a
+`FoldSet`; `write_folds` and `read_folds` store it as a TSV: one row for each sample, one column for each split.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class FoldSet:
     splits : tuple of Split
         At least one.
     groups : ndarray of int64, shape (n,), optional
-        Samples that an inner loop must keep together share a number; −1 is a sample that is not used.
+        Samples that an inner loop must keep together share a number; −1 for an unused sample.
 
     Examples
     --------
@@ -77,31 +77,31 @@ def make_folds(
     chains: npt.ArrayLike | None = None,
     **options: Any,
 ) -> FoldSet:
-    """Divide labelled samples into training and test parts.
+    """Split labelled samples into training and test sets.
 
-    Samples without a label are in neither part.
+    Samples without a label are in neither set.
 
     Parameters
     ----------
     labels : Labels
-        Of the n samples.
+        Labels of the n samples.
     X : SequenceSet, FeatureTable or SimilarityTable, optional
-        The data; `locus` takes its default gap, the longest sequence, from it.
+        The data, for the default gap of `locus`: the length of the longest sequence.
     method : str
         ``stratified``, ``grouped``, ``five_by_two``, ``predefined``, ``locus``, ``leave-one-out``,
         ``leave-one-group-out`` or ``liao-noble``.
     task : str
-        The task's name.
+        Name of the task.
     roles : array_like of str, shape (n,), optional
-        The task's own parts, for `predefined` and `liao-noble`: ``train``, ``test`` or nothing.
+        The task's own sets, for `predefined` and `liao-noble`: ``train``, ``test`` or nothing.
     links : array_like, shape (n,), optional
-        Groups of samples that the leakage check found alike, to be kept together. Predefined parts and
+        Groups of similar samples from the leakage check, to be kept together. Predefined sets and
         chromosomes are never changed.
     chains : array_like of int, shape (n,), optional
-        Where samples are residues, the chain of each. No method divides one; given groups are kept together by every
-        method that draws.
+        The chain of each sample, if samples are residues. No method divides a chain; given groups are kept together by
+        every method that draws at random.
     **options : object
-        Parameters of the method: `k` and `seed` (stratified, grouped, locus; five_by_two has `seed` alone), `gap`,
+        Parameters of the method: `k` and `seed` (stratified, grouped, locus; five_by_two has only `seed`), `gap`,
         `block`, `train`, `test` (locus: bases, or names of chromosomes).
 
     Returns
@@ -115,11 +115,11 @@ def make_folds(
     LabelError
         If the labels lack what the method needs (groups, folds, positions).
     FoldError
-        If a class or the groups have fewer members than folds, a part lacks a class, or given parts divide a chain.
+        If a class or the groups have fewer members than folds, a set lacks a class, or given sets divide a chain.
 
     Examples
     --------
-    Remote homologs: one fold for each group, so that no family is in both parts of a split.
+    Remote homologs: one fold for each group, so that no family is in both sets of a split.
 
     >>> from seqkern.folds import make_folds
     >>> from seqkern.sequences.labels import make_labels
@@ -149,7 +149,7 @@ def make_folds(
     splits = []
     for name, train, test in splitter(samples, **options):
         if name in RESERVED:
-            raise FoldError(f"a split of task {task!r} cannot be called {name!r}", remedy="rename the group or fold")
+            raise FoldError(f"invalid name {name!r} for a split of task {task!r}", remedy="rename the group or fold")
         _check_part(samples.labels, samples.task, name, "training", train, of_residues=of_residues)
         _check_part(
             samples.labels, samples.task, name, "test", test, every_class=not single_tests, of_residues=of_residues
@@ -175,34 +175,34 @@ def _check_part(
     of_residues: bool = False,
     file: PathLike | None = None,
 ) -> None:
-    """Raise FoldError if a part of a split is empty or, where it must hold every class, lacks one."""
-    where = f"the {part} part of split {name!r} of task {task!r}"
+    """Raise FoldError if a set of a split is empty or, if every class is required, lacks one."""
+    where = f"the {part} set of split {name!r} of task {task!r}"
     if not len(rows):
         raise FoldError(f"{where} is empty", file=file, remedy="choose other folds")
     classes = labels.classes if every_class else ()
     missing = np.setdiff1d(np.arange(len(classes)), labels.y[rows])
     if len(missing):
-        alone = ": one class only" if len(classes) - len(missing) == 1 else ""
-        remedy = "take fewer or other folds (stratified ones hold every class), or leave the class out"
+        alone = ": only one class" if len(classes) - len(missing) == 1 else ""
+        remedy = "use fewer or other folds (stratified folds contain every class), or remove the class"
         raise FoldError(
-            f"{where} has no unit of class {classes[missing[0]]!r}{alone}",
+            f"{where} has no sample of class {classes[missing[0]]!r}{alone}",
             file=file,
-            remedy=f"take other folds, {RARE_STATE}" if of_residues else remedy,
+            remedy=f"use other folds, {RARE_STATE}" if of_residues else remedy,
         )
 
 
 def write_folds(path: PathLike, foldset: FoldSet) -> None:
     r"""Write splits to a TSV.
 
-    Columns are `id`, `group` where the inner loop has groups to keep together, then one for each split, with
+    Columns are `id`, `group` if the inner loop has groups to keep together, then one for each split, with
     train, test or nothing.
 
     Parameters
     ----------
     path : path-like
-        The file; its stem should be the name of the task, by which `read_folds` calls it.
+        The file; its stem should be the name of the task, which `read_folds` derives from it.
     foldset : FoldSet
-        What is written.
+        The splits.
 
     Raises
     ------
@@ -240,32 +240,32 @@ def write_folds(path: PathLike, foldset: FoldSet) -> None:
 def read_folds(
     path: PathLike, ids: Sequence[str], labels: Labels | None = None, chains: npt.ArrayLike | None = None
 ) -> FoldSet:
-    """Read what `write_folds` wrote, for the samples `ids`.
+    """Read a file of `write_folds`, for the samples `ids`.
 
     Parameters
     ----------
     path : path-like
         The file; its stem is the task's name.
     ids : sequence of str
-        The ids of the samples; the file must name the same ones, in any order.
+        The ids of the samples; the file must contain the same ones, in any order.
     labels : Labels, optional
-        Of the samples: then the parts must be such that they can be learned from and tested.
+        Of the samples: then the sets are checked for training and testing.
     chains : array_like of int, shape (n,), optional
-        Where samples are residues, the chain of each: no split may divide one, nor may the groups of the inner loop. A
-        file without groups takes the chains as groups.
+        The chain of each sample, if samples are residues: no split may divide one, nor may the groups of the inner
+        loop. In a file without groups, chains become the groups.
 
     Returns
     -------
     FoldSet
-        Its rows in the order of `ids`.
+        With rows in the order of `ids`.
 
     Raises
     ------
     FileError
-        If the file is missing or no table.
+        If the file is missing or not a table.
     FoldError
-        If it is not a table of folds, or made for other samples; with `labels` also if a sample without a label is in
-        a part, a training part lacks a class, or a test part is empty; with `chains` if one is divided.
+        If it is not a table of folds, or belongs to other samples; with `labels` also if a sample without a label is in
+        a set, a training set lacks a class, or a test set is empty; with `chains` if one is divided.
 
     Examples
     --------
@@ -284,7 +284,7 @@ def read_folds(
     rows = read_tsv(file)
     names = [name for name in rows[0] if name not in RESERVED] if rows else []
     if not names or "id" not in rows[0]:
-        raise FoldError("no table of folds", file=file, remedy="give a column id and one for each split")
+        raise FoldError("is not a table of folds", file=file, remedy="add a column id and one for each split")
     order = _rows_of_samples(names_of_samples, [row["id"] for row in rows], file)
     splits: list[Split] = []
     groups: Indices | None = None
@@ -312,58 +312,60 @@ def read_folds(
 
 
 def _rows_of_samples(ids: Ids, named: list[str], path: Path) -> Indices:
-    """Return int64: the row of each sample in a table; FoldError unless it names each once, and no other."""
+    """Return int64: the row of each sample in a table; FoldError unless it lists each once, and no others."""
     place = {name: row for row, name in enumerate(named)}
     if len(place) < len(named):
         twice = next(name for row, name in enumerate(named) if place[name] != row)
-        raise FoldError("occurs twice", file=path, record=twice, remedy="name every unit once")
+        raise FoldError("duplicate id", file=path, record=twice, remedy="list every sample once")
     strange = place.keys() - set(ids)
     if strange:
         first = min(strange, key=place.__getitem__)
-        raise FoldError("is not in the data set", file=path, record=first, remedy="make the folds again")
+        raise FoldError("is not in the data set", file=path, record=first, remedy="create the folds again")
     if len(place) < len(ids):
         absent = next(name for name in ids if name not in place)
-        raise FoldError("has no row here", file=path, record=absent, remedy="make the folds again")
+        raise FoldError("has no row in the file", file=path, record=absent, remedy="create the folds again")
     return np.array([place[name] for name in ids], dtype=np.int64)
 
 
 def _check_labels(labels: Labels, split: Split, path: Path) -> None:
-    """Raise FoldError for a sample without a label in a part of a split."""
+    """Raise FoldError for a sample without a label in a split."""
     rows = np.concatenate((split.train, split.test))
     y = labels.y[rows]
     bare = rows[np.isnan(y) if labels.kind == "real" else y < 0]
     if len(bare):
         raise FoldError(
-            f"has no label, and is in a part of split {split.name!r}",
+            f"has no label, but is in split {split.name!r}",
             file=path,
             record=labels.ids[bare[0]],
-            remedy="make the folds again",
+            remedy="create the folds again",
         )
 
 
 def _group_number(text: str, path: Path, record: str) -> int:
-    """Return a cell of the column of groups as a number, −1 where it is empty."""
+    """Return a cell of the column of groups as a number, −1 if empty."""
     if not text:
         return -1
     if not text.isdecimal():
-        raise FoldError(f"its group {text!r} is no number", file=path, record=record, remedy="make the folds again")
+        raise FoldError(
+            f"has a group {text!r} that is not a number", file=path, record=record, remedy="create the folds again"
+        )
     return int(text)
 
 
 def composition_rows(foldset: FoldSet, labels: Labels) -> list[tuple[str, str, str, int, int]]:
-    """Count the samples of each class in the parts of each split.
+    """Count the samples of each class in the sets of each split.
 
     Parameters
     ----------
     foldset : FoldSet
         The splits.
     labels : Labels
-        Of the same samples.
+        Labels of the same samples.
 
     Returns
     -------
     list of tuple
-        (task, split, class, number to train on, number to test on); real labels are a class ``all``.
+        (task, split, class, number in training, number in test); real labels form one class ``all``.
 
     Examples
     --------
@@ -387,14 +389,14 @@ def composition_rows(foldset: FoldSet, labels: Labels) -> list[tuple[str, str, s
 
 
 def write_composition(path: PathLike, rows: Iterable[Sequence[str | int]]) -> None:
-    r"""Write what `composition_rows` returns to a TSV.
+    r"""Write the result of `composition_rows` to a TSV.
 
     Parameters
     ----------
     path : path-like
         The file.
     rows : iterable of tuple
-        Of all tasks of a data set.
+        For all tasks of a data set.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""What training and test parts share: identical sequences, sequences inside others, and similar ones.
+"""Overlap of training and test sets: identical sequences, sequences contained in others, and similar ones.
 
-`find_links` looks once at all samples of a data set; `leakage_rows` then says which links cross a split.
+`find_links` compares all samples of a data set once; `leakage_rows` then lists the links that cross a split.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -26,14 +26,14 @@ HEADER = ("task", "split", "kind", "test_id", "train_id", "identity")
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """Which samples of a data set are alike.
+    """Identical, contained and similar samples of a data set.
 
     Attributes
     ----------
     identical : ndarray of int64, shape (n,)
         Identical samples share a class; classes are numbered in the order of their first samples.
     pairs : ndarray of int64, shape (m, 2)
-        Classes: the first lies inside the second, or is similar to it.
+        Classes: the first is contained in the second, or similar to it.
     kinds : ndarray of str, shape (m,)
         ``contained`` or ``similar``.
     identity : ndarray of float64, shape (m,)
@@ -54,7 +54,7 @@ class Links:
     identity: npt.NDArray[np.float64]
 
     def groups(self) -> Indices:
-        """Return int64 (n,): groups of samples to keep together, linked directly or through others."""
+        """Return int64 (n,): groups of samples to keep together, linked directly or indirectly."""
         first = np.unique(self.identical, return_index=True)[1]
         return merge_groups(len(self.identical), self.identical, pairs=first[self.pairs])
 
@@ -69,22 +69,22 @@ def find_links(
 ) -> Links:
     """Find identical, contained and similar samples.
 
-    Letters outside the alphabet count as one further letter. Rows of a feature table are compared for
-    identity only, samples of a similarity table not at all.
+    Letters outside the alphabet count as one further letter. Rows of a feature table are compared only for
+    identity, samples of a similarity table not at all.
 
     Parameters
     ----------
     X : SequenceSet, FeatureTable or SimilarityTable
         The samples.
     contained : bool
-        Whether to look for sequences that lie inside others.
+        Whether to find sequences contained in others.
     min_length : int, optional
-        Shorter sequences are not looked for inside others. By default the length at which fewer than one such
-        pair is expected by chance among residues drawn evenly.
+        Shorter sequences are not searched in others. Default: the length at which fewer than one such
+        pair is expected by chance among uniformly distributed residues.
     identity : float, optional
-        Also look for pairs whose identity is at least this: see `similar_pairs`, which can miss some.
+        Also find pairs with at least this identity; see `similar_pairs`, which can miss some.
     reverse_complement : bool
-        Whether a sequence is also compared with the reverse complements of the others.
+        Whether to compare sequences also with the reverse complements of the others.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def find_links(
 
 
 def _links(classes: Indices, rows: Sequence[tuple[int, int, str, float]]) -> Links:
-    """Return Links of classes and of (first, second, kind, identity) rows."""
+    """Return Links from classes and (first, second, kind, identity) rows."""
     return Links(
         classes,
         np.array([row[:2] for row in rows], dtype=np.int64).reshape(-1, 2),
@@ -152,7 +152,7 @@ def _identical_rows(values: npt.NDArray[np.float64]) -> Indices:
 
 
 def _identical_sequences(X: SequenceSet, mirrored: SequenceSet | None) -> Indices:
-    """Return the class of each record; with `mirrored`, a record and its reverse complement are one class."""
+    """Return the class of each record; with `mirrored`, a record and its reverse complement share a class."""
     keys = _codes(X)
     return _numbered(keys if mirrored is None else map(min, keys, _codes(mirrored)))
 
@@ -164,23 +164,23 @@ def _codes(X: SequenceSet) -> Iterator[bytes]:
 
 
 def leakage_rows(links: Links, foldset: FoldSet, labels: Labels) -> list[tuple[str, str, str, str, str, float]]:
-    """Return what crosses each split, and identical samples with different labels.
+    """Return the links that cross each split, and identical samples with different labels.
 
     Parameters
     ----------
     links : Links
-        Which samples are alike.
+        The links of the samples.
     foldset : FoldSet
         The splits of these samples.
     labels : Labels
-        Of these samples.
+        Labels of these samples.
 
     Returns
     -------
     list of tuple
-        (task, split, kind, test_id, train_id, identity). For each split, test sample and kind the most similar
-        training sample (of equals the first); for each set of identical samples that carry several labels one row
-        ``conflict`` with an empty split, naming the first sample and the first that differs from it.
+        (task, split, kind, test_id, train_id, identity). For each split, test sample and kind: the most similar
+        training sample (the first of equals); for each set of identical samples with several labels: one row
+        ``conflict`` with an empty split, with the first sample and the first whose label differs.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def leakage_rows(links: Links, foldset: FoldSet, labels: Labels) -> list[tuple[s
 
 
 def _conflicts(classes: Indices, labels: Labels) -> list[tuple[int, int]]:
-    """Return (first sample, first sample labelled otherwise) for each class with several labels."""
+    """Return (first sample, first sample with another label) for each class with several labels."""
     first: dict[int, int] = {}
     conflicts: dict[int, tuple[int, int]] = {}
     used = labels.used()
@@ -237,14 +237,14 @@ def _crossing(links: Links, split: Split) -> list[tuple[str, int, int, float]]:
 
 
 def write_leakage(path: PathLike, rows: Iterable[Sequence[str | float]]) -> None:
-    """Write what `leakage_rows` returns to a TSV.
+    """Write the result of `leakage_rows` to a TSV.
 
     Parameters
     ----------
     path : path-like
         The file.
     rows : iterable of tuple
-        Of all tasks of a data set.
+        For all tasks of a data set.
 
     Raises
     ------

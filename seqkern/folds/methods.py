@@ -1,4 +1,4 @@
-"""The fold methods by name: what each needs of the labels, and the splits that it makes of them.
+"""The fold methods by name: their requirements on labels, and the splits they make.
 
 A method takes `Samples` and its options, and returns (name, train, test) for each split, int64 rows.
 """
@@ -23,7 +23,7 @@ Chromosomes = str | int | list[str | int] | tuple[str | int, ...]
 
 FIVE = 5
 ATTEMPTS = 50
-"""Draws of a halving that is not one of those before it."""
+"""Attempts to draw a halving that differs from the previous ones."""
 
 
 def _parts(roles: npt.NDArray[np.str_]) -> tuple[Indices, Indices]:
@@ -47,7 +47,7 @@ def _check_members(samples: Samples, k: int, groups: Indices | None) -> None:
     members, code = min((len(np.unique(counted[y == code])), code) for code in np.unique(y))
     if members < k:
         name = "the task" if labels.kind == "real" else f"class {labels.classes[code]!r}"
-        remedy = "give more, or leave the class out" if samples.chains is None else RARE_STATE
+        remedy = "give more, or remove the class" if samples.chains is None else RARE_STATE
         if members > 1:
             remedy = f"choose k of at most {members}" + (f", {RARE_STATE}" if samples.chains is not None else "")
         what = samples.members(members, groups)
@@ -55,24 +55,24 @@ def _check_members(samples: Samples, k: int, groups: Indices | None) -> None:
 
 
 def _parted(names: Sequence[str], fold: Indices) -> list[NamedSplit]:
-    """Return (name, train, test) for each name, to test the samples with that fold number; −1 is unused."""
+    """Return (name, train, test) for each name, with the samples of that fold number as the test set; −1 is unused."""
     used = fold >= 0
     return [(name, np.flatnonzero(used & (fold != f)), np.flatnonzero(fold == f)) for f, name in enumerate(names)]
 
 
 def _stratified(samples: Samples, *, k: int = 5, seed: int = 0) -> list[NamedSplit]:
-    """Each fold has its share of each class; real labels are divided at random."""
+    """Stratified: each fold has its share of each class; real labels are split at random."""
     return _dealt(samples, k, seed, samples.undivided("stratified"))
 
 
 def _grouped(samples: Samples, *, k: int = 5, seed: int = 0, train_size: int | None = None) -> list[NamedSplit]:
-    """No group is divided; the shares of the classes are as even as that allows."""
+    """Stratified as evenly as possible without dividing groups."""
     groups = samples.groups(samples.column("groups", "grouped"))
     return with_train_size(samples, _dealt(samples, k, seed, groups), groups, train_size, seed)
 
 
 def _five_by_two(samples: Samples, *, seed: int = 0) -> list[NamedSplit]:
-    """Five times two halves, each with its share of each class and tested once; given groups are not divided."""
+    """Five times two halves, each stratified and tested once; given groups are not divided."""
     check_integer("seed", seed, 0)
     given = None if samples.labels.groups is None else samples.column("groups", "five_by_two")
     groups = samples.groups(given)
@@ -86,7 +86,7 @@ def _five_by_two(samples: Samples, *, seed: int = 0) -> list[NamedSplit]:
             if not sides & halves:
                 break
         else:
-            # methods that do not look at groups are no way out where there are some
+            # if there are groups, methods that ignore them are not a remedy
             count = len(samples) if groups is None else len(np.unique(groups))
             others = "stratified or leave-one-out" if given is None else "grouped or leave-one-group-out"
             raise FoldError(
@@ -99,12 +99,12 @@ def _five_by_two(samples: Samples, *, seed: int = 0) -> list[NamedSplit]:
 
 
 def _predefined(samples: Samples, *, train_size: int | None = None, seed: int = 0) -> list[NamedSplit]:
-    """Use the task's own parts, or the column of folds: names of parts, or of folds each tested once."""
+    """Use the task's own sets, or the column of folds: names of sets, or of folds each tested once."""
     return with_train_size(samples, _given_parts(samples), samples.groups(samples.labels.groups), train_size, seed)
 
 
 def _given_parts(samples: Samples) -> list[NamedSplit]:
-    """Return the splits that the task brings with it, or its column of folds."""
+    """Return the task's own splits, or those of its column of folds."""
     if samples.roles is not None:
         return [_own_parts(samples, "1")]
     folds = samples.column("folds", "predefined")
@@ -113,29 +113,29 @@ def _given_parts(samples: Samples) -> list[NamedSplit]:
         return [("1", *_parts(folds))]
     if len(names) < 2:
         raise FoldError(
-            f"the column of folds of task {samples.task!r} names {len(names)} fold",
-            remedy="name at least two folds, or train and test",
+            f"the column of folds of task {samples.task!r} contains {len(names)} fold",
+            remedy="give at least two folds, or train and test",
         )
     number = {name: f for f, name in enumerate(names)}
     return _parted(names, np.array([number.get(name, -1) for name in folds.tolist()]))
 
 
 def _liao_noble(samples: Samples) -> list[NamedSplit]:
-    """Use the family's positive and negative, training and test parts."""
+    """Use the family's positive and negative, training and test sets."""
     if samples.roles is None:
         raise LabelError(
-            f"task {samples.task!r} has no parts of the Liao-Noble protocol",
-            remedy="give the data set's labels a family and a superfamily",
+            f"task {samples.task!r} has no sets of the Liao-Noble protocol",
+            remedy="add a family and a superfamily to the data set's labels",
         )
     return [_own_parts(samples, samples.task)]
 
 
 def _own_parts(samples: Samples, name: str) -> NamedSplit:
-    """Return the split that the task brings with it."""
+    """Return the task's own split."""
     roles = np.char.replace(np.char.replace(np.asarray(samples.roles, str), "positive-", ""), "negative-", "")
     odd = sorted(set(roles.tolist()) - {"", *PARTS})
     if odd:
-        raise FoldError(f"task {samples.task!r} has a part {odd[0]!r}", remedy="use train, test or nothing")
+        raise FoldError(f"task {samples.task!r} has a set {odd[0]!r}", remedy="use train, test or nothing")
     return (name, *_parts(roles))
 
 
@@ -150,24 +150,24 @@ def _locus(
     test: Chromosomes | None = None,
     train_size: int | None = None,
 ) -> list[NamedSplit]:
-    """Keep windows near one another together, or train on some chromosomes and test on others."""
+    """Keep neighbouring windows together, or train on some chromosomes and test on others."""
     chromosome = samples.column("chromosome", "locus")
     if (train is None) != (test is None):
-        raise FoldError("folds by chromosome need both parts", remedy="name chromosomes under train and under test")
+        raise FoldError("folds by chromosome need train and test", remedy="list chromosomes under train and under test")
     if train is not None and test is not None:
         name, to_train, to_test = _by_chromosome(samples, chromosome, train, test)
         return [(name, nested_subset(samples, to_train, train_size, seed), to_test)]
     if train_size is not None:
-        raise FoldError("train_size is for folds by chromosome", remedy="name chromosomes under train and under test")
+        raise FoldError("train_size is for folds by chromosome", remedy="list chromosomes under train and under test")
     return _dealt(samples, k, seed, samples.groups(_loci(samples, gap, block)))
 
 
 def _loci(samples: Samples, gap: int | None = None, block: int = 0, **_: Any) -> Indices:
-    """Return the locus of each sample; windows nearer than `gap`, by default the longest of them, share one."""
+    """Return the locus of each sample; windows nearer than `gap` (default: the longest window) share one."""
     chromosome, position = samples.column("chromosome", "locus"), samples.column("position", "locus")
     if gap is None:
         if samples.X is None or not hasattr(samples.X, "lengths"):
-            raise FoldError("the gap between loci is not known", remedy="give gap, at least the length of a window")
+            raise FoldError("unknown gap between loci", remedy="set gap to at least the length of a window")
         gap = int(samples.X.lengths.max())
     check_integer("gap", gap, 1)
     check_integer("block", block, 0)
@@ -181,7 +181,7 @@ def _by_chromosome(
     parts = [{str(name) for name in (part if isinstance(part, list | tuple) else [part])} for part in (train, test)]
     both = parts[0] & parts[1]
     if both:
-        raise FoldError(f"chromosome {min(both)!r} is both in train and in test", remedy="name it once")
+        raise FoldError(f"chromosome {min(both)!r} is both in train and in test", remedy="list it once")
     known = set(chromosome.tolist())
     for name in sorted(parts[0] | parts[1]):
         if name not in known:
@@ -191,7 +191,7 @@ def _by_chromosome(
 
 
 def _leave_one_out(samples: Samples) -> list[NamedSplit]:
-    """Test each sample (each set of linked samples; of residues each chain) once, alone."""
+    """Test each sample (set of linked samples, or chain of residues) once, alone."""
     groups = samples.undivided("leave-one-out")
     return _each_group(np.arange(len(samples)) if groups is None else groups, None)
 
@@ -208,7 +208,7 @@ def _each_group(groups: npt.NDArray[Any], key: Callable[[object], list[int | str
     """Return one split for each group: numbered, or sorted and named by `key`."""
     values, group = np.unique(groups, return_inverse=True)
     if len(values) < 2:
-        raise FoldError("there is one group only", remedy="give at least two, or choose another method")
+        raise FoldError("there is only one group", remedy="give at least two, or choose another method")
     if key is None:
         return _parted([str(f + 1) for f in range(len(values))], group)
     order = sorted(range(len(values)), key=lambda f: key(values[f]))
@@ -216,7 +216,7 @@ def _each_group(groups: npt.NDArray[Any], key: Callable[[object], list[int | str
     return _parted([str(values[f]) for f in order], rank[group])
 
 
-# name: (splitter, whether a test part of one class is in the nature of the method)
+# name: (splitter, whether its test sets may have a single class)
 METHODS: dict[str, tuple[Callable[..., list[NamedSplit]], bool]] = {
     "stratified": (_stratified, False),
     "grouped": (_grouped, False),
@@ -230,20 +230,20 @@ METHODS: dict[str, tuple[Callable[..., list[NamedSplit]], bool]] = {
 
 
 def rows_together(labels: Labels, X: Data, window: Window | None = None) -> Indices | None:
-    """Return the groups that no fold within a set may divide, or None: those given, and loci where places are known.
+    """Return the groups that no fold within a set may divide, or None: the given ones, and loci if positions are known.
 
-    Windows nearer to one another than their length, on whichever strand, are one locus. A sample without a chromosome
-    is alone.
+    Windows nearer to one another than their length, on either strand, are one locus. A sample without a chromosome
+    is its own locus.
 
     Parameters
     ----------
     labels : Labels, n samples
-        With groups and places, where they have any.
+        With groups and positions, if any.
     X : SequenceSet, FeatureTable or SimilarityTable, n samples
         The data; only sequences have loci.
     window : Window, optional
-        What was cut around the positions: on strand − it begins elsewhere than on strand +. Without it, the positions
-        are taken to be at one place of all windows.
+        The window around the positions: it starts elsewhere on strand − than on strand +. Without it, the positions
+        are taken to be at the same place in all windows.
 
     Returns
     -------
@@ -269,7 +269,7 @@ def rows_together(labels: Labels, X: Data, window: Window | None = None) -> Indi
 
 
 def _own_loci(chromosome: npt.NDArray[np.str_], begins: Indices, gap: int) -> Indices:
-    """Return the locus of each window by where it begins; one without a chromosome is a locus of its own."""
+    """Return the locus of each window from its start; a window without a chromosome is its own locus."""
     loci = locus_blocks(chromosome, begins, gap)
     bare = np.flatnonzero(chromosome == "")
     loci[bare] = len(loci) + bare
@@ -277,15 +277,15 @@ def _own_loci(chromosome: npt.NDArray[np.str_], begins: Indices, gap: int) -> In
 
 
 def inner_groups(samples: Samples, method: str, options: Mapping[str, Any]) -> Indices | None:
-    """Return the groups that an inner loop must keep together too, or None: given, linked, of one locus.
+    """Return the groups that an inner loop must keep together, or None: given groups, linked samples, and loci.
 
-    Where a task has parts of its own, a class with one given group only in the training part is an exception: its
-    samples are single, since the inner loop could not divide it otherwise.
+    Exception for tasks with their own sets: a class with only one given group in the training set is treated as
+    single samples, since the inner loop could not split it otherwise.
 
     Parameters
     ----------
     samples : Samples
-        Of the task.
+        Samples of the task.
     method : str
         The fold method.
     options : dict of str to object
@@ -295,7 +295,7 @@ def inner_groups(samples: Samples, method: str, options: Mapping[str, Any]) -> I
     -------
     ndarray of int64, shape (n,), or None
     """
-    # parts given by chromosome need no gap, so it may not be known
+    # splits by chromosome need no gap, so it may be unknown
     known = method == "locus" and (hasattr(samples.X, "lengths") or "gap" in options)
     loci = _loci(samples, **options) if known else None
     given = samples.labels.groups
@@ -305,7 +305,7 @@ def inner_groups(samples: Samples, method: str, options: Mapping[str, Any]) -> I
 
 
 def _divisible(groups: npt.NDArray[Any], y: Indices, train: npt.NDArray[np.bool_]) -> Indices:
-    """Return the groups as numbers, samples of a class with fewer than two groups in the training part single."""
+    """Return the groups as numbers, with single samples for classes that have fewer than two groups in training."""
     numbers: Indices = np.unique(groups, return_inverse=True)[1]
     for code in np.unique(y):
         rows = np.flatnonzero(train & (y == code))
@@ -329,7 +329,7 @@ def options_of(method: str) -> list[str]:
     Raises
     ------
     ParameterError
-        For an unknown method, with the nearest known one.
+        For an unknown method, with the nearest one.
 
     Examples
     --------

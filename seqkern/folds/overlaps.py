@@ -1,4 +1,4 @@
-"""Pairs of sequences that overlap: one inside another (exact), or similar in an alignment (a screen)."""
+"""Pairs of sequences that overlap: one contained in another (exact), or similar in an alignment (a screen)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from seqkern.sequences.alphabets import MASK
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
-    from Bio.Align import PairwiseAligner  # costs start-up
+    from Bio.Align import PairwiseAligner  # slow to import
     from scipy.sparse import csr_array  # likewise
 
 CHUNK = 1 << 21
@@ -21,9 +21,9 @@ POSTINGS = 64
 
 
 def chance_length(X: SequenceSet) -> int:
-    """Return the least length at which fewer than one record is expected inside another by chance.
+    """Return the smallest length at which fewer than one record is expected in another by chance.
 
-    Of n records, each fits at no more than T places of T residues in all: n T / |A|^length < 1.
+    Each of n records can start at no more than T places of T residues in all: n T / |A|^length < 1.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class _Rolling:
         return np.multiply.accumulate(powers)
 
     def load(self, codes: npt.NDArray[np.uint8]) -> None:
-        """Take the residues that `hash` refers to."""
+        """Set the residues that `hash` refers to."""
         self.sums = np.zeros(len(codes) + 1, dtype=np.uint64)
         np.cumsum(self.values[codes] * self.power[: len(codes)], out=self.sums[1:])
 
@@ -82,17 +82,17 @@ def _chunks(X: SequenceSet) -> Iterator[tuple[int, int]]:
 
 
 def contained_pairs(short: SequenceSet, long: SequenceSet, min_length: int) -> list[tuple[int, int]]:
-    """Return the pairs (i, j) for which record i of `short` is a proper part of record j of `long`.
+    """Return the pairs (i, j) in which record i of `short` is a proper part of record j of `long`.
 
-    Every record of `short` is found by a hash of its first `min_length` residues at all places of `long`, the
-    places are narrowed by a hash of its whole length, and what remains is compared residue by residue.
+    Every record of `short` is found by a hash of its first `min_length` residues at all places of `long`; the
+    candidates are narrowed by a hash of its whole length, and the rest compared residue by residue.
 
     Parameters
     ----------
     short, long : SequenceSet
         Compact sets; no two records of `short` are identical.
     min_length : int
-        Records shorter than this are left out.
+        Shorter records are ignored.
 
     Returns
     -------
@@ -146,14 +146,14 @@ def contained_pairs(short: SequenceSet, long: SequenceSet, min_length: int) -> l
 def _anchored(
     rolling: _Rolling, anchors: npt.NDArray[np.uint64], long: SequenceSet, first: int, last: int, width: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the places of a chunk that start with an anchor, their records, and which anchor it is."""
+    """Return the places of a chunk that start with an anchor, their records, and the anchors."""
     begin = long.starts[first]
     heads = np.maximum(long.lengths[first:last] - width + 1, 0)
     record = np.repeat(np.arange(first, last), heads)
     offset = np.arange(len(record)) - np.repeat(np.cumsum(heads) - heads, heads)
     place = long.starts[record] - begin + offset
     hashes = rolling.hash(place, width)
-    # a bit table in cache turns most places away before the binary search
+    # a bit table in cache rejects most places before the binary search
     table = np.zeros(1 << 22, dtype=bool)
     table[anchors >> np.uint64(42)] = True
     near = np.flatnonzero(table[hashes >> np.uint64(42)])
@@ -167,17 +167,17 @@ def similar_pairs(own: SequenceSet, other: SequenceSet, identity: float) -> list
     """Return pairs of similar records.
 
     The identity of a pair is the number of identical residues in the best alignment without end-gap costs
-    (match 1, mismatch and gapped residue −1) over the length of the shorter record; letters outside the alphabet
-    are identical to nothing. This is a screen: only pairs are aligned that share at least half the distinct
-    k-mers expected at that identity, so that pairs near the limit can be missed. k is chosen so that a k-mer
-    lies in about `POSTINGS` records. Below an identity of a half many pairs pass, and it can take minutes.
+    (match 1, mismatch and gapped residue −1) divided by the length of the shorter record; letters outside the alphabet
+    never match. This is a screen: only pairs that share at least half the distinct
+    k-mers expected at that identity are aligned, so pairs near the limit can be missed. k is chosen so that a k-mer
+    occurs in about `POSTINGS` records. Below an identity of 0.5 many pairs pass, and it can take minutes.
 
     Parameters
     ----------
     own, other : SequenceSet
         Compact sets of the same size: a set and itself, or its reverse complements.
     identity : float
-        Least identity reported.
+        Minimum identity to report.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def similar_pairs(own: SequenceSet, other: SequenceSet, identity: float) -> list
     >>> similar_pairs(X, X, identity=0.9)
     [(0, 1, 0.9375)]
     """
-    from scipy.sparse import csr_array  # loaded only where similarity is looked for: costs start-up
+    from scipy.sparse import csr_array  # imported here for fast start-up
 
     size = own.alphabet.size
     k = max(2, int(np.ceil(np.log(max(own.lengths.sum() / POSTINGS, 2.0)) / np.log(size))))
@@ -212,7 +212,7 @@ def similar_pairs(own: SequenceSet, other: SequenceSet, identity: float) -> list
 
 def _kmer_presence(X: SequenceSet, k: int) -> csr_array:
     """Return a sparse 0/1 matrix, records × k-mers, of the k-mers without masked residues."""
-    from scipy.sparse import csr_array  # loaded only where similarity is looked for: costs start-up
+    from scipy.sparse import csr_array  # imported here for fast start-up
 
     size = X.alphabet.size
     n_windows = len(X.codes) - k + 1
@@ -231,14 +231,14 @@ def _kmer_presence(X: SequenceSet, k: int) -> csr_array:
 def _aligned(
     own: SequenceSet, other: SequenceSet, pairs: npt.NDArray[np.int64], identity: float
 ) -> list[tuple[int, int, float]]:
-    """Align candidate pairs; return those that reach the identity, as (i, j, identity)."""
-    from Bio.Align import PairwiseAligner  # loaded only where similarity is looked for: costs start-up
+    """Align candidate pairs; return those with at least the identity, as (i, j, identity)."""
+    from Bio.Align import PairwiseAligner  # imported here for fast start-up
 
     aligner = PairwiseAligner(
         mode="global", match_score=1, mismatch_score=-1, gap_score=-1, end_gap_score=0, wildcard="*"
     )
     found = []
-    for i, j in progress_bar(pairs.tolist(), "aligning sequences that may be similar"):
+    for i, j in progress_bar(pairs.tolist(), "aligning similar sequences"):
         share = _identity(aligner, own.string(i), other.string(j))
         if share >= identity:
             found.append((i, j, share))
@@ -246,7 +246,7 @@ def _aligned(
 
 
 def _identity(aligner: PairwiseAligner, a: str, b: str) -> float:
-    """Return the number of identical residues of the best alignment over the length of the shorter string."""
+    """Return the number of identical residues of the best alignment divided by the length of the shorter string."""
     same = 0
     for (from_a, to_a), (from_b, to_b) in zip(*aligner.align(a, b)[0].aligned, strict=True):
         one, two = (np.frombuffer(s.encode(), np.uint8) for s in (a[from_a:to_a], b[from_b:to_b]))

@@ -1,4 +1,4 @@
-"""The samples that a fold method divides: their labels, and which of them belong together."""
+"""The samples that a fold method splits: their labels, and which of them belong together."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,29 +12,29 @@ from seqkern.sequences.labels import Labels
 from seqkern.sequences.tables import Data
 
 NamedSplit = tuple[str, Indices, Indices]
-"""The name of a split, the rows to train on and the rows to test on."""
+"""The name of a split, the training rows and the test rows."""
 
 PARTS = ("train", "test")
-RARE_STATE = "reduce the states (residues: {reduction: …}), or give more chains with it"
-"""The remedy where too few chains have a state."""
+RARE_STATE = "reduce the states (residues: {reduction: …}), or give more chains with this state"
+"""The remedy if too few chains have a state."""
 
 
 @dataclass(frozen=True)
 class Samples:
-    """The n labelled samples of a task: what a splitter may look at.
+    """The n labelled samples of a task: the input of a splitter.
 
     Attributes
     ----------
     labels : Labels
-        Of these samples.
+        Labels of these samples.
     X : SequenceSet, FeatureTable or SimilarityTable, optional
         The data set.
     task : str
-        The name of the task.
+        Name of the task.
     roles : ndarray of str, shape (n,), optional
-        The parts that the task brings with it.
+        The task's own sets.
     links : ndarray, shape (n,), optional
-        Samples found alike share a value.
+        Linked samples share a value.
     chains : ndarray, shape (n,), optional
         Residues of one chain share a value.
 
@@ -81,12 +81,12 @@ class Samples:
         return merge_groups(len(self), *given) if given else None
 
     def undivided(self, method: str) -> Indices | None:
-        """Return the groups that no method divides: linked samples; of residues, chains and given groups.
+        """Return the groups that no method divides: linked samples; for residues also chains and given groups.
 
         Parameters
         ----------
         method : str
-            The fold method, named in messages.
+            The fold method, for messages.
 
         Returns
         -------
@@ -95,13 +95,13 @@ class Samples:
         Raises
         ------
         LabelError
-            If residues have groups, and one of them is empty.
+            If residues have groups, and a group is empty.
         """
         of_residues = self.chains is not None and self.labels.groups is not None
         return self.groups(self.column("groups", method) if of_residues else None)
 
     def members(self, count: int, groups: npt.NDArray[Any] | None) -> str:
-        """Return a number of groups, or of samples where there are no groups, in words.
+        """Return a number of groups, or of samples without groups, as text.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class Samples:
         str
             Such as ``3 chains``.
         """
-        one, many = "unit", "units"
+        one, many = "sample", "samples"
         if groups is not None:
             one, many = "group", "groups"
             if self.chains is not None and len(np.unique(groups)) == len(np.unique(self.chains)):
@@ -130,7 +130,7 @@ class Samples:
         field : {"groups", "folds", "chromosome", "position"}
             The column.
         method : str
-            The fold method that needs it, named in messages.
+            The fold method that needs it, for messages.
 
         Returns
         -------
@@ -140,10 +140,10 @@ class Samples:
         Raises
         ------
         LabelError
-            If the column is missing, or a cell of it is empty; folds may be.
+            If the column is missing, or a cell is empty (except in the column of folds).
         """
         values = getattr(self.labels, field)
-        remedy = f"give every unit a {field.removesuffix('s')}, or choose another fold method"
+        remedy = f"give every sample a {field.removesuffix('s')}, or choose another fold method"
         if values is None:
             raise LabelError(
                 f"task {self.task!r} has no column {field!r}, which the fold method {method!r} needs",
@@ -152,5 +152,5 @@ class Samples:
         empty = np.flatnonzero(values == "") if values.dtype.kind == "U" else np.zeros(0, np.int64)
         if len(empty) and field != "folds":
             record = self.labels.ids[empty[0]]
-            raise LabelError(f"its {field.removesuffix('s')} is empty", record=record, remedy=remedy)
+            raise LabelError(f"has no {field.removesuffix('s')}", record=record, remedy=remedy)
         return values

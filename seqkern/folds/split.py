@@ -1,4 +1,4 @@
-"""One division of samples into a training and a test part."""
+"""One division of samples into a training and a test set."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from seqkern.folds.splitters import Indices
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One division of the samples into a training and a test part.
+    """One division of the samples into a training and a test set.
 
     Attributes
     ----------
     name : str
-        Of the split.
+        Name of the split.
     train : ndarray of int64
-        The rows to train on, sorted.
+        The training rows, sorted.
     test : ndarray of int64
-        The rows to test on, sorted; none of them is in `train`.
+        The test rows, sorted and disjoint from `train`.
 
     Examples
     --------

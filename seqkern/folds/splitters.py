@@ -1,9 +1,9 @@
-"""Which samples are held out together: the ways to divide a data set into training and test parts.
+"""Samples held out together: the ways to split a data set into training and test sets.
 
-Every function here is pure: arrays in, arrays out. `folds` gives them names, checks what they return and
-keeps it in files. The k-fold routine is our own and not scikit-learn's StratifiedKFold and StratifiedGroupKFold: one
-routine serves single samples and groups alike, is ten times as fast on groups, deals them more evenly, and gives the
-same folds for a seed with every version of scikit-learn.
+Every function here is pure: arrays in, arrays out. `folds` names them, checks their results and
+stores these as files. The k-fold routine is our own and not scikit-learn's StratifiedKFold and StratifiedGroupKFold:
+one routine serves both single samples and groups, is ten times as fast on groups, distributes them more evenly, and
+gives the same folds for a seed with every version of scikit-learn.
 """
 
 from collections.abc import Sequence
@@ -40,14 +40,14 @@ def merge_groups(n: int, *partitions: npt.ArrayLike | None, pairs: npt.ArrayLike
     """
     given = [np.asarray(partition) for partition in partitions if partition is not None]
     group = _numbered(given[0]) if given else np.arange(n, dtype=np.int64)
-    # groups are joined, not samples, of which there may be very many
+    # joins groups instead of samples, of which there may be very many
     links = [] if pairs is None else [group[np.asarray(pairs, dtype=np.int64).reshape(-1, 2)]]
     for partition in given[1:]:
         _, first, other = np.unique(partition, return_index=True, return_inverse=True)
         links.append(np.stack((group, group[first[other]]), axis=1))
     if not n or not links:
         return group
-    # imported only where groups are joined: costs start-up
+    # imported here for fast start-up
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -63,13 +63,13 @@ def _numbered(partition: npt.NDArray[Any]) -> Indices:
 
 
 def _level(counts: Indices, samples: int, totals: Indices) -> Indices:
-    """Return how many of `samples` each fold gets so that its `counts` end as even as they can.
+    """Return how many of `samples` each fold gets so that its `counts` become as even as possible.
 
-    What is left after levelling goes to the folds with the smallest `totals`.
+    The remainder after levelling goes to the folds with the smallest `totals`.
     """
     order = np.argsort(counts, kind="stable")
     level = counts[order]
-    # the lowest a folds can be raised to the next one's height at this cost
+    # the lowest a folds can be raised to the level of the next one at this cost
     cost = np.append(level[1:] * np.arange(1, len(level)) - np.cumsum(level)[:-1], np.iinfo(np.int64).max)
     a = int(np.searchsorted(cost, samples, side="right")) + 1
     height, left = divmod(samples + int(level[:a].sum()), a)
@@ -88,25 +88,25 @@ def deal(
     *,
     largest_first: bool = True,
 ) -> Indices:
-    """Deal samples into k folds, each with its share of every class, no group divided.
+    """Distribute samples over k folds, each with its share of every class, without dividing groups.
 
     Groups of several samples go first, from the largest to the smallest, each to the fold where its classes are
-    rarest; single samples then level every class. Without groups the folds' counts of a class, and their sizes,
-    differ by one at most. Order within equals is drawn with `seed`.
+    rarest; single samples then level every class. Without groups, the folds' sizes and their counts of a class
+    differ by at most one. Ties are broken at random with `seed`.
 
     Parameters
     ----------
     y : ndarray of int, shape (n,)
-        The class of each sample; zeros where there are no classes.
+        The class of each sample; zeros without classes.
     k : int
         The number of folds.
     seed : int or list of int
-        Of the random numbers.
+        Seed of the random numbers.
     groups : ndarray of int, shape (n,), optional
         The group of each sample.
     largest_first : bool
-        False takes groups of several samples in an order drawn with `seed`: folds are less even, but each seed has its
-        own even where no two groups are of one size.
+        False orders groups of several samples at random with `seed`: folds are less even, but differ between seeds
+        even if no two groups have the same size.
 
     Returns
     -------
@@ -155,9 +155,9 @@ def deal(
 
 
 def locus_blocks(chromosome: npt.ArrayLike, position: npt.ArrayLike, gap: int, block: int = 0) -> Indices:
-    """Cut chromosomes into blocks of windows, at least `gap` bases apart from one another.
+    """Cut chromosomes into blocks of windows, at least `gap` bases apart.
 
-    Windows nearer than `gap` to their neighbour on the chromosome stay with it, whatever their strands; a
+    Windows nearer than `gap` to their neighbour on the chromosome stay together, on either strand; a
     block ends at the first such gap after it spans `block` bases.
 
     Parameters
@@ -165,11 +165,11 @@ def locus_blocks(chromosome: npt.ArrayLike, position: npt.ArrayLike, gap: int, b
     chromosome : array_like of str, shape (n,)
         The chromosome of each window.
     position : array_like of int, shape (n,)
-        A position of the window, the same for all windows (its start or its site).
+        A position of the window, consistent for all windows (its start or its site).
     gap : int
         At least the length of a window, so that windows of two blocks do not overlap.
     block : int
-        Least span of a block in bases; 0 cuts at every gap.
+        Minimum span of a block in bases; 0 cuts at every gap.
 
     Returns
     -------

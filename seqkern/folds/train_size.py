@@ -1,4 +1,4 @@
-"""Training parts of a given size, smaller ones parts of larger ones: the learning curve of a method."""
+"""Nested training sets of given sizes, for learning curves."""
 
 from collections.abc import Sequence
 
@@ -11,20 +11,20 @@ from seqkern.folds.splitters import Indices
 
 
 def nested_subset(samples: Samples, rows: Indices, size: int | None, seed: int) -> Indices:
-    """Draw some of the rows, of each class its share; smaller subsets are parts of larger ones.
+    """Draw a stratified subset of the rows; smaller subsets are contained in larger ones.
 
-    The learning curve of a method is drawn with nested training parts.
+    The learning curve of a method is drawn with nested training sets.
 
     Parameters
     ----------
     samples : Samples
-        Of the task.
+        Labels of the task.
     rows : ndarray of int64, shape (m,)
-        What is drawn from.
+        The rows to draw from.
     size : int or None
-        How many rows, at least 2; None for all.
+        Number of rows, at least 2; None for all.
     seed : int
-        Of the order in which they are drawn.
+        Seed of the order of drawing.
 
     Returns
     -------
@@ -34,7 +34,7 @@ def nested_subset(samples: Samples, rows: Indices, size: int | None, seed: int) 
     Raises
     ------
     ParameterError
-        If the size is not possible.
+        If the size is invalid.
     FoldError
         If there are fewer rows.
     """
@@ -46,29 +46,29 @@ def nested_subset(samples: Samples, rows: Indices, size: int | None, seed: int) 
     place = np.empty(len(order))
     for code in np.unique(y):
         members = np.flatnonzero(y == code)
-        place[members] = (np.arange(len(members)) + 0.5) / len(members)  # where it stands in its class, from 0 to 1
+        place[members] = (np.arange(len(members)) + 0.5) / len(members)  # relative rank in its class, from 0 to 1
     return np.sort(order[np.argsort(place, kind="stable")[:size]])
 
 
 def with_train_size(
     samples: Samples, splits: Sequence[NamedSplit], groups: Indices | None, size: int | None, seed: int
 ) -> list[NamedSplit]:
-    """Return splits whose training parts hold up to a number of samples, whole groups, where there are any.
+    """Return splits with training sets of at most a given size, made of whole groups if there are any.
 
-    Smaller training parts are parts of larger ones: one order of the groups, drawn once, serves all sizes and splits.
+    Smaller training sets are contained in larger ones: one random order of the groups serves all sizes and splits.
 
     Parameters
     ----------
     samples : Samples
-        Of the task.
+        Samples of the task.
     splits : sequence of (str, ndarray, ndarray)
         Name, training rows and test rows of each.
     groups : ndarray of int64, shape (n,), optional
         The group of each sample.
     size : int or None
-        Samples of a training part, at least 2; None for all.
+        Number of training samples, at least 2; None for all.
     seed : int
-        Of the order in which they are drawn.
+        Seed of the order of drawing.
 
     Returns
     -------
@@ -78,9 +78,9 @@ def with_train_size(
     Raises
     ------
     ParameterError
-        If the size is not possible.
+        If the size is invalid.
     FoldError
-        If a training part has fewer samples.
+        If a training set has fewer samples.
     """
     if size is None:
         return list(splits)
@@ -91,7 +91,7 @@ def with_train_size(
 
 
 def _whole_groups(samples: Samples, rows: Indices, size: int, groups: Indices, order: Indices) -> Indices:
-    """Return the rows of the first groups of an order that have up to `size` rows together, at least one group."""
+    """Return the rows of the first groups of an order with up to `size` rows in total, at least one group."""
     _check_size(samples, rows, size)
     counts = np.bincount(groups[rows], minlength=len(order))[order]
     present = order[counts > 0]
@@ -102,10 +102,10 @@ def _whole_groups(samples: Samples, rows: Indices, size: int, groups: Indices, o
 
 
 def _check_size(samples: Samples, rows: Indices, size: int) -> None:
-    """Raise an error unless a training part of `rows` has `size` samples."""
+    """Raise an error unless a training set of `rows` has `size` samples."""
     check_integer("train_size", size, 2)
     if size > len(rows):
         raise FoldError(
-            f"the training part of task {samples.task!r} has {len(rows)} units, train_size asks for {size}",
-            remedy="give a smaller train_size",
+            f"the training set of task {samples.task!r} has {len(rows)} samples, but train_size is {size}",
+            remedy="reduce train_size",
         )

@@ -1,4 +1,4 @@
-"""Residues of one chain are in one part of a split, and in one group of the inner folds."""
+"""Residues of one chain must be in one set of a split, and in one group of the inner folds."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ def check_whole(split: Split, chains: npt.ArrayLike | None, ids: Ids, file: Path
     Parameters
     ----------
     split : Split
-        Of residues.
+        The split of residues.
     chains : array_like of int, shape (n,), or None
         The chain of each residue; None where samples are not residues.
     ids : sequence of str, length n
         The ids of the residues.
     file : path-like, optional
-        Named in messages.
+        Used in messages.
 
     Raises
     ------
     FoldError
-        If a chain has residues in both parts.
+        If a chain has residues in both sets.
     """
     if chains is None:
         return
@@ -38,10 +38,10 @@ def check_whole(split: Split, chains: npt.ArrayLike | None, ids: Ids, file: Path
     divided = split.test[np.isin(numbers[split.test], numbers[split.train])]
     if len(divided):
         raise FoldError(
-            f"is tested in split {split.name!r}, while other residues of its chain are trained on",
+            f"is in the test set of split {split.name!r}, but other residues of its chain are in the training set",
             file=file,
             record=ids[divided[0]],
-            remedy="keep chains whole, as the fold method grouped does",
+            remedy="keep chains whole, for example with the fold method grouped",
         )
 
 
@@ -55,13 +55,13 @@ def groups_of_chains(
     splits : sequence of Split
         Of residues.
     groups : ndarray of int64, shape (n,), or None
-        The group of each residue, where there are groups.
+        The group of each residue, if there are groups.
     chains : ndarray of int64, shape (n,)
         The chain of each residue.
     ids : sequence of str, length n
         The ids of the residues.
     path : path-like
-        Named in messages.
+        Used in messages.
 
     Returns
     -------
@@ -83,9 +83,9 @@ def groups_of_chains(
     divided = used[own != own[first[number]]]
     if len(divided):
         raise FoldError(
-            "has another group than the residues before it in its chain",
+            "belongs to another group than the preceding residues of its chain",
             file=path,
             record=ids[divided[0]],
-            remedy="make the folds again",
+            remedy="create the folds again",
         )
     return groups

@@ -1,12 +1,12 @@
-"""Gram matrices, in memory or on disk: compute one, in one go or tile by tile, and open it again.
+"""Gram matrices, in memory or on disk: computing one, at once or tile by tile, and opening it.
 
-Who calls whom::
+The calls::
 
-    compute_gram ─▶ GramJob ─┬─▶ in memory: every tile is computed in its place
+    compute_gram ─▶ GramJob ─┬─▶ in memory: every tile is computed in place
                              └─▶ on disk: missing tiles ─▶ TileGrid.write … TileGrid.assemble ─▶ open_gram
 
-`matrix` holds `GramMatrix`, the result; `job` the work; `tiles` how it is cut; `transforms` what is fitted on the
-training part of a matrix: centring, normalising, repair.
+`matrix` has `GramMatrix`, the result; `job` the work; `tiles` the division; `transforms` what is fitted on the
+training set's matrix: centring, normalising, repair.
 """
 
 import lazy_loader

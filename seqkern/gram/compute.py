@@ -1,4 +1,4 @@
-"""Compute a Gram matrix: in one go, tile by tile, in memory or on disk."""
+"""Compute a Gram matrix: at once, tile by tile, in memory or on disk."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ def compute_gram(
     Parameters
     ----------
     kernel : Kernel
-        Fitted, if it learns from data.
+        Fitted, if it needs fitting.
     X : SequenceSet, FeatureTable, SimilarityTable or list of str, n records
         The rows.
     Y : the same, m records, optional
-        The columns; by default `X`, and the matrix is symmetric.
+        The columns; default: `X`, for a symmetric matrix.
     path : path-like, optional
-        A ``.npy`` to write. A killed run can be started again: it computes only the tiles that are missing,
-        and the files have the same bytes as those of an undisturbed run. A finished matrix of this kernel,
+        A ``.npy`` to write. A killed run can be repeated: it computes only the missing tiles,
+        and the files have the same bytes as those of an undisturbed run. A finished matrix of the same kernel,
         data and build is not computed again.
     memory_limit : int or str, optional
-        Bytes, or text such as ``"2GB"``; by default half of the memory available.
+        Bytes, or text such as ``"2GB"``; default: half of the available memory.
     dtype : {"float64", "float32"}
-        In which the matrix is stored.
+        Data type of the stored matrix.
     n_threads : int, optional
-        By default the kernel's own `n_threads`, or all cores. Never changes a bit of the result.
+        Default: the kernel's own `n_threads`, or all cores. Never changes the result.
     progress : callable, optional
         Called with (entries done, all entries).
 
@@ -59,14 +59,14 @@ def compute_gram(
     Raises
     ------
     GramError
-        Before any work, if the matrix, or on disk one tile of it, does not fit into the memory, or the tiles
+        Before any work, if the matrix, or on disk one tile of it, does not fit into memory, or the tiles
         and the matrix do not fit on the disk.
     ParameterError
-        If the kernel learns from data and is not fitted.
+        If the kernel needs fitting and is not fitted.
     FileError
         If a file cannot be written.
     SequenceError
-        If the kernel cannot take the data.
+        If the kernel rejects the data.
 
     Examples
     --------
@@ -106,36 +106,36 @@ def compute_tile(
     n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Compute tiles of the matrix that `compute_gram` would write to `path`, unless they are there already.
+    """Compute tiles of the matrix that `compute_gram` would write to `path`, unless they exist.
 
-    Several processes, on several machines with a common disk, can compute tiles of one matrix at the same
-    time; `compute_gram` or `assemble` then makes the matrix.
+    Several processes, on several computers with a shared disk, can compute tiles of one matrix at the same
+    time; `compute_gram` or `assemble` then creates the matrix.
 
     Parameters
     ----------
     kernel : Kernel
-        Fitted, if it learns from data.
+        Fitted, if it needs fitting.
     X : SequenceSet, FeatureTable, SimilarityTable or list of str, n records
         The rows.
     Y : the same, m records, or None
-        The columns; if None `X`.
+        The columns; None: `X`.
     tile_index : int or list of int
-        Which of the `count_tiles` tiles, from 0; the data are prepared once for all of them.
+        Indices among the `count_tiles` tiles, from 0; the data are prepared once for all of them.
     path : path-like
-        The ``.npy`` that the tiles will make.
+        The ``.npy`` of the matrix.
     memory_limit : int or str, optional
-        Bytes, or text such as ``"2GB"``; by default half of the memory available.
+        Bytes, or text such as ``"2GB"``; default: half of the available memory.
     dtype : {"float64", "float32"}
-        In which the matrix is stored.
+        Data type of the stored matrix.
     n_threads : int, optional
-        By default the kernel's own `n_threads`, or all cores. Never changes a bit of the result.
+        Default: the kernel's own `n_threads`, or all cores. Never changes the result.
     progress : callable, optional
         Called with (entries done, all entries).
 
     Raises
     ------
     GramError
-        If there is no such tile, or it does not fit into the memory.
+        If there is no such tile, or it does not fit into memory.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def compute_tile(
     wanted = np.atleast_1d(tile_index).tolist()
     for index in wanted:
         if not 0 <= index < len(job.grid):
-            raise GramError(f"there is no tile {index}", file=path, remedy=f"choose from 0 to {len(job.grid) - 1}")
+            raise GramError(f"no such tile: {index}", file=path, remedy=f"choose a tile from 0 to {len(job.grid) - 1}")
     if job.is_finished():
         return
     job.check_memory(memory_limit)
@@ -173,9 +173,9 @@ def count_tiles(X: Sized, Y: Sized | None = None, dtype: npt.DTypeLike = "float6
     X : SequenceSet, FeatureTable, SimilarityTable or list of str, n records
         The rows.
     Y : the same, m records, optional
-        The columns; by default `X`, and the matrix is symmetric.
+        The columns; default: `X`, for a symmetric matrix.
     dtype : {"float64", "float32"}
-        In which the matrix is stored.
+        Data type of the stored matrix.
 
     Returns
     -------
@@ -201,20 +201,20 @@ def assemble(
     dtype: npt.DTypeLike = "float64",
     progress: Progress | None = None,
 ) -> GramMatrix:
-    """Make the matrix at `path` from the tiles that `compute_tile` made, remove them, and open the matrix.
+    """Create the matrix at `path` from the tiles of `compute_tile`, remove these, and open the matrix.
 
     Parameters
     ----------
     kernel : Kernel
-        With which the tiles were computed.
+        The kernel of the tiles.
     X : SequenceSet, FeatureTable, SimilarityTable or list of str, n records
         The rows.
     Y : the same, m records, optional
-        The columns; by default `X`, and the matrix is symmetric.
+        The columns; default: `X`, for a symmetric matrix.
     path : path-like
         The ``.npy`` to write.
     dtype : {"float64", "float32"}
-        That of the tiles.
+        Data type of the tiles.
     progress : callable, optional
         Called with (entries written, all entries).
 
@@ -226,7 +226,7 @@ def assemble(
     Raises
     ------
     GramError
-        If tiles are missing, or the disk lacks room.
+        If tiles are missing, or there is not enough disk space.
     FileError
         If the matrix cannot be written.
 
@@ -236,14 +236,14 @@ def assemble(
     >>> from seqkern.kernels import SpectrumKernel
     >>> assemble(SpectrumKernel(k=1), ["GATTACA", "ATTAC"], path="gram.npy")
     Traceback (most recent call last):
-    seqkern.core.errors.GramError: gram.npy: 1 of 1 tiles are missing, the first is tile 0; compute them first
+    seqkern.core.errors.GramError: gram.npy: 1 of 1 tiles are missing, starting with tile 0; compute them first
     """
     job = GramJob(kernel, X, Y, path, dtype, None, progress)
     if not job.is_finished():
         missing = job.missing()
         if missing:
             raise GramError(
-                f"{len(missing)} of {len(job.grid)} tiles are missing, the first is tile {missing[0]}",
+                f"{len(missing)} of {len(job.grid)} tiles are missing, starting with tile {missing[0]}",
                 file=path,
                 remedy="compute them first",
             )

@@ -1,7 +1,7 @@
-"""The making of one Gram matrix: what identifies it, what it takes, its tiles, and the work on them.
+"""The computation of one Gram matrix: its identity, memory, tiles, and the work on them.
 
-Until the matrix is whole its tiles lie in ``gram.npy.tiles/<digest>/``. The digest is of kernel, data, dtype
-and build, so that tiles made for anything else are never found. ``manifest.json`` among them is the future
+Until the matrix is complete, its tiles are in ``gram.npy.tiles/<digest>/``. The digest covers kernel, data, dtype
+and build, so that tiles of anything else are never used. ``manifest.json`` beside them is the future
 side file.
 """
 
@@ -52,17 +52,17 @@ Progress: TypeAlias = Callable[[int, int], object]
 
 
 class GramJob:
-    """One matrix to be made.
+    """The computation of one matrix.
 
     Parameters
     ----------
     kernel, X, Y, path, dtype, n_threads, progress
-        As in `seqkern.gram.compute_gram`.
+        As for `seqkern.gram.compute_gram`.
 
     Attributes
     ----------
     grid : TileGrid
-        How the matrix is cut.
+        Division of the matrix into tiles.
 
     Examples
     --------
@@ -94,8 +94,8 @@ class GramJob:
         self.Y = None if Y is None else kernel.coerce(Y)
         if isinstance(self.X, SequenceSet) and self.Y is not None and self.X.alphabet != self.Y.alphabet:
             raise GramError(
-                f"the rows have the alphabet {self.X.alphabet.name}, the columns {self.Y.alphabet.name}",
-                remedy="read both with one alphabet",
+                f"the rows have the alphabet {self.X.alphabet.name}, but the columns have {self.Y.alphabet.name}",
+                remedy="use one alphabet for both",
             )
         self.grid = tile_grid(len(self.X), len(self.X if self.Y is None else self.Y), dtype, self.Y is None)
         self.path = None if path is None else npy_path(path)
@@ -106,7 +106,7 @@ class GramJob:
 
     @cached_property
     def identity(self) -> dict[str, Any]:
-        """All that the numbers and their files depend on."""
+        """Everything that the numbers and files depend on."""
         identity = self.kernel.identity()
         row_digest, col_digest = data_digests(self.X, self.Y)
         return {
@@ -136,7 +136,7 @@ class GramJob:
 
     @cached_property
     def prepared(self) -> tuple[Prepared, Prepared]:
-        """The rows and columns as the kernel wants them; the same object for a symmetric matrix."""
+        """The rows and columns, prepared by the kernel; the same object for a symmetric matrix."""
         with given_threads(self.n_threads):
             cols = self.kernel.prepare(self.X if self.Y is None else self.Y)
             return (cols if self.Y is None else self.kernel.prepare(self.X, like=cols)), cols
@@ -149,14 +149,14 @@ class GramJob:
         Parameters
         ----------
         limit : int, str or None
-            Bytes, or text such as ``"2GB"``; None is half of the memory available.
+            Bytes, or text such as ``"2GB"``; None is half of the available memory.
 
         Raises
         ------
         GramError
-            If it takes more.
+            If it does not fit.
         ParameterError
-            As `seqkern.kernels.kernel.Plan.check`.
+            As for `seqkern.kernels.kernel.Plan.check`.
         """
         allowed = available_memory() // 2 if limit is None else parse_bytes(limit)
         work = self.kernel.plan(self.X, self.Y).check().bytes
@@ -165,37 +165,38 @@ class GramJob:
         shape = f"{self.grid.rows} × {self.grid.cols} {self.grid.dtype}"
         if self.path is None:
             need, what = self.grid.matrix_bytes + work, ""
-            remedy = "give a path, so that it is kept on disk, or raise the limit"
+            remedy = "write it to a file, or raise the limit"
         else:
             need = max(self.grid.tile_bytes + work, self.grid.assembly_bytes)
             what, remedy = "one tile of ", f"set the limit to {format_bytes(need)} or more"
         if need > allowed:
             raise GramError(
-                f"{what}a matrix of {shape} takes {format_bytes(need)} of memory, the limit is {format_bytes(allowed)}",
+                f"{what}a matrix of {shape} needs {format_bytes(need)} of memory, but the limit is "
+                f"{format_bytes(allowed)}",
                 file=self.path,
                 remedy=remedy,
             )
 
     def check_place(self) -> None:
-        """Raise FileError if the matrix or its side file cannot be written where they belong."""
+        """Raise FileError if the matrix or its side file cannot be written at their paths."""
         check_writable(self._file)
         check_writable(side_path(self._file))
 
     def check_disk(self) -> None:
-        """Raise GramError if the disk lacks room for the missing tiles and the matrix."""
+        """Raise GramError if the disk has not enough space for the missing tiles and the matrix."""
         entries = sum(self.grid.entries(index) for index in self.missing())
         need = entries * self.grid.dtype.itemsize + self.grid.matrix_bytes
         self.check_place()
         free = shutil.disk_usage(next(folder for folder in self._file.absolute().parents if folder.exists())).free
         if need > free:
             raise GramError(
-                f"the matrix and its tiles take {format_bytes(need)}, the disk has {format_bytes(free)}",
+                f"the matrix and its tiles need {format_bytes(need)}, but the disk has {format_bytes(free)} left",
                 file=self.path,
-                remedy="make room or choose another place",
+                remedy="free disk space or choose another path",
             )
 
     def clear_litter(self) -> None:
-        """Remove what killed runs left half-written, and tiles of other matrices for this path."""
+        """Remove incomplete files of killed runs, and tiles of other matrices for this path."""
         with contextlib.suppress(OSError):
             for other in tiles_root(self._file).iterdir():
                 if other != self.folder:
@@ -206,7 +207,7 @@ class GramJob:
     # ---- the work ----------------------------------------------------------------------------------------
 
     def is_finished(self) -> bool:
-        """Tell whether the matrix is at its path already, whole."""
+        """Return whether the complete matrix already exists at its path."""
         try:
             meta = open_gram(self._file).meta
         except (GramError, FileError):
@@ -214,12 +215,12 @@ class GramJob:
         return {key: meta.get(key) for key in self.identity} == self.identity
 
     def missing(self, wanted: Iterable[int] | None = None) -> list[int]:
-        """Return the tiles that are still to be computed.
+        """Return the tiles still to be computed.
 
         Parameters
         ----------
         wanted : iterable of int, optional
-            Indices of the tiles to look at; by default all.
+            Indices of the tiles to check; default: all.
 
         Returns
         -------
@@ -229,7 +230,7 @@ class GramJob:
         return [index for index in wanted if not self.grid.is_done(self.folder, index)]
 
     def in_memory(self) -> GramMatrix:
-        """Return the GramMatrix, computed tile by tile in its place: it has the bits of one on disk."""
+        """Return the GramMatrix, computed tile by tile in place, with the same bits as one on disk."""
         values = np.empty((self.grid.rows, self.grid.cols), dtype=self.grid.dtype)
         self._total = sum(map(self.grid.entries, range(len(self.grid))))
         for index, (start, stop) in enumerate(self.grid.spans):
@@ -254,7 +255,7 @@ class GramJob:
             If a tile cannot be written.
         """
         self._total = sum(map(self.grid.entries, tiles))
-        # New memory for each tile would cost more than copying it to the disk.
+        # Allocating memory for each tile would cost more than copying it to disk.
         room = np.empty(max(map(self.grid.entries, tiles), default=0), dtype=self.grid.dtype)
         for index in tiles:
             tile = room[: self.grid.entries(index)].reshape(self.grid.shape(index))
@@ -264,15 +265,15 @@ class GramJob:
             self.grid.write(self.folder, index, tile)
 
     def assemble(self) -> None:
-        """Make the matrix and its side file of the tiles."""
+        """Create the matrix and its side file from the tiles."""
         meta = self.stored_meta()
         self.__dict__.pop("prepared", None)  # its memory is needed now
-        whole = self.folder / "matrix.npy"  # a half-written one is found here by clear_litter
+        whole = self.folder / "matrix.npy"  # incomplete files here are removed by clear_litter
         self.grid.assemble(self.folder, whole, self.progress)
         side = side_path(self._file)
         with _writing(self._file):
             for old in (side, spectrum_path(self._file)):
-                old.unlink(missing_ok=True)  # it must not be taken for that of the new matrix
+                old.unlink(missing_ok=True)  # must not be mistaken for that of the new matrix
             whole.replace(self._file)
         self._write_json(side, meta)
 
@@ -293,7 +294,7 @@ class GramJob:
         return {**self.identity, **diagonals, "counts": counts}
 
     def stored_meta(self) -> dict[str, Any]:
-        """Return the content of the side file as the maker of the first tile left it; else make it."""
+        """Return the content of the side file written with the first tile; else create it."""
         try:
             return json.loads(self._manifest.read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -315,7 +316,7 @@ class GramJob:
         rows, cols = self.prepared
         start, stop = self.grid.spans[index]
         left = self.grid.first_column(index)
-        # Telling of the progress, a row counts with all its columns, also where half of a square is mirrored.
+        # In the progress a row counts with all its columns, even if half of a square is mirrored.
         progress = None if self.progress is None else lambda done: self._count(done * (len(cols) - left))
         fill(
             self.kernel,
@@ -328,7 +329,7 @@ class GramJob:
         )
 
     def _count(self, entries: int) -> None:
-        """Tell that `entries` more are done; called from several threads."""
+        """Report `entries` more as done; called from several threads."""
         with self._lock:
             self._done += entries
             cast(Progress, self.progress)(self._done, self._total)
@@ -336,24 +337,26 @@ class GramJob:
 
 @contextlib.contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """Turn an OSError of the body into a FileError about `path`."""
+    """Convert an OSError of the body to a FileError about `path`."""
     try:
         yield
     except OSError as error:
         raise FileError(
-            f"cannot be written: {error.strerror}", file=path, remedy="choose another place or make room"
+            f"cannot be written: {error.strerror}",
+            file=path,
+            remedy="check the path, its permissions and the free space",
         ) from error
 
 
 def tile_grid(rows: int, cols: int, dtype: npt.DTypeLike, symmetric: bool) -> TileGrid:
-    """Return how a matrix is cut.
+    """Return the division of a matrix into tiles.
 
     Parameters
     ----------
     rows, cols : int
         Shape of the matrix.
     dtype : {"float64", "float32"}
-        Of its entries.
+        Data type of its entries.
     symmetric : bool
         Whether only one half is computed.
 
@@ -372,5 +375,5 @@ def tile_grid(rows: int, cols: int, dtype: npt.DTypeLike, symmetric: bool) -> Ti
     [(0, 512), (512, 1000)]
     """
     if str(dtype) not in ("float64", "float32") and dtype not in (np.float64, np.float32):
-        raise ParameterError(f"dtype {dtype!r} is not possible for a Gram matrix", remedy="choose float64 or float32")
+        raise ParameterError(f"invalid dtype {dtype!r} for a Gram matrix", remedy="choose float64 or float32")
     return TileGrid(rows, cols, np.dtype(dtype), symmetric)

@@ -1,6 +1,6 @@
-"""A Gram matrix and its files: opening one, and refusing one that belongs to other data or another kernel.
+"""A Gram matrix and its files: opening one, and rejecting one that belongs to other data or another kernel.
 
-``gram.npy`` is the matrix and ``gram.json`` beside it says what it is. The latter is written last, so that a
+``gram.npy`` is the matrix and ``gram.json`` beside it describes it. The latter is written last, so that a
 matrix without it is unfinished.
 """
 
@@ -39,7 +39,7 @@ _KEYS = {
 
 @dataclass(frozen=True)
 class GramMatrix:
-    """A kernel matrix with its diagonals and what it was made from.
+    """A kernel matrix with its diagonals and a description of its origin.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class GramMatrix:
     col_diagonal : ndarray of float64, shape (m,)
         K(x, x) of each column's record.
     meta : dict
-        Kernel, digests of the data, dtype, versions, and `counts`: what the kernel's policies touched.
+        Kernel, digests of the data, dtype, versions, and `counts` of the kernel's policies.
 
     Examples
     --------
@@ -95,18 +95,18 @@ class GramMatrix:
 
 
 def open_gram(path: PathLike, X: Data | None = None, Y: Data | None = None, kernel: Kernel | None = None) -> GramMatrix:
-    """Open a matrix that `seqkern.gram.compute_gram` wrote, memory-mapped.
+    """Open a matrix of `seqkern.gram.compute_gram`, memory-mapped.
 
     Parameters
     ----------
     path : path-like
         The ``.npy``.
     X : SequenceSet or table, optional
-        The rows it must belong to.
+        The rows that it must belong to.
     Y : SequenceSet or table, optional
-        The columns it must belong to; by default `X`.
+        The columns that it must belong to; default: `X`.
     kernel : Kernel, optional
-        The kernel it must have been made with.
+        The kernel that it must belong to.
 
     Returns
     -------
@@ -115,9 +115,9 @@ def open_gram(path: PathLike, X: Data | None = None, Y: Data | None = None, kern
     Raises
     ------
     ParameterError
-        If the kernel learns from data and is not fitted.
+        If the kernel needs fitting and is not fitted.
     GramError
-        If it belongs to other data or to another kernel, is unfinished, or is damaged.
+        If it belongs to other data or another kernel, is unfinished, or is corrupted.
     FileError
         If there is no such file.
 
@@ -144,15 +144,17 @@ def open_gram(path: PathLike, X: Data | None = None, Y: Data | None = None, kern
         ):
             if digest != made:
                 raise GramError(
-                    f"its {what} belong to other data",
+                    f"the {what} belong to other data",
                     file=path,
-                    remedy="make it again for these sequences, or give those it was made for",
+                    remedy="compute it again for these sequences, or give the original ones",
                 )
     if kernel is not None:
         kernel.check_fitted()
     if kernel is not None and meta["identity"] != kernel.identity():
         made = ", ".join(f"{key}={value}" for key, value in meta["kernel"].items())
-        raise GramError(f"was made with another kernel ({made})", file=path, remedy="make it again with this kernel")
+        raise GramError(
+            f"was computed with another kernel ({made})", file=path, remedy="compute it again with this kernel"
+        )
     rows = np.array(meta["row_diagonal"], dtype=np.float64)
     cols = rows if meta["symmetric"] else np.array(meta["col_diagonal"], dtype=np.float64)
     return GramMatrix(_map_values(path, meta), rows, cols, meta)
@@ -166,7 +168,7 @@ def data_digests(X: Data, Y: Data | None = None) -> tuple[str, str]:
     X : SequenceSet or table
         The rows.
     Y : SequenceSet or table, optional
-        The columns; by default `X`.
+        The columns; default: `X`.
 
     Returns
     -------
@@ -186,7 +188,7 @@ def npy_path(path: PathLike) -> Path:
     Parameters
     ----------
     path : path-like
-        As a user gives it.
+        As given by the user.
 
     Returns
     -------
@@ -199,7 +201,7 @@ def npy_path(path: PathLike) -> Path:
     """
     path = Path(path)
     if path.suffix != ".npy":
-        raise ParameterError(f"{path} is no name for a Gram matrix", remedy="let it end in .npy")
+        raise ParameterError(f"invalid file name {path} for a Gram matrix", remedy="use a name ending in .npy")
     return path
 
 
@@ -244,7 +246,7 @@ def spectrum_path(path: PathLike) -> Path:
 
 
 def tiles_root(path: Path) -> Path:
-    """Return the folder beside the matrix in which its tiles are kept.
+    """Return the folder of the tiles, beside the matrix.
 
     Parameters
     ----------
@@ -264,12 +266,12 @@ def tiles_root(path: Path) -> Path:
 
 
 def _read_meta(path: Path) -> dict[str, Any]:
-    """Return the side file's content, or raise GramError or FileError saying what is wrong."""
+    """Return the content of the side file; raise GramError or FileError if something is wrong."""
     side = side_path(path)
     if not path.exists() and not tiles_root(path).exists():
         raise FileError("no such Gram matrix", file=path, remedy="compute it first")
     if not path.exists() or not side.exists():
-        raise GramError("is unfinished", file=path, remedy="run the command that makes it again; it goes on")
+        raise GramError("is unfinished", file=path, remedy="repeat the command that computes it, to resume")
     try:
         meta = json.loads(side.read_text(encoding="utf-8"))
         known = meta["format"] == FORMAT
@@ -277,11 +279,13 @@ def _read_meta(path: Path) -> dict[str, Any]:
             return meta
     except (OSError, ValueError, TypeError, KeyError):
         pass
-    raise GramError("is damaged, or not from this version of seqkern", file=side, remedy="make the Gram matrix again")
+    raise GramError(
+        "is corrupted, or from another version of seqkern", file=side, remedy="compute the Gram matrix again"
+    )
 
 
 def _map_values(path: Path, meta: dict[str, Any]) -> npt.NDArray[np.floating[Any]]:
-    """Return the matrix memory-mapped, or raise GramError if it is not as the side file says."""
+    """Return the matrix memory-mapped; raise GramError if it does not match the side file."""
     try:
         values = np.load(path, mmap_mode="r", allow_pickle=False)
         whole = values.shape == (meta["rows"], meta["cols"]) and values.dtype == meta["dtype"]
@@ -289,5 +293,5 @@ def _map_values(path: Path, meta: dict[str, Any]) -> npt.NDArray[np.floating[Any
     except (OSError, ValueError, EOFError, TypeError):
         whole = False
     if not whole:
-        raise GramError("is damaged: it has not the size it was written with", file=path, remedy="make it again")
+        raise GramError("is corrupted: its size has changed", file=path, remedy="compute it again")
     return values

@@ -1,7 +1,7 @@
-"""The eigenvalues of a Gram matrix in short: is it positive semi-definite, and if not, by how much not.
+"""The eigenvalues of a Gram matrix: whether it is positive semi-definite, and if not, by how much.
 
-No points have a matrix with negative eigenvalues as their inner products. The share of negative mass,
-Σ|λ < 0| / Σ|λ|, tells how far it is from one that some have (Pękalska, Duin: The Dissimilarity Representation for
+A matrix with negative eigenvalues is not a matrix of inner products of points. The share of negative mass,
+Σ|λ < 0| / Σ|λ|, measures its distance from one (Pękalska, Duin: The Dissimilarity Representation for
 Pattern Recognition, 2005).
 """
 
@@ -19,7 +19,7 @@ from seqkern.core.types import PathLike
 from seqkern.gram.matrix import SLICE_ROWS
 
 EXACT_ROWS = 4000
-"""Of matrices up to this size all eigenvalues are computed: about four CPU seconds and 400 MB at most."""
+"""Maximum size for computing all eigenvalues: about four CPU seconds and 400 MB."""
 SAMPLED_ROWS = 2000
 LANCZOS_STEPS = 100
 SEED = 1
@@ -27,7 +27,7 @@ SEED = 1
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Eigenvalues of a symmetric matrix in short. One within rounding of zero counts as zero.
+    """Summary of the eigenvalues of a symmetric matrix. Eigenvalues within rounding of zero count as zero.
 
     Attributes
     ----------
@@ -38,10 +38,10 @@ class Spectrum:
     negative_share : float
         Σ|λ < 0| / Σ|λ|, from 0 to 1; 0 for a matrix of zeros.
     n_negative : int
-        How many eigenvalues are negative.
+        Number of negative eigenvalues.
     exact : bool
-        Whether all eigenvalues were computed. If not, the smallest and largest are those that 100 steps of the Lanczos
-        method find, between the true ones: a smallest below zero is proof. Share and number are those of a random
+        Whether all eigenvalues were computed. If not, the smallest and largest are estimates from 100 Lanczos
+        steps, between the true ones: a smallest below zero is proof. Share and number are those of a random
         principal sub-matrix, or what follows from the smallest if that is more.
 
     Examples
@@ -78,10 +78,10 @@ def spectrum(K: npt.ArrayLike, *, exact_rows: int = EXACT_ROWS) -> Spectrum:
     Parameters
     ----------
     K : ndarray or memmap of float64 or float32, shape (n, n)
-        Of what is stored as float32, eigenvalues smaller than that rounding can make are zero.
+        For float32 input, eigenvalues below its rounding error count as zero.
     exact_rows : int
-        Up to this n all eigenvalues are computed. Of larger matrices the memory holds a row block and a sub-matrix of
-        this size at most.
+        Up to this n all eigenvalues are computed. For larger matrices the memory holds at most a row block and a
+        sub-matrix of this size.
 
     Returns
     -------
@@ -95,14 +95,14 @@ def spectrum(K: npt.ArrayLike, *, exact_rows: int = EXACT_ROWS) -> Spectrum:
 
     Examples
     --------
-    Of a kernel that is not positive semi-definite:
+    A kernel that is not positive semi-definite:
 
     >>> print(spectrum([[1.0, 0.8, 0.1], [0.8, 1.0, 0.8], [0.1, 0.8, 1.0]]))
     smallest eigenvalue -0.08248, largest 2.182; 1 of 3 negative, 2.61 % of the mass
     """
     K = np.asarray(K) if not isinstance(K, np.ndarray) else K
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
-        raise GramError(f"a matrix {K.shape} has no eigenvalues", remedy="give a square one")
+        raise GramError(f"a matrix of shape {K.shape} has no eigenvalues", remedy="give a square matrix")
     n = len(K)
     with threadpool_limits(limits=1):
         if n <= exact_rows:
@@ -119,7 +119,7 @@ def write_spectrum(path: PathLike, found: Spectrum) -> None:
     path : path-like
         The ``.tsv``.
     found : Spectrum
-        Of one matrix.
+        The spectrum of one matrix.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def write_spectrum(path: PathLike, found: Spectrum) -> None:
 
 
 def read_spectrum(path: PathLike) -> Spectrum:
-    """Return the Spectrum that `write_spectrum` wrote.
+    """Return the Spectrum of a file of `write_spectrum`.
 
     Parameters
     ----------
@@ -161,18 +161,21 @@ def read_spectrum(path: PathLike) -> Spectrum:
 
 
 def _eigenvalues(K: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:
-    """Return all eigenvalues of a checked square in memory, ascending, zero where rounding alone may have made them."""
+    """Return all eigenvalues of a checked square in memory, ascending, set to zero within rounding errors."""
     if not np.isfinite(K).all():
         raise _not_finite()
     if not np.array_equal(K, K.T):
-        raise GramError("a matrix is not symmetric: it has no real spectrum", remedy="give units against themselves")
+        raise GramError(
+            "the matrix is not symmetric, so it has no real spectrum",
+            remedy="use the same samples for rows and columns",
+        )
     values = np.linalg.eigvalsh(K.astype(np.float64))
     values[np.abs(values) <= rounding(values, K.dtype)] = 0.0
     return values
 
 
 def _summary(n: int, values: npt.NDArray[np.float64], smallest: float, largest: float, exact: bool) -> Spectrum:
-    """Return the Spectrum of n samples, its shares from these eigenvalues."""
+    """Return the Spectrum of n samples, with shares from these eigenvalues."""
     mass = np.abs(values).sum()
     share = float(np.abs(values[values < 0]).sum() / mass) if mass > 0 else 0.0
     n_negative = round(n * int(np.count_nonzero(values < 0)) / max(len(values), 1))
@@ -180,7 +183,7 @@ def _summary(n: int, values: npt.NDArray[np.float64], smallest: float, largest: 
 
 
 def _estimated(K: npt.NDArray[np.floating[Any]], size: int) -> Spectrum:
-    """Return the Spectrum of a large matrix, from its ends and a random principal sub-matrix of `size` samples."""
+    """Return the Spectrum of a large matrix, from Lanczos and a random principal sub-matrix of `size` samples."""
     n = len(K)
     smallest, largest = _ends(K)
     rows = np.sort(np.random.default_rng(SEED).choice(n, size, replace=False))
@@ -189,17 +192,17 @@ def _estimated(K: npt.NDArray[np.floating[Any]], size: int) -> Spectrum:
     found = _summary(n, values, smallest, largest, exact=False)
     if smallest >= 0:
         return found
-    # A sample may miss the few that hold all; the sum of all being the trace, this one alone has no less than so much.
+    # A sample may miss the few large ones; since the sum of all is the trace, the smallest alone implies this share.
     trace = float(np.diagonal(K).sum(dtype=np.float64))
     least = -smallest / (max(trace, 0.0) - 2 * smallest)
     return replace(found, negative_share=max(found.negative_share, least), n_negative=max(found.n_negative, 1))
 
 
 def _ends(K: npt.NDArray[np.floating[Any]]) -> tuple[float, float]:
-    """Return the smallest and the largest eigenvalue of a symmetric matrix as the Lanczos method finds them.
+    """Return the smallest and the largest eigenvalue of a symmetric matrix by the Lanczos method.
 
-    Both ends come from one Krylov space of bounded size, kept orthogonal. ARPACK would go on until the smallest is
-    exact relative to itself, which next to zero, where it mostly lies, takes forever.
+    Both come from one Krylov space of bounded size, kept orthogonal. ARPACK would continue until the smallest is
+    exact relative to itself, which may never happen near zero, where it mostly is.
     """
     n = len(K)
     basis = np.empty((min(LANCZOS_STEPS, n), n))
@@ -215,7 +218,7 @@ def _ends(K: npt.NDArray[np.floating[Any]]) -> tuple[float, float]:
             image -= basis[: step + 1].T @ (basis[: step + 1] @ image)
         length = float(np.linalg.norm(image))
         if length <= n * np.finfo(np.float64).eps * max(map(abs, main + beside)):
-            break  # the space holds whole eigenvectors
+            break  # the space contains exact eigenvectors
         beside.append(length)
         vector = image / length
     values = eigvalsh_tridiagonal(np.array(main), np.array(beside[: len(main) - 1]))
@@ -235,14 +238,14 @@ def _times(K: npt.NDArray[np.floating[Any]], vector: npt.NDArray[np.float64]) ->
 
 
 def rounding(values: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> float:
-    """Return what rounding alone can make of an eigenvalue that is zero.
+    """Return the largest eigenvalue that rounding alone can make of zero.
 
     Parameters
     ----------
     values : ndarray of float64, shape (n,)
         All eigenvalues of a matrix.
     dtype : dtype
-        In which its entries are kept.
+        Data type of its entries.
 
     Returns
     -------
@@ -255,11 +258,11 @@ def rounding(values: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> float:
     """
     allowed = len(values) * np.finfo(np.float64).eps * np.abs(values).max(initial=0.0)
     if dtype != np.float64:
-        # Rounding every entry moves no eigenvalue by more than the length of all that was rounded off.
+        # Rounding the entries moves no eigenvalue by more than the norm of the rounding errors.
         allowed += np.finfo(dtype).eps / 2 * float(np.sqrt((values**2).sum()))
     return allowed
 
 
 def _not_finite() -> GramError:
-    """Return the error about a value that is not a finite number."""
-    return GramError("a kernel value is not a finite number: there are no eigenvalues", remedy="leave the unit out")
+    """Return the error for a value that is not a finite number."""
+    return GramError("a kernel value is not a finite number, so there are no eigenvalues", remedy="remove the sample")

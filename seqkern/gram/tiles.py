@@ -1,7 +1,7 @@
-"""The row-block tiles of a Gram matrix: which there are, their files, and how they become one matrix.
+"""The row-block tiles of a Gram matrix: their division, their files, and their assembly to one matrix.
 
-A tile holds some rows of the matrix; of a symmetric matrix only the columns from its first row on, half of
-the work. Tiles are cut by the shape of the matrix alone, so that all jobs that work on it cut the same ones.
+A tile contains some rows of the matrix; for a symmetric matrix only the columns from its first row on, half of
+the work. The division depends only on the shape of the matrix, so that all jobs use the same tiles.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ TILE_ROWS = 512
 
 @dataclass(frozen=True)
 class TileGrid:
-    """How a matrix is cut into tiles.
+    """The division of a matrix into tiles.
 
     Attributes
     ----------
     rows, cols : int
         Shape of the whole matrix.
     dtype : numpy.dtype
-        Of its entries.
+        Data type of its entries.
     symmetric : bool
         Whether a tile begins at the diagonal.
 
@@ -63,7 +63,7 @@ class TileGrid:
         Parameters
         ----------
         index : int
-            Of the tile, from 0.
+            Index of the tile, from 0.
 
         Returns
         -------
@@ -77,7 +77,7 @@ class TileGrid:
         Parameters
         ----------
         index : int
-            Of the tile, from 0.
+            Index of the tile, from 0.
 
         Returns
         -------
@@ -92,7 +92,7 @@ class TileGrid:
         Parameters
         ----------
         index : int
-            Of the tile, from 0.
+            Index of the tile, from 0.
 
         Returns
         -------
@@ -112,16 +112,16 @@ class TileGrid:
 
     @property
     def assembly_bytes(self) -> int:
-        """Bytes of memory that assembling takes: the rows being written, and one tile being read."""
+        """Bytes of memory for assembling: the rows being written, and one tile being read."""
         return min(self.matrix_bytes, 2 * TILE_BYTES) + self.tile_bytes
 
     def file_name(self, index: int) -> str:
-        """Return the name of the file of a tile.
+        """Return the file name of a tile.
 
         Parameters
         ----------
         index : int
-            Of the tile, from 0.
+            Index of the tile, from 0.
 
         Returns
         -------
@@ -131,14 +131,14 @@ class TileGrid:
         return f"rows-{start:06d}-{stop:06d}.npy"
 
     def is_done(self, folder: Path, index: int) -> bool:
-        """Tell whether the file of a tile is there, whole.
+        """Return whether the complete file of a tile exists.
 
         Parameters
         ----------
         folder : Path
-            Of the tiles.
+            Folder of the tiles.
         index : int
-            Of the tile, from 0.
+            Index of the tile, from 0.
 
         Returns
         -------
@@ -156,9 +156,9 @@ class TileGrid:
         Parameters
         ----------
         folder : Path
-            Of the tiles.
+            Folder of the tiles.
         index : int
-            Of the tile, from 0.
+            Index of the tile, from 0.
         tile : ndarray of `dtype`, shape (rows, columns)
             Its entries.
 
@@ -177,7 +177,7 @@ class TileGrid:
         Parameters
         ----------
         folder : Path
-            Holds all tiles.
+            Folder with all tiles.
         path : Path
             The ``.npy`` to write.
         progress : callable, optional
@@ -186,10 +186,10 @@ class TileGrid:
         Raises
         ------
         FileError
-            If a tile cannot be read or `path` not be written.
+            If a tile cannot be read or `path` cannot be written.
         """
         per_group = max(1, 2 * TILE_BYTES // max(self.dtype.itemsize * self.cols * self._height, 1))
-        # New memory for each group would cost more than its copying.
+        # Allocating memory for each group would cost more than copying.
         rows = np.empty(min(self.rows, per_group * self._height) * self.cols, dtype=self.dtype)
         mirrored = np.empty(self._height * min(self.rows, per_group * self._height), dtype=self.dtype)
         with atomic_write(path) as file:
@@ -214,7 +214,7 @@ class TileGrid:
         rows: npt.NDArray[np.floating[Any]],
         mirrored: npt.NDArray[np.floating[Any]],
     ) -> npt.NDArray[np.floating[Any]]:
-        """Return the rows of tiles `first` to `last`, all their columns; `rows` and `mirrored` are room for work."""
+        """Return the rows of tiles `first` to `last`, with all columns; `rows` and `mirrored` are work space."""
         top, bottom = self.spans[first][0], self.spans[last - 1][1]
         out = _cut(rows, (bottom - top, self.cols))
         for index in range(first, last):
@@ -231,9 +231,9 @@ class TileGrid:
         return out
 
     def _read(self, folder: Path, index: int, column: int, out: npt.NDArray[np.floating[Any]]) -> None:
-        """Read the columns of the matrix from `column` on that `out` has room for, of tile `index`, to `out`.
+        """Read columns of tile `index` from `column` on, as many as fit into `out`.
 
-        By plain reading: mapped pages would count as memory in use, and each costs a fault.
+        By plain reading: mapped pages would count as used memory, and each costs a page fault.
         """
         itemsize, (rows, width) = self.dtype.itemsize, self.shape(index)
         with open(folder / self.file_name(index), "rb", buffering=0) as file:
@@ -241,11 +241,11 @@ class TileGrid:
             for i in range(rows):
                 file.seek(start + (i * width + column - self.first_column(index)) * itemsize)
                 if file.readinto(out[i]) != out[i].nbytes:
-                    raise OSError(errno.EIO, f"tile {self.file_name(index)} is cut short")
+                    raise OSError(errno.EIO, f"tile {self.file_name(index)} is truncated")
 
 
 def _cut(buffer: npt.NDArray[np.floating[Any]], shape: tuple[int, int]) -> npt.NDArray[np.floating[Any]]:
-    """Return the beginning of a flat array as an array of this shape."""
+    """Return the start of a flat array as an array of this shape."""
     return buffer[: shape[0] * shape[1]].reshape(shape)
 
 

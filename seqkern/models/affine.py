@@ -1,7 +1,7 @@
-"""An SVM's decision as one weighted sum of kernel values: solver and Gram transforms worked into the weights.
+"""An SVM's decision value as one weighted sum of kernel values: solver and Gram transforms merged into the weights.
 
 f(x) = Σ_j c_j K(x, z_j) / r(x) + b, where K is the kernel before all transforms, z_j are the model's samples, and r(x)
-is the root of K(x, x) where the transform ``normalise`` is among the transforms, else 1.
+is the square root of K(x, x) if ``normalise`` is among the transforms, else 1.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from seqkern.sequences.tables import FeatureTable
 
 @dataclass(frozen=True)
 class AffineForm:
-    """The decision function of an SVM, or of another solver of one number.
+    """The decision function of an SVM, or of another solver with one decision value.
 
     Attributes
     ----------
@@ -60,17 +60,17 @@ class AffineForm:
     dividing: Sequence[GramTransform]
 
     def fold(self, columns: Prepared) -> Callable[[Prepared], npt.NDArray[np.float64]] | None:
-        """Return a function that decides without the kernel matrix.
+        """Return a function that computes decision values without the kernel matrix.
 
         Parameters
         ----------
         columns : Prepared
-            The support, by the kernel.
+            The support samples, prepared by the kernel.
 
         Returns
         -------
         callable or None
-            ``decide(rows)`` for Prepared rows returns float64 (n,); None where only the matrix decides.
+            ``decide(rows)`` for Prepared rows returns float64 (n,); None if the matrix is required.
         """
         folded = fold(self.kernel, columns, self.coefficients)
         if folded is None:
@@ -78,7 +78,7 @@ class AffineForm:
         return lambda rows: self.divided(folded(rows), rows.diagonal) + self.constant
 
     def attributions(self, X: SequenceSet) -> npt.NDArray[np.float64]:
-        """Return what each residue contributes to f(x) − b.
+        """Return the contribution of each residue to f(x) − b.
 
         Parameters
         ----------
@@ -88,12 +88,12 @@ class AffineForm:
         Returns
         -------
         ndarray of float64, shape (residues,)
-            Record after record.
+            Record by record.
 
         Raises
         ------
         ParameterError
-            If the kernel cannot be taken apart residue by residue.
+            If the kernel does not support contributions of residues.
         """
         shares = attributions(self.kernel, X, self.support, self.coefficients)
         if not self.dividing:
@@ -103,7 +103,7 @@ class AffineForm:
         return shares * np.repeat(factors, X.lengths)
 
     def divided(self, values: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return values / r(x), 0 where r(x) is 0.
+        """Return values / r(x), 0 if r(x) is 0.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class AffineForm:
 def affine_form(
     kernel: Kernel, support: SequenceSet | FeatureTable, solver: Any, transforms: Sequence[GramTransform]
 ) -> AffineForm:
-    """Return the AffineForm of a fitted solver behind fitted transforms.
+    """Return the AffineForm of a fitted solver after fitted transforms.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def affine_form(
     support : SequenceSet or FeatureTable
         The columns of the kernel matrix.
     solver : Solver
-        Fitted; its decision is one number.
+        Fitted; with one decision value.
     transforms : sequence of GramTransform
         Fitted, in the order in which they are applied.
 
@@ -146,21 +146,21 @@ def affine_form(
     Raises
     ------
     ParameterError
-        If the decision is not such a sum.
+        If the decision value is not such a sum.
     """
     linear = solver.linear()
     if linear is None:
         raise ParameterError(
-            f"the decisions of solver {solver.name!r} are no weighted sums of kernel values",
-            remedy="choose a solver whose are, such as csvc or psvc",
+            f"the decisions of solver {solver.name!r} are not weighted sums of kernel values",
+            remedy="choose a solver such as csvc or psvc",
         )
     coefficients, constant = linear
     dividing = [number for number, transform in enumerate(transforms) if transform.divides]
     before = transforms[: dividing[-1] + 1] if dividing else []
     if any(transform.needs_all() for transform in before):
         raise ParameterError(
-            f"the transform {before[-1].name!r} divides by what depends on all columns: no weighted sum of kernel "
-            "values is left",
+            f"the transform {before[-1].name!r} divides by a value that depends on all columns, so the decision is "
+            "not a weighted sum of kernel values",
             remedy="normalise first, or in the kernel (normalize=true), and use an empirical map with normalize=false",
         )
     for transform in reversed(transforms):

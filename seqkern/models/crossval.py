@@ -1,7 +1,7 @@
 """Evaluate a method on a fold: fit, decide, score.
 
-One call of `evaluate_fold` is one outer fold: the inner loop chooses hyperparameters on the training part
-alone, the solver is fitted on the whole training part, and the test part is decided once.
+One call of `evaluate_fold` is one outer fold: the inner loop chooses hyperparameters on the training set only, the
+solver is fitted on the whole training set, and the test set is classified once.
 """
 
 import warnings
@@ -37,7 +37,7 @@ from seqkern.sequences.labels import Labels
 from seqkern.solvers.base import ConstantColumnWarning
 
 EXACT_ROWS = 1500
-"""Of larger training parts the spectrum is estimated: else it would take longer than training."""
+"""Larger training sets get an estimated spectrum, which would otherwise take longer than training."""
 
 
 def evaluate_fold(
@@ -48,17 +48,17 @@ def evaluate_fold(
     Parameters
     ----------
     method : Method
-        What is trained.
+        The method to train.
     data : Data
-        Of the groups of its labels the inner folds keep samples together. Where it has residues, the scores of states
+        Inner folds keep samples of the same group together. With residues, the scores of states
         are computed too.
     split : Split
-        Row indices of the training and the test part.
+        Row indices of the training and the test set.
     task : str, default "all"
         The name of the labels, for the tables.
     selection_bias : bool, default False
-        Whether to compute also the inflated scores of features chosen with a look at the test part, for solvers that
-        take features (`seqkern.evaluation.selection_bias`).
+        Whether to compute also the inflated scores of features selected on the test data, for solvers that
+        use features (`seqkern.evaluation.selection_bias`).
 
     Returns
     -------
@@ -67,7 +67,7 @@ def evaluate_fold(
     Raises
     ------
     ParameterError, FoldError, GramError, SequenceError
-        As `Method.fit`.
+        As for `Method.fit`.
 
     Examples
     --------
@@ -103,9 +103,9 @@ def evaluate_fold(
 
 
 class _FoldWatch(Watch):
-    """Takes the time of each stage, and looks at the spectrum of a matrix that each training part has for itself.
+    """Times each stage, and computes the spectrum of a matrix specific to the training set.
 
-    Of one for all the spectrum is told beside it. The transforms come after: what they repair is not hidden.
+    The spectrum of a common matrix is stored beside it. It is taken before the transforms, which may repair the matrix.
     """
 
     def __init__(self) -> None:
@@ -113,22 +113,22 @@ class _FoldWatch(Watch):
         self.eigenvalues: dict[str, Any] = {}
 
     def lap(self, stage: str) -> None:
-        """Take the time.
+        """Record the time.
 
         Parameters
         ----------
         stage : str
-            As in `Watch.lap`.
+            As for `Watch.lap`.
         """
         self.clock.lap(stage)
 
     def kernel_values(self, values: Values, learns: bool) -> None:
-        """Keep what `SPECTRUM_COLUMNS` tell.
+        """Record the values of `SPECTRUM_COLUMNS`.
 
         Parameters
         ----------
         values, learns : object
-            As in `Watch.kernel_values`.
+            As for `Watch.kernel_values`.
         """
         if not learns:
             return
@@ -140,13 +140,13 @@ class _FoldWatch(Watch):
 
 
 def _choices(fitted: FittedMethod) -> Any:
-    """Return the rows of what was chosen and learned."""
+    """Return the rows of the chosen and fitted parameters."""
     learned = fitted.part.learned | ({} if fitted.layers is None else fitted.layers.learned())
     return choice_rows(fitted.choice, fitted.data.sources, fitted.solver.best_params_, fitted.threshold, learned)
 
 
 def _fit_row(fitted: FittedMethod, eigenvalues: dict[str, Any]) -> dict[str, Any]:
-    """Return how the fits went."""
+    """Return the rows on the fits."""
     return {key: fitted.solver.report_.get(key) for key in FIT_COLUMNS if key not in ("task", "split")} | {
         "inner_not_converged": fitted.inner_not_converged,
         "weights_converged": fitted.kernel_converged if fitted.part.learned else None,
@@ -155,7 +155,7 @@ def _fit_row(fitted: FittedMethod, eigenvalues: dict[str, Any]) -> dict[str, Any
 
 
 def _feature_tables(fitted: FittedMethod, split: Split, selection_bias: bool) -> tuple[list[Any], list[Any], list[Any]]:
-    """Return rows of the selected features, of coefficients with intervals, and of biased scores; of features alone."""
+    """Return rows of the selected features, of coefficients with intervals, and of biased scores; for features only."""
     source, solver, classes = fitted.source, fitted.solver, fitted.labels.classes
     if not isinstance(source, FeatureSource):
         return [], [], []
@@ -175,7 +175,7 @@ def _feature_tables(fitted: FittedMethod, split: Split, selection_bias: bool) ->
 
 
 def _scores(data: Data, rows: npt.NDArray[np.int64], decided: Decisions) -> dict[str, Any]:
-    """Return the scores of a test part, the Brier score where there are probabilities."""
+    """Return the scores of a test set, including the Brier score if there are probabilities."""
     labels: Labels = data.labels.take(rows)
     found = scores(labels.kind, labels.y, decided.decisions, codes_of(labels.kind, decided.predicted))
     if decided.probabilities is not None:

@@ -1,4 +1,4 @@
-"""A method's kernels on data: labels, and where the values of each kernel come from."""
+"""A method's data: labels, and the source of each kernel's values."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ from seqkern.sequences.labels import Labels
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """What a `Method` is fitted on, and decides about.
+    """The data of a `Method`, for fitting and for classification.
 
     Attributes
     ----------
     labels : Labels
-        Of all samples; NaN or no label where a sample is not used.
+        Labels of all samples; NaN or no label for unused samples.
     sources : mapping of str to Source
-        Where the values of each kernel come from, by the kernel's name.
+        The source of each kernel's values, by the kernel's name.
     residues : Residues, optional
-        Which residue of which chain each sample is, where samples are windows around residues.
+        The residue of each sample, if samples are windows around residues.
 
     Examples
     --------
@@ -45,14 +45,14 @@ class Data:
     residues: Residues | None = None
 
     def source(self, name: str, rows: npt.NDArray[np.int64] | None = None) -> Source:
-        """Return where the values of a kernel come from.
+        """Return the source of a kernel's values.
 
         Parameters
         ----------
         name : str
             Of the kernel.
         rows : ndarray of int64, optional
-            Samples that the source has to know; by default those with labels.
+            Samples that the source must include; default: those with labels.
 
         Returns
         -------
@@ -63,15 +63,15 @@ class Data:
 
 @dataclass(frozen=True, eq=False)
 class TrainingData(Data):
-    """Samples to train on, all of them, and neighbours of residues that come after them and have no label.
+    """Samples to train on, all of them, followed by neighbouring residues without a label.
 
-    The matrix of the former is computed as a whole. The latter are seen by layers only: kernel values with them come
-    from sources of their own, `beyond`, that are made where there are such layers.
+    The matrix of the former is computed as a whole. The latter are used by layers only: their kernel values come
+    from separate sources, `beyond`, created only for such layers.
 
     Attributes
     ----------
     beyond : callable, optional
-        Returns the sources of all samples, those without a label too, by the names of the kernels.
+        Returns the sources of all samples, including those without a label, by the names of the kernels.
 
     Examples
     --------
@@ -89,14 +89,14 @@ class TrainingData(Data):
     beyond: Callable[[], Mapping[str, Source]] | None = None
 
     def source(self, name: str, rows: npt.NDArray[np.int64] | None = None) -> Source:
-        """Return where the values of a kernel come from.
+        """Return the source of a kernel's values.
 
         Parameters
         ----------
         name : str
             Of the kernel.
         rows : ndarray of int64, optional
-            Samples that the source has to know; by default those with labels.
+            Samples that the source must include; default: those with labels.
 
         Returns
         -------
@@ -123,7 +123,7 @@ def make_source(
     memory_limit: int | str | None = None,
     n_threads: int | None = None,
 ) -> Source:
-    """Return where the values of a kernel come from.
+    """Return the source of a kernel's values.
 
     Parameters
     ----------
@@ -134,16 +134,16 @@ def make_source(
     transforms : sequence of GramTransform, optional
         Of the Gram matrix, not fitted.
     gives : {"gram", "features", "implicit"}
-        What the solvers take.
+        The input of the solvers.
     form : mapping, optional
-        How features are given; see `seqkern.models.feature_source.feature_form`.
+        The form of features; see `seqkern.models.feature_source.feature_form`.
     grams : sequence of GramMatrix, optional
-        Over all samples: those of the kernel's stored form, if it has one. Without any the kernel is fitted on each
-        training part.
+        Over all samples: those of the kernel's stored form, if it has one. Without any, the kernel is fitted on each
+        training set.
     memory_limit : int or str, optional
-        Of features and Implicits: bytes, or text such as ``"2GB"``; by default half of the memory available.
+        For features and Implicits: bytes, or text such as ``"2GB"``; default: half of the available memory.
     n_threads : int, optional
-        By default as many as there are cores.
+        Default: the number of cores.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def make_source(
     Raises
     ------
     ParameterError
-        If the kernel does not give what the solvers take.
+        If the kernel does not provide the input of the solvers.
     GramError
         If features do not fit into the memory.
 

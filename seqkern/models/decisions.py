@@ -1,4 +1,4 @@
-"""What a model decides about samples, and what follows from decision values."""
+"""Decisions of a model about samples, and what follows from decision values."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 
 class Decisions(NamedTuple):
-    """What is decided about n samples.
+    """Decisions about n samples.
 
     Attributes
     ----------
     decisions : ndarray of float64, shape (n,), or (n, classes) for several classes
         Binary: higher for the positive class. Real: the predicted number.
     predicted : ndarray, shape (n,)
-        Codes of classes, int64; of real labels the numbers.
+        Class codes, int64; for real labels the numbers.
     probabilities : ndarray of float64, shape (n,), or (n, classes) for several classes, or None
-        Of the positive class, or of each; None where nothing gives any.
+        Of the positive class, or of each class; None without calibration.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class Decisions(NamedTuple):
     probabilities: npt.NDArray[np.float64] | None
 
     def take(self, rows: npt.NDArray[np.int64]) -> "Decisions":
-        """Return what is decided about some of the samples.
+        """Return the decisions about some of the samples.
 
         Parameters
         ----------
@@ -51,21 +51,21 @@ class Decisions(NamedTuple):
 
 
 def codes_of_decisions(kind: str, decisions: npt.NDArray[np.float64], threshold: float = 0.0) -> npt.NDArray[Any]:
-    """Return the predictions that follow from the decision values of a solver, shape (n,).
+    """Return the predictions from the decision values of a solver, shape (n,).
 
     Parameters
     ----------
     kind : {"binary", "multiclass", "real", "none"}
-        Of the labels that the solver was trained on.
+        The kind of labels that the solver was trained on.
     decisions : ndarray of float64, shape (n,) or (n, classes)
-        Of the solver.
+        Decision values of the solver.
     threshold : float, default 0
-        Of two classes: above it a sample is positive.
+        For two classes: samples above it are positive.
 
     Returns
     -------
     ndarray, shape (n,)
-        int64, the place of the class among the solver's; of real labels the decisions themselves.
+        int64, the index into the solver's classes; for real labels the decision values themselves.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def codes_of_decisions(kind: str, decisions: npt.NDArray[np.float64], threshold:
 
 
 def check_predicts(solver: "Solver") -> None:
-    """Raise ModelError for a solver that projects on components, and predicts nothing.
+    """Raise ModelError for a solver that projects on components and does not predict.
 
     Parameters
     ----------
@@ -93,4 +93,4 @@ def check_predicts(solver: "Solver") -> None:
         If it has no `predict`.
     """
     if not hasattr(solver, "predict"):
-        raise ModelError("projects on components, and predicts nothing", remedy="take its decisions")
+        raise ModelError("projects on components and does not predict", remedy="use its decision values")

@@ -1,4 +1,4 @@
-"""A trained model of a solver that takes features: it needs features of new samples, and no training samples."""
+"""A trained model of a solver on features: it needs features of new samples, and no training samples."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,14 +22,14 @@ CHUNK_ROWS = 1024
 
 @dataclass(frozen=True, eq=False)
 class FeatureModel(Model):
-    """A trained classifier on explicit features of a kernel; `support` has no samples, only their kind.
+    """A trained classifier on explicit features of a kernel; `support` contains no samples, only their kind.
 
     Attributes
     ----------
     features : ndarray of int64, shape (m,)
-        The features that the solver takes, counted from 0 among those of the kernel.
+        The features used by the solver, counted from 0 among those of the kernel.
     names : tuple of str, length m
-        What they are called.
+        Their names.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class FeatureModel(Model):
         Parameters
         ----------
         X, n_threads : object
-            As in `Model.decision`.
+            As for `Model.decision`.
 
         Returns
         -------
@@ -71,7 +71,7 @@ class FeatureModel(Model):
         return out
 
     def _vectors(self, X: "Units") -> Any:
-        """Return the features of some samples that the solver takes; FeatureBlocks where it takes all of them so."""
+        """Return the solver's features of some samples; as FeatureBlocks if it uses all in this form."""
         if self.solver.accepts_blocks:
             blocks = self.kernel.feature_blocks(X)
             if blocks.sparse is None and np.array_equal(self.features, np.arange(blocks.shape[1])):
@@ -80,21 +80,21 @@ class FeatureModel(Model):
         else:
             vectors = feature_vectors(self.kernel, X)
         if vectors.shape[1] <= self.features.max():
-            raise ModelError(f"the kernel has {vectors.shape[1]} features, the model's are others")
+            raise ModelError(f"the kernel has {vectors.shape[1]} features, which differ from those of the model")
         vectors = vectors[:, self.features]
         return vectors.toarray() if hasattr(vectors, "toarray") else np.ascontiguousarray(vectors)
 
     def form(self) -> NoReturn:
-        """Raise ParameterError: no sum over training samples decides."""
+        """Raise ParameterError: the decision is not a sum over training samples."""
         weights = "" if self.solver.selected_weights() is None else " and their weights"
         raise ParameterError(
-            "the model decides by features, not by kernel values with training sequences",
+            "the model uses features, not kernel values with training sequences",
             remedy=f"see the features{weights}: seqkern train --features FILE",
         )
 
     @property
     def n_columns(self) -> int:
-        """The number of features that the solver takes."""
+        """The number of features used by the solver."""
         return len(self.features)
 
     def write_features(self, path: str | Path) -> None:
@@ -115,13 +115,13 @@ class FeatureModel(Model):
         write_tsv(path, ("feature", "column", "rank", "weight", "class"), rows)
 
     def own_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return (JSON dict, dict of arrays) of what it has besides a Model's."""
+        """Return (JSON dict, dict of arrays) in addition to those of a Model."""
         return {"names": list(self.names)}, {"columns": self.features}
 
     def check_own(self) -> None:
-        """Raise ValueError if the features are not columns, each with a name."""
+        """Raise ValueError unless the features are columns, each with a name."""
         columns = self.features
         good = columns.ndim == 1 and columns.dtype == np.int64 and len(columns) == len(self.names) > 0
         if not good or columns.min() < 0 or len(self.support) or self.transforms:
-            raise ValueError("its features do not fit together")
+            raise ValueError("inconsistent features")
         self.kernel.check_features()

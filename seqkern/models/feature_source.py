@@ -1,4 +1,4 @@
-"""Explicit feature vectors of a training and a test part, for solvers that take features."""
+"""Explicit feature vectors of a training and a test set, for solvers on features."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -20,31 +20,31 @@ from seqkern.solvers import build_solver
 
 
 class FeatureSource(Source):
-    """Feature vectors of a kernel, normalised as the kernel is.
+    """Feature vectors of a kernel, normalised like the kernel.
 
-    A kernel that learns nothing is asked once, and its rows are sliced; one that learns is fitted on each training
-    part anew.
+    Those of a kernel without fitting are computed once and sliced; a kernel with fitting is fitted on each training
+    set.
 
     Parameters
     ----------
     kernel : Kernel
-        Copied before it is fitted, if it learns from data.
+        Copied before fitting.
     X : SequenceSet or FeatureTable
         All samples of the data set.
     transforms : sequence of GramTransform, optional
-        There must be none.
+        Must be empty.
     sparse : bool
-        Whether a matrix that is mostly zero may be given as a csr_array; else as an ndarray.
+        Whether a mostly zero matrix may be a csr_array; else it is an ndarray.
     blocks : bool
-        Whether features that are not sparse are given as FeatureBlocks, in the kernel's precision: they are stored
-        where they fit into the memory, and else computed anew whenever they are looked at.
+        Whether features that are not sparse are FeatureBlocks, in the kernel's precision: these are stored
+        if they fit into memory, and otherwise computed again on each access.
     memory_limit : int or str, optional
-        Bytes, or text such as ``"2GB"``; by default half of the memory available.
+        Bytes, or text such as ``"2GB"``; default: half of the available memory.
 
     Raises
     ------
     ParameterError
-        If the kernel has no explicit features, or there are transforms, which need a Gram matrix.
+        If the kernel has no explicit features, or there are transforms, which require a Gram matrix.
 
     Examples
     --------
@@ -82,13 +82,13 @@ class FeatureSource(Source):
 
     @cached_property
     def whole(self) -> Any:
-        """The feature vectors of all samples, of a kernel that learns nothing from data."""
+        """The feature vectors of all samples, for a kernel without fitting."""
         return self.of(self.kernel, self.X, self.counts)
 
     def of(self, kernel: Kernel, X: Units, counts: dict[str, int] | None = None) -> Any:
-        """Return the feature vectors of some samples by a fitted kernel; see `feature_vectors`.
+        """Return the feature vectors of some samples for a fitted kernel; see `feature_vectors`.
 
-        FeatureBlocks, where they are wanted, have not been computed.
+        FeatureBlocks, if requested, are not yet computed.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class FeatureSource(Source):
         X : SequenceSet or FeatureTable
             The n samples.
         counts : dict of str to int, optional
-            Gets what the kernel's policies touched, in words.
+            Extended with the counts of the kernel's policies.
 
         Returns
         -------
@@ -106,7 +106,7 @@ class FeatureSource(Source):
         Raises
         ------
         GramError
-            If they are wanted dense and do not fit into the memory.
+            If dense features do not fit into memory.
         """
         if self.blocks:
             blocks = kernel.feature_blocks(X, counts)
@@ -117,21 +117,21 @@ class FeatureSource(Source):
         need = 8 * vectors.shape[0] * vectors.shape[1]
         if need > self.limit:
             raise GramError(
-                f"{vectors.shape[1]} features of {vectors.shape[0]} units take {format_bytes(need)} of memory, "
-                f"the limit is {format_bytes(self.limit)}",
-                remedy="choose shorter words, or a solver that takes sparse features",
+                f"{vectors.shape[1]} features of {vectors.shape[0]} samples need {format_bytes(need)} of memory, "
+                f"but the limit is {format_bytes(self.limit)}",
+                remedy="choose shorter k-mers, or a solver for sparse features",
             )
         return vectors.toarray()
 
     def pair(
         self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
     ) -> tuple[Any, Any]:
-        """Return the feature vectors of two parts.
+        """Return the feature vectors of a training and a test set.
 
         Parameters
         ----------
         train, test, y : object
-            As in `Source.pair`.
+            As for `Source.pair`.
 
         Returns
         -------
@@ -152,7 +152,7 @@ class FeatureSource(Source):
         Parameters
         ----------
         train, test, y, watch : object
-            As in `Source.part`.
+            As for `Source.part`.
 
         Returns
         -------
@@ -174,19 +174,19 @@ class FeatureSource(Source):
         return Part(kept[0], None if test is None else kept[1], kernel=made, counts=counts)
 
     def compute_whole(self, y: npt.NDArray[Any] | None = None, **options: Any) -> None:
-        """Fit the kernel on all samples, and look at their features.
+        """Fit the kernel on all samples, and compute their features.
 
         Parameters
         ----------
         y, **options : object
-            As in `Source.compute_whole`.
+            As for `Source.compute_whole`.
         """
         kernel = self.fitted_kernel(np.arange(len(self.X)), y)
         vectors = self.of(kernel, self.X, self.counts) if kernel.data_dependent else self.whole
         self._whole = kernel, vectors
 
     def kept(self, *parts: Any) -> tuple[Any, ...]:
-        """Return features of some parts, FeatureBlocks stored as far as they fit into the memory together.
+        """Return features of several parts, with FeatureBlocks stored as far as they fit into memory together.
 
         Parameters
         ----------
@@ -196,7 +196,7 @@ class FeatureSource(Source):
         Returns
         -------
         tuple
-            Of the same.
+            The same features.
         """
         room = min(self.limit, available_memory() // 2)
         out = []
@@ -208,12 +208,12 @@ class FeatureSource(Source):
         return tuple(out)
 
     def fitted(self, train: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None) -> Kernel:
-        """Return the kernel fitted on a training part; itself, if it learns nothing.
+        """Return the kernel fitted on a training set; the kernel itself if it needs no fitting.
 
         Parameters
         ----------
         train : ndarray of int64
-            Rows of the training part.
+            Rows of the training set.
         y : ndarray, optional
             Their labels.
 
@@ -226,14 +226,14 @@ class FeatureSource(Source):
     def names(
         self, columns: npt.NDArray[np.int64], train: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
     ) -> list[str]:
-        """Return the names of some features of a training part.
+        """Return the names of some features of a training set.
 
         Parameters
         ----------
         columns : ndarray of int64
             The features, counted from 0.
         train : ndarray of int64
-            Rows of the training part.
+            Rows of the training set.
         y : ndarray, optional
             Their labels.
 
@@ -245,12 +245,12 @@ class FeatureSource(Source):
 
 
 def feature_form(specs: Sequence[Any]) -> dict[str, bool]:
-    """Return how a FeatureSource is to give features to all solvers of a grid.
+    """Return the form of features for all solvers of a grid.
 
     Parameters
     ----------
     specs : sequence of str or dict
-        Of the solvers.
+        Specs of the solvers.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""A method that was fitted to a training part: it decides about other samples of the data, and becomes a Model."""
+"""A method fitted to a training set: it classifies other samples of the data, and can be turned into a Model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,16 +33,16 @@ from seqkern.solvers.thresholds import Threshold
 
 @dataclass(frozen=True)
 class InnerFits:
-    """The fits of the inner loop and of what follows it: the choice, and decisions about held-out folds.
+    """The fits of the inner loop: for the choice, and for held-out decision values.
 
     Attributes
     ----------
     n : int
-        How many there were.
+        Their number.
     not_converged : int
-        How many of these, and of the fits within them, did not converge.
+        How many of these, and of nested fits, did not converge.
     weights_not_converged : int
-        How often the weights of kernels inside a kernel did not converge.
+        How often kernel weights did not converge.
 
     Examples
     --------
@@ -57,38 +57,38 @@ class InnerFits:
 
 @dataclass(frozen=True, eq=False)
 class FittedMethod:
-    """What `Method.fit` returns: all that was chosen and fitted, with the data that it was fitted to.
+    """The result of `Method.fit`: everything chosen and fitted, with the data.
 
     Attributes
     ----------
     search : Search
-        How it was chosen.
+        The fitted method.
     data : Data
-        What it was fitted on, and decides about.
+        The data for fitting and classification.
     rows : ndarray of int64
-        The training part.
+        The training set.
     labels : Labels
-        Of the training part.
+        Labels of the training set.
     y : ndarray or None
-        The labels as the solver takes them.
+        The labels in the form for the solver.
     choice : Choice
-        What the inner loop chose.
+        The choice of the inner loop.
     part : Part
-        What the solver was fitted on, and what it needs to decide about the rows `ahead`.
+        The input of the solver, for fitting and for the rows `ahead`.
     ahead : ndarray of int64 or None
-        Samples that were known when it was fitted.
+        Samples known at the time of fitting.
     solver : Solver
         Fitted.
     calibration : SigmoidCalibration, IsotonicCalibration or None
-        What turns decisions into probabilities.
+        The calibration of decision values.
     threshold : Threshold or None
-        Above which a decision means the positive class; None: 0.
+        The threshold of the positive class; None: 0.
     layers : Layers or None
         Fitted.
     inner : InnerFits
-        How the fits before the solver's own went.
+        The fits before the final one.
     kernel_converged : bool
-        Whether the weights of kernels inside the kernel converged on the training part.
+        Whether kernel weights converged on the training set.
 
     Examples
     --------
@@ -123,24 +123,24 @@ class FittedMethod:
 
     @property
     def source(self) -> Source:
-        """Where the values of the chosen kernel come from."""
+        """The source of the chosen kernel's values."""
         return self.data.source(self.choice.kernel)
 
     @property
     def inner_not_converged(self) -> int:
-        """How many fits did not converge: of the inner loop, of weights within it, and within the solver's own fit."""
+        """Number of fits that did not converge: in the inner loop, of kernel weights, and within the solver."""
         own = self.solver.report_.get("inner_not_converged", 0)
         return self.inner.not_converged + self.inner.weights_not_converged + own
 
     def decide(self, rows: npt.NDArray[np.int64]) -> Decisions:
-        """Return what is decided about some samples of the data.
+        """Return the decisions about some samples of the data.
 
-        Layers that look at neighbours are shown the decisions about whole chains, also where no label is known.
+        Layers with neighbours see the decision values of whole chains, also for residues without known states.
 
         Parameters
         ----------
         rows : ndarray of int64, shape (n,)
-            Not of the training part.
+            Disjoint from the training set.
 
         Returns
         -------
@@ -149,7 +149,7 @@ class FittedMethod:
         Raises
         ------
         ModelError
-            If the solver projects, and predicts nothing.
+            If the solver projects, and does not predict.
         """
         check_predicts(self.solver)
         kind = self.labels.kind
@@ -161,13 +161,13 @@ class FittedMethod:
             return decided.take(np.searchsorted(seen, rows))
         above = 0.0 if self.threshold is None else self.threshold.value
         predicted = codes_of_decisions(kind, decisions, above)
-        if kind == "multiclass":  # a training part may lack a class
+        if kind == "multiclass":  # a training set may lack a class
             predicted = cast(ClassSolver, self.solver).classes_[predicted]
         probabilities = None if self.calibration is None else self.calibration.probabilities(decisions)
         return Decisions(decisions, predicted, probabilities)
 
     def values(self, rows: npt.NDArray[np.int64]) -> Any:
-        """Return what the solver takes of some samples; what was computed ahead is there already.
+        """Return the solver's input for some samples; what was computed ahead is reused.
 
         Parameters
         ----------
@@ -177,7 +177,7 @@ class FittedMethod:
         Returns
         -------
         ndarray, csr_array, FeatureBlocks or Implicit
-            As the source gives it.
+            In the form that the source provides.
         """
         if self.ahead is not None and np.array_equal(rows, self.ahead):
             return self.part.test
@@ -186,29 +186,29 @@ class FittedMethod:
     def model(
         self, policies: Mapping[str, str] | None = None, notes: Mapping[str, Any] | None = None
     ) -> Model | ResidueModel:
-        """Return the model of new samples, cut down to what their prediction needs.
+        """Return the model for new samples, reduced to what prediction needs.
 
         Parameters
         ----------
         policies : mapping, optional
-            How the sequences were read, for new ones to be read likewise.
+            Policies for reading the sequences, applied to new ones as well.
         notes : mapping, optional
-            JSON that goes into the record.
+            JSON for the record.
 
         Returns
         -------
         Model or ResidueModel
-            For a solver that takes features, a FeatureModel; of residues, a ResidueModel.
+            For a solver on features, a FeatureModel; for residues, a ResidueModel.
 
         Raises
         ------
         ParameterError
-            If the source knows kernel values alone, without kernel and samples, or layers follow the solver and the
-            samples are not residues: only a predictor of residues has layers.
+            If the source has only kernel values, without kernel and samples, or there are layers but the
+            samples are not residues: only residue models have layers.
         """
         if self.layers is not None and self.data.residues is None:
             raise ParameterError(
-                "a model with layers predicts residues, and these units are none", remedy="leave out the layers"
+                "a model with layers predicts residues, but these samples are not residues", remedy="remove the layers"
             )
         kernel = self.source.fitted_kernel(self.rows, self.y) if self.part.kernel is None else self.part.kernel
         X = self.source.units(self.rows)
@@ -224,11 +224,11 @@ class FittedMethod:
         return made if residues is None else ResidueModel(made, residues.window, self.layers)
 
     def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return (JSON dict, dict of arrays): what the file of the model holds."""
+        """Return (JSON dict, dict of arrays): the content of the model file."""
         return self.model().state()
 
     def _record(self, X: Units, notes: Mapping[str, Any]) -> dict[str, Any]:
-        """Return how a model was made, as JSON: versions, sizes, what was compared and chosen, how the fits went."""
+        """Return how a model was trained, as JSON: versions, sizes, candidates and choice, convergence."""
         labels, search = self.labels, self.search
         recognised = {}
         if labels.kind not in ("real", "none"):
@@ -265,7 +265,7 @@ class FittedMethod:
         )
 
     def _of_features(self, kernel: Kernel, X: Units, about: Mapping[str, Any]) -> FeatureModel:
-        """Return the model that looks at features of new samples, and needs no others."""
+        """Return the model on features of new samples, which needs no training samples."""
         columns = self._required_rows()
         return FeatureModel(
             kernel=kernel,
@@ -279,7 +279,7 @@ class FittedMethod:
         )
 
     def _required_rows(self) -> npt.NDArray[np.int64]:
-        """Return the training samples, or features, that prediction needs, sorted; one at least."""
+        """Return the training samples, or features, that prediction needs, sorted; at least one."""
         rows = self.solver.support_ if len(self.solver.support_) else np.zeros(1, dtype=np.int64)
         for transform in reversed(self.part.transforms):
             rows = transform.required_rows(rows)
@@ -289,23 +289,23 @@ class FittedMethod:
 def rows_seen(
     layers: Layers | None, data: Data, train: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """Return the samples that a solver decides about, for layers to decide about some: whole chains where needed.
+    """Return the samples that the solver must classify for the layers: whole chains if required.
 
     Parameters
     ----------
     layers : Layers or None
-        What follows the solver.
+        The layers after the solver.
     data : Data
-        What it decides about.
+        The data to classify.
     train : ndarray of int64
-        The training part, of which no sample is among them.
+        The training set, disjoint from these samples.
     rows : ndarray of int64
-        The samples to be decided about.
+        The samples to classify.
 
     Returns
     -------
     ndarray of int64
-        Sorted, where neighbours are among them.
+        Sorted, including neighbours.
     """
     if layers is None or data.residues is None or not layers.needs_chains():
         return rows
@@ -313,7 +313,7 @@ def rows_seen(
 
 
 def _after_layers(layers: Layers, decisions: npt.NDArray[np.float64], chains: Any, kind: str) -> Decisions:
-    """Return what layers make of a solver's decisions, as a solver of this kind gives it."""
+    """Return the decisions of layers from a solver's decision values."""
     decided = layers.decide(decisions, chains)
     probabilities = decided.probabilities
     if probabilities is not None and kind == "binary":
@@ -322,5 +322,5 @@ def _after_layers(layers: Layers, decisions: npt.NDArray[np.float64], chains: An
 
 
 def _alone(X: Any) -> Any:
-    """Return samples without what else their set was cut from."""
+    """Return samples as a compact set, without the data they were cut from."""
     return X.compact() if isinstance(X, SequenceSet) else X

@@ -21,7 +21,7 @@ from seqkern.solvers import solver_from_state
 
 
 def load_model(path: str | Path) -> Model | ResidueModel:
-    """Read a model that `Model.save` wrote, or LS-GKM (`seqkern.models.lsgkm`).
+    """Read a model of `Model.save`, or of LS-GKM (`seqkern.models.lsgkm`).
 
     Parameters
     ----------
@@ -35,13 +35,13 @@ def load_model(path: str | Path) -> Model | ResidueModel:
     Raises
     ------
     ModelError
-        If the file is not a model, damaged, or of a newer version, or if this version of seqkern computes
-        another kernel than the one that trained the model.
+        If the file is not a model, corrupted, or of a newer version, or if this version of seqkern computes
+        different kernel values than the version that trained the model.
     FileError
         If there is no such file.
     """
     if is_lsgkm(path):
-        from seqkern.models.lsgkm import read_lsgkm  # its kernels and its solver cost start-up
+        from seqkern.models.lsgkm import read_lsgkm  # imported here for fast start-up
 
         return read_lsgkm(path)
     try:
@@ -50,23 +50,25 @@ def load_model(path: str | Path) -> Model | ResidueModel:
     except FileNotFoundError as error:
         raise FileError("no such file", file=path, remedy="check the path") from error
     except Exception as error:
-        raise ModelError("is no model, or damaged", file=path, remedy="train it again") from error
+        raise ModelError(
+            "is not a seqkern model file, or is corrupted", file=path, remedy="train the model again"
+        ) from error
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise ModelError("is no model", file=path, remedy="give a file that seqkern train wrote")
+        raise ModelError("is not a model file", file=path, remedy="give a model file of seqkern train")
     if header.get("version") != VERSION:
         raise ModelError(
-            f"has the model format {header.get('version')!r}, this version of seqkern reads {VERSION}",
+            f"has the model format {header.get('version')!r}, but this version of seqkern reads {VERSION}",
             file=path,
-            remedy="update seqkern, or train again",
+            remedy="update seqkern, or train the model again",
         )
     try:
         model = _model_from_state(header, arrays)
         _check_whole(model)
         if "residues" in header:
             return ResidueModel.from_state(model, header["residues"], unnest("residues", arrays))
-    except Exception as error:  # whatever a damaged or hostile file makes go wrong is one thing to its user
+    except Exception as error:  # any failure on a corrupted or hostile file is one error for the user
         reason = getattr(error, "problem", None) or f"{type(error).__name__} {error}"
-        raise ModelError(f"cannot be used here: {reason}", file=path, remedy="train it again") from error
+        raise ModelError(f"is not usable: {reason}", file=path, remedy="train the model again") from error
     return model
 
 
@@ -80,12 +82,12 @@ def _check_members(path: str | Path) -> None:
 
 
 def _model_from_state(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Model:
-    """Return the Model of a file's content."""
+    """Return the Model from the content of a file."""
     transforms = [f"transform{i}" for i in range(header["n_transforms"])]
     kind: type[Model] = Model
     own: dict[str, Any] = {}
     if "features" in header:
-        from seqkern.models.feature_model import FeatureModel  # sparse matrices cost start-up
+        from seqkern.models.feature_model import FeatureModel  # imported here for fast start-up
 
         columns = unnest("features", arrays)["columns"]
         kind, own = FeatureModel, {"features": columns, "names": tuple(header["features"]["names"])}
@@ -104,7 +106,7 @@ def _model_from_state(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]
 
 
 def _check_whole(model: Model) -> None:
-    """Raise an error if the parts do not fit together or do not work: compiled code trusts the columns."""
+    """Raise an error unless the parts are consistent and work: compiled code relies on the columns."""
     X, solver = model.support, model.solver
     model.check_own()
     good = len(X.ids) == len(X) and solver.support_.dtype == np.int64 and solver.support_.ndim == 1
@@ -113,30 +115,30 @@ def _check_whole(model: Model) -> None:
     good = good and np.all((solver.support_ >= 0) & (solver.support_ < width))
     good = good and all(transform.n_columns_ == width for transform in model.transforms)
     if not good or model.kind not in solver.targets:
-        raise ValueError("its parts do not fit together")
+        raise ValueError("inconsistent parts")
     for transform in model.transforms:
-        with contextlib.suppress(GramError):  # it may refuse a sample that is like no other
+        with contextlib.suppress(GramError):  # it may reject a sample unlike all others
             transform.transform(np.zeros((1, width)), np.ones(1))
-    # weights that are not finite would reach every number that is written
+    # weights that are not finite would affect every result
     constant = solver.decision_function(np.zeros((1, width)))
     arrays = solver.state()[1].values()
     if not all(np.isfinite(array).all() for array in (constant, *arrays) if array.dtype.kind == "f"):
-        raise ValueError("its solver holds numbers that are not finite")
+        raise ValueError("the solver contains numbers that are not finite")
     _check_window(model)
     if not isinstance(model.record.get("recognised", {}), dict):
-        raise ValueError("what it recognised is no table of classes")
+        raise ValueError("the table of recognised classes is invalid")
     if (model.calibration is not None or model.threshold is not None) and model.kind != "binary":
-        raise ValueError("it has probabilities or a threshold, and not two classes")
+        raise ValueError("probabilities or a threshold without two classes")
     if model.projects:
         if constant.shape != (1, len(model.classes)):
-            raise ValueError("its components do not fit the solver")
+            raise ValueError("the components do not match the solver")
     elif model.kind != "real" and (len(model.classes) != len(solver.classes_) or len(set(model.classes)) < 2):
-        raise ValueError("its classes do not fit the solver")
+        raise ValueError("the classes do not match the solver")
 
 
 def _check_window(model: Model) -> None:
-    """Raise an error if the window that the record names is none, or not that of the support."""
+    """Raise an error if the window in the record is invalid, or does not match the support."""
     window = model.window
     X = model.support
     if window is not None and (not isinstance(X, SequenceSet) or np.any(X.lengths != window.length)):
-        raise ValueError(f"its sequences are not windows {window}")
+        raise ValueError(f"the sequences are not windows {window}")

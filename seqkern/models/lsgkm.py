@@ -1,6 +1,6 @@
 """Model files of LS-GKM (Lee, Bioinformatics 2016): read, applied and written.
 
-The text of ``gkmtrain`` is LIBSVM's with a header of its own and a sequence for each support vector::
+The text of ``gkmtrain`` is like LIBSVM's, with its own header and a sequence for each support vector::
 
     svm_type c_svc
     kernel_type gkm_esttrunc
@@ -16,9 +16,9 @@ The text of ``gkmtrain`` is LIBSVM's with a header of its own and a sequence for
     SV
     0.3963236613005489 GCGGGCGCGGAGG…
 
-A decision is Σ coefficient · K(x, support vector) − rho with the normalised kernel; above zero it means the first
-label. ``norc 1`` is one strand; files without the line are older and of both. LS-GKM reads letters other than ACGT as
-A, in its support vectors too. Its kernels are those of `GappedKmerKernel`:
+A decision value is Σ coefficient · K(x, support vector) − rho with the normalised kernel; above zero it predicts the
+first label. ``norc 1`` is one strand; files without the line are older and use both. LS-GKM reads letters other than
+ACGT as A, also in its support vectors. Its kernels are those of `GappedKmerKernel`:
 
 ============= ============================================
 kernel_type   kernel
@@ -69,7 +69,7 @@ KERNELS: dict[str, tuple[Any, bool, bool]] = {
 NEEDED = ("svm_type", "kernel_type", "L", "k", "d", "nr_class", "total_sv", "rho", "label", "nr_sv")
 OPTIONAL = ("norc", "gamma", "M", "H", "probA", "probB")
 AMBIGUOUS = str.maketrans(dict.fromkeys("RYSWKMBDHVN", "A"))
-LONGEST_WORD = 12  # its tables have 4^L entries
+LONGEST_WORD = 12  # LS-GKM's tables have 4^L entries
 MOST_MISMATCHES = 11
 LONGEST_SEQUENCE = 2047
 
@@ -85,13 +85,13 @@ def read_lsgkm(path: PathLike) -> Model:
     Returns
     -------
     Model
-        Its classes are named by the labels: ``("-1", "1")``. What the file does not tell is C (the largest coefficient
-        stands for it) and how many sequences there were.
+        Its classes are named after the labels: ``("-1", "1")``. The file does not contain C (the largest coefficient
+        is used instead) or the number of training sequences.
 
     Raises
     ------
     ModelError
-        If the file is damaged, or a model of something else than two classes and a kernel of these.
+        If the file is corrupted, or not a model of two classes with one of these kernels.
     FileError
         If it cannot be read.
 
@@ -111,7 +111,7 @@ def read_lsgkm(path: PathLike) -> Model:
     with open_lines(path) as (lines, _):
         try:
             model = _as_model(*_parse(lines))
-            len(model.columns)  # sequences that the kernel cannot take are a fault of the file
+            len(model.columns)  # reports unusable sequences as errors of the file
             return model
         except FileError:
             raise
@@ -120,12 +120,12 @@ def read_lsgkm(path: PathLike) -> Model:
             where = f"support vector {record}: " if record else ""
             reason = where + (getattr(error, "problem", None) or str(error))
             raise ModelError(
-                f"is no LS-GKM model that can be used: {reason}", file=path, remedy="make it again with gkmtrain"
+                f"is not a usable LS-GKM model: {reason}", file=path, remedy="create it again with gkmtrain"
             ) from error
 
 
 def write_lsgkm(model: Model, path: PathLike) -> None:
-    """Write a model as ``gkmpredict`` reads it; compressed if the name ends in ``.gz``.
+    """Write a model for ``gkmpredict``; compressed if the name ends in ``.gz``.
 
     The positive class becomes the label 1, the other −1.
 
@@ -139,7 +139,7 @@ def write_lsgkm(model: Model, path: PathLike) -> None:
     Raises
     ------
     ModelError
-        If LS-GKM has no such models.
+        If LS-GKM does not support such models.
     FileError
         If the file cannot be written.
 
@@ -188,7 +188,7 @@ def check_lsgkm(
     alphabet: Alphabet | None,
     kind: str,
 ) -> None:
-    """Raise ModelError, before any training, if LS-GKM has no such models.
+    """Raise ModelError, before any training, if LS-GKM does not support such models.
 
     Parameters
     ----------
@@ -197,50 +197,51 @@ def check_lsgkm(
     solvers : sequence of dict
         Their specs.
     transforms : sequence of GramTransform
-        There must be none.
+        Must be empty.
     alphabet : Alphabet or None
-        Of the sequences; None of features.
+        Alphabet of the sequences; None for features.
     kind : {"binary", "multiclass", "real"}
-        Of the labels.
+        Kind of labels.
 
     Raises
     ------
     ModelError
-        With what could be chosen.
+        With the supported choices.
     """
     _header(kernel)
     other = next((spec["solver"] for spec in solvers if spec["solver"] != CSVC.name), None)
     if other is not None:
-        raise ModelError(f"the solver {other!r} has no place in an LS-GKM model", remedy="choose csvc")
+        raise ModelError(f"LS-GKM models do not support solver {other!r}", remedy="choose csvc")
     if transforms:
-        raise ModelError("transforms of the kernel matrix have no place in an LS-GKM model", remedy="leave them out")
+        raise ModelError("LS-GKM models do not support transforms of the kernel matrix", remedy="remove them")
     if kind != "binary" or alphabet != DNA:
-        raise ModelError("LS-GKM models are of two classes of DNA", remedy="choose the format seqkern")
+        raise ModelError("LS-GKM models need two classes of DNA", remedy="use --format seqkern")
 
 
 def _header(kernel: Any) -> dict[str, Any]:
-    """Return the kernel's lines of the header, a dict; ModelError if LS-GKM has no such kernel."""
+    """Return the kernel's lines of the header, a dict; ModelError if LS-GKM does not support the kernel."""
     radial = isinstance(kernel, RBFKernel)
     gapped = kernel.bases[0] if radial and kernel.base is not None else kernel
     if not isinstance(gapped, GappedKmerKernel):
         raise ModelError(
-            f"the kernel {kernel.name!r} has no place in an LS-GKM model",
-            remedy="choose gapped_kmer, or rbf with such a base",
+            f"LS-GKM models do not support kernel {kernel.name!r}",
+            remedy="choose gapped_kmer, or rbf with gapped_kmer as its base",
         )
     kernel.check_parameters()
     kind = (gapped.estimator, bool(gapped.center_weighted), radial)
     name = next((name for name, described in KERNELS.items() if described == kind), None)
     if name is None or not gapped.normalize or (radial and kernel.gamma == "scale"):
         raise ModelError(
-            "LS-GKM has center_weighted and rbf with estimator=truncated only, all normalised, gamma a number",
-            remedy="choose such a kernel",
+            "LS-GKM supports center_weighted and rbf only with estimator=truncated, normalised, and with a numeric "
+            "gamma",
+            remedy="change the kernel accordingly",
         )
     d = gapped.d
     if d is None:
         d = gapped.l - gapped.k if gapped.estimator == "count" else gapped.l
     if not 2 <= gapped.l <= LONGEST_WORD or d > MOST_MISMATCHES:
         raise ModelError(
-            f"LS-GKM has l from 2 to {LONGEST_WORD} and d up to {MOST_MISMATCHES}, not l={gapped.l}, d={d}",
+            f"LS-GKM supports l from 2 to {LONGEST_WORD} and d up to {MOST_MISMATCHES}, not l={gapped.l}, d={d}",
             remedy="choose a smaller l or d",
         )
     header = {"svm_type": "c_svc", "kernel_type": name, "L": gapped.l, "k": gapped.k, "d": d}
@@ -253,22 +254,22 @@ def _header(kernel: Any) -> dict[str, Any]:
 
 
 def _check_support(support: SequenceSet, coefficients: npt.NDArray[np.float64], intercept: float, length: int) -> None:
-    """Raise ModelError for numbers or sequences that LS-GKM would not read as they are."""
+    """Raise ModelError for numbers or sequences that LS-GKM would misread."""
     if not len(support):
         raise ModelError("the model has no support sequences", remedy="train with a larger C")
     for name, size, string in zip(support.ids, support.lengths, support.strings(), strict=True):
         if "*" in string or not length <= size <= LONGEST_SEQUENCE:
             raise ModelError(
-                f"LS-GKM cannot take it: {size} letters, ACGT alone and {length} to {LONGEST_SEQUENCE} are possible",
+                f"length {size}: LS-GKM supports only ACGT and lengths from {length} to {LONGEST_SEQUENCE}",
                 record=name,
-                remedy="leave it out of the training",
+                remedy="remove it from the training data",
             )
     if not np.isfinite([*coefficients, intercept]).all():
-        raise ModelError("a coefficient is not finite", remedy="train it again")
+        raise ModelError("a coefficient is not finite", remedy="train the model again")
 
 
 def _parse(lines: Iterator[str]) -> tuple[dict[str, list[str]], list[float], list[str]]:
-    """Return (dict of header words, coefficients, sequences) of a file's lines; ValueError if they do not fit."""
+    """Return (dict of header words, coefficients, sequences) of a file's lines; ValueError if they are invalid."""
     header: dict[str, list[str]] = {}
     coefficients: list[float] = []
     sequences: list[str] = []
@@ -279,13 +280,13 @@ def _parse(lines: Iterator[str]) -> tuple[dict[str, list[str]], list[float], lis
         if key == "SV" and not words:
             break
         if key not in NEEDED + OPTIONAL or key in header:
-            raise ValueError(f"unexpected line {line[:40].strip()!r} in its header")
+            raise ValueError(f"unexpected line {line[:40].strip()!r} in the header")
         header[key] = words
     else:
-        raise ValueError("it ends within its header")
+        raise ValueError("truncated header")
     for key in NEEDED:
         if key not in header:
-            raise ValueError(f"its header has no {key}")
+            raise ValueError(f"the header has no {key}")
     for number, line in enumerate((line for line in lines if line.strip()), start=1):
         words = line.split()
         if len(words) != 2:
@@ -293,24 +294,26 @@ def _parse(lines: Iterator[str]) -> tuple[dict[str, list[str]], list[float], lis
         sequence = words[1].upper().translate(AMBIGUOUS)
         odd = re.search("[^ACGT]", sequence)
         if odd:
-            raise ValueError(f"support vector {number} has the letter {words[1][odd.start()]!r}")
+            raise ValueError(f"support vector {number} contains the letter {words[1][odd.start()]!r}")
         coefficients.append(_number(words[0], f"support vector {number}"))
         sequences.append(sequence)
     return header, coefficients, sequences
 
 
 def _as_model(header: dict[str, list[str]], coefficients: list[float], sequences: list[str]) -> Model:
-    """Return the Model of a file's content."""
+    """Return the Model from the content of a file."""
     kernel = _kernel(header)
     if header["svm_type"] != ["c_svc"] or header["nr_class"] != ["2"]:
-        raise ValueError("only models of svm_type c_svc with two classes are read")
+        raise ValueError("only models of svm_type c_svc with two classes are supported")
     labels = [_integer(header, "label", place, 2) for place in range(2)]
     counts = [_integer(header, "nr_sv", place, 2) for place in range(2)]
     n = _integer(header, "total_sv")
     if not n == sum(counts) == len(sequences) or min(counts) < 0 or n == 0:
-        raise ValueError(f"it tells of {n} and {counts[0]} + {counts[1]} support vectors, and has {len(sequences)}")
+        raise ValueError(
+            f"the header gives {n} and {counts[0]} + {counts[1]} support vectors, but there are {len(sequences)}"
+        )
     if labels[0] == labels[1]:
-        raise ValueError("its two labels are equal")
+        raise ValueError("the two labels are equal")
     weights = np.array(coefficients)
     cost = float(np.abs(weights).max()) or 1.0
     solver = solver_from_state(
@@ -336,15 +339,15 @@ def _as_model(header: dict[str, list[str]], coefficients: list[float], sequences
 
 
 def _kernel(header: dict[str, list[str]]) -> Kernel:
-    """Return the kernel that a header tells of."""
+    """Return the kernel described by a header."""
     name = " ".join(header["kernel_type"])
     if name not in KERNELS:
-        raise ValueError(f"its kernel_type {name!r} is unknown")
+        raise ValueError(f"unknown kernel_type {name!r}")
     estimator, centred, radial = KERNELS[name]
     if "norc" in header and header["norc"] not in (["0"], ["1"]):
         raise ValueError("norc is neither 0 nor 1")
     if centred and (_real(header, "M"), _real(header, "H")) != (LARGEST_WEIGHT, HALVING):
-        raise ValueError(f"only M {LARGEST_WEIGHT} and H {HALVING} are possible here")
+        raise ValueError(f"only M {LARGEST_WEIGHT} and H {HALVING} are supported")
     kernel: Any = GappedKmerKernel(
         _integer(header, "L"),
         _integer(header, "k"),
@@ -361,9 +364,9 @@ def _kernel(header: dict[str, list[str]]) -> Kernel:
 
 
 def _integer(header: dict[str, list[str]], key: str, place: int = 0, words: int = 1) -> int:
-    """Return an integer of the header; ValueError if there are more or fewer words, or it is not one."""
+    """Return an integer of the header; ValueError if there is more than one word, none, or it is not an integer."""
     if len(header.get(key, ())) != words or not re.fullmatch(r"[+-]?[0-9]{1,18}", header[key][place]):
-        raise ValueError(f"{key} {' '.join(header.get(key, ['is missing']))!r} is not as it should be")
+        raise ValueError(f"{key} {' '.join(header.get(key, ['is missing']))!r} is invalid")
     return int(header[key][place])
 
 
@@ -381,5 +384,5 @@ def _number(word: str, what: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise ValueError(f"{what} has the number {word[:40]!r}")
+        raise ValueError(f"{what} has the invalid number {word[:40]!r}")
     return value

@@ -1,4 +1,4 @@
-"""Whether a file is a model of LS-GKM: told by its first line, without what reading one needs."""
+"""Recognise a model file of LS-GKM by its first line, without importing its reader."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ FIRST = "svm_type"
 
 
 def is_lsgkm(path: PathLike) -> bool:
-    """Return whether a file, plain or compressed, begins as LS-GKM's models do.
+    """Return whether a file, plain or compressed, starts like an LS-GKM model.
 
     Parameters
     ----------

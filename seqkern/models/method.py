@@ -1,4 +1,4 @@
-"""The one way to train: in the folds of an evaluation, and for good."""
+"""The one way to train: in the folds of an evaluation, and for the final model."""
 
 import functools
 import math
@@ -36,26 +36,26 @@ from seqkern.study.feasible import check_training_part
 
 @dataclass(frozen=True, eq=False)
 class Method:
-    """What is trained, and how it is chosen: everything but the data.
+    """What to train, and how to choose it: everything but the data.
 
     Attributes
     ----------
     kernel : Kernel, or mapping of str to Kernel
-        Not fitted; several, by their names, are chosen among. None stands for one of which only stored values are
-        known.
+        Not fitted; several, by name, are candidates. None if only stored values of the kernel
+        are known.
     solver : str, dict, list of dict, or list of (str, dict)
-        A solver's spec, in which a list of values is a grid; or specs to choose among, each with every kernel, or with
-        the kernel that is named beside it.
+        A solver's spec, in which a list of values is a grid; or candidate specs, each with every kernel, or with
+        the kernel named beside it.
     transforms : sequence of GramTransform, or mapping of str to such sequences, optional
-        Of the Gram matrix, for each kernel by its name.
+        Of the Gram matrix, by kernel name.
     layers : sequence, optional
-        Specs of the layers that follow the solver (`seqkern.layers`), most of which need residues. They are fitted to
-        decisions about held-out samples, and take the place of calibration and threshold.
+        Specs of the layers after the solver (`seqkern.layers`), most of which need residues. They are fitted to
+        held-out decision values, and replace calibration and threshold.
     calibration : {"platt", "isotonic"}, optional
-        How decisions become probabilities, where labels are binary; fitted to decisions about held-out samples.
+        Calibration of decision values to probabilities, for binary labels; fitted to held-out decision values.
     threshold : str, optional
-        Rule for the decision above which a sample is predicted to be positive (see `seqkern.solvers.thresholds`),
-        where labels are binary; by default 0.
+        Rule for the decision threshold of the positive class (see `seqkern.solvers.thresholds`),
+        for binary labels; default: 0.
     search : Search
         How one of several candidates is chosen.
 
@@ -84,12 +84,12 @@ class Method:
 
     @functools.cached_property
     def kernels(self) -> dict[str, Kernel | None]:
-        """The kernels to choose among, by name."""
+        """The candidate kernels, by name."""
         return dict(self.kernel) if isinstance(self.kernel, Mapping) else {str(self.kernel.name): self.kernel}
 
     @functools.cached_property
     def candidates(self) -> list[tuple[Any, dict[str, Any]]]:
-        """What is chosen among: pairs of a kernel's name and a solver's spec."""
+        """The candidates: pairs of a kernel's name and a solver's spec."""
         listed: list[Any] = expand_grid(self.solver) if isinstance(self.solver, (str, Mapping)) else list(self.solver)
         if all(isinstance(item, dict) for item in listed):
             return [(name, spec) for name in self.kernels for spec in listed]
@@ -106,17 +106,17 @@ class Method:
 
     @functools.cached_property
     def input(self) -> str:
-        """What the solvers take of a kernel: ``"gram"``, ``"features"`` or ``"implicit"``; all take the same."""
+        """The kernel input of the solvers: ``"gram"``, ``"features"`` or ``"implicit"``, the same for all."""
         return common_input(self.specs)
 
     @functools.cached_property
     def needs_chains(self) -> bool:
-        """Whether a layer looks at neighbours, so that it is to see whole chains."""
+        """Whether a layer uses neighbouring residues, so that it needs whole chains."""
         return Layers(self.layers).needs_chains()
 
     @property
     def inner_folds(self) -> int:
-        """The folds within a training part; 0 where nothing is chosen, and nothing fitted to held-out samples."""
+        """The number of inner folds; 0 if nothing is chosen or fitted to held-out samples."""
         after = self.layers or self.calibration is not None or self.threshold is not None
         return self.search.folds if len(self.candidates) > 1 or after else 0
 
@@ -144,26 +144,26 @@ class Method:
         memory_limit: int | str | None = None,
         n_threads: int | None = None,
     ) -> dict[str, Source]:
-        """Return where the values of each kernel come from, as the solvers take them.
+        """Return the source of each kernel's values, in the form for the solvers.
 
         Parameters
         ----------
         X : SequenceSet or table
             All samples.
         grams : mapping of str to sequence of GramMatrix, optional
-            Stored ones over all samples, by the kernel's name; see `make_source`.
+            Stored matrices over all samples, by kernel name; see `make_source`.
         memory_limit, n_threads : object, optional
-            As in `make_source`.
+            As for `make_source`.
 
         Returns
         -------
         dict of str to Source
-            By the kernel's name.
+            By kernel name.
 
         Raises
         ------
         ParameterError, GramError
-            As `make_source`.
+            As for `make_source`.
         """
         make = functools.partial(
             make_source,
@@ -179,18 +179,18 @@ class Method:
         }
 
     def data(self, X: Units, labels: Labels, residues: Residues | None = None, **options: Any) -> Data:
-        """Return the Data of some samples as this method takes them.
+        """Return the Data of some samples in the form for this method.
 
         Parameters
         ----------
         X : SequenceSet or table
             All samples.
         labels : Labels
-            Of them.
+            Labels of the samples.
         residues : Residues, optional
-            Which residue of which chain each is, where samples are windows around residues.
+            The residue of each sample, if samples are windows around residues.
         **options : object
-            As in `sources`.
+            As for `sources`.
 
         Returns
         -------
@@ -199,46 +199,46 @@ class Method:
         Raises
         ------
         ParameterError, GramError
-            As `sources`.
+            As for `sources`.
         """
         return Data(labels, self.sources(X, **options), residues)
 
     def check(self, labels: Labels, *, groups: npt.NDArray[Any] | None = None, place: str = "") -> None:
-        """Raise an error, before any kernel is computed, if a solver cannot learn the labels of a training part.
+        """Raise an error, before any kernel is computed, if a solver cannot learn the labels of a training set.
 
         Parameters
         ----------
         labels : Labels
-            Of the training part.
+            Labels of the training set.
         groups : ndarray, shape (n,), optional
-            Samples of one group stay in one fold; by default those of the labels.
+            Samples of one group stay in one fold; default: the groups of the labels.
         place : str, optional
-            What the error calls the training part.
+            Name of the training set in the error.
 
         Raises
         ------
         ParameterError, LabelError, FoldError
-            As `seqkern.study.feasible.check_training_part`.
+            As for `seqkern.study.feasible.check_training_part`.
         """
         folds, seed = self.inner_folds, self.search.seed
         check_training_part(labels, self.specs, inner_folds=folds, seed=seed, groups=groups, place=place)
 
     def check_choice(self, labels: Labels) -> None:
-        """Raise LabelError where there are several candidates, and no labels.
+        """Raise LabelError if there are several candidates but no labels.
 
         Parameters
         ----------
         labels : Labels
-            Of the training part.
+            Labels of the training set.
 
         Raises
         ------
         LabelError
-            With how many candidates there are.
+            With the number of candidates.
         """
         if labels.kind == "none" and len(self.candidates) > 1:
             raise LabelError(
-                f"without labels nothing tells which of {len(self.candidates)} candidates is the best",
+                f"cannot choose one of {len(self.candidates)} candidates without labels",
                 remedy="give one value for each parameter, or a second class",
             )
 
@@ -250,19 +250,19 @@ class Method:
         ahead: npt.NDArray[np.int64] | None = None,
         watch: Watch = NOBODY,
     ) -> FittedMethod:
-        """Choose, and train on a training part.
+        """Choose, and train on a training set.
 
         Parameters
         ----------
         data : Data
-            Of the kernels of this method.
+            For the kernels of this method.
         rows : ndarray of int64, optional
-            The training part; by default all samples with labels.
+            The training set; default: all samples with labels.
         ahead : ndarray of int64, optional
-            Samples that will be decided about: what the solver takes of them is computed with the training part, which
-            is never told of it.
+            Samples to classify later: their solver input is computed together with the training set, without
+            influence on it.
         watch : Watch, optional
-            What looks on, such as a clock.
+            An observer, such as a clock.
 
         Returns
         -------
@@ -271,19 +271,19 @@ class Method:
         Raises
         ------
         ParameterError
-            For solvers that take something else than the sources give.
+            If the sources do not provide the input of the solvers.
         LabelError
-            If there is something to choose, and no labels.
+            If there are several candidates but no labels.
         FoldError
-            If a class is too small to be divided into folds, and there is something to choose, or to fit to held-out
+            If a class is too small for inner folds, and something is to be chosen or fitted to held-out
             samples.
         GramError, SequenceError
-            If a kernel cannot take the data, or it does not fit into the memory.
+            If a kernel cannot use the data, or it does not fit into memory.
 
         Warns
         -----
         ConvergenceWarning
-            If the solver's fit, or the weights within a kernel, did not converge; fits of the inner loop are counted,
+            If the solver's fit, or kernel weights, did not converge; fits of the inner loop are counted,
             see `FittedMethod.inner`.
         """
         rows = np.flatnonzero(data.labels.used()) if rows is None else rows
@@ -291,7 +291,7 @@ class Method:
 
 
 class _Fitting:
-    """One fit of a method, stage after stage."""
+    """One fit of a method, stage by stage."""
 
     def __init__(self, method: Method, data: Data, rows: npt.NDArray[np.int64], watch: Watch) -> None:
         for name in method.kernels:
@@ -305,12 +305,12 @@ class _Fitting:
 
     @functools.cached_property
     def y(self) -> npt.NDArray[Any] | None:
-        """The labels as solvers take them."""
+        """The labels in the form for solvers."""
         return self.labels.targets()
 
     def run(self, ahead: npt.NDArray[np.int64] | None) -> FittedMethod:
-        """Go through the stages."""
-        with unconverged():  # their number is told
+        """Run the stages."""
+        with unconverged():  # they are counted
             choice = self.choose()
             calibration, threshold = self.fit_afterwards(choice)
             layers = self.fit_layers(choice, self.rows if ahead is None else ahead)
@@ -357,7 +357,7 @@ class _Fitting:
     def fit_afterwards(
         self, choice: Choice
     ) -> tuple[SigmoidCalibration | IsotonicCalibration | None, Threshold | None]:
-        """Fit calibration and threshold to decisions about held-out samples."""
+        """Fit calibration and threshold to held-out decision values."""
         if self.method.layers:
             return None, None
         method, search = self.method, self.method.search
@@ -377,7 +377,7 @@ class _Fitting:
         return calibration, threshold
 
     def fit_layers(self, choice: Choice, ahead: npt.NDArray[np.int64]) -> Layers | None:
-        """Fit the layers to decisions about held-out samples; they see those about others of these chains too."""
+        """Fit the layers to held-out decision values, also those of other residues of these chains."""
         if not self.method.layers:
             return None
         seen, residues, search = self.rows, self.data.residues, self.method.search
@@ -397,7 +397,7 @@ class _Fitting:
         return layers
 
     def prepare(self, choice: Choice, seen: npt.NDArray[np.int64] | None) -> tuple[Part, bool]:
-        """Return the Part of the training part, and whether what the kernel learned converged."""
+        """Return the Part of the training set, and whether the kernel's fit converged."""
         source = self.data.source(choice.kernel)
         with unconverged() as weights:
             part = source.part(self.rows, seen, self.y, self.watch)
@@ -407,7 +407,7 @@ class _Fitting:
         return part, not weights
 
     def train(self, choice: Choice, part: Part) -> Solver:
-        """Return the solver, fitted on the whole training part."""
+        """Return the solver, fitted on the whole training set."""
         solver = self.make(choice.spec, self.labels.kind)
         self.watch.training_matrix(part.train, self.method.kernels[choice.kernel], part.transforms, solver)
         solver.fit(part.train, self.y, self.labels.groups)
@@ -415,7 +415,7 @@ class _Fitting:
         return solver
 
     def pair(self, source: Source, rows: npt.NDArray[np.int64]) -> Pair:
-        """Return the `pair` of a source for rows that count within `rows`; see `telling`."""
+        """Return the `pair` of a source for rows counted within `rows`; see `telling`."""
 
         def within(
             train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y_train: npt.NDArray[Any]

@@ -1,13 +1,13 @@
-"""A trained classifier that can be applied to new sequences, and its file.
+"""A trained classifier for new sequences, and its file.
 
 The file is one archive of JSON and arrays (archive.py), nothing pickled: the state of kernel, transforms and
-solver, cut down to the training samples that prediction needs, those samples, and a record of how it was made.
-`seqkern.models.training.train_model` makes a Model. Who calls whom::
+solver, reduced to the training samples that prediction needs, these samples, and a record of the training.
+`seqkern.models.training.train_model` creates a Model. The calls::
 
     decision(X) ─▶ kernel of X with the support samples ─▶ transforms ─▶ solver.decision_function
 
-Where the decision is a weighted sum of kernel values (affine.py) and the kernel can fold such a sum into weights of its
-features, it is taken from those, without the kernel of X with the support samples.
+If the decision value is a weighted sum of kernel values (affine.py) and the kernel can fold such a sum into weights
+of its features, these are used instead of the kernel of X with the support samples.
 """
 
 import contextlib
@@ -59,15 +59,15 @@ class Model:
     diagonal : ndarray of float64, shape (len(support),)
         K(z, z) of each of them.
     kind : {"binary", "multiclass", "real", "none"}
-        Of the labels that it was trained on.
+        The kind of labels that it was trained on.
     classes : tuple of str
-        (negative, positive), or one for each column of the decisions; empty for real labels. Of a model that
+        (negative, positive), or one for each column of the decisions; empty for real labels. For a model that
         projects, the numbers of the components.
     policies : dict
-        The policies under which the training sequences were read: ``unknown``, ``ids``, ``empty``.
+        The policies for reading the training sequences: ``unknown``, ``ids``, ``empty``.
     record : dict
-        How the model was made: versions, seed, sizes, what was compared and chosen, the solver's report; where there
-        are any, the window around sites and the calibration.
+        How the model was trained: versions, seed, sizes, candidates and choice, the solver's report; if present,
+        the window around sites and the calibration.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class Model:
     >>> model.decision(["TAGGTAAG"]).round(2)
     array([1.17])
 
-    It is kept as one file:
+    It is stored as one file:
 
     >>> import tempfile
     >>> from seqkern.models.loading import load_model
@@ -96,7 +96,7 @@ class Model:
 
     kernel: Kernel
     transforms: list[GramTransform]
-    solver: Any  # a Solver; what it has besides, `predict` and `classes_`, depends on its kind
+    solver: Any  # a Solver; `predict` and `classes_` depend on its kind
     support: SequenceSet | FeatureTable
     diagonal: npt.NDArray[np.float64]
     kind: str
@@ -110,22 +110,22 @@ class Model:
         Parameters
         ----------
         X : SequenceSet, list of str, FeatureTable or 2-D array, n samples
-            Of the kind that the model was trained on.
+            Of the same kind as in training.
         n_threads : int, optional
-            By default as many as there are cores.
+            Default: the number of cores.
 
         Returns
         -------
         ndarray of float64, shape (n,), or (n, classes) for several classes or components
             Binary: above zero for the positive class. Real: the predicted number. A sample's values do not
-            depend on the samples beside it.
+            depend on the other samples.
 
         Raises
         ------
         ModelError
-            If the samples have another alphabet or other features than the training ones.
+            If the alphabet or the features differ from those in training.
         SequenceError
-            If the kernel cannot take a sample.
+            If the kernel rejects a sample.
         """
         X = self._coerced(X)
         columns = self.columns
@@ -142,11 +142,11 @@ class Model:
 
     @property
     def projects(self) -> bool:
-        """Whether decisions are coordinates, as those of kernel PCA, from which no prediction follows."""
+        """Whether decision values are coordinates, as in kernel PCA, without predictions."""
         return not hasattr(self.solver, "predict")
 
     def _by_matrix(self, rows: Prepared, n_threads: int | None = None) -> npt.NDArray[np.float64]:
-        """Return the decisions of Prepared rows by their kernel with the support samples."""
+        """Return the decision values of Prepared rows from their kernel with the support samples."""
         K = np.empty((len(rows), len(self.columns)))
         diagonal: npt.NDArray[np.float64] | None = rows.diagonal
         fill(self.kernel, rows, self.columns, K, n_threads=n_threads)
@@ -156,7 +156,7 @@ class Model:
 
     @cached_property
     def _folded(self) -> Callable[[Prepared], npt.NDArray[np.float64]] | None:
-        """What decides without the kernel matrix, see `AffineForm.fold`; None if there is no such thing."""
+        """A decision function without the kernel matrix, see `AffineForm.fold`; None if there is none."""
         try:
             form = self.form()
         except ParameterError:
@@ -164,56 +164,56 @@ class Model:
         return form.fold(self.columns)
 
     def form(self) -> AffineForm:
-        """Return the AffineForm of the decision; ParameterError if it is no weighted sum of kernel values."""
+        """Return the AffineForm of the decision; ParameterError if it is not a weighted sum of kernel values."""
         return affine_form(self.kernel, self.support, self.solver, self.transforms)
 
     @property
     def n_columns(self) -> int:
-        """The number of columns that the solver takes."""
+        """The number of the solver's columns."""
         return len(self.columns)
 
     def own_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]] | None:
-        """Return (JSON dict, dict of arrays) of what a kind of model has besides; None for a plain one."""
+        """Return the additional (JSON dict, dict of arrays) of a kind of model; None for a plain one."""
         return None
 
     def check_own(self) -> None:
-        """Raise ValueError unless there are samples, and their diagonal, for the columns."""
+        """Raise ValueError unless there are samples and diagonal values for all columns."""
         good = len(self.support) > 0 and self.diagonal.shape == (len(self.support),)
         if not good or self.diagonal.dtype != np.float64:
-            raise ValueError("its parts do not fit together")
+            raise ValueError("inconsistent parts")
 
     def predict(self, X: Any, *, n_threads: int | None = None) -> npt.NDArray[Any]:
-        """Return what is predicted of new samples.
+        """Return the predictions for new samples.
 
         Parameters
         ----------
         X : SequenceSet, list of str, FeatureTable or 2-D array, n samples
-            Of the kind that the model was trained on.
+            Of the same kind as in training.
         n_threads : int, optional
-            By default as many as there are cores.
+            Default: the number of cores.
 
         Returns
         -------
         ndarray, shape (n,)
-            The name of the class of each, or for real labels the number.
+            The class name of each, or for real labels the number.
 
         Raises
         ------
         ModelError, SequenceError
-            As `decision`, and if the model projects.
+            As for `decision`, and if the model projects.
         """
         check_predicts(self.solver)
         return self.classify(self.decision(X, n_threads=n_threads))
 
     def decide(self, X: Any, *, n_threads: int | None = None) -> Decisions:
-        """Return what is decided about new samples: decision values, codes into `classes`, and probabilities.
+        """Return the decisions about new samples: decision values, codes into `classes`, and probabilities.
 
         Parameters
         ----------
         X : SequenceSet, list of str, FeatureTable or 2-D array, n samples
-            Of the kind that the model was trained on.
+            Of the same kind as in training.
         n_threads : int, optional
-            By default as many as there are cores.
+            Default: the number of cores.
 
         Returns
         -------
@@ -222,7 +222,7 @@ class Model:
         Raises
         ------
         ModelError, SequenceError
-            As `predict` and `decision`.
+            As for `predict` and `decision`.
         """
         check_predicts(self.solver)
         decisions = self.decision(X, n_threads=n_threads)
@@ -230,23 +230,23 @@ class Model:
         return Decisions(decisions, self._codes(decisions), probabilities)
 
     def classify(self, decisions: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-        """Return the predictions that follow from decision values.
+        """Return the predictions for decision values.
 
         Parameters
         ----------
         decisions : ndarray of float64, shape (n,) or (n, classes)
-            As `decision` returns them.
+            As from `decision`.
 
         Returns
         -------
         ndarray, shape (n,)
-            As `predict` returns it.
+            As from `predict`.
         """
         codes = self._codes(decisions)
         return codes if self.kind == "real" else np.array(self.classes)[codes]
 
     def _codes(self, decisions: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-        """Return the codes of the classes that follow from decision values; of real labels the numbers."""
+        """Return the class codes for decision values; for real labels the numbers."""
         return codes_of_decisions(self.kind, decisions, 0.0 if self.threshold is None else self.threshold.value)
 
     def save(self, path: str | Path) -> None:
@@ -267,19 +267,19 @@ class Model:
     def state(
         self, **more: tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]
     ) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return what the file of the model holds.
+        """Return the content of the model file.
 
         Parameters
         ----------
         **more : (JSON, dict of arrays)
-            Parts of what is made of the model, under their names.
+            Parts of derived models, by name.
 
         Returns
         -------
         header : dict
-            The part that is JSON.
+            The JSON part.
         arrays : dict of str to ndarray
-            By their names in the file.
+            By name in the file.
         """
         parts = [
             *more.items(),
@@ -308,13 +308,13 @@ class Model:
 
     @cached_property
     def calibration(self) -> SigmoidCalibration | IsotonicCalibration | None:
-        """What turns decisions into `probabilities`; None if the model was trained without."""
+        """The calibration of decision values to `probabilities`; None without."""
         stored = self.record.get("calibration")
         return None if stored is None else calibration_from_record(stored)
 
     @cached_property
     def threshold(self) -> Threshold | None:
-        """The Threshold above which a decision means the positive class; None if it is 0."""
+        """The Threshold above which the positive class is predicted; None if it is 0."""
         stored = self.record.get("threshold")
         return None if stored is None else Threshold(**stored)
 
@@ -331,20 +331,22 @@ class Model:
 
     @cached_property
     def columns(self) -> Prepared:
-        """The support samples as the kernel wants them, checked against the diagonal that training found."""
+        """The support samples prepared for the kernel, verified with the diagonal stored at training."""
         columns = self.kernel.prepare(self.support)
         if not np.allclose(columns.diagonal, self.diagonal, rtol=1e-9, atol=0):
-            raise ModelError("this version of seqkern computes other kernel values than the one that trained it")
+            raise ModelError(
+                "this version of seqkern computes different kernel values than the version that trained the model"
+            )
         return columns
 
     def _coerced(self, X: Any) -> SequenceSet | FeatureTable:
-        """Return new samples as the kind of data that the model was trained on."""
+        """Return new samples as the kind of data used in training."""
         if isinstance(self.support, SequenceSet):
             X = X if isinstance(X, SequenceSet) else as_sequences(X, self.support.alphabet)
             if X.alphabet.letters != self.support.alphabet.letters:
                 raise ModelError(
-                    f"the model was trained on {self.support.alphabet.name}, these are {X.alphabet.name}",
-                    remedy="read them with the model's alphabet",
+                    f"the model was trained on {self.support.alphabet.name}, but these sequences are {X.alphabet.name}",
+                    remedy="use the model's alphabet",
                 )
             return X
         names = self.support.columns
@@ -352,7 +354,7 @@ class Model:
         X = as_features(X)
         if len(X.columns) != len(names) or (named and X.columns != names):
             raise ModelError(
-                f"the model's {len(names)} features are not these {len(X.columns)}",
+                f"the features differ from those of the model ({len(names)} in the model, {len(X.columns)} here)",
                 remedy="give the same columns in the same order",
             )
         return X if named else FeatureTable(X.values, X.ids, names)
@@ -360,9 +362,9 @@ class Model:
 
 @contextlib.contextmanager
 def _remedy_after_training() -> Iterator[None]:
-    """Say of a sample that the kernel's policies refuse what can be done where they cannot be chosen any more."""
+    """Give a remedy that works after training for samples rejected by the kernel's policies."""
     try:
         yield
     except PolicyError as error:
-        error.remedy = f"leave it out, or train again with {error.policy}=zero"
+        error.remedy = f"remove it, or train again with {error.policy}=zero"
         raise

@@ -1,4 +1,4 @@
-"""What a source gives for a training part, and for a test part beside it."""
+"""Output of a source for a training set, and a test set beside it."""
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from seqkern.kernels.kernel import Kernel
 
 
 class Values(NamedTuple):
-    """Kernel values of a training and a test part, before the transforms.
+    """Kernel values of a training and a test set, before the transforms.
 
     Attributes
     ----------
@@ -20,9 +20,9 @@ class Values(NamedTuple):
     train_diagonal, test_diagonal : ndarray of float64, shapes (l,) and (n,)
         K(x, x) of both.
     learned : dict of str to float
-        What the kernel learned of the training part that people want to see (`Kernel.learned`).
+        Fitted values of the kernel to report (`Kernel.learned`).
     joined : object or None
-        What made the matrices of those of several kernels (see `StoredForm`), if that was the last step.
+        The last step from the matrices of several kernels (see `StoredForm`), if there was one.
 
     Examples
     --------
@@ -40,23 +40,23 @@ class Values(NamedTuple):
 
 @dataclass(eq=False)
 class Part:
-    """What a source gives for a training part, and for a test part beside it.
+    """Output of a source for a training set, and a test set beside it.
 
     Attributes
     ----------
     train, test : ndarray, csr_array, FeatureBlocks or Implicit
-        What a solver is fitted on, and decides about: Gram matrices after the transforms, features, or Implicits;
-        `test` is None where there is no test part.
+        Input of the solver: Gram matrices after the transforms, features, or Implicits;
+        `test` is None without a test set.
     learned : dict of str to float
-        What the kernel learned that people want to see.
+        Fitted values of the kernel to report.
     diagonal : ndarray of float64, shape (l,)
-        K(x, x) of the training part, before the transforms; empty where the solver takes features.
+        K(x, x) of the training set, before the transforms; empty for features.
     transforms : list of GramTransform
         Fitted.
     kernel : Kernel or None
-        Fitted on the training part; None where it is not needed to compute the part.
+        Fitted on the training set; None if not needed to compute the part.
     counts : dict of str to int
-        What the kernel's policies touched, in words; known of a part that `compute_whole` made.
+        Counts of the kernel's policies; known for a part of `compute_whole`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A trained predictor of the state of each residue: a model of windows, and layers after it."""
+"""A trained predictor of residue states: a model of windows, and layers after it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,16 +20,16 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 @dataclass(frozen=True, eq=False)
 class ResidueModel:
-    """A predictor of states, which takes whole chains.
+    """A predictor of states for whole chains.
 
     Attributes
     ----------
     windows : Model
-        Decides about the window around a residue.
+        Classifies the window around a residue.
     window : int
-        Its residues, an odd number.
+        Residues of the window, an odd number.
     layers : Layers, optional
-        What follows its decisions.
+        The layers after it.
 
     Examples
     --------
@@ -75,35 +75,35 @@ class ResidueModel:
 
     @property
     def policies(self) -> dict[str, str]:
-        """How the chains were read that it was trained on."""
+        """The policies for reading the chains in training."""
         return self.windows.policies
 
     @property
     def record(self) -> dict[str, Any]:
-        """How the model was made."""
+        """How the model was trained."""
         return self.windows.record
 
     def decide(self, chains: SequenceSet, *, n_threads: int | None = None) -> tuple[Residues, Decided]:
-        """Return what is predicted of every residue.
+        """Return the predictions for every residue.
 
         Parameters
         ----------
         chains : SequenceSet
             Whole chains, with the profiles that the kernel reads.
         n_threads : int, optional
-            By default as many as there are cores.
+            Default: the number of cores.
 
         Returns
         -------
         residues : Residues
-            All n residues, chain after chain.
+            All n residues, chain by chain.
         decided : Decided
             ``scores`` (n, classes), ``predicted`` and, if there are any, ``probabilities``.
 
         Raises
         ------
         ModelError, SequenceError
-            As `Model.decision`.
+            As for `Model.decision`.
         """
         windows, residues = residue_samples(chains, self.window)
         if self.layers is not None:
@@ -115,15 +115,15 @@ class ResidueModel:
 
     @staticmethod
     def confidence(decided: Decided) -> npt.NDArray[np.float64] | None:
-        """Return how sure each prediction is; None without probabilities.
+        """Return the confidence of each prediction; None without probabilities.
 
-        Margins of decisions have no scale that does not depend on the residues beside; see
+        Margins of decision values have no scale independent of other residues; see
         `seqkern.residues.confidence`.
 
         Parameters
         ----------
         decided : Decided
-            About n residues, as `decide` returns it.
+            For n residues, as from `decide`.
 
         Returns
         -------
@@ -150,7 +150,7 @@ class ResidueModel:
         save_archive(path, *self.state())
 
     def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return what the file of the model holds, as `Model.state`."""
+        """Return the content of the model file, like `Model.state`."""
         header: dict[str, Any] = {"window": int(self.window), "layers": None}
         arrays: dict[str, npt.NDArray[Any]] = {}
         if self.layers is not None:
@@ -160,16 +160,16 @@ class ResidueModel:
 
     @classmethod
     def from_state(cls, windows: Model, header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> "ResidueModel":
-        """Return the model of what `save` wrote besides the Model of windows.
+        """Return the model from the parts that `save` wrote beside the Model of windows.
 
         Parameters
         ----------
         windows : Model
-            Of the same file.
+            From the same file.
         header : dict
-            The part that is JSON.
+            The JSON part.
         arrays : dict of str to ndarray
-            By their names in the file.
+            By name in the file.
 
         Returns
         -------
@@ -178,21 +178,21 @@ class ResidueModel:
         Raises
         ------
         ModelError, ParameterError
-            If the parts do not fit together.
+            If the parts are inconsistent.
         """
         check_window(header["window"])
         made = cls(windows, header["window"])
         X = windows.support
         if not isinstance(X, SequenceSet) or np.any(X.lengths != made.window):
-            raise ModelError("its windows have other lengths")
+            raise ModelError("window lengths differ")
         if header["layers"] is None:
             return made
         layers = Layers.from_state(header["layers"], unnest("layers", arrays))
         if any(layer.classes_ != windows.classes for layer in layers.layers_):
-            raise ModelError("its layers are of other classes")
-        # weights that are not finite, or of another shape, are found before they reach a prediction
+            raise ModelError("the layers have different classes")
+        # detects weights that are not finite, or of another shape, before prediction
         nothing = Residues.of_chains(X.take(slice(0, 0)), made.window)
         layers.decide(np.zeros((0, len(windows.classes))), nothing)
         if not all(np.isfinite(array).all() for array in arrays.values() if array.dtype.kind == "f"):
-            raise ModelError("its layers hold numbers that are not finite")
+            raise ModelError("the layers contain numbers that are not finite")
         return cls(windows, header["window"], layers)

@@ -1,11 +1,11 @@
-"""Scan sequences of any length for candidate sites, and decide about each: every place where some letters stand.
+"""Scan sequences of any length for candidate sites, the occurrences of some letters, and classify each.
 
-Where the kernel has weights at positions (`seqkern.kernels.window_values`) a candidate is decided by those, without
-the support sequences; else its window is cut out and the model applied to it. Who calls whom::
+If the kernel has position weights (`seqkern.kernels.window_values`) these score a candidate, without
+the support sequences; else its window is cut out and the model applied to it. The calls::
 
     Scanner.scan(source) ─▶ iter_pieces ─▶ ScanBuffer.add, decide ─▶ Scanner.values
 
-The convention of positions and strands is that of `seqkern.sequences.sequence_set.windows`.
+Positions and strands follow the convention of `seqkern.sequences.windows`.
 """
 
 from __future__ import annotations
@@ -37,47 +37,47 @@ Starts = npt.NDArray[np.int64]
 
 
 class Scanner:
-    r"""A model that is slid along sequences.
+    r"""A model that slides along sequences.
 
     Parameters
     ----------
     model : Model
-        Of sequences of one alphabet.
+        For sequences with an alphabet.
     site : str
         The letters of a candidate.
     window : Window, str or dict, optional
-        What a candidate is decided by; by default the window that the model was trained on.
+        The window around a candidate; default: the window used in training.
     strand : {"both", "+", "-"}
-        Of the candidates.
+        Strands of the candidates.
     masked : {"skip", "score"}
-        What to do about windows with masked letters: leave them out, or decide by the others.
+        Treatment of windows with masked letters: leave them out, or score the other letters.
     lower : {"letters", "skip"}
-        Lower case: letters like others, or candidates with such a letter are left out.
+        Lower-case letters: treat them like any others, or skip candidates that contain them.
     n_threads : int, optional
-        By default as many as there are cores.
+        Default: the number of cores.
 
     Attributes
     ----------
     window : Window
-        What a candidate is decided by.
+        The window around a candidate.
     fast : bool
-        Whether candidates are decided by weights at positions (see `position_scorer`); else, and always with several
-        classes, by the support sequences.
+        Whether position weights score candidates (see `position_scorer`); else, and always with several
+        classes, the support sequences do.
     counts : Counter of str to int
-        What was met in the last scan: candidates left out, by the reason.
+        Candidates left out in the last scan, by reason.
     bare : list of str
-        The ids of the records of the last scan that hold masked letters only.
+        The ids of the records of the last scan with masked letters only.
 
     Raises
     ------
     ModelError
-        If the model cannot decide about windows, or its window is not known.
+        If the model cannot classify windows, or its window is unknown.
     ParameterError
-        If the site or the window does not fit the model.
+        If the site or the window does not match the model.
 
     Examples
     --------
-    Splice donor sites, from two bases before their GT to two behind it:
+    Splice donor sites, from two bases before GT to two after it:
 
     >>> import io
     >>> from seqkern.kernels import WeightedDegreeKernel
@@ -107,13 +107,13 @@ class Scanner:
         check_choice("masked", masked, ("skip", "score"))
         check_choice("lower", lower, ("letters", "skip"))
         if model.alphabet is None:
-            raise ModelError("was trained on a table of features", remedy="scan with a model of sequences")
+            raise ModelError("was trained on a feature table", remedy="use a model of sequences")
         if model.projects:
-            raise ModelError("projects on components, and decides about no site", remedy="scan with a classifier")
+            raise ModelError("projects on components and cannot classify sites", remedy="use a classifier")
         if model.kernel.tracks:
             raise ModelError(
                 f"kernel {model.kernel.name!r} needs the track {model.kernel.tracks[0]!r}",
-                remedy="scan with a model of sequences alone",
+                remedy="use a model without tracks",
             )
         self.model, self.masked, self.lower = model, masked, lower
         self.window = model_window(model, window, site)
@@ -132,7 +132,7 @@ class Scanner:
     @property
     def alphabet(self) -> Alphabet:
         """Return the alphabet of the model's sequences."""
-        return cast(Alphabet, self.model.alphabet)  # a model without one was refused
+        return cast(Alphabet, self.model.alphabet)  # models without one were rejected
 
     def scan(
         self,
@@ -142,7 +142,7 @@ class Scanner:
         block: int = BLOCK,
         progress: Callable[[int], None] | None = None,
     ) -> Iterator[Candidates]:
-        """Decide about every candidate.
+        """Classify every candidate.
 
         Parameters
         ----------
@@ -151,19 +151,19 @@ class Scanner:
         ids : {"header", "number"}
             The first word of the header, or the number of the record.
         block : int, optional
-            Letters that are read at once; changes no decision.
+            Number of bases read at a time; does not affect decisions.
         progress : callable, optional
-            Called with the number of letters read.
+            Called with the number of bases read.
 
         Yields
         ------
         Candidates
-            Of one record after the other, along each; never none.
+            Record by record, sorted by place; never empty.
 
         Raises
         ------
         FileError, SequenceError
-            As `seqkern.sequences.streaming.iter_pieces`.
+            As for `seqkern.sequences.streaming.iter_pieces`.
         """
         self.counts, self.bare = Counter(), []
         buffer, done = ScanBuffer(self), 0
@@ -177,14 +177,14 @@ class Scanner:
         yield from buffer.decide()
 
     def values(self, codes: Codes, starts: Starts, names: npt.NDArray[np.object_]) -> npt.NDArray[np.float64]:
-        """Return the decisions about windows without masked letters.
+        """Return the decision values of windows without masked letters.
 
         Parameters
         ----------
         codes : ndarray of uint8, shape (letters,)
             One long sequence.
         starts : ndarray of int64, shape (n,)
-            Where each window begins in it, ascending.
+            Start of each window, ascending.
         names : ndarray of str, shape (n,)
             The ids of their records.
 
@@ -198,12 +198,12 @@ class Scanner:
         return self.by_model(codes, starts, names)
 
     def by_model(self, codes: Codes, starts: Starts, names: npt.NDArray[np.object_]) -> npt.NDArray[np.float64]:
-        """Return the decisions about any windows, through `Model.decision`.
+        """Return the decision values of any windows, from `Model.decision`.
 
         Parameters
         ----------
         codes, starts, names : ndarray
-            As in `values`.
+            As for `values`.
 
         Returns
         -------
@@ -220,14 +220,14 @@ class Scanner:
 
 
 def model_window(model: Model, window: Window | str | Mapping[str, Any] | None, site: str) -> Window:
-    """Return the Window by which candidates are decided.
+    """Return the Window around candidates.
 
     Parameters
     ----------
     model : Model
-        Of sequences.
+        A model of sequences.
     window : Window, str or dict, or None
-        None: the one that the model was trained on.
+        None: the window used in training.
     site : str
         The letters of a candidate.
 
@@ -238,24 +238,24 @@ def model_window(model: Model, window: Window | str | Mapping[str, Any] | None, 
     Raises
     ------
     ModelError
-        If `window` is None and the model knows none.
+        If `window` is None and the model has none.
     ParameterError
-        If the window or the site is another than the model's.
+        If the window or the site differs from the model's.
     """
     assert isinstance(model.support, SequenceSet)
     known = model.window
     site = str(site).upper()
     if not site:
-        raise ParameterError("a candidate needs letters", remedy="write them like AG")
+        raise ParameterError("no letters of candidates given", remedy="give letters such as AG")
     if window is None and known is None:
         raise ModelError(
-            "the model does not say which windows it was trained on",
-            remedy="give letters before and after a site's first letter, such as --window -60:+80",
+            "the model does not contain its window",
+            remedy="add the window, such as --window -60:+80",
         )
     given = as_window(window) if window is not None else known
     assert given is not None
     if known is not None and (given.left, given.right) != (known.left, known.right):
-        raise ParameterError(f"the model was trained on windows {known}, not {given}", remedy="leave out the window")
+        raise ParameterError(f"the model was trained on windows {known}, not {given}", remedy="remove the window")
     if known is not None and known.site not in ("", site):
         raise ParameterError(
             f"the model was trained on sites {known.site!r}, not {site!r}", remedy=f"scan for {known.site}"
@@ -263,27 +263,27 @@ def model_window(model: Model, window: Window | str | Mapping[str, Any] | None, 
     lengths = set(model.support.lengths.tolist())
     if len(lengths) == 1 and lengths != {given.length}:
         raise ParameterError(
-            f"the window {given} has {given.length} letters, the model's sequences {lengths.pop()}",
-            remedy="give the window that they were cut by",
+            f"the window {given} has length {given.length}, but the model's sequences have length {lengths.pop()}",
+            remedy="give the window used to cut them",
         )
     return Window(given.left, given.right, site)
 
 
 def position_scorer(model: Model) -> Callable[[Codes, Starts, int | None], npt.NDArray[np.float64]] | None:
-    """Return what decides about windows without masked letters by weights at positions, or None.
+    """Return a scorer of windows without masked letters by position weights, or None.
 
-    There are weights for weighted degree kernels, on a part of the windows too, and for sums of such kernels. A model
-    of several classes has none: it votes with a decision for each pair of them.
+    There are weights for weighted degree kernels, also on a part of the windows, and for sums of such kernels. A model
+    of several classes has none: it votes with a decision for each pair of classes.
 
     Parameters
     ----------
     model : Model
-        Of windows.
+        A model of windows.
 
     Returns
     -------
     callable or None
-        ``decide(codes, starts, n_threads)`` returns float64 (n,), as `Model.decision` of the windows.
+        ``decide(codes, starts, n_threads)`` returns float64 (n,), equal to `Model.decision` of the windows.
     """
     kernel, support = model.kernel, model.support
     if not kernel.has_weights_at_positions or not isinstance(support, SequenceSet):

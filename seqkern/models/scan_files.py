@@ -1,4 +1,4 @@
-"""Candidates as text: BED, bedGraph and tables. Numbers have 10 significant digits."""
+"""Candidates as text: BED, bedGraph and TSV. Numbers have 10 significant digits."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ AT_ONCE = 1 << 15
 STRANDS = "+-"
 
 Columns = tuple[npt.NDArray[np.int64], list[bytes], npt.NDArray[np.int32], npt.NDArray[np.float64]]
-"""Integers, texts, which text each line has, and numbers behind."""
+"""Integers, texts, index of each line's text, and trailing numbers."""
 
 
 def header(form: str, model: Model) -> str:
-    """Return the first line of a file, empty but for a table.
+    """Return the header line of a file; empty except for TSV.
 
     Parameters
     ----------
     form : {"bed", "bedgraph", "tsv"}
         Of the file.
     model : Model
-        Which decides.
+        The scoring model.
 
     Returns
     -------
@@ -42,12 +42,12 @@ def header(form: str, model: Model) -> str:
 
 
 def decision_columns(model: Model) -> list[str]:
-    """Return the names of the columns of decisions, and of the probability where the model is calibrated.
+    """Return the names of the columns of decisions, and of the probability if the model is calibrated.
 
     Parameters
     ----------
     model : Model
-        Which decides.
+        The scoring model.
 
     Returns
     -------
@@ -70,14 +70,14 @@ def lines(form: str, found: Candidates, model: Model, site: str) -> Iterator[str
     found : Candidates
         On one record.
     model : Model
-        Which decided.
+        The scoring model.
     site : str
         The letters of a candidate.
 
     Yields
     ------
     str
-        Many lines each.
+        Many lines at a time.
     """
     record = f"{found.record}\t".encode()
     for first in range(0, len(found), AT_ONCE):
@@ -95,7 +95,7 @@ def _bed(found: Candidates, model: Model, site: str) -> Columns:
 
 
 def _bedgraph(found: Candidates, model: Model, site: str) -> Columns:
-    """Return the columns of a candidate's own first letter: the letters of two candidates may overlap, these do not."""
+    """Return the columns of a candidate's first letter on its strand: unlike whole candidates, these do not overlap."""
     places = np.column_stack([found.positions - 1, found.positions])
     return places, [b""], np.zeros(len(found), dtype=np.int32), np.ascontiguousarray(found.decisions[:, None])
 
@@ -107,12 +107,12 @@ def _table(found: Candidates, model: Model, site: str) -> Columns:
 
 
 def _values(found: Candidates, model: Model) -> npt.NDArray[np.float64]:
-    """Return decisions, and the probability behind them if there is one, float64 (n, columns)."""
+    """Return decision values, followed by the probability if there is one, float64 (n, columns)."""
     values = found.decisions if found.decisions.ndim == 2 else found.decisions[:, None]
     if model.calibration is not None:
         values = np.column_stack([values, model.calibration.probabilities(found.decisions)])
     if not np.isfinite(values).all():
-        raise ModelError("its decisions are too large for numbers", remedy="train it again")
+        raise ModelError("the decision values are too large for numbers", remedy="train the model again")
     return np.ascontiguousarray(values)
 
 

@@ -1,22 +1,22 @@
-"""How one of several candidates is chosen."""
+"""The choice of one of several candidates."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Search:
-    """How one of several candidates is chosen, by cross-validation within a training part.
+    """Settings for choosing one of several candidates, by cross-validation within a training set.
 
     Attributes
     ----------
     folds : int
-        Of the cross-validation; also of the decisions about held-out samples.
+        Folds of the cross-validation; also for held-out decision values.
     metric : str
-        What it maximises: ``"auto"`` or a name of `seqkern.evaluation.selection.METRICS`.
+        The metric to maximise: ``"auto"`` or a name of `seqkern.evaluation.selection.METRICS`.
     seed : int
         Of the folds.
     rule : {"best", "one_standard_error"}
-        How it chooses (see `seqkern.evaluation.selection.select`).
+        The rule of choice (see `seqkern.evaluation.selection.select`).
 
     Examples
     --------

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from seqkern.solvers.base import Solver
 
 MOST_LISTED = 2000
-"""Of a solver that selects no features so many are listed, if they have names."""
+"""Maximum number of features listed for a solver that does not select, if they have names."""
 
 
 def chosen_features(
@@ -29,20 +29,20 @@ def chosen_features(
     Parameters
     ----------
     source : FeatureSource
-        Of the features.
+        The source of the features.
     solver : Solver
-        Fitted on the training part.
+        Fitted on the training set.
     train : ndarray of int64
-        The rows of the training part.
+        The rows of the training set.
     y_train : ndarray
         Their labels.
     classes : sequence of str, optional
-        The names of the classes that the labels of several classes are places of.
+        The names of the classes whose indices are the labels.
 
     Returns
     -------
     list of dict
-        As `feature_rows`. Of a solver that selects none: all, where there are not many, and they have weights and
+        As from `feature_rows`. For a solver that does not select: all, if they are not too many and have weights and
         names; else none.
     """
     columns, weights = ranked_features(solver)
@@ -67,19 +67,19 @@ def interval_rows(
     y_train: npt.NDArray[Any] | None,
     classes: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """Return the confidence intervals that a fitted solver has for the coefficients of the features, as a table.
+    """Return the confidence intervals of a fitted solver for the coefficients of the features, as a table.
 
     Parameters
     ----------
     source, solver, train, y_train, classes : object
-        As in `chosen_features`.
+        As for `chosen_features`.
 
     Returns
     -------
     list of dict
-        Empty for a solver without; else for each class, or the second of two, and each feature: ``class``,
-        ``feature``, ``column`` (from 1), ``selected`` (1 or 0), ``weight``, ``low`` and ``high``, as if the selected
-        features had been known before, and ``full_weight``, ``full_low`` and ``full_high``, of all features together.
+        Empty for a solver without intervals; else for each class, or the second of two, and each feature: ``class``,
+        ``feature``, ``column`` (from 1), ``selected`` (1 or 0), ``weight``, ``low`` and ``high``, as if the selection
+        had been known before, and ``full_weight``, ``full_low`` and ``full_high``, with all features.
     """
     found = solver.intervals()
     if found is None:
@@ -105,7 +105,7 @@ def feature_rows(
     solver : Solver
         Fitted on features.
     names : sequence of str
-        Of the features as `ranked_features` returns them.
+        Names of the features, as from `ranked_features`.
     columns : ndarray of int64
         Their columns, from 0.
     classes : sequence of str, optional
@@ -115,8 +115,8 @@ def feature_rows(
     -------
     list of dict
         ``feature`` (its name), ``column`` (counted from 1), ``rank`` (1 for the best), ``weight`` (see
-        `Solver.selected_weights`) and ``class``, the best first: the largest absolute weight, or in the order of a
-        solver that ranks features itself. With weights for each class there is a row for each, one after the other;
+        `Solver.selected_weights`) and ``class``, best first: by absolute weight, or in the order of a
+        solver that ranks features itself. With weights by class there is one row for each class in turn;
         else ``class`` is None.
     """
     weights = ranked_features(solver)[1]
@@ -128,7 +128,7 @@ def feature_rows(
 
 
 def ranked_features(solver: "Solver") -> tuple[npt.NDArray[np.int64], list[Any]]:
-    """Return the columns that a fitted solver selected, the best first, and their weights.
+    """Return the columns that a fitted solver selected, best first, and their weights.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def ranked_features(solver: "Solver") -> tuple[npt.NDArray[np.int64], list[Any]]
         return columns[order], by_class[:, order].T.tolist()
     if weights is None:
         return columns, [None] * len(columns)
-    if solver.linear() is None:  # it ranked them itself, before what it weighs
+    if solver.linear() is None:  # its own ranking precedes the weights
         return columns, weights.tolist()
     order = np.argsort(-np.abs(weights), kind="stable")
     return columns[order], weights[order].tolist()

@@ -1,12 +1,12 @@
-"""Where the kernel values of a training and a test part come from.
+"""Sources of the kernel values of a training and a test set.
 
-A kernel that learns nothing has one Gram matrix for all folds, which is sliced. A kernel that learns from
-data is fitted on each training part anew, so that no test sequence is ever seen by ``fit``; where its matrix follows
-from those of other kernels (`Kernel.stored_form`), the latter are sliced, and only what is done to them is learned
-anew. For solvers that need no Gram matrix there are feature vectors instead, of which each part takes its own.
+A kernel without fitting has one Gram matrix for all folds, which is sliced. A kernel fitted to
+data is fitted on each training set, so that ``fit`` never sees a test sequence; if its matrix can be derived
+from those of other kernels (`Kernel.stored_form`), these are sliced and only the last step is fitted.
+Solvers without a Gram matrix get feature vectors, from which each part takes its own.
 
-Each source says what it `gives`, which is what a solver takes as its `input`. Training for good asks a source first to
-`compute_whole`: what does not fit into the memory is refused before the inner loop begins.
+Each source declares what it `gives`, matching a solver's `input`. Training the final model first calls
+`compute_whole`, so that data too large for memory are rejected before the inner loop.
 """
 
 import copy
@@ -38,22 +38,22 @@ from seqkern.sequences.tables import FeatureTable, SimilarityTable
 Units = SequenceSet | FeatureTable | SimilarityTable
 
 RECORD_BYTES = 160
-"""What a solver keeps for each record besides its feature vector, copies while it looks at them included."""
+"""Memory of a solver for each record in addition to its feature vector, including temporary copies."""
 
 
 class Source:
-    """Base of all sources: a subclass writes `pair`, and `part` and `compute_whole` where it has more to give.
+    """Base of all sources: a subclass defines `pair`, and `part` and `compute_whole` if it provides more.
 
     Attributes
     ----------
     gives : {"gram", "features", "implicit"}
-        What a solver's `input` is to be.
+        Matches a solver's `input`.
     learns : bool
-        Whether each training part has a matrix of its own, before the transforms.
+        Whether each training set has its own matrix, before the transforms.
     kernel : Kernel or None
-        Not fitted; None where only its values are known, so that no model can be made of it.
+        Not fitted; None if only its values are known, so that it cannot become a model.
     X : SequenceSet or table, or None
-        All samples; None where only kernel values are known.
+        All samples; None if only kernel values are known.
 
     Examples
     --------
@@ -72,21 +72,21 @@ class Source:
     def pair(
         self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
     ) -> tuple[Any, Any]:
-        """Return what a solver takes of two parts.
+        """Return the solver input for a training and a test set.
 
         Parameters
         ----------
         train : ndarray of int64
-            Rows of the training part.
+            Rows of the training set.
         test : ndarray of int64
-            Rows to decide about.
+            Rows to classify.
         y : ndarray, optional
-            The labels of the training part.
+            Labels of the training set.
 
         Returns
         -------
         train, test : ndarray, csr_array, FeatureBlocks or Implicit
-            As the source `gives` it.
+            In the form that the source `gives`.
         """
         raise NotImplementedError
 
@@ -97,18 +97,18 @@ class Source:
         y: npt.NDArray[Any] | None = None,
         watch: Watch = NOBODY,
     ) -> Part:
-        """Return the Part of some rows, and of what else makes a model of them.
+        """Return the Part of some rows, with what a model of them needs.
 
         Parameters
         ----------
         train : ndarray of int64
-            Rows of the training part.
+            Rows of the training set.
         test : ndarray of int64, optional
-            Rows to decide about.
+            Rows to classify.
         y : ndarray, optional
-            The labels of the training part.
+            Labels of the training set.
         watch : Watch, optional
-            Shown the kernel values before the transforms, where they are computed as a matrix.
+            Observes the kernel values before the transforms, if they are computed as a matrix.
 
         Returns
         -------
@@ -120,53 +120,53 @@ class Source:
     def beside(
         self, train: npt.NDArray[np.int64], rows: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
     ) -> Any:
-        """Return what a solver, fitted on the Part of `train`, decides about some rows by.
+        """Return the input for a solver, fitted on the Part of `train`, to classify some rows.
 
         Parameters
         ----------
         train : ndarray of int64
-            Rows of the training part.
+            Rows of the training set.
         rows : ndarray of int64
-            Rows to decide about.
+            Rows to classify.
         y : ndarray, optional
-            The labels of the training part.
+            Labels of the training set.
 
         Returns
         -------
         ndarray, csr_array, FeatureBlocks or Implicit
-            As the source `gives` it.
+            In the form that the source `gives`.
 
         Raises
         ------
         ParameterError
-            If that can only be computed together with the training part.
+            If this requires computing it together with the training set.
         """
         return self.part(train, rows, y).test
 
     def compute_whole(self, y: npt.NDArray[Any] | None = None, **options: Any) -> None:
-        """Compute the Part of all samples now, before it is asked for, and keep it.
+        """Compute and keep the Part of all samples in advance.
 
         Parameters
         ----------
         y : ndarray, optional
             Their labels.
         **options : object
-            ``memory_limit`` and ``progress``, as in `seqkern.gram.compute_gram`, for sources of Gram matrices.
+            ``memory_limit`` and ``progress``, as for `seqkern.gram.compute_gram`, for sources of Gram matrices.
 
         Raises
         ------
         GramError
-            If it does not fit into the memory.
+            If it does not fit into memory.
         """
         raise NotImplementedError
 
     def fitted_kernel(self, train: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None) -> Kernel:
-        """Return a copy of the kernel, fitted on a training part.
+        """Return a copy of the kernel, fitted on a training set.
 
         Parameters
         ----------
         train : ndarray of int64
-            Rows of the training part.
+            Rows of the training set.
         y : ndarray, optional
             Their labels.
 
@@ -181,13 +181,13 @@ class Source:
         """
         if self.kernel is None or self.X is None:
             raise ParameterError(
-                "the source has kernel values alone, no model can be made of it",
-                remedy="give it the kernel and the units too",
+                "the source has only kernel values, so no model can be created from it",
+                remedy="also give it the kernel and the samples",
             )
         return copy.deepcopy(self.kernel).fit(self.units(train), y)
 
     def units(self, rows: npt.NDArray[np.int64]) -> Units:
-        """Return some samples; the set itself, where they are all.
+        """Return some samples; the set itself if these are all.
 
         Parameters
         ----------
@@ -203,16 +203,16 @@ class Source:
 
 
 class GramSource(Source):
-    """Base of the sources that give Gram matrices: a subclass writes `values`.
+    """Base of the sources of Gram matrices: a subclass defines `values`.
 
     Attributes
     ----------
     transforms : sequence of GramTransform
-        Fitted on each training part.
+        Fitted on each training set.
     ids : list of str or None
-        Of all samples, for errors.
+        Ids of all samples, for errors.
     n_threads : int or None
-        None: as many as there are cores.
+        None: the number of cores.
 
     Examples
     --------
@@ -233,16 +233,16 @@ class GramSource(Source):
     def values(
         self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
     ) -> Values:
-        """Return the kernel values of two parts, before the transforms.
+        """Return the kernel values of a training and a test set, before the transforms.
 
         Parameters
         ----------
         train : ndarray of int64
-            Rows of the training part.
+            Rows of the training set.
         test : ndarray of int64
-            Rows to decide about.
+            Rows to classify.
         y : ndarray, optional
-            The labels of the training part.
+            Labels of the training set.
 
         Returns
         -------
@@ -258,7 +258,7 @@ class GramSource(Source):
         Parameters
         ----------
         train, test, y : object
-            As in `Source.pair`.
+            As for `Source.pair`.
 
         Returns
         -------
@@ -279,7 +279,7 @@ class GramSource(Source):
         Parameters
         ----------
         train, test, y, watch : object
-            As in `Source.part`.
+            As for `Source.part`.
 
         Returns
         -------
@@ -302,7 +302,7 @@ class GramSource(Source):
         train: npt.NDArray[np.int64],
         test: npt.NDArray[np.int64],
     ) -> tuple[list[GramTransform], Values]:
-        """Return transforms, fitted on the training matrix alone, and the Values after them."""
+        """Return transforms, fitted on the training matrix only, and the Values after them."""
         if not len(transforms):
             return [], values
         with given_threads(self.n_threads):
@@ -316,12 +316,12 @@ class GramSource(Source):
         return fitted, Values(K_train, np.ascontiguousarray(K_test), train_diagonal, test_diagonal, values.learned)
 
     def _ids(self, rows: npt.NDArray[np.int64]) -> list[str] | None:
-        """Return the ids of some samples; None where they are not known."""
+        """Return the ids of some samples; None if unknown."""
         return None if self.ids is None else [self.ids[row] for row in rows]
 
 
 class Whole(NamedTuple):
-    """The kernel values of all samples, the fitted kernel, and what its policies touched.
+    """The kernel values of all samples, the fitted kernel, and the counts of its policies.
 
     Examples
     --------
@@ -335,24 +335,24 @@ class Whole(NamedTuple):
 
 
 class StoredGram(GramSource):
-    """Slices of Gram matrices over all samples, and what a kernel makes of them.
+    """Slices of Gram matrices over all samples, and the kernel derived from them.
 
     Parameters
     ----------
     grams : GramMatrix or list of GramMatrix
         Square, over all samples of the data set: of the kernel itself, or those of ``form.kernels``.
     transforms : sequence of GramTransform, optional
-        Fitted on each training part.
+        Fitted on each training set.
     form : StoredForm, optional
-        How the kernel follows from the matrices; by default it is the kernel of the one matrix.
+        How the kernel follows from the matrices; default: it is the kernel of the one matrix.
     ids : list of str, optional
-        Of all samples, for errors; by default those of `X`.
+        Ids of all samples, for errors; default: those of `X`.
     n_threads : int, optional
-        By default as many as there are cores.
+        Default: the number of cores.
     kernel : Kernel, optional
-        Whose values these are, for a model that is to decide about new samples.
+        The kernel of these values, for a model of new samples.
     X : SequenceSet or table, optional
-        All samples, likewise.
+        All samples, for a model of new samples.
 
     Examples
     --------
@@ -387,12 +387,12 @@ class StoredGram(GramSource):
     def values(
         self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
     ) -> Values:
-        """Return the Values of two parts, slices of the matrices.
+        """Return the Values of a training and a test set, slices of the matrices.
 
         Parameters
         ----------
         train, test, y : object
-            As in `GramSource.values`.
+            As for `GramSource.values`.
 
         Returns
         -------
@@ -402,12 +402,12 @@ class StoredGram(GramSource):
         return next(slices) if self.form is None else self._of(self.form, slices, train, test, y)
 
     def compute_whole(self, y: npt.NDArray[Any] | None = None, **options: Any) -> None:
-        """Keep the values of all samples, without a copy where the matrix is the kernel's own.
+        """Keep the values of all samples, without a copy if the matrix is the kernel's own.
 
         Parameters
         ----------
         y, **options : object
-            As in `Source.compute_whole`.
+            As for `Source.compute_whole`.
         """
         every = np.arange(len(self.grams[0].row_diagonal))
         if self.learns:
@@ -416,7 +416,7 @@ class StoredGram(GramSource):
             gram = self.grams[0]
             none = np.zeros((0, len(every)))
             values = Values(gram.values, none, gram.row_diagonal, none[:, 0], {})
-        # what was learned of the matrices need not be learned again, with all of them computed anew
+        # what was fitted on the matrices need not be fitted again on newly computed ones
         joined = values.joined
         kernel = self.fitted_kernel(every, y) if joined is None else joined.fit_parts(self.X, y)
         self._whole = Whole(values, kernel, add_counts(gram.meta["counts"] for gram in self.grams))
@@ -462,18 +462,18 @@ class StoredGram(GramSource):
 
 
 class FittedKernel(GramSource):
-    """Kernel values from a kernel fitted on each training part.
+    """Kernel values from a kernel fitted on each training set.
 
     Parameters
     ----------
     kernel : Kernel
-        Copied before it is fitted.
+        Copied before fitting.
     X : SequenceSet or table
         All samples of the data set.
     transforms : sequence of GramTransform, optional
-        Fitted on each training part.
+        Fitted on each training set.
     n_threads : int, optional
-        By default as many as there are cores.
+        Default: the number of cores.
 
     Examples
     --------
@@ -500,12 +500,12 @@ class FittedKernel(GramSource):
     def values(
         self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
     ) -> Values:
-        """Return the Values by a kernel fitted on the training part.
+        """Return the Values of a kernel fitted on the training set.
 
         Parameters
         ----------
         train, test, y : object
-            As in `GramSource.values`.
+            As for `GramSource.values`.
 
         Returns
         -------
@@ -514,7 +514,7 @@ class FittedKernel(GramSource):
         Raises
         ------
         GramError
-            If the matrices do not fit into the memory; before any work.
+            If the matrices do not fit into memory; before any work.
         """
         _check_room(len(train), len(test))
         X_train = self.X.take(train)
@@ -527,7 +527,7 @@ class FittedKernel(GramSource):
         return Values(K_train, self._filled(kernel, rows, columns), columns.diagonal, rows.diagonal, kernel.learned())
 
     def _filled(self, kernel: Kernel, rows: Prepared, columns: Prepared) -> npt.NDArray[np.float64]:
-        """Return the kernel between two prepared sets."""
+        """Return the kernel matrix between two prepared sets."""
         out = np.empty((len(rows), len(columns)))
         fill(kernel, rows, columns, out, n_threads=self.n_threads)
         return out
@@ -538,7 +538,7 @@ class FittedKernel(GramSource):
         Parameters
         ----------
         y, **options : object
-            As in `Source.compute_whole`.
+            As for `Source.compute_whole`.
         """
         kernel = copy.deepcopy(self.kernel).fit(self.X, y)
         gram = compute_gram(kernel, self.X, n_threads=self.n_threads, **options)
@@ -548,14 +548,14 @@ class FittedKernel(GramSource):
 
 
 def _check_room(n_train: int, n_test: int) -> None:
-    """Raise GramError unless K(train, train) and K(test, train) fit into the memory available."""
+    """Raise GramError unless K(train, train) and K(test, train) fit into the available memory."""
     need, limit = 8 * n_train * (n_train + n_test), available_memory()
     if need > limit:
         raise GramError(
-            f"the kernel values of {n_train} units to train on and {n_test} to test take {format_bytes(need)} of "
-            f"memory, {format_bytes(limit)} are available",
-            remedy="train on fewer (folds with train_size), or choose a solver that takes no Gram matrix, such as "
-            "primal_svc or linear_svc",
+            f"the kernel values of {n_train} training and {n_test} test samples need {format_bytes(need)} of "
+            f"memory, but {format_bytes(limit)} are available",
+            remedy="train on fewer samples (train_size of the folds), or choose a solver without a Gram matrix, "
+            "such as primal_svc or linear_svc",
         )
 
 
@@ -565,20 +565,20 @@ class ImplicitSource(Source):
     Parameters
     ----------
     kernel : Kernel
-        Copied before it is fitted, if it learns from data.
+        Copied before fitting.
     X : SequenceSet or table
         All samples of the data set.
     transforms : sequence of GramTransform, optional
-        There must be none.
+        Must be empty.
     memory_limit : int or str, optional
-        Bytes, or text such as ``"2GB"``; by default half of the memory available.
+        Bytes, or text such as ``"2GB"``; default: half of the available memory.
 
     Raises
     ------
     ParameterError
-        If the kernel cannot be trained so, or there are transforms, which need a matrix.
+        If the kernel does not support this, or there are transforms, which need a matrix.
     GramError
-        If the feature vectors and their weights do not fit into the memory; before any work.
+        If the feature vectors and their weights do not fit into memory; before any work.
 
     Examples
     --------
@@ -606,9 +606,9 @@ class ImplicitSource(Source):
         need = kernel.implicit_bytes(X) + RECORD_BYTES * len(X)
         if need > limit:
             raise GramError(
-                f"training on {len(X)} units without a Gram matrix takes {format_bytes(need)} of memory, the limit is "
-                f"{format_bytes(limit)}",
-                remedy="raise the limit, choose a kernel of shorter words, or fewer units",
+                f"training on {len(X)} samples without a Gram matrix needs {format_bytes(need)} of memory, but the "
+                f"limit is {format_bytes(limit)}",
+                remedy="raise the limit, use shorter k-mers, or use fewer samples",
             )
         self.kernel = kernel
         self.X = X
@@ -616,18 +616,18 @@ class ImplicitSource(Source):
 
     @cached_property
     def whole(self) -> Implicit:
-        """The Implicit of all samples, of a kernel that learns nothing from data."""
+        """The Implicit of all samples, for a kernel without fitting."""
         return self.kernel.implicit(self.X)
 
     def pair(
         self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
     ) -> tuple[Implicit, Implicit]:
-        """Return the Implicits of two parts.
+        """Return the Implicits of a training and a test set.
 
         Parameters
         ----------
         train, test, y : object
-            As in `Source.pair`.
+            As for `Source.pair`.
 
         Returns
         -------
@@ -648,7 +648,7 @@ class ImplicitSource(Source):
         Parameters
         ----------
         train, test, y, watch : object
-            As in `Source.part`.
+            As for `Source.part`.
 
         Returns
         -------
@@ -675,7 +675,7 @@ class ImplicitSource(Source):
         Parameters
         ----------
         train, rows, y : object
-            As in `Source.beside`.
+            As for `Source.beside`.
 
         Returns
         -------
@@ -684,23 +684,23 @@ class ImplicitSource(Source):
         Raises
         ------
         ParameterError
-            If the kernel learns from data.
+            If the kernel is fitted to data.
         """
         if self.kernel.data_dependent:
             raise ParameterError(
-                f"feature vectors of kernel {self.kernel.name!r} that are not stored are those of one training part "
-                "and the rows beside it",
-                remedy="name the rows when the method is fitted",
+                f"feature vectors of kernel {self.kernel.name!r} that are not stored belong to one training set "
+                "and the rows computed with it",
+                remedy="give these rows (ahead) when fitting the method",
             )
         return self.whole.take(rows)
 
     def compute_whole(self, y: npt.NDArray[Any] | None = None, **options: Any) -> None:
-        """Fit the kernel on all samples, and look at their feature vectors.
+        """Fit the kernel on all samples, and compute their feature vectors.
 
         Parameters
         ----------
         y, **options : object
-            As in `Source.compute_whole`.
+            As for `Source.compute_whole`.
         """
         kernel = copy.deepcopy(self.kernel).fit(self.X, y)
         K = kernel.implicit(self.X) if kernel.data_dependent else self.whole
@@ -708,56 +708,56 @@ class ImplicitSource(Source):
 
 
 def check_no_transforms(transforms: Sequence[GramTransform]) -> None:
-    """Raise ParameterError if there are transforms of a Gram matrix where there is none.
+    """Raise ParameterError if there are transforms of a Gram matrix but no such matrix.
 
     Parameters
     ----------
     transforms : sequence of GramTransform
-        There must be none.
+        Must be empty.
 
     Raises
     ------
     ParameterError
-        If there is one.
+        If there are transforms.
     """
     if len(transforms):
         raise ParameterError(
-            "a transform changes a Gram matrix, and this solver is trained without one",
-            remedy="leave out transforms and repair (the kernel has normalize=true), or choose a solver such as csvc",
+            "transforms need a Gram matrix, but this solver is trained without one",
+            remedy="remove transforms and repair (the kernel has normalize=true), or choose a solver such as csvc",
         )
 
 
 def check_source(source: Source, wanted: str) -> None:
-    """Raise ParameterError unless a source gives what solvers want: without a check features would be taken for K.
+    """Raise ParameterError unless a source provides the input of solvers: else features could be mistaken for K.
 
     Parameters
     ----------
     source : Source
-        Of kernel values.
+        A source of kernel values.
     wanted : {"gram", "features", "implicit"}
         The `input` of the solvers.
 
     Raises
     ------
     ParameterError
-        If it gives something else.
+        If it provides something else.
     """
     if source.gives != wanted:
         raise ParameterError(
-            f"the solver takes {wanted}, and the kernel's values come as {source.gives}",
-            remedy="use ImplicitSource for a solver that needs no Gram matrix, StoredGram or FittedKernel for others",
+            f"the solver needs {wanted}, but the source gives {source.gives}",
+            remedy="use ImplicitSource for a solver without a Gram matrix, StoredGram or FittedKernel for others",
         )
 
 
 def is_all(rows: npt.NDArray[np.int64], n: int) -> bool:
-    """Tell whether rows are all of n, in order.
+    """Return whether rows are all of n, in order.
 
     Parameters
     ----------
     rows : ndarray of int64
         Some rows.
     n : int
-        How many there are.
+        Their number.
 
     Returns
     -------

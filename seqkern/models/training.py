@@ -1,4 +1,4 @@
-"""Train a model on everything there is; of several solvers, choose one by cross-validation first."""
+"""Train a model on all labelled samples; choose among several solvers by cross-validation first."""
 
 import functools
 import warnings
@@ -53,65 +53,65 @@ def train_model(
     n_threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Model | ResidueModel:
-    """Train a model that can be applied to new sequences; without a Gram matrix, if the solver needs none.
+    """Train a model for new sequences; without a Gram matrix if the solver needs none.
 
     Parameters
     ----------
     X : SequenceSet or FeatureTable, n samples
-        What is trained on.
+        The data to train on.
     labels : Labels
-        Of the n samples; those without a label are left out. Of the kind ``"none"`` for a solver that learns one class
-        without labels. Samples of one group stay in one fold, and so do windows that overlap, where the labels say
-        where the windows lie.
+        Labels of the n samples; unlabelled samples are ignored. Of kind ``"none"`` for a solver without
+        labels. Samples of one group stay in one fold, and so do overlapping windows, if the labels give
+        their positions.
     kernel : Kernel
-        Copied before it is fitted.
+        Copied before fitting.
     solver : str, dict or list of dict
-        A solver's spec. In one, a list of values is a grid; of a grid, or of a list of specs, the best by
+        A solver's spec, in which a list of values is a grid; of a grid, or of a list of specs, the best by
         stratified cross-validation on the training samples is chosen.
     transforms : sequence of GramTransform, optional
         Of the Gram matrix, not fitted.
     folds : int
-        Of the cross-validation.
+        Folds of the cross-validation.
     metric : str
-        What the cross-validation maximises: ``"auto"`` or a name of `seqkern.evaluation.selection.METRICS`.
+        The metric to maximise: ``"auto"`` or a name of `seqkern.evaluation.selection.METRICS`.
     seed : int
         Of the folds.
     rule : {"best", "one_standard_error"}
-        How one is chosen (see `seqkern.evaluation.selection.select`).
+        The rule of choice (see `seqkern.evaluation.selection.select`).
     calibration : {"platt", "isotonic"}, optional
-        How decisions become probabilities; fitted to decisions about held-out folds.
+        Calibration of decision values to probabilities; fitted to held-out decision values.
     threshold : str, optional
-        Rule for the decision above which a sample is predicted to be positive (see
-        `seqkern.solvers.thresholds`); by default 0.
+        Rule for the decision threshold of the positive class (see
+        `seqkern.solvers.thresholds`); default: 0.
     residues : Residues, optional
-        Which residue of which chain each sample is, where samples are windows around residues; chains stay whole in
+        The residue of each sample, if samples are windows around residues; chains stay whole in
         folds.
     layers : list, optional
-        Specs of the layers that follow the solver (`seqkern.layers`), of residues; fitted to decisions about held-out
-        chains, in which they see the residues without a label too. They take the place of calibration and threshold.
+        Specs of the layers after the solver (`seqkern.layers`), for residues; fitted to held-out decision values
+        of chains, including residues without a label. They replace calibration and threshold.
     policies : dict, optional
-        How the sequences were read, for new ones to be read likewise.
+        Policies for reading the sequences, applied to new ones as well.
     notes : dict, optional
-        JSON that goes into the record.
+        JSON for the record.
     memory_limit, n_threads, progress : object, optional
-        As in `seqkern.gram.compute_gram`.
+        As for `seqkern.gram.compute_gram`.
 
     Returns
     -------
     Model
-        For a solver that takes features, a FeatureModel; of residues, a ResidueModel.
+        For a solver on features, a FeatureModel; for residues, a ResidueModel.
 
     Raises
     ------
     ModelError
-        For similarities without sequences or features: new samples could not be compared.
+        For similarities without sequences or features, since new samples cannot be compared.
     ParameterError
-        For a solver that takes no Gram matrix with a kernel that does not give what it takes, or transforms.
+        For a solver without a Gram matrix if the kernel does not provide its input, or with transforms.
     LabelError, FoldError
-        If a class has too few members, or probabilities or a threshold are wanted of labels that are not binary, or
-        there is something to choose, and no labels.
+        If a class has too few members, if probabilities or a threshold are requested for labels that are not binary, or
+        if there are several candidates but no labels.
     GramError
-        If the kernel matrix, or what stands for it, does not fit into the memory.
+        If the kernel matrix, or its replacement, does not fit into memory.
 
     Examples
     --------
@@ -124,9 +124,7 @@ def train_model(
     array(['a', 'b'], dtype='<U1')
     """
     if isinstance(X, SimilarityTable):
-        raise ModelError(
-            "a model of similarities cannot be applied to new units", remedy="use seqkern evaluate instead"
-        )
+        raise ModelError("a model of similarities cannot be applied to new samples", remedy="use seqkern evaluate")
     method = Method(
         kernel,
         solver,
@@ -163,28 +161,28 @@ def _training_data(
     n_threads: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> TrainingData:
-    """Return the samples that have a label, as a method takes them, with their kernel values computed as a whole."""
+    """Return the labelled samples in the form for a method, with their kernel values computed as a whole."""
     if len(X) != len(labels):
-        raise LabelError(f"{len(labels)} labels for {len(X)} units", remedy="give one for each unit")
+        raise LabelError(f"{len(labels)} labels for {len(X)} samples", remedy="give one for each sample")
     ((name, kernel),) = method.kernels.items()
     assert kernel is not None
     used = np.flatnonzero(labels.used())
-    seen = used  # by layers: neighbours without a label come after those with one
+    seen = used  # by layers: unlabelled neighbours follow the labelled samples
     if residues is not None and method.needs_chains:
         seen = np.concatenate((used, neighbours(residues, used, used)))
     everything = kernel.coerce(X)
     X, labels = everything.take(used), labels.take(used)
     if (method.calibration or method.threshold) and labels.kind != "binary":
         raise LabelError(
-            f"probabilities and thresholds are for two classes, these labels are {labels.kind}",
-            remedy="set one class against the rest (--positive NAME), or leave out --calibration and --threshold",
+            f"probabilities and thresholds need two classes, but these labels are {labels.kind}",
+            remedy="train one class against the rest (--positive NAME), or remove --calibration and --threshold",
         )
     own = None if residues is None else residues.take(used)
     labels = replace(labels, groups=_together(labels, X, window, own))
     method.check_choice(labels)
     method.check(labels)
     sources = functools.partial(method.sources, memory_limit=memory_limit, n_threads=n_threads)
-    # a kernel that learns in a way of its own has no matrices to be computed before
+    # a kernel with its own way of fitting has no matrices to compute in advance
     form = kernel.stored_form() if method.input == "gram" else None
     limits: dict[str, Any] = {"memory_limit": memory_limit, "progress": progress}
     grams = [compute_gram(one, X, n_threads=n_threads, **limits) for one in (() if form is None else form.kernels)]
@@ -199,19 +197,19 @@ def _training_data(
 
 
 def _together(labels: Labels, X: Units, window: Window | None, residues: Residues | None) -> npt.NDArray[Any] | None:
-    """Return the groups of samples that stay in one fold: as `rows_together`, and of residues those of a chain."""
+    """Return the groups of samples that stay in one fold: `rows_together`, and for residues the chains."""
     if residues is not None and labels.groups is None:
         return residues.record.astype(str)
     return rows_together(labels, X, window)
 
 
 class _Training(Watch):
-    """Warns of a matrix that a solver may not find the best solution for."""
+    """Warns of a matrix that may be unsuitable for a solver."""
 
     def training_matrix(
         self, K: npt.NDArray[np.float64], kernel: Kernel | None, transforms: list[GramTransform], solver: Solver
     ) -> None:
-        """Warn if a solver that needs a positive semi-definite matrix gets another."""
+        """Warn if a solver that needs a positive semi-definite matrix gets another one."""
         if not solver.needs_semidefinite or kernel is None or kernel.positive_semidefinite:
             return
         if any(transform.semidefinite for transform in transforms):
@@ -221,19 +219,19 @@ class _Training(Watch):
             warnings.warn(
                 f"the kernel matrix is not positive semi-definite (smallest eigenvalue {found.smallest:.3g}, "
                 f"{100 * found.negative_share:.2g} % of the mass is negative), and solver {solver.spec()['solver']} "
-                "may stop at a solution that is not the best: choose a repair (clip, flip, shift, empirical_map), or "
-                "solver psvc, which takes any matrix",
+                "may stop at a suboptimal solution: choose a repair (clip, flip, shift, empirical_map), or "
+                "solver psvc, which accepts any matrix",
                 stacklevel=6,
             )
 
 
 def _warn_of_unconverged(fitted: FittedMethod) -> None:
-    """Warn of the fits of the cross-validation that did not converge."""
+    """Warn of fits in the cross-validation that did not converge."""
     inner, worst_gap = fitted.inner, fitted.choice.worst_gap
     failed = inner.not_converged + inner.weights_not_converged
     if not failed:
         return
-    # weights of kernels, and fits within fits, are not among those that were counted
+    # kernel weights and nested fits are not included in the count
     within = inner.weights_not_converged or "inner_not_converged" in fitted.solver.report_
     share = f"{failed} fit{'s'[: failed != 1]}" if within else f"{failed} of {inner.n} fits"
     worst = "" if worst_gap is None else f"; the largest gap is {worst_gap:.3g}"

@@ -1,4 +1,4 @@
-"""What a model keeps of how it was made, besides its parts."""
+"""The record of how a model was trained."""
 
 import math
 import platform
@@ -16,12 +16,12 @@ from seqkern.solvers.kinds import ClassSolver
 
 
 def class_names(labels: Labels, solver: Solver) -> tuple[str, ...]:
-    """Return the names of the classes, or components, in the order of the solver's decisions.
+    """Return the names of the classes, or components, in the order of the solver's decision values.
 
     Parameters
     ----------
     labels : Labels
-        Of the training part.
+        Labels of the training set.
     solver : Solver
         Fitted on it.
 
@@ -38,16 +38,16 @@ def class_names(labels: Labels, solver: Solver) -> tuple[str, ...]:
 
 
 def search_record(choice: Choice, metric: str, folds: int, kind: str, rule: str) -> dict[str, Any] | None:
-    """Return what was compared and found, or None if there was nothing to choose.
+    """Return the candidates and their scores, or None if there was nothing to choose.
 
     Parameters
     ----------
     choice : Choice
-        Of the inner loop.
+        Folds of the inner loop.
     metric, rule : str
-        What it maximised, and how it chose (see `Search`).
+        The metric, and the rule of choice (see `Search`).
     folds : int
-        Of the cross-validation.
+        Seed of the cross-validation.
     kind : {"binary", "multiclass", "real"}
         Of the labels.
 
@@ -69,7 +69,7 @@ def search_record(choice: Choice, metric: str, folds: int, kind: str, rule: str)
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what computed the model."""
+    """Return the versions of the software that trained the model."""
     return {
         "seqkern": __version__,
         "build": build_digest(),

@@ -1,4 +1,4 @@
-"""What looks on while a method is fitted."""
+"""Observers of the fitting of a method."""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,7 @@ from seqkern.solvers.base import Solver
 
 
 class Watch:
-    """What looks on while `Method.fit` works: it changes nothing. This one sees nothing either; subclasses do.
+    """Observer of `Method.fit`, without influence on it. This one does nothing; subclasses do.
 
     Examples
     --------
@@ -22,7 +22,7 @@ class Watch:
     """
 
     def lap(self, stage: str) -> None:
-        """Hear that a stage is over.
+        """Called after a stage.
 
         Parameters
         ----------
@@ -31,27 +31,27 @@ class Watch:
         """
 
     def kernel_values(self, values: Values, learns: bool) -> None:
-        """Look at kernel values before the transforms.
+        """Called with kernel values before the transforms.
 
         Parameters
         ----------
         values : Values
-            Of the training part, and of the rows beside it.
+            Kernel values of the training set, and of the rows beside it.
         learns : bool
-            Whether each training part has a matrix of its own.
+            Whether each training set has its own matrix.
         """
 
     def training_matrix(
         self, K: npt.NDArray[np.float64], kernel: Kernel | None, transforms: list[GramTransform], solver: Solver
     ) -> None:
-        """Look at the Gram matrix that a solver is about to be fitted on.
+        """Called with the Gram matrix before a solver is fitted on it.
 
         Parameters
         ----------
         K : ndarray of float64, shape (l, l)
-            After the transforms; or features, or an Implicit, where the solver takes these.
+            After the transforms; features or an Implicit for solvers on these.
         kernel : Kernel or None
-            Whose values these are; None if only they are known.
+            The kernel of these values; None if only the values are known.
         transforms : list of GramTransform
             Fitted.
         solver : Solver
@@ -60,4 +60,4 @@ class Watch:
 
 
 NOBODY = Watch()
-"""Looks at nothing."""
+"""Does nothing."""

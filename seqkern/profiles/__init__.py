@@ -1,1 +1,1 @@
-"""Profiles: which residues a family has at each position of a sequence; read from files, or built by search."""
+"""Profiles: residue frequencies of a family at each position of a sequence, read from files or built by search."""

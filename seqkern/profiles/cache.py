@@ -1,7 +1,7 @@
-"""Profiles that were built before: in memory, and on disk under the digest of all that they depend on.
+"""Cached profiles: in memory, and on disk under the digest of everything they depend on.
 
 The folder is ``profiles`` in the cache of seqkern (``seqkern`` in XDG_CACHE_HOME, by default in ``~/.cache``). It may
-be deleted at any time; what is missing or damaged is built again.
+be deleted at any time; missing or corrupted profiles are built again.
 """
 
 from collections import OrderedDict
@@ -19,11 +19,11 @@ from seqkern.core.types import PathLike
 MOST_BYTES = 1 << 26
 
 Found = tuple[npt.NDArray[np.float32], int]
-"""Probabilities, float32 (residues, 20), and the number of relatives that they come from."""
+"""Probabilities, float32 (residues, 20), and the number of homologs behind them."""
 
 
 class Memory:
-    """The profiles used last, up to `MOST_BYTES` bytes.
+    """The most recently used profiles, up to `MOST_BYTES` bytes.
 
     Examples
     --------
@@ -38,17 +38,17 @@ class Memory:
         self._bytes, self._lock = 0, Lock()
 
     def get(self, key: str) -> Found | None:
-        """Return what is kept under a key.
+        """Return the profile under a key.
 
         Parameters
         ----------
         key : str
-            The name of a profile.
+            The key of a profile.
 
         Returns
         -------
         tuple of ndarray and int, or None
-            Probabilities and the number of relatives; None if nothing is kept under the key.
+            Probabilities and the number of homologs; None if the key is unknown.
         """
         with self._lock:
             if key in self._found:
@@ -56,14 +56,14 @@ class Memory:
             return self._found.get(key)
 
     def put(self, key: str, found: Found) -> None:
-        """Keep a profile, and drop those that have not been used for longest.
+        """Store a profile, and drop the least recently used ones.
 
         Parameters
         ----------
         key : str
-            The name of the profile.
+            The key of the profile.
         found : tuple of ndarray and int
-            Probabilities, float32 (residues, 20), and the number of relatives.
+            Probabilities, float32 (residues, 20), and the number of homologs.
         """
         with self._lock:
             if key not in self._found:
@@ -73,7 +73,7 @@ class Memory:
                 self._bytes -= self._found.popitem(last=False)[1][0].nbytes
 
     def clear(self) -> None:
-        """Drop everything."""
+        """Remove all profiles."""
         with self._lock:
             self._found.clear()
             self._bytes = 0
@@ -83,12 +83,12 @@ MEMORY = Memory()
 
 
 class ProfileCache:
-    """Profiles on disk: probabilities, float32 (residues, 20), and numbers of relatives, by key.
+    """Profiles on disk: probabilities, float32 (residues, 20), and numbers of homologs, by key.
 
     Parameters
     ----------
     folder : path-like, optional
-        By default ``profiles`` in the cache of seqkern; made when something is put in.
+        Default: ``profiles`` in the cache of seqkern; created when needed.
 
     Examples
     --------
@@ -113,15 +113,15 @@ class ProfileCache:
         Parameters
         ----------
         key : str
-            The name of the profile.
+            The key of the profile.
         length : int
             Residues of the sequence.
 
         Returns
         -------
         tuple of ndarray and int, or None
-            Probabilities, float32 (length, 20), and the number of relatives; None where nothing, or nothing usable, is
-            kept.
+            Probabilities, float32 (length, 20), and the number of homologs; None if there is no usable
+            profile.
         """
         known = MEMORY.get(key)
         if known is not None:
@@ -138,14 +138,14 @@ class ProfileCache:
         return found
 
     def put(self, key: str, found: Found) -> None:
-        """Keep a profile; a folder that cannot be written to is left alone.
+        """Store a profile; do nothing if the folder is not writable.
 
         Parameters
         ----------
         key : str
-            The name of the profile.
+            The key of the profile.
         found : tuple of ndarray and int
-            Probabilities, float32 (residues, 20), and the number of relatives.
+            Probabilities, float32 (residues, 20), and the number of homologs.
         """
         MEMORY.put(key, found)
         if self.writable:

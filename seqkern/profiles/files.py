@@ -1,7 +1,7 @@
-"""Profiles from files: one file, a folder of them, or a tar archive, which is read without unpacking it to disk.
+"""Profiles from a file, a folder of files, or a tar archive, which is read without unpacking.
 
-A record finds its profile by its id, which is the name of the file (with or without the ending), or the name in the
-HMM; else by its residues. Ids are compared with names that were found, and never become paths.
+A record is matched to its profile by id, which is the name of the file (with or without the ending) or the name in
+the HMM; else by its residues. Ids are only compared with existing names, and never become paths.
 """
 
 import io
@@ -27,7 +27,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 FORMATS = ("psiblast", "hmmer")
 MOST_LETTERS = 1 << 28  # characters of one file: a PSSM of titin has 10 million
 
-# residues, scores, probabilities (None where they follow from the scores), the file's name for messages
+# residues, scores, probabilities (None if derived from the scores), file name for messages
 _Entry = tuple[str, npt.NDArray[np.float32], npt.NDArray[np.float32] | None, str]
 
 
@@ -39,12 +39,12 @@ class ProfileFiles:
     source : path-like
         The file, plain or compressed, the folder, or the archive.
     format : {None, "psiblast", "hmmer"}
-        By default detected from the first line of each file.
+        Detected from the first line of each file by default.
 
     Raises
     ------
     FileError
-        If something cannot be read, or is of another format.
+        If something cannot be read, or has another format.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class ProfileFiles:
         self._unread: dict[str, Path] = {}
         self._stems: dict[str, str] = {}
         if self.source.is_dir():
-            # A folder may hold many more profiles than are wanted: a file is read when its record is looked up.
+            # A folder may contain many unneeded profiles: a file is read when its record is looked up.
             self._unread = {path.name: path for path in folder_files(self.source)}
             for name in self._unread:
                 self._stems.setdefault(_stem(name), name)
@@ -78,10 +78,10 @@ class ProfileFiles:
             with open_text(self.source) as (text, name):
                 self._add(self.source.name, text.read(MOST_LETTERS), name)
         if not self._by_name and not self._unread:
-            raise FileError("holds no profiles", file=self.source, remedy="check the path")
+            raise FileError("contains no profiles", file=self.source, remedy="check the path")
 
     def add_to(self, X: SequenceSet) -> SequenceSet:
-        """Return a set of sequences with the tracks ``pssm`` and ``profile`` besides its own.
+        """Return sequences with the tracks ``pssm`` and ``profile`` added.
 
         Parameters
         ----------
@@ -95,7 +95,7 @@ class ProfileFiles:
         Raises
         ------
         SequenceError
-            If a record has no profile, or its profile other residues or another length.
+            If a record has no profile, or the residues or length of its profile differ.
         """
         protein_only(X)
         return add_profiles(X, (self.find(X, i) for i in range(len(X))))
@@ -117,7 +117,7 @@ class ProfileFiles:
         Raises
         ------
         SequenceError
-            If there is none.
+            If there is no profile.
         """
         record = X.ids[i]
         entry = self._named(record)
@@ -126,7 +126,7 @@ class ProfileFiles:
             entry = self._by_name.get(record) or self._by_letters.get(X.string(i))
         if entry is None:
             raise SequenceError(
-                f"has no profile: none of {len(self._by_letters)} is named after it, or has its letters",
+                f"has no profile: none of {len(self._by_letters)} matches its id or its residues",
                 file=self.source,
                 record=record,
                 remedy=self._remedy(),
@@ -135,13 +135,13 @@ class ProfileFiles:
         return Profile(letters, pssm, from_scores(pssm) if profile is None else profile, file)
 
     def _remedy(self) -> str:
-        """Return how a profile is added to what this source is."""
+        """Return how to add a profile to this source."""
         if self.source.is_dir() or _is_tar(self.source):
-            return "add a file whose name is the id and an ending, as .pssm or .hmm"
-        return "add a model whose NAME is the id, if it is a file of HMMER, or give a folder or a tar archive of files"
+            return "add a file named after the id, ending in .pssm or .hmm"
+        return "add a model whose NAME is the id (HMMER), or give a folder or tar archive of files"
 
     def _named(self, record: str) -> _Entry | None:
-        """Return what is named after a record, or None; of a folder no other file is read."""
+        """Return the entry named after a record, or None; in a folder only that file is read."""
         if self._unread:
             name = record if record in self._unread else self._stems.get(record, record)
             if name in self._unread:
@@ -155,7 +155,7 @@ class ProfileFiles:
             self._add(name, text.read(MOST_LETTERS), shown)
 
     def _read_all(self) -> None:
-        """Read what is left of a folder."""
+        """Read the remaining files of a folder."""
         for name in list(self._unread):
             self._read(name)
 
@@ -174,23 +174,23 @@ class ProfileFiles:
         except FileError:
             raise
         except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError) as error:
-            raise FileError(f"is damaged: {error}", file=self.source, remedy="copy or download it again") from error
+            raise FileError(f"is corrupted: {error}", file=self.source, remedy="copy or download it again") from error
 
     def _add(self, name: str, text: str, shown: str) -> None:
-        """Enter the profiles of one file."""
+        """Add the profiles of one file."""
         wanted = self.format or _format_of(text)
         if wanted is None:
             raise FileError(
-                "is neither a PSSM that PSI-BLAST wrote in ASCII nor a file of HMMER 3",
+                "is neither an ASCII PSSM from PSI-BLAST nor a HMMER 3 file",
                 file=shown,
-                remedy="leave other files out of the folder, or make it with psiblast -out_ascii_pssm",
+                remedy="remove other files from the folder, or create it with psiblast -out_ascii_pssm",
             )
         found: list[tuple[list[str], str, _Entry]] = []  # names in the file, residues, entry
         if wanted == "psiblast":
             letters, pssm = parse_psiblast(text, shown)
             found.append(([], letters, (letters, pssm, None, shown)))
         else:
-            # An HMM does not say which residues the query had, only which are the likeliest.
+            # An HMM does not contain the residues of the query, only the most likely ones.
             for hmm, consensus, pssm, profile in parse_hmmer(text, shown):
                 found.append(([hmm], consensus, ("X" * len(pssm), pssm, profile, shown)))
         names = [name, _stem(name)] if len(found) == 1 else []
@@ -206,7 +206,7 @@ def folder_files(folder: PathLike) -> list[Path]:
     Parameters
     ----------
     folder : path-like
-        One that exists.
+        An existing folder.
 
     Returns
     -------
@@ -217,14 +217,14 @@ def folder_files(folder: PathLike) -> list[Path]:
 
 
 def _format_of(text: str) -> str | None:
-    """Return the format that a text begins like, or None."""
+    """Return the format that a text starts like, or None."""
     if looks_like_psiblast(text):
         return "psiblast"
     return "hmmer" if looks_like_hmmer(text) else None
 
 
 def _stem(name: str) -> str:
-    """Return a file's name without its ending, and that of a compressed one."""
+    """Return a file name without its ending and compression suffix."""
     path = PurePosixPath(name)
     if path.suffix in (".gz", ".bz2", ".xz"):
         path = PurePosixPath(path.stem)
@@ -232,7 +232,7 @@ def _stem(name: str) -> str:
 
 
 def _as_record(letters: str) -> str:
-    """Return letters as `SequenceSet.string` shows them, masked ones as ``*``."""
+    """Return letters in the form of `SequenceSet.string`, masked ones as ``*``."""
     shown = np.full(256, ord("*"), dtype=np.uint8)
     shown[: PROTEIN.size] = np.frombuffer(PROTEIN.letters.encode(), dtype=np.uint8)
     return shown[PROTEIN.encode(to_bytes(letters))].tobytes().decode()

@@ -1,7 +1,7 @@
 """Profiles from profile HMMs: the emissions of the match states, one for each residue.
 
-Such HMMs are what jackhmmer, phmmer and ``hmmbuild`` on a single sequence make: every residue of the query is a match
-state. An HMM of a family (Pfam) has its own length, and is no profile of one sequence.
+Such HMMs are written by jackhmmer, phmmer and ``hmmbuild`` for a single sequence: every residue of the query is a match
+state. An HMM of a family (Pfam) has a length of its own, and is not a profile of one sequence.
 """
 
 from __future__ import annotations
@@ -18,57 +18,57 @@ from seqkern.profiles.profile import normalised, to_scores
 from seqkern.sequences.alphabets import PROTEIN
 
 if TYPE_CHECKING:
-    from pyhmmer.plan7 import HMM  # costs start-up
+    from pyhmmer.plan7 import HMM  # slow to import
 
-REMEDY = "give HMMs of proteins that HMMER 3 wrote, as jackhmmer --chkhmm does"
+REMEDY = "give protein HMMs in HMMER 3 format, as written by jackhmmer --chkhmm"
 
 
 def parse_hmmer(text: str, name: str) -> Iterator[tuple[str, str, npt.NDArray[np.float32], npt.NDArray[np.float32]]]:
-    """Read the profiles of a file of HMMER.
+    """Read the profiles of a HMMER file.
 
     Parameters
     ----------
     text : str
-        The whole file.
+        The content of the file.
     name : str
-        Of the file, for messages.
+        Name of the file for messages.
 
     Yields
     ------
     name : str
         Of the HMM.
     consensus : str
-        The likeliest residue of each match state, upper case; empty where the file has none.
+        The most likely residue of each match state, upper case; empty if the file has none.
     pssm, profile : ndarray of float32, shape (match states, 20)
-        As of `Profile`.
+        As in `Profile`.
 
     Raises
     ------
     FileError
-        If it is of another format, of another alphabet, damaged, or cut off.
+        If it has another format or alphabet, or is corrupted or truncated.
     """
     for hmm in parse_hmms(text, name, REMEDY):
         if not hmm.alphabet.is_amino():
             raise FileError(
-                f"the HMM {hmm.name!r} is of {hmm.alphabet.type}, not of proteins", file=name, remedy=REMEDY
+                f"the HMM {hmm.name!r} is for {hmm.alphabet.type}, not for proteins", file=name, remedy=REMEDY
             )
         yield hmm.name, (hmm.consensus or "").upper(), *of_hmm(hmm)
 
 
 def of_hmm(hmm: HMM) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """Return the profile that a profile HMM holds.
+    """Return the profile in a profile HMM.
 
     Parameters
     ----------
     hmm : pyhmmer.plan7.HMM
-        Of proteins.
+        A protein HMM.
 
     Returns
     -------
     pssm, profile : ndarray of float32, shape (match states, 20)
-        As of `Profile`.
+        As in `Profile`.
     """
-    from pyhmmer.plan7 import Background  # loaded only where there is an HMM: costs start-up
+    from pyhmmer.plan7 import Background  # imported here for fast start-up
 
     matches = hmm.match_emissions  # type: ignore[attr-defined]  # pyhmmer's stubs leave it out
     emissions = np.asarray(matches)[1:, : PROTEIN.size]  # the first row is not a match state

@@ -1,7 +1,7 @@
-"""Files that HMMER wrote, read by pyhmmer.
+"""HMMER files, read by pyhmmer.
 
-HMMER is given text, never a path: of a path that ends in ``.gz`` it makes a shell command, and where a file of the same
-name and ``.h3m`` is beside it, it reads that one.
+HMMER gets text, never a path: it turns a path ending in ``.gz`` into a shell command, and prefers a file of the same
+name with ``.h3m``, if there is one.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 from seqkern.core.errors import FileError
 
 if TYPE_CHECKING:
-    from pyhmmer.plan7 import HMM  # costs start-up
+    from pyhmmer.plan7 import HMM  # slow to import
 
 
 def looks_like_hmmer(text: str) -> bool:
-    """Return whether a text begins as HMMER's files do.
+    """Return whether a text starts like a HMMER file.
 
     Parameters
     ----------
     text : str
-        The file, or its beginning.
+        The content of the file, or its beginning.
 
     Returns
     -------
@@ -30,17 +30,17 @@ def looks_like_hmmer(text: str) -> bool:
     return text.startswith(("HMMER3/", "HMMER2"))
 
 
-def parse_hmms(text: str, name: str, remedy: str = "make it with hmmbuild") -> list[HMM]:
+def parse_hmms(text: str, name: str, remedy: str = "create it with hmmbuild") -> list[HMM]:
     """Return the HMMs of a file.
 
     Parameters
     ----------
     text : str
-        The whole file.
+        The content of the file.
     name : str
-        Of the file, for messages.
+        Name of the file for messages.
     remedy : str
-        What to do about a file that is of another format.
+        The remedy for a file of another format.
 
     Returns
     -------
@@ -50,15 +50,15 @@ def parse_hmms(text: str, name: str, remedy: str = "make it with hmmbuild") -> l
     Raises
     ------
     FileError
-        If it is of another format, damaged, or cut off, or its HMMs have several alphabets.
+        If it has another format, is corrupted or truncated, or its HMMs have several alphabets.
     """
-    # loaded only where a file is read: costs start-up
+    # imported only when a file is read, for fast start-up
     from pyhmmer.errors import AlphabetMismatch
     from pyhmmer.plan7 import HMMFile
 
     text = text.strip()
     if not text:
-        raise FileError("is empty: it has no HMM", file=name, remedy=remedy)
+        raise FileError("is empty", file=name, remedy=remedy)
     if not looks_like_hmmer(text):
         raise FileError("is not a HMMER file", file=name, remedy=remedy)
     found: list[HMM] = []
@@ -67,19 +67,22 @@ def parse_hmms(text: str, name: str, remedy: str = "make it with hmmbuild") -> l
             found.extend(file)
     except AlphabetMismatch:
         raise FileError(
-            "its HMMs have different alphabets", file=name, record=_next(found), remedy="make one file for each"
+            "its HMMs have different alphabets",
+            file=name,
+            record=_next(found),
+            remedy="create one file for each alphabet",
         ) from None
     except (ValueError, OSError, EOFError, RuntimeError, MemoryError) as error:
         raise FileError(
             f"cannot be read as a HMMER file: {error}", file=name, record=_next(found), remedy=remedy
         ) from None
-    # The reader takes an HMM that is cut off for the end of the file.
+    # The reader takes a truncated HMM for the end of the file.
     begun = f"\n{text}".count("\nHMMER")
     if begun > len(found) or not text.endswith("\n//"):
-        raise FileError("ends in the middle", file=name, record=_next(found), remedy="copy it again")
+        raise FileError("is truncated", file=name, record=_next(found), remedy="copy it again")
     return found
 
 
 def _next(found: list[HMM]) -> str:
-    """Return what messages call the HMM after those that were read."""
+    """Return the name, for messages, of the HMM after those that were read."""
     return f"HMM {len(found) + 1}"

@@ -1,10 +1,10 @@
-"""What a profile is, and how profiles become tracks of sequences.
+"""Profiles, and how they become tracks of sequences.
 
-Two tracks belong together, both float32 (letters, size of the alphabet), columns in the order of the alphabet:
-``pssm`` holds log-odds scores s in the units of PSI-BLAST, half bits nearly; ``profile`` holds probabilities,
-pseudocounts included, so that none is zero. One gives the other: q_a ∝ p_a·exp(λ·s_a), p the background.
+Two tracks belong together, both float32 (residues, size of the alphabet), columns in the order of the alphabet:
+``pssm`` holds log-odds scores s in the units of PSI-BLAST, roughly half bits; ``profile`` holds probabilities
+including pseudocounts, so that none is zero. They are equivalent: q_a ∝ p_a·exp(λ·s_a), p the background.
 
-λ is 0.3176, that of BLOSUM62 without gaps, to which PSI-BLAST scales its scores. Over 16,000 columns of real PSSMs the
+λ is 0.3176, that of ungapped BLOSUM62, to which PSI-BLAST scales its scores. Over 16,000 columns of real PSSMs the
 sum Σ_a p_a·exp(λ·s_a), which should be 1, is 1.000 on average (1.05 with half bits, λ = ln 2 / 2).
 """
 
@@ -33,18 +33,18 @@ SUM_TOLERANCE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """Which residues a family has at each position of one sequence.
+    """Residue probabilities and scores at each position of one sequence.
 
     Attributes
     ----------
     letters : str
-        The sequence; letters outside the alphabet agree with any.
+        The sequence; letters outside the alphabet match any residue.
     pssm : ndarray of float32, shape (length, size)
         Log-odds of each residue against the background, in the units of PSI-BLAST.
     profile : ndarray of float32, shape (length, size)
         Probability of each residue; all greater than 0, each row sums to 1.
     file : str, optional
-        Where it comes from, for messages.
+        Source of the profile, for messages.
 
     Raises
     ------
@@ -72,9 +72,9 @@ class Profile:
             values = getattr(self, name)
             if values.ndim != 2 or len(values) != len(self.letters):
                 raise SequenceError(
-                    f"the {name} has {len(values)} rows, the sequence {len(self.letters)} letters",
+                    f"the {name} has {len(values)} rows, but the sequence has length {len(self.letters)}",
                     file=self.file,
-                    remedy="give one row for each letter",
+                    remedy="give one row for each residue",
                 )
 
     def __len__(self) -> int:
@@ -82,14 +82,14 @@ class Profile:
 
 
 def add_profiles(X: SequenceSet, profiles: Iterable[Profile]) -> SequenceSet:
-    """Return a set of sequences with the tracks ``pssm`` and ``profile`` besides its own.
+    """Return sequences with the tracks ``pssm`` and ``profile`` added.
 
     Parameters
     ----------
     X : SequenceSet, n records
         The sequences.
     profiles : iterable of Profile, n
-        One for each record, in order; a generator may make them one by one.
+        One for each record, in order; may be a generator.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def add_profiles(X: SequenceSet, profiles: Iterable[Profile]) -> SequenceSet:
     Raises
     ------
     SequenceError
-        If a profile has another length than its sequence, or another residue where neither is masked.
+        If the length of a profile differs from that of its sequence, or a residue differs and neither is masked.
     """
     tracks = {name: np.zeros((len(X.codes), X.alphabet.size), dtype=np.float32) for name in TRACKS}
     for i, profile in zip(range(len(X)), profiles, strict=True):
@@ -109,7 +109,7 @@ def add_profiles(X: SequenceSet, profiles: Iterable[Profile]) -> SequenceSet:
 
 
 def check_agreement(X: SequenceSet, i: int, profile: Profile) -> None:
-    """Check that a profile is of the sequence of a record; masked residues agree with any.
+    """Check that a profile belongs to a record; masked residues match any.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def check_agreement(X: SequenceSet, i: int, profile: Profile) -> None:
     i : int
         The record, from 0.
     profile : Profile
-        What is to be its profile.
+        The profile to check.
 
     Raises
     ------
@@ -129,13 +129,13 @@ def check_agreement(X: SequenceSet, i: int, profile: Profile) -> None:
     length = int(X.stops[i] - X.starts[i])
     if len(profile) != length:
         raise SequenceError(
-            f"the profile has {len(profile)} positions, the sequence {length} letters",
+            f"the profile has {len(profile)} positions, but the sequence has length {length}",
             **where,
-            remedy="make the profile of this very sequence",
+            remedy="create the profile from this sequence",
         )
     if profile.profile.shape[1] != X.alphabet.size:
         raise SequenceError(
-            f"the profile has {profile.profile.shape[1]} columns, the alphabet {X.alphabet.name} "
+            f"the profile has {profile.profile.shape[1]} columns, but the alphabet {X.alphabet.name} has "
             f"{X.alphabet.size} letters",
             **where,
             remedy="read the sequences with the alphabet of the profile",
@@ -145,14 +145,15 @@ def check_agreement(X: SequenceSet, i: int, profile: Profile) -> None:
     if len(odd):
         letters = X.alphabet.letters
         raise SequenceError(
-            f"at position {odd[0] + 1} the profile has {letters[theirs[odd[0]]]}, the sequence {letters[mine[odd[0]]]}",
+            f"at position {odd[0] + 1} the profile has {letters[theirs[odd[0]]]}, but the sequence has "
+            f"{letters[mine[odd[0]]]}",
             **where,
-            remedy="make the profile of this very sequence",
+            remedy="create the profile from this sequence",
         )
 
 
 def check_tracks(X: SequenceSet, names: Iterable[str]) -> None:
-    """Check that tracks of profiles can be used: their shapes, finite numbers, probabilities.
+    """Check the tracks of profiles: their shapes, finite numbers, probabilities.
 
     Parameters
     ----------
@@ -164,15 +165,16 @@ def check_tracks(X: SequenceSet, names: Iterable[str]) -> None:
     Raises
     ------
     SequenceError
-        If one of them cannot.
+        If one of them is invalid.
     """
-    used = None  # those of many windows once
+    used = None  # residues shared by many windows count once
     for name in names:
         track = X.tracks[name]
         if track.ndim != 2 or track.shape[1] != X.alphabet.size:
             columns = 1 if track.ndim == 1 else track.shape[1]
             raise SequenceError(
-                f"the track {name!r} has {columns} columns, the alphabet {X.alphabet.name} {X.alphabet.size} letters",
+                f"the track {name!r} has {columns} columns, but the alphabet {X.alphabet.name} has "
+                f"{X.alphabet.size} letters",
                 remedy="give one column for each letter of the alphabet",
             )
         used = used or X.used_positions()
@@ -188,15 +190,15 @@ def check_tracks(X: SequenceSet, names: Iterable[str]) -> None:
             place = X.starts[record] + position - 1
             if X.codes[place] == MASK and not track[place].any():
                 raise SequenceError(
-                    f"at position {position} it reaches beyond the end of its chain, where there is no profile",
+                    f"at position {position} it extends past the end of its chain, where there is no profile",
                     record=X.ids[record],
-                    remedy="choose a kernel that knows ends of chains, such as pssm_window",
+                    remedy="choose a kernel that supports the ends of chains, such as pssm_window",
                 )
             wanted = "probabilities above 0 that sum to 1" if name == "profile" else "finite numbers"
             raise SequenceError(
                 f"row {position} of the track {name!r} is not {wanted}",
                 record=X.ids[record],
-                remedy="make its profile again",
+                remedy="create its profile again",
             )
 
 
@@ -238,12 +240,12 @@ def to_scores(profile: npt.ArrayLike, background: npt.NDArray[np.float64] = BACK
 
 
 def normalised(weights: npt.ArrayLike) -> npt.NDArray[np.float32]:
-    """Return weights as probabilities.
+    """Normalise weights to probabilities.
 
     Parameters
     ----------
     weights : array_like, shape (length, size)
-        Not negative; the sum of each row is positive.
+        Non-negative; the sum of each row is positive.
 
     Returns
     -------
@@ -261,13 +263,13 @@ def protein_only(X: object) -> None:
     Parameters
     ----------
     X : SequenceSet
-        What is checked; another kind of data is refused too.
+        The data to check; other kinds of data are rejected too.
 
     Raises
     ------
     SequenceError
-        If they are not.
+        If they are not proteins.
     """
     if not isinstance(X, SequenceSet) or X.alphabet != PROTEIN:
         name = X.alphabet.name if isinstance(X, SequenceSet) else type(X).__name__
-        raise SequenceError(f"profiles are of proteins, these are {name}", remedy="read them with the alphabet protein")
+        raise SequenceError(f"profiles need proteins, but these are {name}", remedy="use the alphabet protein")

@@ -1,7 +1,7 @@
-"""PSSMs as PSI-BLAST writes them in ASCII (``psiblast -out_ascii_pssm``, ``blastpgp -Q``).
+"""ASCII PSSMs from PSI-BLAST (``psiblast -out_ascii_pssm``, ``blastpgp -Q``).
 
-Of the columns the scores count: they hold PSI-BLAST's pseudocounts. The percentages beside them are observed ones,
-rounded down, and all zero at a position where nothing was aligned.
+The score columns are used: they include PSI-BLAST's pseudocounts. The percentages beside them are observed ones,
+rounded down, and all zero at positions without aligned sequences.
 
 Altschul et al.: Gapped BLAST and PSI-BLAST. Nucleic Acids Research 25, 1997.
 """
@@ -15,22 +15,22 @@ from seqkern.core.errors import FileError
 from seqkern.sequences.alphabets import PROTEIN
 
 FIRST_LINE = "Last position-specific scoring matrix computed"
-REMEDY = "make it with psiblast -out_ascii_pssm"
+REMEDY = "create it with psiblast -out_ascii_pssm"
 SCORES = PROTEIN.size
 SCORE_WIDTH = 3  # characters; scores below -9 leave no blank before them
 SCORES_START, SCORES_END = 9, 9 + SCORES * SCORE_WIDTH
 BLANK, ZERO, MINUS = b" 0-"
 WHOLE = re.compile("-?[0-9]+")
-LARGEST_SCORE = 10_000  # those of PSI-BLAST are a hundredth of it at most
+LARGEST_SCORE = 10_000  # those of PSI-BLAST are at most a hundredth of this
 
 
 def looks_like_psiblast(text: str) -> bool:
-    """Return whether a text begins as PSI-BLAST's ASCII PSSMs do.
+    """Return whether a text starts like an ASCII PSSM from PSI-BLAST.
 
     Parameters
     ----------
     text : str
-        The file, or its beginning.
+        The content of the file, or its beginning.
 
     Returns
     -------
@@ -45,9 +45,9 @@ def parse_psiblast(text: str, name: str) -> tuple[str, npt.NDArray[np.float32]]:
     Parameters
     ----------
     text : str
-        The whole file.
+        The content of the file.
     name : str
-        Of the file, for messages.
+        Name of the file for messages.
 
     Returns
     -------
@@ -59,15 +59,15 @@ def parse_psiblast(text: str, name: str) -> tuple[str, npt.NDArray[np.float32]]:
     Raises
     ------
     FileError
-        If it is of another format, or damaged.
+        If it has another format, or is corrupted.
     """
     lines = text.split("\n")
     head = next((i for i, line in enumerate(lines) if line.strip()), len(lines))
     if not looks_like_psiblast(text) or len(lines) < head + 2:
-        raise FileError("is no PSSM that PSI-BLAST wrote in ASCII", file=name, remedy=REMEDY)
+        raise FileError("is not an ASCII PSSM from PSI-BLAST", file=name, remedy=REMEDY)
     columns = lines[head + 1].split()[:SCORES]
     if sorted(columns) != sorted(PROTEIN.letters):
-        raise FileError(f"line {head + 2} does not name the 20 amino acids", file=name, remedy=REMEDY)
+        raise FileError(f"line {head + 2} does not list the 20 amino acids", file=name, remedy=REMEDY)
     rows: npt.ArrayLike
     letters, rows = _in_columns(lines, head + 2) or _in_fields(lines, head + 2, name)
     if not len(letters):
@@ -77,10 +77,10 @@ def parse_psiblast(text: str, name: str) -> tuple[str, npt.NDArray[np.float32]]:
 
 
 def _in_columns(lines: list[str], first: int) -> tuple[str, npt.NDArray[np.int16]] | None:
-    """Return (letters, scores) of the lines from `first` on where all stand as PSI-BLAST sets them, else None.
+    """Return (letters, scores) of the lines from `first` on if all have PSI-BLAST's fixed columns, else None.
 
-    These are ``%5d %c  `` and 20 times ``%3d``, which are read at once. What looks otherwise is left to `_in_fields`,
-    which knows what is wrong: a score of three digits too, which could also be two numbers.
+    These are ``%5d %c  `` and 20 times ``%3d``, parsed at once. Other lines are left to `_in_fields`, which reports
+    errors; this includes scores of three digits, which could also be two numbers.
     """
     stop = next((i for i in range(first, len(lines)) if not lines[i].strip()), len(lines))
     body = lines[first:stop]
@@ -106,12 +106,12 @@ def _in_columns(lines: list[str], first: int) -> tuple[str, npt.NDArray[np.int16
 
 
 def _in_fields(lines: list[str], first: int, name: str) -> tuple[str, list[list[float]]]:
-    """Return (letters, scores) of the lines from `first` on, read one by one.
+    """Return (letters, scores) of the lines from `first` on, parsed one by one.
 
     Raises
     ------
     FileError
-        If one is not as it should be.
+        If a line is invalid.
     """
     letters: list[str] = []
     rows: list[list[float]] = []
@@ -122,7 +122,9 @@ def _in_fields(lines: list[str], first: int, name: str) -> tuple[str, list[list[
         scores = _scores(line, fields)
         if scores is None or len(fields[1]) != 1 or fields[0] != str(len(letters) + 1):
             raise FileError(
-                f"line {number} is not position {len(letters) + 1}, a letter and 20 scores", file=name, remedy=REMEDY
+                f"line {number} is not position {len(letters) + 1} with a letter and 20 scores",
+                file=name,
+                remedy=REMEDY,
             )
         if max(map(abs, scores)) > LARGEST_SCORE:
             raise FileError(f"line {number} has a score beyond ±{LARGEST_SCORE}", file=name, remedy=REMEDY)
@@ -132,7 +134,7 @@ def _in_fields(lines: list[str], first: int, name: str) -> tuple[str, list[list[
 
 
 def _scores(line: str, fields: list[str]) -> list[float] | None:
-    """Return the scores of a line as floats, infinite ones too, or None if there are not 20 whole numbers."""
+    """Return the scores of a line as floats, including infinite ones, or None if there are not 20 integers."""
     cells = fields[2 : SCORES + 2]
     if not _whole(cells) and not line[SCORES_END : SCORES_END + 1].strip():
         cells = [line[i : i + SCORE_WIDTH].strip() for i in range(SCORES_START, SCORES_END, SCORE_WIDTH)]
@@ -140,5 +142,5 @@ def _scores(line: str, fields: list[str]) -> list[float] | None:
 
 
 def _whole(cells: list[str]) -> bool:
-    """Return whether all cells are whole numbers, of any size."""
+    """Return whether all cells are integers, of any size."""
     return all(map(WHOLE.fullmatch, cells))

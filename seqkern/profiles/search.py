@@ -1,17 +1,17 @@
 """Profiles built by iterated search, as jackhmmer does (Johnson, Eddy, Portugaly: BMC Bioinformatics 11, 2010).
 
-A profile HMM of the query (BLOSUM62 around each residue) is searched against a database; of the query and what is found
-another HMM is built, and so on. Its match states are the residues of the query, and their emissions, with HMMER's
-mixture Dirichlet priors, the profile. A query without relatives keeps the HMM of itself alone. Sequences identical to
-the query add nothing, and are left out: so it makes no difference whether the query is in the database.
+A profile HMM of the query (BLOSUM62 around each residue) is searched against a database; the query and its hits give
+the next HMM, and so on. Its match states are the residues of the query, and their emissions, with HMMER's
+mixture Dirichlet priors, the profile. A query without homologs keeps the HMM of itself. Sequences identical to
+the query add nothing, and are left out; hence it does not matter whether the query is in the database.
 
-Every query has a pipeline of its own with a seed of its own, so that a profile depends on nothing but the residues of
-the query, the database in its order, and the options: never on threads or on other queries. HMMER fits the statistics
-of each HMM by simulation; that is a tenth of the time, and left as HMMER has it, except for the last HMM, which is not
-searched with. Most of the time goes into the effective number of sequences of each new HMM, found by bisection.
+Every query has its own pipeline and seed, so that a profile depends only on the residues of the query, the database
+in its order, and the options: never on threads or on other queries. HMMER fits the statistics
+of each HMM by simulation; this takes a tenth of the time, and is unchanged except for the last HMM, which is not
+used for a search. Most of the time goes into the effective number of sequences of each new HMM, found by bisection.
 
-Threads run side by side: pyhmmer gives up the interpreter's lock while it searches and while it builds HMMs, and two
-threads wait less than a hundredth of their time for it.
+Threads run in parallel: pyhmmer releases the interpreter's lock while it searches and builds HMMs, and two
+threads wait for it less than a hundredth of their time.
 """
 
 from __future__ import annotations
@@ -36,39 +36,39 @@ from seqkern.sequences.alphabets import PROTEIN
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
-    from pyhmmer.easel import AA, DigitalMSA, DigitalSequence, DigitalSequenceBlock  # costs start-up
+    from pyhmmer.easel import AA, DigitalMSA, DigitalSequence, DigitalSequenceBlock  # slow to import
 
-FORMAT = 1  # of what the cache holds
-FEWEST = 10  # simulated sequences for an HMM that is not searched with
-LONGEST = 6000  # residues of a sequence that is searched with or for; memory grows with the product of two lengths
+FORMAT = 1  # of the cache
+FEWEST = 10  # simulated sequences for an HMM not used for a search
+LONGEST = 6000  # residues of a query or hit; memory grows with the product of their lengths
 SECONDS_PER_QUERY, SECONDS_PER_CELL = 0.03, 1.5e-10  # of one iteration; a cell is a residue of each of two sequences
 
 
 class ProfileSearch:
-    """Profiles of sequences from their relatives in a database.
+    """Profiles of sequences, built from their homologs in a database.
 
     Parameters
     ----------
     database : SequenceSet
         Proteins.
     iterations : int
-        Searches of a query at most; fewer where one finds nothing new.
+        Maximum number of searches for a query; fewer if one finds nothing new.
     inclusion : float
-        E-value, of a sequence and of a domain in it, up to which what is found counts as a relative.
+        Largest E-value, of a sequence and of a domain in it, of a homolog.
 
     Attributes
     ----------
     digest : str
-        Of everything but the query that a profile depends on.
+        Digest of everything besides the query that a profile depends on.
     too_long : int
-        Sequences of the database that are not searched, since they are longer than `LONGEST`.
+        Number of sequences of the database that are skipped because they are longer than `LONGEST`.
 
     Raises
     ------
     ParameterError
         If an option is outside its domain.
     SequenceError
-        If the database does not hold proteins.
+        If the database does not contain proteins.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class ProfileSearch:
     """
 
     def __init__(self, database: SequenceSet, *, iterations: int = 3, inclusion: float = 0.001) -> None:
-        import pyhmmer  # loaded only where profiles are searched for: costs start-up
+        import pyhmmer  # imported here for fast start-up
 
         check_integer("iterations", iterations, 1)
         check_real("inclusion", inclusion, 0, open_low=True)
@@ -100,7 +100,7 @@ class ProfileSearch:
         self.digest = digest.hexdigest()
 
     def seconds(self, X: SequenceSet) -> float:
-        """Return about how many CPU seconds profiles take, none of them in the cache.
+        """Return an estimate of the CPU seconds for profiles, assuming an empty cache.
 
         Parameters
         ----------
@@ -115,23 +115,23 @@ class ProfileSearch:
         return self.iterations * (SECONDS_PER_QUERY * len(X) + SECONDS_PER_CELL * cells)
 
     def add_to(self, X: SequenceSet, *, n_threads: int | None = None, cache: ProfileCache | None = None) -> SequenceSet:
-        """Return a set of sequences with the tracks ``pssm`` and ``profile`` besides its own.
+        """Return sequences with the tracks ``pssm`` and ``profile`` added.
 
         Parameters
         ----------
         X : SequenceSet
             Proteins.
         n_threads : int, optional
-            By default all cores.
+            Default: all cores.
         cache : ProfileCache, optional
-            Profiles that are found there are not built again, and those that are built are put there one by one, so
-            that interrupted work goes on where it stopped. By default that of the user.
+            Profiles in the cache are not built again, and new ones are added one by one, so
+            that interrupted work resumes where it stopped. Default: that of the user.
 
         Returns
         -------
         SequenceSet
-            Its counts say how many sequences were too long: they have the profile of themselves alone, and are nobody's
-            relatives.
+            Its counts include sequences that were too long: their profiles come from themselves only, and they do not
+            contribute to other profiles.
 
         Raises
         ------
@@ -146,8 +146,8 @@ class ProfileSearch:
         profiles = (Profile(X.string(i), to_scores(found[q], background), found[q]) for i, q in enumerate(queries))
         long = sum(len(query) > LONGEST for query in queries)
         counts = {
-            "sequences too long to be searched with": long,
-            "sequences too long to be searched for": self.too_long,
+            "sequences too long to search with": long,
+            "sequences too long to search for": self.too_long,
         }
         counts = X.counts | {what: count for what, count in counts.items() if count}
         return add_profiles(X, profiles).replace(counts=counts)
@@ -173,17 +173,17 @@ class ProfileSearch:
                     built = future.result()
                     cache.put(self._key(query), built)
                     yield query, built[0]
-            except BaseException:  # Ctrl-C too: what is done is in the cache
+            except BaseException:  # also Ctrl-C: finished profiles are in the cache
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
     def _key(self, query: bytes) -> str:
-        """Return the name of a query's profile in the cache."""
+        """Return the key of a query's profile in the cache."""
         return hashlib.blake2b(self.digest.encode() + query, digest_size=16).hexdigest()
 
     def _load(self) -> DigitalSequenceBlock[AA]:
-        """Return the database as pyhmmer's sequences, made once."""
-        from pyhmmer.easel import Alphabet, DigitalSequenceBlock  # loaded only where there is a search: costs start-up
+        """Return the database as pyhmmer's sequences, created once."""
+        from pyhmmer.easel import Alphabet, DigitalSequenceBlock  # imported here for fast start-up
 
         if self._sequences is None:
             named = [_digital(str(i), string) for i, string in enumerate(self._strings)]
@@ -203,14 +203,14 @@ class ProfileSearch:
         profile : ndarray of float32, shape (residues, 20)
             The probabilities.
         relatives : int
-            How many sequences of the database went into it.
+            Number of database sequences used.
 
         Raises
         ------
         SequenceError
-            If HMMER makes an HMM of another length.
+            If HMMER builds an HMM of another length.
         """
-        # loaded only where there is a search: costs start-up
+        # imported here for fast start-up
         from pyhmmer.easel import Alphabet
         from pyhmmer.plan7 import Background, Builder, Pipeline, Trace
 
@@ -245,9 +245,9 @@ class ProfileSearch:
         profile = of_hmm(hmm)[1]
         if len(profile) != len(query):
             raise SequenceError(
-                f"its HMM has {len(profile)} match states for {len(query)} letters",
+                f"its HMM has {len(profile)} match states for {len(query)} residues",
                 record=_text(query),
-                remedy="leave the sequence out, or give its profile in a file",
+                remedy="remove the sequence, or give its profile in a file",
             )
         return profile, len(relatives)
 
@@ -259,7 +259,7 @@ def _strings(X: SequenceSet) -> list[bytes]:
 
 def _digital(name: str, codes: bytes) -> DigitalSequence[AA]:
     """Return a pyhmmer sequence of codes, masked residues as X."""
-    from pyhmmer.easel import Alphabet, TextSequence  # loaded only where there is a search: costs start-up
+    from pyhmmer.easel import Alphabet, TextSequence  # imported here for fast start-up
 
     return TextSequence(name=name, sequence=_text(codes)).digitize(Alphabet.amino())
 
@@ -272,8 +272,8 @@ def _text(codes: bytes) -> str:
 
 
 def _background() -> npt.NDArray[np.float64]:
-    """Return the frequencies that HMMER's scores are odds against, float64 (20,)."""
-    # loaded only where there is a search: costs start-up
+    """Return the background frequencies of HMMER's log-odds scores, float64 (20,)."""
+    # imported here for fast start-up
     from pyhmmer.easel import Alphabet
     from pyhmmer.plan7 import Background
 

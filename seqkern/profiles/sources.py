@@ -1,7 +1,7 @@
-"""Where the profiles of a set of sequences come from, as a study or the command line says it.
+"""The source of profiles, as given in a study or on the command line.
 
 ``{files: PATH, format: psiblast}`` names files; ``{search: FASTA, iterations: 3, inclusion: 0.001}`` searches a FASTA
-file; ``{search: all, transductive: true}`` searches the sequences themselves, test sequences too, without labels.
+file; ``{search: all, transductive: true}`` searches the sequences themselves, including test sequences, without labels.
 """
 
 import hashlib
@@ -26,21 +26,21 @@ ALL = "all"
 
 
 class ProfileSource:
-    """Where profiles come from.
+    """The source of profiles.
 
     Parameters
     ----------
     entry : dict
-        The entry ``profiles`` of a data set: ``files`` or ``search``, with their options.
+        The data-set entry ``profiles``: ``files`` or ``search``, with their options.
     base_dir : path-like
-        Where relative paths start.
+        Base of relative paths.
     data_dir : path-like, optional
         Folder with local copies of public files.
 
     Raises
     ------
     ConfigError, ParameterError
-        If the entry is not possible.
+        If the entry is invalid.
 
     Examples
     --------
@@ -55,14 +55,14 @@ class ProfileSource:
         self._database: ProfileSearch | None = None
 
     def add_to(self, X: SequenceSet, *, n_threads: int | None = None) -> SequenceSet:
-        """Return a set of sequences with the tracks ``pssm`` and ``profile`` besides its own.
+        """Return sequences with the tracks ``pssm`` and ``profile`` added.
 
         Parameters
         ----------
         X : SequenceSet
             Proteins.
         n_threads : int, optional
-            For searches; by default all cores.
+            For searches; default: all cores.
 
         Returns
         -------
@@ -71,7 +71,7 @@ class ProfileSource:
         Raises
         ------
         FileError, SequenceError
-            If a file cannot be read, or a profile does not fit its sequence.
+            If a file cannot be read, or a profile does not match its sequence.
         """
         protein_only(X)
         if "files" in self.entry:
@@ -80,7 +80,7 @@ class ProfileSource:
         return self._search(X).add_to(X, n_threads=n_threads)
 
     def _search(self, X: SequenceSet) -> ProfileSearch:
-        """Return the ProfileSearch for `X`; that of a file is made once."""
+        """Return the ProfileSearch for `X`; for a file it is created once."""
         options = {key: self.entry[key] for key in ("iterations", "inclusion") if key in self.entry}
         if self.entry["search"] == ALL:
             return ProfileSearch(X, **options)
@@ -90,14 +90,14 @@ class ProfileSource:
         return self._database
 
     def _path(self, key: str) -> Path:
-        """Return the path that the entry names."""
+        """Return the path in the entry."""
         given = str(self.entry[key])
         return local_path(given, self.data_dir) if is_public(given) else self.base_dir / given
 
     def note(self) -> dict[str, Any]:
-        """Return what a data set records of its profiles: the entry, with the SHA-256 of its file.
+        """Return what a data set records about its profiles: the entry, with the SHA-256 of its file.
 
-        Of a folder it is that of the names and SHA-256s of its files.
+        For a folder, this is the digest of the names and SHA-256s of its files.
         """
         note = dict(self.entry)
         if note.get("search") == ALL:
@@ -110,7 +110,7 @@ class ProfileSource:
 
 
 def check_profiles(entry: Mapping[str, Any]) -> None:
-    """Check the entry ``profiles`` of a data set.
+    """Check the data-set entry ``profiles``.
 
     Parameters
     ----------
@@ -120,28 +120,29 @@ def check_profiles(entry: Mapping[str, Any]) -> None:
     Raises
     ------
     ConfigError, ParameterError
-        If the entry is not possible.
+        If the entry is invalid.
     """
     given = [key for key in KEYS if key in entry]
     if len(given) != 1:
         raise ConfigError(
-            f"profiles need exactly one source, these have {len(given)}",
+            f"profiles need exactly one source, but {len(given)} are given",
             remedy="give files: PATH, or search: FASTA, or search: all with transductive: true",
         )
     for key in entry:
         if key not in (given[0], *KEYS[given[0]]):
-            raise ConfigError(f"{key!r} does not go with {given[0]}", remedy=f"known: {', '.join(KEYS[given[0]])}")
+            keys = ", ".join(KEYS[given[0]])
+            raise ConfigError(f"{key!r} does not work with {given[0]}", remedy=f"choose from: {keys}")
     check_choice("format", entry.get("format"), (None, *FORMATS))
     if (entry.get("search") == ALL) != bool(entry.get("transductive", False)):
         raise ConfigError(
-            "profiles from all sequences know the test sequences",
-            remedy="say so: search: all with transductive: true; or search a FASTA file, or let the kernel search its "
-            "training part (search: training)",
+            "profiles built from all sequences use the test sequences",
+            remedy="confirm this with search: all and transductive: true; or search a FASTA file, or let the kernel "
+            "search its training set (search: training)",
         )
 
 
 def profile_files(entry: Mapping[str, Any]) -> list[str]:
-    """Return the paths of the local files that the entry ``profiles`` of a data set names.
+    """Return the paths of the local files in the data-set entry ``profiles``.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ def profile_files(entry: Mapping[str, Any]) -> list[str]:
     Returns
     -------
     list of str
-        As the entry names them. The files in a folder take its place, since a folder does not change where one of
+        As written in the entry. A folder is replaced by its files, since it does not change when one of
         them does.
     """
     named = [entry[key] for key in KEYS if key in entry and entry[key] != ALL]
@@ -160,14 +161,14 @@ def profile_files(entry: Mapping[str, Any]) -> list[str]:
 
 
 def differs(note: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Return whether profiles were made differently: by a search of another database or with other options, or not.
+    """Return whether profiles were made differently: by search with another database or options, or from files.
 
     Two sources of files never differ in this sense: other sequences have other files.
 
     Parameters
     ----------
     note, other : dict
-        As `ProfileSource.note` returns them.
+        From `ProfileSource.note`.
 
     Returns
     -------
@@ -180,12 +181,12 @@ def differs(note: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def describe(note: Mapping[str, Any]) -> str:
-    """Return one sentence about where profiles come from.
+    """Return one sentence about the source of profiles.
 
     Parameters
     ----------
     note : dict
-        As `ProfileSource.note` returns it.
+        From `ProfileSource.note`.
 
     Returns
     -------
@@ -195,15 +196,15 @@ def describe(note: Mapping[str, Any]) -> str:
     --------
     >>> from seqkern.profiles.sources import describe
     >>> describe({"files": "pssm/", "format": "psiblast"})
-    "read from files: PSI-BLAST's PSSMs, pssm/"
+    'read from files: PSSMs from PSI-BLAST, pssm/'
     """
     if "files" in note:
-        kind = {"psiblast": "PSI-BLAST's PSSMs, ", "hmmer": "HMMER's models, "}.get(note.get("format", ""), "")
+        kind = {"psiblast": "PSSMs from PSI-BLAST, ", "hmmer": "HMMER models, "}.get(note.get("format", ""), "")
         return f"read from files: {kind}{note['files']}"
     how = f"built by iterated search, up to {note.get('iterations', 3)} times, E-value {note.get('inclusion', 0.001)}"
     if note["search"] == ALL:
         return (
             f"{how}, of each sequence against all sequences of this data set. This is transductive: profiles of "
-            "training sequences know the test sequences, though not their labels"
+            "training sequences depend on the test sequences, though not their labels"
         )
     return f"{how}, of each sequence against {note['search']}"

@@ -1,6 +1,6 @@
 """Residue tasks: every residue of a chain is a sample, and has a state.
 
-`residues` says which residue each sample is, `windows` cuts the window around each that kernels compare.
+`residues` maps samples to residues, `windows` cuts the window around each that kernels compare.
 """
 
 import lazy_loader

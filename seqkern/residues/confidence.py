@@ -1,22 +1,22 @@
-"""How sure a prediction is of the state of each residue."""
+"""The confidence of the predicted state of each residue."""
 
 import numpy as np
 import numpy.typing as npt
 
 
 def confidence(values: npt.ArrayLike, predicted: npt.ArrayLike, probabilities: bool = False) -> npt.NDArray[np.float64]:
-    """Return how far the predicted state lies above the next one.
+    """Return the margin between the predicted state and the next one.
 
     Parameters
     ----------
     values : array_like of float, shape (n, n_states) or (n,)
-        Probabilities or decision values; of two states those of the second alone.
+        Probabilities or decision values; for two states those of the second only.
     predicted : array_like of int, shape (n,)
-        Code of the state that was predicted, which need not be the one of the highest value.
+        Code of the predicted state, which need not have the highest value.
     probabilities : bool
-        Then it is the difference of the two probabilities, 0 where the predicted state has not the highest. Other
-        decision values have no scale of their own: then it is the share of the residues, among those given, that are
-        decided by a smaller margin.
+        If true, return the difference of the two probabilities, 0 if the predicted state does not have the highest.
+        Other decision values have no scale: then return the share of the given residues that have a
+        smaller margin.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def confidence(values: npt.ArrayLike, predicted: npt.ArrayLike, probabilities: b
     margin = scores[rows, states] - others.max(axis=1, initial=-np.inf)
     if probabilities:
         return np.clip(margin, 0.0, 1.0)
-    from scipy.stats import rankdata  # loaded only for decision values: costs start-up
+    from scipy.stats import rankdata  # imported only for decision values, for fast start-up
 
     return (rankdata(margin) - 1) / max(len(margin) - 1, 1)
 
@@ -49,7 +49,7 @@ def digits(sure: npt.ArrayLike) -> npt.NDArray[np.uint8]:
     Parameters
     ----------
     sure : array_like of float, shape (n,)
-        From 0 to 1, as `confidence` returns it.
+        From 0 to 1, from `confidence`.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Named reductions of DSSP's eight states to helix, strand and coil.
 
 DSSP's letters: H α-helix, G 3₁₀-helix, I π-helix, E strand, B isolated bridge, T turn, S bend, P (since DSSP 4) helix
-of polyproline, and none (``-`` or C here) for the rest. Methods reduce them in different ways, and Q3 depends on it by
-some points (Cuff and Barton, Proteins 34:508, 1999): scores compare under one reduction only.
+of polyproline, and none (``-`` or C here) for the rest. Methods use different reductions, which change Q3 by
+some points (Cuff and Barton, Proteins 34:508, 1999): scores are comparable under one reduction only.
 """
 
 from dataclasses import dataclass
@@ -18,18 +18,18 @@ HELIX, STRAND, COIL = (ord(letter) for letter in "HEC")
 
 @dataclass(frozen=True)
 class Reduction:
-    """One way to make three states of eight.
+    """A reduction of eight states to three.
 
     Attributes
     ----------
     name : str
-        What configurations call it.
+        Its name in configurations.
     helix, strand : str
-        The letters that become H and E; all others become C.
+        The states that become H and E; all others become C.
     shortest : tuple of (int, int)
-        Shorter runs of helix, and of strand, become coil after that.
+        Shorter runs of helix, and of strand, become coil afterwards.
     source : str
-        Who reduces like this.
+        Source of the reduction.
     """
 
     name: str
@@ -66,7 +66,7 @@ REDUCTIONS = {
             "EB",
             "the states of jpred4 (Drozdetskiy, Cole, Procter, Barton, Nucleic Acids Res. 43:W389, 2015)",
         ),
-        Reduction("H_E", "H", "E", "the strictest: α-helix and strand alone"),
+        Reduction("H_E", "H", "E", "the strictest: α-helix and strand only"),
         Reduction(
             "frishman_argos",
             "H",
@@ -80,7 +80,7 @@ REDUCTIONS = {
 
 
 def find_reduction(name: str) -> Reduction:
-    """Return the reduction of a name.
+    """Return the reduction with a name.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def find_reduction(name: str) -> Reduction:
     Raises
     ------
     ParameterError
-        If there is none, with the nearest name.
+        For an unknown name, with the nearest one.
     """
     if name not in REDUCTIONS:
         raise unknown_name("reduction of states", name, REDUCTIONS)
@@ -113,28 +113,28 @@ def reduce_states(
     Parameters
     ----------
     states : ndarray of uint8, shape (total,)
-        DSSP's letters, chain after chain; 0 where the state is not known, which it remains.
+        DSSP's letters, chain by chain; 0 for unknown states, which stay 0.
     stops : array_like of int
-        Where each chain stops: runs of one state do not go on in the next chain.
+        End of each chain: runs of one state do not continue in the next chain.
     name : str
         One of `REDUCTIONS`.
     file : path-like, optional
-        Named in messages.
+        Used in messages.
     needed : bool
-        Whether states that are H, E and C already are refused; else they stay what they are, but for runs that are
-        too short.
+        Whether to reject states that are already H, E and C; else only runs that are too short
+        change.
 
     Returns
     -------
     ndarray of uint8, shape (total,)
-        ASCII letters H, E and C; 0 where the state is not known.
+        ASCII letters H, E and C; 0 for unknown states.
 
     Raises
     ------
     ParameterError
-        If there is no such reduction.
+        For an unknown reduction.
     ConfigError
-        If `needed` and there is nothing to reduce: H, E and C are all that occurs.
+        If `needed` and all states are already H, E and C.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def reduce_states(
         raise ConfigError(
             f"reduction={name!r} has nothing to reduce: the states are H, E and C already",
             file=file,
-            remedy="leave out reduction, or give the eight states of DSSP",
+            remedy="remove reduction, or give DSSP's eight states",
         )
     table = np.full(256, COIL, dtype=np.uint8)
     table[0] = 0

@@ -1,6 +1,6 @@
-"""Which residue of which chain each sample is, and what its state is.
+"""The residue and chain of each sample, and its state.
 
-The windows that kernels compare know nothing of states; these are kept here, beside the whole chains.
+The windows that kernels compare do not contain states; these are stored here, with the whole chains.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from seqkern.core.types import Arrays, Header, Rows
 from seqkern.sequences.sequence_set import SequenceSet
 
 STATES = "states"
-"""Name of the track of states, ASCII letters; 0 is a residue whose state is not known."""
+"""Name of the track of states, ASCII letters; 0 for a residue with unknown state."""
 WINDOW = 15
-"""Residues of a window, where no other number is given."""
+"""Default number of residues of a window."""
 
 
 @dataclass(frozen=True, eq=False)
 class Residues:
-    """The residues that n samples are.
+    """The residues of n samples.
 
     Attributes
     ----------
     chains : SequenceSet
-        Whole chains; the track ``states`` holds the true state of each residue as an ASCII letter (uint8), 0 where it
-        is not known. Without the track, no state is known.
+        Whole chains; the track ``states`` holds the true state of each residue as an ASCII letter (uint8), 0 if
+        unknown. Without the track, no state is known.
     record : ndarray of int64, shape (n,)
         The chain of each sample.
     place : ndarray of int64, shape (n,)
         Its residue, from 0.
     window : int
-        Residues of the window around each, an odd number.
+        Residues of the window around each sample, an odd number.
 
     Raises
     ------
@@ -71,22 +71,22 @@ class Residues:
             object.__setattr__(self, name, values)
         if self.record.shape != self.place.shape or self.record.ndim != 1:
             raise SequenceError("residues need one place for each record", remedy="give arrays of one length")
-        # What is read from a file is not to point outside the chains.
+        # Files must not point outside the chains.
         inside = np.all((self.record >= 0) & (self.record < len(self.chains)))
         if not inside or np.any((self.place < 0) | (self.place >= self.chains.lengths[self.record])):
-            raise SequenceError("a residue lies outside its chain", remedy="make the file again")
+            raise SequenceError("a residue is outside its chain", remedy="create the file again")
 
     def __len__(self) -> int:
         return len(self.record)
 
     @classmethod
     def of_chains(cls, chains: SequenceSet, window: int) -> Residues:
-        """Return all residues of whole chains, chain after chain.
+        """Return all residues of whole chains, chain by chain.
 
         Parameters
         ----------
         chains : SequenceSet
-            The chains, with the track ``states`` where states are known.
+            The chains, with the track ``states`` if states are known.
         window : int
             Residues of a window, an odd number.
 
@@ -119,11 +119,11 @@ class Residues:
         return Residues(self.chains, self.record[rows], self.place[rows], self.window)
 
     def positions(self) -> npt.NDArray[np.int64]:
-        """Return int64 (n,): where each residue stands in the codes and tracks of `chains`."""
+        """Return int64 (n,): the place of each residue in the codes and tracks of `chains`."""
         return self.chains.starts[self.record] + self.place
 
     def states(self) -> npt.NDArray[np.uint8]:
-        """Return uint8 (n,): the true state of each residue as an ASCII letter, 0 where it is not known."""
+        """Return uint8 (n,): the true state of each residue as an ASCII letter, 0 if unknown."""
         if STATES not in self.chains.tracks:
             return np.zeros(len(self), dtype=np.uint8)
         return self.chains.tracks[STATES][self.positions()]
@@ -133,7 +133,7 @@ class Residues:
         return self.chains.lengths[self.record]
 
     def to_terminus(self) -> npt.NDArray[np.int64]:
-        """Return int64 (n,): residues between each residue and the nearer terminus of its chain, 0 at the terminus."""
+        """Return int64 (n,): the number of residues between each residue and the nearer terminus of its chain."""
         return np.minimum(self.place, self.lengths() - 1 - self.place)
 
     def neighbours(self, half: int) -> npt.NDArray[np.int64]:
@@ -147,7 +147,7 @@ class Residues:
         Returns
         -------
         ndarray of int64, shape (n, 2 * half + 1)
-            Rows of this view; −1 where there is no residue, or it is not among the samples.
+            Rows of this view; −1 if there is no such residue, or it is not a sample.
 
         Raises
         ------
@@ -156,7 +156,7 @@ class Residues:
         """
         check_integer("half", half, 0)
         chains = self.chains
-        # every chain is followed by `half` places without a sample, which also stand before the next one
+        # every chain is followed by `half` places without a sample, which also serve as those before the next chain
         first = half + np.concatenate(([0], np.cumsum(chains.lengths + half)))
         row = np.full(first[-1], -1, dtype=np.int64)
         centre = first[self.record] + self.place
@@ -169,23 +169,23 @@ class Residues:
         Yields
         ------
         chain : int
-            Each that has samples, from 0.
+            Each chain with samples, from 0.
         rows : ndarray of int64
-            Its samples, in the order of their places.
+            Its samples, in order.
         """
         order = np.lexsort((self.place, self.record))
         chains, first = np.unique(self.record[order], return_index=True)
         yield from zip(chains.tolist(), np.split(order, first)[1:], strict=True)
 
     def state(self) -> tuple[Header, Arrays]:
-        """Return what `from_state` needs: a JSON dict and a dict of arrays."""
+        """Return the input of `from_state`: a JSON dict and a dict of arrays."""
         header, arrays = self.chains.state()
         places = {"record": self.record, "place": self.place}
         return {"chains": header, "window": int(self.window)}, nest("chains", arrays) | places
 
     @classmethod
     def from_state(cls, header: Header, arrays: Arrays) -> Residues:
-        """Return the residues whose `state` this was.
+        """Return the residues with this `state`.
 
         Parameters
         ----------
@@ -201,26 +201,26 @@ class Residues:
         Raises
         ------
         SequenceError
-            If the state is damaged.
+            If the state is corrupted.
         """
         chains = SequenceSet.from_state(header["chains"], unnest("chains", arrays))
         return cls(chains, arrays["record"], arrays["place"], header["window"])
 
 
 def check_window(window: int, name: str = "window") -> None:
-    """Check that a window has a middle, where the residue itself stands.
+    """Check that a window has a middle residue.
 
     Parameters
     ----------
     window : int
         Residues of the window.
     name : str
-        What messages call it.
+        Its name in messages.
 
     Raises
     ------
     ParameterError
-        If `window` is not an odd whole number.
+        If `window` is not an odd integer.
 
     Examples
     --------
@@ -229,11 +229,11 @@ def check_window(window: int, name: str = "window") -> None:
     >>> check_window(14)
     Traceback (most recent call last):
         ...
-    seqkern.core.errors.ParameterError: window=14 is even, so no residue is in the middle; take 13 or 15
+    seqkern.core.errors.ParameterError: window=14 is even, so it has no middle residue; use 13 or 15
     """
     check_integer(name, window, 1)
     if window % 2 == 0:
         raise ParameterError(
-            f"{name}={window} is even, so no residue is in the middle",
-            remedy=f"take {window - 1} or {window + 1}",
+            f"{name}={window} is even, so it has no middle residue",
+            remedy=f"use {window - 1} or {window + 1}",
         )

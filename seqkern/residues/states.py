@@ -1,7 +1,7 @@
-"""States of residues as text: the letters that are known, and files with one state for each residue of a sequence.
+"""States of residues as text: the known letters, and files with one state for each residue.
 
-Two forms are read: FASTA whose records hold states in place of residues, with the ids of the sequences; and files with
-residues and states together, as JPred's (``>id``, a line of residues, a line of states of the same length; both may be
+Two formats are read: FASTA with states in place of residues and the ids of the sequences; and files with
+residues and states together, as in JPred (``>id``, a line of residues, a line of states of the same length; both may be
 broken into several lines).
 """
 
@@ -22,14 +22,14 @@ from seqkern.sequences.fasta import Reading, read_records
 from seqkern.sequences.sequence_set import SequenceSet
 
 DSSP = "HECGIBTSP"
-"""The known states, in the order in which they are classes."""
+"""The known states, in the order of their classes."""
 COIL = "L-_."
-"""Letters that mean coil too."""
+"""Further letters for coil."""
 UNKNOWN = "?"
-REMEDY = "states are H, E and C, or DSSP's H B E G I T S P; coil is also - _ L or .; ? is a state that is not known"
+REMEDY = "use H, E and C, or DSSP's H B E G I T S P; for coil also - _ L or .; ? for an unknown state"
 OF_PROTEINS = frozenset("ADFKMNQRVWY")
-"""Amino acids whose letters are not states: where some of them occur, a text is a sequence."""
-LEFT_OUT = "chains of the file of states without a sequence left out"
+"""Amino acids whose letters are not states: text with some of them is a sequence."""
+LEFT_OUT = "chains with states but no sequence left out"
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,12 @@ class StateRecord:
         return self.header.split(None, 1)[0] if self.header.strip() else ""
 
     def halves(self, file: str | None) -> tuple[str, str]:
-        """Return residues and states of a record that holds both.
+        """Return residues and states of a record that contains both.
 
         Parameters
         ----------
         file : str
-            Named in messages.
+            Used in messages.
 
         Returns
         -------
@@ -77,20 +77,20 @@ class StateRecord:
         Raises
         ------
         SequenceError
-            If they are not of one length.
+            If their lengths differ.
         """
         text = "".join(self.lines)
         letters, states = self.lines if len(self.lines) == 2 else (text[: len(text) // 2], text[len(text) // 2 :])
-        if letters.endswith("*") and states.endswith("*"):  # as RS126 closes both
+        if letters.endswith("*") and states.endswith("*"):  # as in RS126
             letters, states = letters[:-1], states[:-1]
         if len(letters) != len(states):
             raise SequenceError(
-                f"has {len(letters)} letters and {len(states)} states"
+                f"has {len(letters)} residues and {len(states)} states"
                 if len(self.lines) == 2
-                else f"its {len(text)} characters are not letters and as many states",
+                else f"its {len(text)} characters are not residues followed by as many states",
                 file=file,
                 record=self.id,
-                remedy="give one state for each letter, in a file >id, letters, states",
+                remedy="give a line >id, the residues, and one state for each residue",
             )
         return letters, states
 
@@ -108,12 +108,12 @@ def read_state_records(source: Source) -> tuple[list[StateRecord], str]:
     records : list of StateRecord
         In the order of the file.
     name : str
-        What messages call the file.
+        Name of the file in messages.
 
     Raises
     ------
     FileError, SequenceError
-        If the file cannot be read, is empty, or does not begin with ``>``.
+        If the file cannot be read, is empty, or does not start with ``>``.
     """
     records: list[tuple[str, list[str]]] = []
     with open_lines(source) as (lines, name):
@@ -122,7 +122,7 @@ def read_state_records(source: Source) -> tuple[list[StateRecord], str]:
                 records.append((line[1:], []))
             elif line and not records:
                 raise SequenceError(
-                    f"its first line is {line[:40]!r}", file=name, remedy="a record starts with a line '>id'"
+                    f"its first line is {line[:40]!r}", file=name, remedy="start each record with a line '>id'"
                 )
             elif line:
                 records[-1][1].append(line)
@@ -137,19 +137,19 @@ def read_letters_and_states(source: Source, *, classes: Iterable[object] = (), *
     source : path-like or file object
         Plain text or compressed.
     classes : iterable of str
-        Letters that are states besides the known ones.
+        Letters of states besides the known ones.
     **policies : str
-        `alphabet`, `unknown`, `ids` and `empty`, as in `seqkern.sequences.fasta.read_records`.
+        `alphabet`, `unknown`, `ids` and `empty`, as for `seqkern.sequences.fasta.read_records`.
 
     Returns
     -------
     Reading
-        Its sequences carry the track ``states``.
+        With the track ``states``.
 
     Raises
     ------
     FileError, SequenceError
-        If the file cannot be read, residues and states differ in length, or a letter or state is not known.
+        If the file cannot be read, residues and states differ in length, or a letter or state is unknown.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def read_letters_and_states(source: Source, *, classes: Iterable[object] = (), *
     """
     records, name = read_state_records(source)
     halves = [record.halves(name) for record in records]
-    # the number of a record shows whether it was kept
+    # the record number shows whether a record was kept
     headers = [f"{record.header} {row}" for row, record in enumerate(records)]
     text = io.StringIO("".join(f">{header}\n{pair[0]}\n" for header, pair in zip(headers, halves, strict=True)))
     text.name = name
@@ -174,19 +174,19 @@ def read_letters_and_states(source: Source, *, classes: Iterable[object] = (), *
 def add_states(
     X: SequenceSet, source: Source, *, left_out: Iterable[str] = (), classes: Iterable[object] = ()
 ) -> SequenceSet:
-    r"""Return a set of sequences with the track ``states``, from a file.
+    r"""Return sequences with the track ``states``, from a file.
 
     Parameters
     ----------
     X : SequenceSet
         Proteins.
     source : path-like or file object
-        FASTA of states with the ids of `X`, or residues and states together, which are then compared with those of
-        `X`. Records of other ids are left out and counted.
+        FASTA of states with the ids of `X`, or residues and states together; residues are then compared with
+        `X`. Records with other ids are ignored and counted.
     left_out : iterable of str
-        Ids that are not counted: those of sequences that were left out.
+        Ids of left-out sequences, which are not counted.
     classes : iterable of str
-        Letters that are states besides the known ones.
+        Letters of states besides the known ones.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def add_states(
     Raises
     ------
     FileError, SequenceError
-        If the file cannot be read, a sequence has no states, lengths or residues do not agree, or a state is not known.
+        If the file cannot be read, a sequence has no states, lengths or residues differ, or a state is unknown.
 
     Examples
     --------
@@ -217,16 +217,16 @@ def match_states(
     left_out: Iterable[str] = (),
     classes: Iterable[object] = (),
 ) -> SequenceSet:
-    """Return what `add_states` does, from records that are read already.
+    """Return the result of `add_states` for records already read.
 
     Parameters
     ----------
     X, left_out, classes
-        As in `add_states`.
+        As for `add_states`.
     records : sequence of StateRecord
         The records of a file of states.
     file : str
-        What messages call it.
+        Name of the file in messages.
 
     Returns
     -------
@@ -235,35 +235,35 @@ def match_states(
     Raises
     ------
     SequenceError
-        As `add_states`.
+        As for `add_states`.
     """
     found = {record.id: record for record in records}
     if len(found) < len(records):
         ids = [record.id for record in records]
         twice = next(key for i, key in enumerate(ids) if key in ids[:i])
-        raise SequenceError("has states twice", file=file, record=twice, remedy="leave one out")
+        raise SequenceError("has states twice", file=file, record=twice, remedy="remove one of the records")
     known = set(X.ids) | set(left_out)
     strange = [key for key in found if key not in known]
     lacking = next((key for key in X.ids if key not in found), None)
-    if lacking is not None and strange:  # ids are written differently, rather than left out
+    if lacking is not None and strange:  # ids written differently, rather than missing
         raise SequenceError(
-            f"states without a sequence ({len(known & set(found))} of the {len(found)} ids here are among the "
-            f"{len(X)} sequences), while {lacking!r} has no states",
+            f"has states but no sequence ({len(known & set(found))} of the {len(found)} ids in this file are among the "
+            f"{len(X)} sequences)), and {lacking!r} has no states",
             file=file,
             record=strange[0],
-            remedy="give states and sequences the same ids",
+            remedy="use the same ids for states and sequences",
         )
     texts = []
     for i, key in enumerate(X.ids):
         if key not in found:
-            raise SequenceError("has no states", file=file, record=key, remedy="add its states, or ? for each letter")
+            raise SequenceError("has no states", file=file, record=key, remedy="add its states, or ? for each residue")
         texts.append(_states_of(X, i, found[key], file))
     X = with_states(X, texts, file, classes)
     return X.replace(counts=X.counts | {LEFT_OUT: len(strange)}) if strange else X
 
 
 def _states_of(X: SequenceSet, i: int, record: StateRecord, file: str) -> str:
-    """Return the states of record i; residues beside them are compared with its own."""
+    """Return the states of record i; residues given with them are compared with the sequence."""
     text, length = "".join(record.lines), int(X.stops[i] - X.starts[i])
     two_lines = len(record.lines) == 2 and len(record.lines[0]) == length
     stars = 2 * text.endswith("*")
@@ -273,20 +273,20 @@ def _states_of(X: SequenceSet, i: int, record: StateRecord, file: str) -> str:
         odd = np.flatnonzero((mine != theirs) & (mine != MASK) & (theirs != MASK))
         if len(odd):
             raise SequenceError(
-                f"letter {letters[odd[0]]!r} at position {odd[0] + 1} is {X.string(i)[odd[0]]!r} in the sequence",
+                f"residue {letters[odd[0]]!r} at position {odd[0] + 1} is {X.string(i)[odd[0]]!r} in the sequence",
                 file=file,
                 record=record.id,
-                remedy="give the states of this very sequence",
+                remedy="give the states of this sequence",
             )
         return states
     if len(text) != length:
-        remedy = "give one state for each letter"
+        remedy = "give one state for each residue"
         if looks_like_letters(text):
-            remedy = f"is this a file of sequences? {remedy}"
+            remedy = f"{remedy}; this looks like a file of sequences"
         elif 2 * len(text) == length:
-            remedy = "does the FASTA hold letters and states together? then give it as the file of states, too"
+            remedy = "if the FASTA holds residues and states together, also give it as the file of states"
         raise SequenceError(
-            f"has {len(text)} states, its sequence {length} letters", file=file, record=record.id, remedy=remedy
+            f"has {len(text)} states, but its sequence has length {length}", file=file, record=record.id, remedy=remedy
         )
     return text
 
@@ -294,7 +294,7 @@ def _states_of(X: SequenceSet, i: int, record: StateRecord, file: str) -> str:
 def with_states(
     X: SequenceSet, texts: Sequence[str], file: Source | None = None, classes: Iterable[object] = ()
 ) -> SequenceSet:
-    """Return a set of sequences with the track ``states`` besides its own.
+    """Return sequences with the track ``states`` added.
 
     Parameters
     ----------
@@ -303,19 +303,19 @@ def with_states(
     texts : sequence of str, length n
         One character for each residue of each record.
     file : path-like, optional
-        Named in messages.
+        Used in messages.
     classes : iterable of str
-        Letters that are states besides the known ones.
+        Letters of states besides the known ones.
 
     Returns
     -------
     SequenceSet
-        The track is uint8, ASCII letters; 0 where the state is not known.
+        The track is uint8, ASCII letters; 0 for unknown states.
 
     Raises
     ------
     SequenceError
-        If a record has another number of states than residues, or a state is not known.
+        If the number of states differs from the length of a record, or a state is unknown.
     """
     table = state_table(classes)
     track = np.zeros(len(X.codes), dtype=np.uint8)
@@ -324,24 +324,24 @@ def with_states(
         length = int(X.stops[i] - X.starts[i])
         if len(text) != length:
             raise SequenceError(
-                f"has {len(text)} states, its sequence {length} letters",
+                f"has {len(text)} states, but its sequence has length {length}",
                 **where,
-                remedy="give one state for each letter",
+                remedy="give one state for each residue",
             )
         states = table[np.frombuffer(to_bytes(text), dtype=np.uint8)]
         odd = np.flatnonzero(states == MASK)
         if len(odd):
             raise SequenceError(
-                f"state {text[odd[0]]!r} at position {odd[0] + 1} is unknown",
+                f"unknown state {text[odd[0]]!r} at position {odd[0] + 1}",
                 **where,
-                remedy=f"is this a file of sequences? {REMEDY}" if looks_like_letters(text) else REMEDY,
+                remedy=f"{REMEDY}; this looks like a file of sequences" if looks_like_letters(text) else REMEDY,
             )
         track[X.starts[i] : X.stops[i]] = states
     return X.replace(tracks={**X.tracks, STATES: track})
 
 
 def looks_like_letters(text: str) -> bool:
-    """Return whether a text, which should be of states, is a sequence of amino acids.
+    """Return whether a text, expected to be of states, is an amino-acid sequence.
 
     Parameters
     ----------
@@ -361,12 +361,12 @@ def state_table(classes: Iterable[object] = ()) -> npt.NDArray[np.uint8]:
     Parameters
     ----------
     classes : iterable of str
-        Letters that are states besides the known ones.
+        Letters of states besides the known ones.
 
     Returns
     -------
     ndarray of uint8, shape (256,)
-        An ASCII letter; 0 for a state that is not known, `MASK` for a character that is not a state.
+        An ASCII letter; 0 for an unknown state, `MASK` for other characters.
     """
     table = np.full(256, MASK, dtype=np.uint8)
     for letter in DSSP:
@@ -386,12 +386,12 @@ def state_classes(states: npt.ArrayLike) -> list[str]:
     Parameters
     ----------
     states : array_like of uint8
-        ASCII letters; 0 is left out.
+        ASCII letters; 0 is ignored.
 
     Returns
     -------
     list of str
-        H, E and C first, then DSSP's others, then any.
+        H, E and C first, then DSSP's others, then any others.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Windows around every residue, the ends of the chain included."""
+"""Windows around every residue, including the ends of the chain."""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,19 +10,19 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 
 def residue_samples(chains: SequenceSet, window: int) -> tuple[SequenceSet, Residues]:
-    """Return every residue of each chain as a sample: its window, and where it stands.
+    """Return every residue of each chain as a sample: its window and its place.
 
     Parameters
     ----------
     chains : SequenceSet
-        With the track ``states``, where states are known, and with profiles, where there are any.
+        With the track ``states`` if states are known, and with profiles if there are any.
     window : int
         Residues of a window, an odd number; the sample itself is in the middle.
 
     Returns
     -------
     windows : SequenceSet
-        As `residue_windows` cuts them; without the states, which no kernel is to see.
+        As from `residue_windows`; without the states, which kernels must not see.
     residues : Residues
         With whole chains and their states, without profiles.
 
@@ -62,7 +62,7 @@ def residue_windows(X: SequenceSet, half: int) -> SequenceSet:
     Returns
     -------
     SequenceSet
-        Windows of 2·half + 1 residues, record after record, named ``id:position``, positions from 1. Beyond the termini
+        Windows of 2·half + 1 residues, record by record, named ``id:position``, positions from 1. Beyond the termini
         of a chain residues are masked and tracks 0. The windows are views: they share one copy of codes and tracks.
 
     Examples
@@ -74,7 +74,7 @@ def residue_windows(X: SequenceSet, half: int) -> SequenceSet:
     (['1abc:1', '1abc:2'], ['**MKV', '*MKVL'])
     """
     lengths = X.lengths
-    # every record is followed by `half` masked residues, which also stand before the next one
+    # every record is followed by `half` masked residues, which also serve as those before the next record
     starts = half + np.concatenate(([0], np.cumsum(lengths + half)))[:-1]
     places = np.repeat(starts, lengths) + np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     positions, total = X.positions(), half + int(np.sum(lengths + half))

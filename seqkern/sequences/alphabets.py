@@ -1,7 +1,7 @@
-"""Alphabets: which letters there are, and the code of each.
+"""Alphabets: their letters, and the code of each.
 
-A letter's code is its place in the alphabet. `MASK` stands for every letter outside it: no k-mer, match or
-alignment touches a masked letter.
+The code of a letter is its place in the alphabet. `MASK` stands for every letter outside it: no k-mer, match or
+alignment contains a masked letter.
 """
 
 import re
@@ -55,7 +55,7 @@ class Alphabet:
 
     @cached_property
     def code_table(self) -> npt.NDArray[np.uint8]:
-        """uint8 (256,): the code of each byte, lower case as upper case, `MASK` for letters outside."""
+        """uint8 (256,): the code of each byte, regardless of case, `MASK` for letters outside."""
         table = np.full(256, MASK, dtype=np.uint8)
         for code, letter in enumerate(self.letters):
             table[ord(letter)] = table[ord(letter.lower())] = code
@@ -63,7 +63,7 @@ class Alphabet:
         return table
 
     def encode(self, text: bytes) -> npt.NDArray[np.uint8]:
-        """Return the codes of a text.
+        """Return the codes of text.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class Alphabet:
         """uint8 (256,): the code of each code's complement; raises ParameterError if there is none."""
         if self.complement is None:
             raise ParameterError(
-                f"alphabet {self.name!r} has no complement", remedy="reverse_complement needs dna or rna"
+                f"alphabet {self.name!r} has no complement", remedy="use dna or rna for reverse_complement"
             )
         table = np.full(256, MASK, dtype=np.uint8)
         for code, letter in enumerate(self.complement):
@@ -97,12 +97,12 @@ ALPHABETS = {alphabet.name: alphabet for alphabet in (DNA, RNA, PROTEIN)}
 
 
 def as_alphabet(alphabet: str | Alphabet) -> Alphabet:
-    """Return the Alphabet meant by a name, by a string of letters, or by an Alphabet.
+    """Return the Alphabet for a name, a string of letters, or an Alphabet.
 
     Parameters
     ----------
     alphabet : str or Alphabet
-        ``"dna"``, ``"rna"``, ``"protein"``, or the letters of your own in upper case, such as ``"HEC"``.
+        ``"dna"``, ``"rna"``, ``"protein"``, or your own letters in upper case, such as ``"HEC"``.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def as_alphabet(alphabet: str | Alphabet) -> Alphabet:
     if not good or len(set(letters)) != len(letters) or len(letters) < 2:
         raise ParameterError(
             f"unknown alphabet {letters!r}",
-            remedy="use dna, rna, protein, or the distinct letters of your own in upper case",
+            remedy="use dna, rna, protein, or distinct letters in upper case",
         )
     return Alphabet(letters, letters)
 
@@ -147,13 +147,13 @@ def to_bytes(text: str) -> bytes:
     Returns
     -------
     bytes
-        ASCII as it is, and DEL, which is in no alphabet, for anything else.
+        ASCII unchanged; DEL, which is in no alphabet, for anything else.
     """
     return (text if text.isascii() else NOT_ASCII.sub(NOT_A_LETTER, text)).encode("ascii")
 
 
 def count_letters(text: bytes) -> npt.NDArray[np.int64]:
-    """Count how often each byte occurs, lower case as upper case.
+    """Count how often each byte occurs, regardless of case.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def count_letters(text: bytes) -> npt.NDArray[np.int64]:
 
 
 def guess_alphabet(strings: Iterable[str]) -> Alphabet:
-    """Return the alphabet, dna, rna or protein, that sequences are most likely written in.
+    """Return the most likely alphabet of sequences: dna, rna or protein.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def guess_alphabet(strings: Iterable[str]) -> Alphabet:
     Raises
     ------
     SequenceError
-        As `guess_by_counts`.
+        As for `guess_by_counts`.
 
     Examples
     --------
@@ -202,9 +202,9 @@ def guess_alphabet(strings: Iterable[str]) -> Alphabet:
 
 
 def guess_by_counts(counts: npt.NDArray[np.int64], file: PathLike | None = None) -> Alphabet:
-    """Return the alphabet, dna, rna or protein, that letters with these counts are most likely from.
+    """Return the most likely alphabet, dna, rna or protein, for counts of letters.
 
-    DNA or RNA: no letters but bases and N, or nine tenths bases. Else protein, if nine tenths are amino acids.
+    DNA or RNA if all letters are bases or N, or nine tenths are bases; else protein, if nine tenths are amino acids.
     Letters outside the alphabet are left to the policy `unknown`.
 
     Parameters
@@ -212,7 +212,7 @@ def guess_by_counts(counts: npt.NDArray[np.int64], file: PathLike | None = None)
     counts : ndarray of int64, shape (256,)
         From `count_letters`.
     file : path-like, optional
-        Named in messages.
+        Used in messages.
 
     Returns
     -------
@@ -221,7 +221,7 @@ def guess_by_counts(counts: npt.NDArray[np.int64], file: PathLike | None = None)
     Raises
     ------
     SequenceError
-        If the letters fit none of them.
+        If the letters match none of them.
     """
     seen = {chr(byte) for byte in np.flatnonzero(counts)}
     total = max(int(counts.sum()), 1)
@@ -237,55 +237,58 @@ def guess_by_counts(counts: npt.NDArray[np.int64], file: PathLike | None = None)
         if share(alphabet.letters) >= GUESS_SHARE:
             return alphabet
     odd = "".join(sorted(letter for letter in seen if letter not in PROTEIN.letters and letter.isprintable()))
+    if odd == "U" and "T" in seen:
+        remedy = "convert one of them (U to T or T to U)"
+        raise SequenceError("contains both U and T", file=file, remedy=remedy)
     raise SequenceError(
-        f"letters {odd!r} fit none of the alphabets dna, rna and protein",
+        f"letters {odd!r} match none of the alphabets dna, rna and protein",
         file=file,
-        remedy="name the alphabet, or give its letters",
+        remedy="set the alphabet to one of these, or to your own letters (--alphabet)",
     )
 
 
 def letter_error(
     letter: str, position: int, alphabet: Alphabet, *, file: PathLike | None = None, record: str | None = None
 ) -> LetterError:
-    """Return a LetterError for a letter outside the alphabet, with what it probably is.
+    """Return a LetterError for a letter outside the alphabet, with a hint at its likely meaning.
 
     Parameters
     ----------
     letter : str
-        The letter as it was read.
+        The letter as read.
     position : int
         Its position in the record, from 1.
     alphabet : Alphabet
         The alphabet that lacks it.
     file : path-like, optional
-        The file it was read from.
+        The file with the letter.
     record : str, optional
-        The id of its record.
+        The id of the record.
 
     Returns
     -------
     LetterError
-        Its remedy says what the letter probably is.
+        Its remedy depends on the likely meaning of the letter.
     """
     upper = letter.upper()
     shown = f"{letter!r}" if letter.isascii() and letter != NOT_A_LETTER else "that is not ASCII"
     if letter == "*":
-        hint = "a stop codon? cut it off"
+        hint = "remove the stop codon"
     elif letter in GAPS:
-        hint = "a gap? give sequences that are not aligned"
+        hint = "remove the gaps (give unaligned sequences)"
     elif letter == "\\":
-        hint = "a byte that is not UTF-8? save the file as UTF-8"
+        hint = "save the file as UTF-8"
     elif alphabet == DNA and upper == "U":
-        hint = "RNA? give alphabet=rna"
+        hint = "use alphabet=rna for RNA"
     elif alphabet == RNA and upper == "T":
-        hint = "DNA? give alphabet=dna"
+        hint = "use alphabet=dna for DNA"
     elif upper in (AMBIGUOUS_RESIDUES if alphabet == PROTEIN else AMBIGUOUS_BASES):
-        hint = "it stands for several letters: correct it"
+        hint = "replace this ambiguity code"
     else:
-        hint = "correct it, or name the right alphabet"
+        hint = "correct it, choose another alphabet"
     return LetterError(
         f"letter {shown} at position {position} is not in the alphabet {alphabet.name}",
         file=file,
         record=record,
-        remedy=f"{hint}, or choose the policy unknown=mask or unknown=skip (--unknown mask or skip)",
+        remedy=f"{hint}, or add --unknown mask or skip",
     )

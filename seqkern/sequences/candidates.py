@@ -1,7 +1,7 @@
-"""Candidate sites in a stream of residues: where the letters of a site stand, and the windows around them.
+"""Candidate sites in a stream of residues: the occurrences of the letters of a site, and the windows around them.
 
-No more is held than a piece of the sequences and the residues of a window; short records are scored many at once. The
-decisions are those of a `seqkern.models.scan.Scanner`.
+Memory holds only a piece of the sequences and the residues of a window; short records are scored many at a time. The
+decision values come from a `seqkern.models.scan.Scanner`.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ FORWARD, REVERSE = 0, 1
 
 
 class Decides(Protocol):
-    """What decides about candidates; see `seqkern.models.scan.Scanner`.
+    """The scorer of candidates; see `seqkern.models.scan.Scanner`.
 
     Attributes
     ----------
     site : ndarray of uint8
-        Codes of the letters that stand at a candidate.
+        Codes of the letters of a candidate.
     window : Window
-        What is cut around it.
+        The window around it.
     masked, lower : {"skip", …}
-        What is done about windows with masked letters, and in lower case.
+        Treatment of windows with masked letters, and of lower case.
     bare : list of str
-        Records without any letters at which the site could stand.
+        Records with masked letters only.
     """
 
     @property
@@ -48,7 +48,7 @@ class Decides(Protocol):
 
     @property
     def counts(self) -> MutableMapping[str, int]:
-        """Candidates left out, by the reason."""
+        """Counts of candidates left out, by reason."""
 
     site: npt.NDArray[np.uint8]
     window: Window
@@ -59,12 +59,12 @@ class Decides(Protocol):
     def values(
         self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], names: npt.NDArray[np.object_]
     ) -> npt.NDArray[np.float64]:
-        """Return the decisions about windows without masked letters.
+        """Return the decision values of windows without masked letters.
 
         Parameters
         ----------
         codes : ndarray of uint8
-            The letters of one or several records.
+            The residues of one or several records.
         starts : ndarray of int64, shape (n,)
             Where the windows begin.
         names : ndarray of str, shape (n,)
@@ -78,12 +78,12 @@ class Decides(Protocol):
     def by_model(
         self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], names: npt.NDArray[np.object_]
     ) -> npt.NDArray[np.float64]:
-        """Return the decisions about any windows.
+        """Return the decision values of any windows.
 
         Parameters
         ----------
         codes : ndarray of uint8
-            The letters of one or several records.
+            The residues of one or several records.
         starts : ndarray of int64, shape (n,)
             Where the windows begin.
         names : ndarray of str, shape (n,)
@@ -97,24 +97,24 @@ class Decides(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Candidates on one record, by place; of two at one place that on strand + first.
+    """Candidates on one record, sorted by place; strand + first at the same place.
 
     Attributes
     ----------
     record : str
         The id of the record.
     starts : ndarray of int64, shape (n,)
-        Where the letters of each candidate begin in the record as it is written, from 0.
+        Where each candidate begins in the record as written, from 0.
     reverse : ndarray of bool, shape (n,)
         True on strand −.
     decisions : ndarray of float64, shape (n,) or (n, classes)
         The decision values of the scanner's model.
     width : int
-        The number of letters of a candidate.
+        The length of a candidate.
 
     Examples
     --------
-    A site ``AG`` at bases 4 and 5 of a record: on strand − its own first letter is the second of the two.
+    A site ``AG`` at bases 4 and 5 of a record: on strand − its first base is the second of the two.
 
     >>> import numpy as np
     >>> from seqkern.sequences.candidates import Candidates
@@ -134,7 +134,7 @@ class Candidates:
 
     @property
     def positions(self) -> npt.NDArray[np.int64]:
-        """int64 (n,): the position, from 1, of each candidate's own first letter."""
+        """int64 (n,): the position, from 1, of each candidate's first letter on its strand."""
         return self.starts + np.where(self.reverse, self.width, 1)
 
     def take(self, rows: Rows) -> Candidates:
@@ -153,12 +153,12 @@ class Candidates:
 
 
 class ScanBuffer:
-    """Residues not yet scored, of one record or several, and those before them that belong to their windows.
+    """Residues not yet scored, of one or several records, and those before them that belong to their windows.
 
     Parameters
     ----------
     scanner : Scanner
-        What decides about candidates; its `counts` and `bare` are added to.
+        The scorer; its `counts` and `bare` are updated.
     """
 
     def __init__(self, scanner: Decides) -> None:
@@ -166,10 +166,10 @@ class ScanBuffer:
         self._clear()
 
     def _clear(self) -> None:
-        """Start again with an empty buffer."""
+        """Restart with an empty buffer."""
         self.codes: list[npt.NDArray[np.uint8]] = []  # one array for each piece
         self.lower: list[npt.NDArray[np.bool_]] = []
-        self.names: list[str] = []  # the records, and where each begins in the buffer
+        self.names: list[str] = []  # the records in the buffer
         self.starts: list[int] = []
         self.size = self.fresh = 0
         self.ended = True  # whether the last record has been read to its end
@@ -183,7 +183,7 @@ class ScanBuffer:
         Parameters
         ----------
         piece : Piece
-            As `seqkern.sequences.streaming.iter_pieces` yields them, in order.
+            From `seqkern.sequences.streaming.iter_pieces`, in order.
         """
         if self.ended:
             self.names.append(piece.record)
@@ -195,19 +195,19 @@ class ScanBuffer:
         self.ended = piece.last
 
     def decide(self) -> Iterator[Candidates]:
-        """Score what can be scored now, and drop what is no longer needed.
+        """Score what can be scored, and drop what is no longer needed.
 
         Yields
         ------
         Candidates
-            Of one record after the other; never none.
+            Record by record; never empty.
         """
         if not self.names:
             return
         window, width = self.scanner.window, len(self.scanner.site)
         codes, lower = np.concatenate(self.codes), np.concatenate(self.lower)
         starts = np.array(self.starts, dtype=np.int64)
-        begins = starts.copy()  # where the records begin, also of residues that have left the buffer
+        begins = starts.copy()  # record starts, possibly before the buffer
         begins[0] -= self.before
         stops = np.append(starts[1:], self.size)
         last = self.size if self.ended else max(starts[-1], self.size - max(window.right, window.left + width - 1))
@@ -235,17 +235,17 @@ class Segment:
     Attributes
     ----------
     scanner : Scanner
-        What decides about candidates.
+        The scorer.
     codes : ndarray of uint8, shape (residues,)
         Record i is ``codes[starts[i]:stops[i]]``.
     lower : ndarray of bool, shape (residues,)
-        Where the letters are in lower case.
+        True for lower-case letters.
     names : ndarray of object, shape (records,)
         The ids of the records.
     starts, stops : ndarray of int64, shape (records,)
         Where each record starts and stops in `codes`.
     begins : ndarray of int64, shape (records,)
-        Where each record began; less than its start where residues have left the buffer.
+        Where each record began; less than its start if residues have left the buffer.
     """
 
     scanner: Decides
@@ -263,7 +263,7 @@ class Segment:
         return np.concatenate(([0], np.cumsum(masked, dtype=np.int32))) if masked.any() else None
 
     def bare(self) -> npt.NDArray[np.bool_]:
-        """Return bool (records,): which records have masked residues only."""
+        """Return bool (records,): which records consist of masked residues only."""
         if self.masked is None:
             return self.starts == self.stops
         return self.masked[self.stops] - self.masked[self.starts] == self.stops - self.starts
@@ -274,12 +274,12 @@ class Segment:
         Parameters
         ----------
         first, stop : int
-            The range, as places in `codes`: from `first` to before `stop`.
+            The range in `codes`: from `first` up to, but not including, `stop`.
 
         Yields
         ------
         Candidates
-            Of one record after the other; never none.
+            Record by record; never empty.
         """
         scanner = self.scanner
         width, length = len(scanner.site), scanner.window.length
@@ -312,7 +312,7 @@ class Segment:
     def _allowed(
         self, here: npt.NDArray[np.int64], begin: npt.NDArray[np.int64]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the places among `here` whose windows, from `begin` on, lie in one record, and those records."""
+        """Return the places among `here` whose windows, starting at `begin`, lie in one record, and those records."""
         scanner, width = self.scanner, len(self.scanner.site)
         record = np.searchsorted(self.starts, here, side="right") - 1
         whole = here + width <= self.stops[record]  # a site does not span two records
@@ -334,7 +334,7 @@ class Segment:
         names: npt.NDArray[np.object_],
         strand: int,
     ) -> npt.NDArray[np.float64]:
-        """Return the decisions about the windows that begin at `begin`; `hidden` are those with masked residues."""
+        """Return the decision values of the windows at `begin`; `hidden` are those with masked residues."""
         scanner, codes = self.scanner, self.codes
         if strand == REVERSE:
             alphabet = scanner.alphabet
@@ -354,7 +354,7 @@ class Segment:
 def occurrences(
     codes: npt.NDArray[np.uint8], site: npt.NDArray[np.uint8], first: int, stop: int
 ) -> npt.NDArray[np.int64]:
-    """Return the places at which a site's codes stand.
+    """Return the places where a site's codes occur.
 
     Parameters
     ----------
@@ -391,9 +391,9 @@ def reverse_complement_codes(codes: npt.NDArray[np.uint8], alphabet: Alphabet) -
     Parameters
     ----------
     codes : ndarray of uint8, shape (bases,)
-        Masked ones stay masked.
+        Masked codes stay masked.
     alphabet : Alphabet
-        One that has a complement.
+        With complements.
 
     Returns
     -------

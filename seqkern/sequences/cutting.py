@@ -1,4 +1,4 @@
-"""Cut windows of one length around sites from longer records; the convention is that of `seqkern.sequences.windows`."""
+"""Cut windows of one length around sites; for the convention see `seqkern.sequences.windows`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from seqkern.sequences.windows import Window
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """Windows that were cut.
+    """Windows cut from records.
 
     Attributes
     ----------
     windows : SequenceSet, n windows
-        Of one length.
+        All of one length.
     kept : ndarray of int64, shape (n,)
         The site of each window.
     records : ndarray of int64, shape (n,)
@@ -52,33 +52,33 @@ def cut_windows(
     Parameters
     ----------
     X : SequenceSet
-        The records; letters outside the alphabet masked.
+        The records; letters outside the alphabet are masked.
     sites : Sites
-        Places on these records.
+        Sites on these records.
     window : Window
-        Which residues around each site.
+        The window around each site.
     other_sites : {"error", "skip"}
-        Sites that do not have the window's site letters.
+        Sites without the window's site letters.
     past_end : {"error", "skip"}
-        Windows that run past an end of their record.
+        Windows that extend past the end of their record.
     unknown : {"error", "skip", "mask"}
         Windows with masked letters.
     ids : {"header", "number", "suffix"}
-        What to do about a site that is given twice, as `seqkern.sequences.record_ids.unique_ids`.
+        Treatment of duplicate sites, as in `seqkern.sequences.record_ids.unique_ids`.
     names : sequence of str, optional
         The ids of the windows, one for each site; by default ``record:position:strand``.
 
     Returns
     -------
     Cut
-        Its windows are a view of `X` where all lie on strand +, else a compact copy without tracks. Their counts say
-        what was left out.
+        Its windows are a view of `X` if all lie on strand +, else a compact copy without tracks. Their counts
+        include what was left out.
 
     Raises
     ------
     SequenceError
-        For a site on an unknown record or outside its record, for what a policy does not allow, and if no window is
-        left.
+        For a site on an unknown record or outside its record, a site that a policy does not allow, or if no window
+        is left.
     ParameterError
         If there is a site on strand − and the alphabet has no complement.
 
@@ -112,8 +112,8 @@ def cut_windows(
         raise _error(
             sites,
             i,
-            f"the window {window} around position {sites.positions[i]} ({sites.strands[i]}) runs past the {edge}",
-            "leave the site out, take a smaller window, or choose past_end=skip (--past-end skip)",
+            f"the window {window} around position {sites.positions[i]} ({sites.strands[i]}) extends past the {edge}",
+            "remove the site, choose a smaller window, or add --past-end skip",
         )
     kept = np.flatnonzero(~outside)
     counts["windows past an end left out"] = len(sites) - len(kept)
@@ -127,8 +127,8 @@ def cut_windows(
             sites,
             int(kept[j]),
             f"position {sites.positions[kept[j]]} ({sites.strands[kept[j]]}) holds {letters!r}, not {window.site!r}",
-            "check that positions count from 1 and name the site's first letter along its strand, or choose "
-            "other_sites=skip (--other-sites skip)",
+            "check that positions count from 1 and are those of the site's first letter on its strand, or "
+            "add --other-sites skip",
         )
     counts["other sites left out"] = int(np.count_nonzero(other))
     kept = kept[~other]
@@ -144,9 +144,9 @@ def cut_windows(
         raise _error(
             sites,
             int(kept[j]),
-            f"the window {window} around position {sites.positions[kept[j]]} ({sites.strands[kept[j]]}) holds letters "
-            f"outside the alphabet {X.alphabet.name}",
-            "leave the site out, or choose the policy unknown=mask or unknown=skip (--unknown mask or skip)",
+            f"the window {window} around position {sites.positions[kept[j]]} ({sites.strands[kept[j]]}) contains "
+            f"letters outside the alphabet {X.alphabet.name}",
+            "remove the site, or add --unknown mask or skip",
         )
     if unknown == "skip":
         counts["windows with unknown letters left out"] = int(np.count_nonzero(masked))
@@ -168,14 +168,14 @@ def cut_windows(
 
 
 def _check_single(names: Sequence[str], sites: Sites) -> None:
-    """Raise SequenceError for a site that is there twice."""
+    """Raise SequenceError for a duplicate site."""
     seen = set()
     for name in names:
         if name in seen:
             raise SequenceError(
-                f"the site {name} is there twice",
+                f"duplicate site {name}",
                 file=sites.file,
-                remedy="leave one out, or choose the policy ids=suffix (--ids suffix) to keep both",
+                remedy="remove one of them, or add --ids suffix to keep both",
             )
         seen.add(name)
 
@@ -183,18 +183,18 @@ def _check_single(names: Sequence[str], sites: Sites) -> None:
 def letters_at_sites(
     windows: SequenceSet, window: Window, reverse: npt.NDArray[np.bool_], n: int = 2
 ) -> dict[str, tuple[str, float]]:
-    """Return the commonest letters from offset 0 on, and their share, for each strand that has sites.
+    """Return the most frequent letters from offset 0 on, and their share, for each strand with sites.
 
     Parameters
     ----------
     windows : SequenceSet
-        Of a Cut.
+        Windows of a Cut.
     window : Window
-        What they were cut by.
+        The window they were cut by.
     reverse : ndarray of bool, shape (len(windows),)
-        True where the site lies on strand −.
+        True for sites on strand −.
     n : int
-        How many letters.
+        Number of letters.
 
     Returns
     -------
@@ -234,7 +234,7 @@ def _names(sites: Sites) -> list[str]:
 
 
 def _places(X: SequenceSet, sites: Sites) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return each site's record and its place from 0 there, int64 (m,) each; SequenceError if there is none."""
+    """Return each site's record and its 0-based place there, int64 (m,) each; SequenceError for an unknown record."""
     rows = {name: i for i, name in enumerate(X.ids)}
     records = np.zeros(len(sites), dtype=np.int64)
     for i, name in enumerate(sites.records):
@@ -243,7 +243,7 @@ def _places(X: SequenceSet, sites: Sites) -> tuple[npt.NDArray[np.int64], npt.ND
                 sites,
                 i,
                 "there is no such record among the sequences",
-                f"their ids are {', '.join(X.ids[:5])}{', …' if len(X) > 5 else ''}",
+                f"use the ids of the records:  {', '.join(X.ids[:5])}{', …' if len(X) > 5 else ''}",
             )
         records[i] = rows[name]
     places = sites.positions - 1
@@ -253,8 +253,8 @@ def _places(X: SequenceSet, sites: Sites) -> tuple[npt.NDArray[np.int64], npt.ND
         raise _error(
             sites,
             i,
-            f"position {sites.positions[i]} lies outside its {X.lengths[records[i]]} letters",
-            "positions count from 1 along the record",
+            f"position {sites.positions[i]} is outside the record of length {X.lengths[records[i]]}",
+            "count positions from 1 along the record",
         )
     return records, places
 

@@ -1,7 +1,7 @@
-"""FASTA files become sequence sets, whole or in chunks; what is wrong or unusual follows a named policy.
+"""Read FASTA as sequence sets, whole or in chunks; named policies decide about unusual records.
 
 The policies: `unknown` (letters outside the alphabet), `empty` (records without a sequence) and `ids`
-(repeated or missing ids). What a policy touched is counted in `SequenceSet.counts`.
+(repeated or missing ids). Their effects are counted in `SequenceSet.counts`.
 """
 
 import itertools
@@ -30,13 +30,13 @@ from seqkern.sequences.record_ids import unique_ids
 from seqkern.sequences.sequence_set import SequenceSet
 
 CHUNK = 1 << 22
-RECORD_COST = 64  # letters that a record counts for besides its own, so that chunks of short ones are bounded too
+RECORD_COST = 64  # added to each record's length, so that chunks of short records are bounded too
 
 Sources = Source | list[Source] | tuple[Source, ...]
 
 
 class Policies(NamedTuple):
-    """What to do about unusual records; the values are those of `read_fasta`."""
+    """Policies for unusual records, with the values of `read_fasta`."""
 
     unknown: str
     ids: str
@@ -45,17 +45,17 @@ class Policies(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """What `read_records` found.
+    """The result of `read_records`.
 
     Attributes
     ----------
     sequences : SequenceSet, n records
     headers : list of str, length n
-        The whole header line of each record, without ``>``.
+        The header line of each record, without ``>``.
     sources : ndarray of int64, shape (n,)
         The file of each record, counted from 0.
     left_out : list of str
-        The ids of the records that a policy left out.
+        The ids of the records left out by a policy.
     """
 
     sequences: SequenceSet
@@ -78,29 +78,29 @@ def read_fasta(
     ----------
     source : path-like, ``"-"``, file object, or list of these
         Plain text or compressed with gzip, bzip2 or xz; ``"-"`` is standard input. The files of a list are
-        read one after the other.
+        read one after another.
     alphabet : str or Alphabet, optional
-        ``"dna"``, ``"rna"``, ``"protein"`` or letters; by default guessed from the letters.
-        Lower case is folded.
+        ``"dna"``, ``"rna"``, ``"protein"`` or letters; guessed from the letters by default.
+        Lower case is treated as upper case.
     unknown : {"error", "skip", "mask"}
-        Letters outside the alphabet: an error, the record is left out, or the letter is masked.
+        Letters outside the alphabet: raise an error, leave out the record, or mask the letter.
     ids : {"header", "number", "suffix"}
-        The first word of the header, where a repeated or missing one is an error; the number of the record;
-        or the first word, with ``.2``, ``.3``, … on repeats.
+        The first word of the header, where a repeated or missing one is an error; the record number;
+        or the first word, with ``.2``, ``.3``, … added to repeats.
     empty : {"error", "skip"}
-        Records without a sequence: an error, or left out.
+        Records without a sequence: raise an error, or leave them out.
 
     Returns
     -------
     SequenceSet
-        With what the policies touched in `counts`.
+        With the effects of the policies in `counts`.
 
     Raises
     ------
     FileError
-        If a file is missing, truncated, damaged or not text.
+        If a file is missing, truncated, corrupted or not text.
     SequenceError
-        If a file is empty or not FASTA, or holds a record that the policies do not allow.
+        If a file is empty or not FASTA, or contains a record that the policies do not allow.
 
     Examples
     --------
@@ -123,12 +123,12 @@ def read_records(
     ids: str = "header",
     empty: str = "error",
 ) -> Reading:
-    r"""Read FASTA as `read_fasta` does, and keep the header lines.
+    r"""Read FASTA like `read_fasta`, and keep the header lines.
 
     Parameters
     ----------
     source, alphabet, unknown, ids, empty
-        As in `read_fasta`.
+        As for `read_fasta`.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def read_records(
     Raises
     ------
     FileError, SequenceError
-        As `read_fasta`.
+        As for `read_fasta`.
 
     Examples
     --------
@@ -163,20 +163,20 @@ def iter_fasta(
     Parameters
     ----------
     source, alphabet, unknown, ids, empty
-        As in `read_fasta`, but the alphabet must be given, and repeated ids are not looked for (`ids` is
+        As for `read_fasta`, but the alphabet is required, and repeated ids are not detected (`ids` is
         ``"header"`` or ``"number"``).
     chunk : int
-        About how many letters a set has; a longer record makes a longer set.
+        Approximate number of residues in a set; a longer record makes a longer set.
 
     Yields
     ------
     SequenceSet
-        Each with its own `counts`; it has no record where all were left out.
+        Each with its own `counts`; without records if all were left out.
 
     Raises
     ------
     FileError, SequenceError
-        As `read_fasta`.
+        As for `read_fasta`.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def iter_fasta(
 def _policies(
     unknown: str, ids: str, empty: str, id_choices: tuple[str, ...] = ("header", "number", "suffix")
 ) -> Policies:
-    """Return the policies, or raise ParameterError for one that does not exist."""
+    """Return the policies; raise ParameterError for an unknown one."""
     check_choice("unknown", unknown, ("error", "skip", "mask"))
     check_choice("ids", ids, id_choices)
     check_choice("empty", empty, ("error", "skip"))
@@ -210,7 +210,7 @@ def _policies(
 
 @dataclass
 class _Raw:
-    """Some records as text: first words and whole lines of their headers, lengths, letters, where from."""
+    """Some records as text: first words and header lines, lengths, letters, source."""
 
     name: str
     file: int
@@ -238,7 +238,7 @@ def _raw_chunks(source: Sources, ids: str, chunk: int) -> Iterator[_Raw]:
                     raise SequenceError(
                         f"header {number - before_file + raw.first_words.index('') + 1} has no id",
                         file=name,
-                        remedy="write '>id', or choose the policy ids=number",
+                        remedy="write '>id', or add --ids number",
                     )
                 yield raw
                 number += len(headers)
@@ -251,14 +251,14 @@ def _files(source: Sources) -> Sequence[Source]:
 
 def _parse(lines: Iterator[str], name: str) -> Iterator[tuple[str, str]]:
     """Return an iterator over the (header, letters) of each record."""
-    from Bio.SeqIO.FastaIO import SimpleFastaParser  # loaded only where a file is read: costs start-up
+    from Bio.SeqIO.FastaIO import SimpleFastaParser  # imported here for fast start-up
 
     first = next(lines)
     if not first.startswith(">"):
         raise SequenceError(
             f"is not FASTA: its first line is {first.strip()[:40]!r}",
             file=name,
-            remedy="a record starts with a line '>id', its sequence follows",
+            remedy="start each record with a line '>id', followed by its sequence",
         )
     return SimpleFastaParser(itertools.chain([first], lines))
 
@@ -299,7 +299,7 @@ def _encode(
                 "has no sequence",
                 file=raw.name,
                 record=raw.record(int(np.argmin(keep)), policies.ids),
-                remedy="correct it, or choose the policy empty=skip",
+                remedy="remove the record, or add --empty skip",
             )
         counts["records without sequence left out"] = int(np.count_nonzero(~keep))
     masked = np.flatnonzero(codes == MASK)
@@ -324,7 +324,7 @@ def _encode(
 
 
 def _guess(raws: list[_Raw], ids: str) -> Alphabet:
-    """Return the alphabet of all the letters; an error names the first record that no alphabet fits."""
+    """Return the alphabet of all the letters; an error names the first record that matches no alphabet."""
     try:
         return guess_by_counts(sum((count_letters(raw.text) for raw in raws), np.zeros(256, dtype=np.int64)))
     except SequenceError as error:
@@ -333,6 +333,9 @@ def _guess(raws: list[_Raw], ids: str) -> Alphabet:
             if len(odd):
                 record = int(np.searchsorted(np.cumsum(raw.lengths), odd[0], side="right"))
                 error.file, error.record = raw.name, raw.record(record, ids)
+                other = next((one.name for one in raws if one.name != raw.name and b"T" in one.text.upper()), None)
+                if "both U and T" in error.problem and other is not None:
+                    error.problem = f"contains U but {other} contains T"
                 break
         raise
 
@@ -362,7 +365,9 @@ def _read(source: Sources, alphabet: str | Alphabet | None, policies: Policies, 
             counts[key] = counts.get(key, 0) + count
     where = ", ".join(map(source_name, _files(source)))
     if not first_words:
-        raise SequenceError("every record was left out", file=where, remedy="correct the file or choose other policies")
+        raise SequenceError(
+            "every record was left out", file=where, remedy="correct the file, or change --unknown or --empty"
+        )
     ids, repeats = unique_ids(first_words, policies.ids, file=where)
     if policies.ids == "number":
         ids = [str(number + 1) for number in np.concatenate(numbers)]

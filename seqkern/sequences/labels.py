@@ -1,4 +1,4 @@
-"""Labels: what a solver learns for each sample (a record), with groups, folds and places on a genome."""
+"""Labels: the target of each sample (a record), with groups, folds and places on a genome."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ ONE_CLASS = ("out", "in")
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """The labels of n samples and what else is known of them.
+    """The labels of n samples and other data on them.
 
     Attributes
     ----------
     ids : list of str, length n
         The ids of the samples.
     y : ndarray, shape (n,)
-        int64 codes into `classes`, `UNLABELLED` (-1) where a task does not use the sample; or float64 for
-        real labels, NaN where unused.
+        int64 codes into `classes`, `UNLABELLED` (-1) for samples outside the task; or float64 for
+        real labels, NaN for samples outside the task.
     kind : {"binary", "multiclass", "real", "none"}
-        ``"none"``: members of one class that have no labels, for a solver that learns where that class ends.
+        ``"none"``: unlabelled members of one class, for one-class and unsupervised solvers.
     classes : tuple of str
         Names of the classes; (negative, positive) if binary, `ONE_CLASS` if none, empty if real.
     groups : ndarray of str or int64, shape (n,), optional
@@ -43,7 +43,7 @@ class Labels:
     chromosome, strand : ndarray of str, shape (n,), optional
         The chromosome of each sample, and its strand there.
     position : ndarray of int64, shape (n,), optional
-        Where each sample lies on its chromosome.
+        Position of each sample on its chromosome.
 
     Raises
     ------
@@ -85,8 +85,8 @@ class Labels:
             object.__setattr__(self, name, array)
             if len(array) != len(self.ids):
                 raise LabelError(
-                    f"{len(array)} values of {name!r} for {len(self.ids)} units",
-                    remedy="give one for each unit",
+                    f"{len(array)} values of {name!r} for {len(self.ids)} samples",
+                    remedy="give one for each sample",
                 )
 
     def __len__(self) -> int:
@@ -110,7 +110,7 @@ class Labels:
         return Labels([self.ids[i] for i in chosen], kind=self.kind, classes=self.classes, **taken)
 
     def digest(self) -> str:
-        """Return a hexadecimal digest of labels, kind, classes and groups: of what learning depends on."""
+        """Return a hexadecimal digest of labels, kind, classes and groups, which determine learning."""
         groups = None if self.groups is None else self.groups.tolist()
         digest = hashlib.blake2b(canonical_json([self.kind, self.classes, groups]).encode(), digest_size=16)
         digest.update(self.y.tobytes())
@@ -126,7 +126,7 @@ class Labels:
         Returns
         -------
         ndarray of float64, shape (n,)
-            -1, +1, and NaN where a sample is not used.
+            -1, +1, and NaN for unused samples.
 
         Raises
         ------
@@ -138,7 +138,7 @@ class Labels:
         return np.where(self.y == UNLABELLED, np.nan, 2.0 * self.y - 1.0)
 
     def targets(self) -> npt.NDArray[np.int64] | npt.NDArray[np.float64] | None:
-        """Return the labels as solvers take them: signs, codes of several classes, numbers, or None without labels."""
+        """Return the labels for solvers: signs, class codes, numbers, or None without labels."""
         if self.kind == "none":
             return None
         return self.signs() if self.kind == "binary" else self.y
@@ -148,7 +148,7 @@ class Labels:
         return {name: int(np.count_nonzero(self.y == code)) for code, name in enumerate(self.classes)}
 
     def names(self) -> list[str]:
-        """Return the label of each sample as text: class name or number, empty where a sample is not used."""
+        """Return the label of each sample as text: class name or number, empty for unused samples."""
         if self.kind == "real":
             return ["" if np.isnan(value) else f"{value:.10g}" for value in self.y]
         return ["" if code == UNLABELLED else self.classes[code] for code in self.y]
@@ -174,16 +174,16 @@ def make_labels(
     ids : list of str, length n
         The ids of the samples.
     values : sequence of str, length n
-        Class names, or numbers if `kind` is ``"real"``; an empty text leaves the sample out of the task.
+        Class names, or numbers if `kind` is ``"real"``; empty text excludes the sample from the task.
     kind : {"binary", "multiclass", "real", "none"}, optional
-        By default binary for two classes, multi-class for more. ``"none"``: the values are not looked at.
+        Default: binary for two classes, multi-class for more. ``"none"``: `values` is ignored.
     positive : str, optional
-        The positive class. With more than two classes it is set against all the others. By default, of two
-        classes, the one called ``1``, ``+1``, ``+``, ``positive``, ``true`` or ``yes``, else the last.
+        The positive class. With more than two classes all others form the negative class. Default, of two
+        classes: the one called ``1``, ``+1``, ``+``, ``positive``, ``true`` or ``yes``, else the last.
     classes : sequence of str, optional
         The classes in order; by default sorted, numbers by value.
     file : path-like, optional
-        Named in messages.
+        Used in messages.
     **columns : array_like, shape (n,)
         `groups`, `folds`, `chromosome`, `strand`, `position` of `Labels`.
 
@@ -194,7 +194,7 @@ def make_labels(
     Raises
     ------
     LabelError
-        If there is one class only, a real label is not a number, or a name is not one of the classes.
+        If there is only one class, a real label is not a number, or a label is not one of the classes.
 
     Examples
     --------
@@ -211,20 +211,20 @@ def make_labels(
         return Labels(ids, np.ones(len(ids)), "none", ONE_CLASS, **columns)
     found = set(texts) - {""}
     names = sorted(found, key=_natural) if classes is None else [str(name) for name in classes]
-    _check_known(ids, texts, found - set(names), "is none of the classes", names, file)
+    _check_known(ids, texts, found - set(names), "is not one of the classes", names, file)
     if len(found) < 2:
         raise LabelError(
-            f"one class only: {', '.join(found) or 'no label at all'}",
+            f"only one class: {', '.join(found) or 'no labels'}",
             file=file,
-            remedy="labels need at least two classes; check the label's column or field",
+            remedy="give at least two classes; check the column or field of the labels",
         )
     if positive is not None:
         return Labels(ids, *_against_rest(texts, str(positive), names, file), **columns)
     if kind == "binary" and len(names) != 2:
         raise LabelError(
-            f"{len(names)} classes, a binary task has two",
+            f"{len(names)} classes, but a binary task has two",
             file=file,
-            remedy="name the positive class: positive=…",
+            remedy="choose the positive class with positive (--positive)",
         )
     kind = kind or ("binary" if len(names) == 2 else "multiclass")
     if kind == "binary" and names[0].lower() in POSITIVE_NAMES and names[1].lower() not in POSITIVE_NAMES:
@@ -234,7 +234,7 @@ def make_labels(
 
 
 def _natural(name: str) -> tuple[int, float, str]:
-    """Return a sorting key: numbers by value, before words."""
+    """Return a sorting key: numbers by value, before text."""
     try:
         return (0, float(name), name)
     except ValueError:
@@ -256,19 +256,19 @@ def _check_known(
                 f"label {value!r} {problem}",
                 file=file,
                 record=name,
-                remedy=f"classes are: {', '.join(classes)}",
+                remedy=f"the classes are: {', '.join(classes)}",
             )
 
 
 def _against_rest(
     values: list[str], positive: str, classes: list[str], file: PathLike | None
 ) -> tuple[npt.NDArray[np.int64], str, tuple[str, str]]:
-    """Return (y, kind, classes) of one class against all the others."""
+    """Return (y, kind, classes) of one class against the rest."""
     if positive not in classes:
         raise LabelError(
-            f"no unit of the positive class {positive!r}",
+            f"no sample of the positive class {positive!r}",
             file=file,
-            remedy=f"classes are: {', '.join(classes)}",
+            remedy=f"the classes are: {', '.join(classes)}",
         )
     rest = [name for name in classes if name != positive]
     y = np.array([UNLABELLED if value == "" else int(value == positive) for value in values], dtype=np.int64)
@@ -290,10 +290,10 @@ def _real(ids: Ids, values: list[str], file: PathLike | None) -> npt.NDArray[np.
                 f"label {value!r} is not a finite number",
                 file=file,
                 record=ids[i],
-                remedy="real labels are numbers; leave out kind=real for classes",
+                remedy="give numbers, or remove kind=real for classes",
             )
     if np.isnan(y).all():
-        raise LabelError("no label at all", file=file, remedy="check the label's column or field")
+        raise LabelError("no labels", file=file, remedy="check the column or field of the labels")
     return y
 
 
@@ -303,7 +303,7 @@ def natural_key(text: object) -> list[int | str]:
     Parameters
     ----------
     text : str
-        What is to be sorted; anything else is sorted by its text.
+        Value to sort; other types are sorted by their text.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Ids of records: what becomes of repeated ones."""
+"""Ids of records: treatment of repeated ids."""
 
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import SequenceError
@@ -11,18 +11,18 @@ def unique_ids(ids: list[str], policy: str, file: PathLike | None = None) -> tup
     Parameters
     ----------
     ids : list of str, length n
-        The ids as they were read.
+        The ids as read.
     policy : {"header", "number", "suffix"}
-        Repeated ids are an error; all records are numbered 1, 2, …; or repeats are given ``.2``, ``.3``, ….
+        Repeated ids are an error; all records are numbered 1, 2, …; or repeats get ``.2``, ``.3``, ….
     file : path-like, optional
-        Named in messages.
+        Used in messages.
 
     Returns
     -------
     ids : list of str, length n
         All different.
     repeats : int
-        The number of records whose id had occurred before.
+        The number of records with an id that occurred before.
 
     Raises
     ------
@@ -47,10 +47,10 @@ def unique_ids(ids: list[str], policy: str, file: PathLike | None = None) -> tup
     for name in ids:
         if name in seen and policy == "header":
             raise SequenceError(
-                "id occurs twice",
+                "duplicate id (the first word of the header)",
                 file=file,
                 record=name,
-                remedy="rename one, or choose the policy ids=number or ids=suffix",
+                remedy="rename the records, or add --ids number or --ids suffix",
             )
         unique = name
         while unique in seen or (unique in taken and unique != name):

@@ -1,7 +1,7 @@
-"""Sequences as codes: text is encoded once, and everything after it sees `SequenceSet`.
+"""Sequences as codes: text is encoded once, and everything else uses `SequenceSet`.
 
 A set is a flat buffer of uint8 codes and, for each record, where it starts and stops in that buffer. Records,
-parts of records and windows are therefore index views that copy nothing. *Tracks* are further arrays over the
+parts of records and windows are therefore views, without copies. *Tracks* are further arrays over the
 same positions: letters (an annotation, residue states) or float32 columns (a profile).
 """
 
@@ -25,7 +25,7 @@ PIECE = 1 << 22
 
 
 def _frozen(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
-    """Return a read-only contiguous view (a copy only where the dtype or layout asks for one)."""
+    """Return a read-only contiguous view (a copy only if required by dtype or layout)."""
     view = np.ascontiguousarray(array, dtype=dtype).view()
     view.flags.writeable = False
     return view
@@ -34,7 +34,7 @@ def _frozen(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> npt.NDA
 class SequenceSet(Sliceable):
     """An immutable set of encoded sequences.
 
-    It is sliced as an array is: ``X[rows]`` is `take`, ``X[i]`` the residues of one record, as text.
+    It supports indexing: ``X[rows]`` is `take`, ``X[i]`` the residues of one record, as text.
 
     Parameters
     ----------
@@ -45,11 +45,11 @@ class SequenceSet(Sliceable):
     ids : sequence of str, length n
         The id of each record.
     alphabet : Alphabet or str
-        What the codes stand for, as `seqkern.sequences.alphabets.as_alphabet` takes it.
+        The meaning of the codes, as for `seqkern.sequences.alphabets.as_alphabet`.
     tracks : dict of str to ndarray, optional
         Arrays over the positions of `codes`: uint8 (total,) or float32 (total, columns).
     counts : dict of str to int, optional
-        What the policies of reading touched, such as ``{"masked letters": 3}``.
+        Effects of the reading policies, such as ``{"masked letters": 3}``.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class SequenceSet(Sliceable):
     Raises
     ------
     SequenceError
-        If a track has another length than `codes`.
+        If the length of a track differs from that of `codes`.
 
     Examples
     --------
@@ -98,8 +98,8 @@ class SequenceSet(Sliceable):
         for name, track in self.tracks.items():
             if len(track) != len(codes):
                 raise SequenceError(
-                    f"track {name!r} has {len(track)} positions, the sequences {len(codes)}",
-                    remedy="give one value for each letter",
+                    f"track {name!r} has {len(track)} positions, but the sequences have {len(codes)}",
+                    remedy="give one value for each residue",
                 )
 
     @classmethod
@@ -112,7 +112,7 @@ class SequenceSet(Sliceable):
         tracks: Arrays | None = None,
         counts: dict[str, int] | None = None,
     ) -> SequenceSet:
-        """Return the set whose records follow one another in the codes.
+        """Return a set whose records are consecutive in the codes.
 
         Parameters
         ----------
@@ -143,11 +143,11 @@ class SequenceSet(Sliceable):
         strings : iterable of str
             One for each record.
         alphabet : str or Alphabet, optional
-            By default guessed from the letters (`seqkern.sequences.alphabets.guess_alphabet`).
+            Guessed from the letters by default (`seqkern.sequences.alphabets.guess_alphabet`).
         ids : iterable of str, optional
             By default ``"1"``, ``"2"``, ….
         unknown : {"error", "mask"}
-            What to do about letters outside the alphabet.
+            Treatment of letters outside the alphabet.
 
         Returns
         -------
@@ -233,9 +233,9 @@ class SequenceSet(Sliceable):
         ids : sequence of str, length n, optional
             The new ids; by default those of this set.
         tracks : dict of str to ndarray, optional
-            Arrays over the positions of `codes`; they take the place of all tracks.
+            Arrays over the positions of `codes`, which replace all tracks.
         counts : dict of str to int, optional
-            They take the place of all counts.
+            These replace all counts.
 
         Returns
         -------
@@ -267,7 +267,7 @@ class SequenceSet(Sliceable):
         Parameters
         ----------
         a, b : int or None
-            Where the part starts and stops, as in ``s[a:b]``: None and negative numbers too.
+            Start and stop of the part, as in ``s[a:b]``, including None and negative numbers.
 
         Returns
         -------
@@ -299,24 +299,24 @@ class SequenceSet(Sliceable):
         Raises
         ------
         SequenceError
-            If a window runs past an end of its record.
+            If a window extends past an end of its record.
         """
         rows, places = np.asarray(record, dtype=np.int64), np.asarray(centre, dtype=np.int64)
         outside = np.flatnonzero((places < left) | (places + right >= self.lengths[rows]))
         if len(outside):
             w = outside[0]
             raise SequenceError(
-                f"a window of -{left}:+{right} around position {places[w] + 1} runs past the end of "
-                f"{self.lengths[rows[w]]} letters",
+                f"a window of -{left}:+{right} around position {places[w] + 1} extends past the end of a record of "
+                f"length {self.lengths[rows[w]]}",
                 record=self.ids[rows[w]],
-                remedy="leave it out, or take a smaller window",
+                remedy="remove it, or choose a smaller window",
             )
         start = self.starts[rows] + places - left
         ids = [f"{self.ids[r]}:{c + 1}" for r, c in zip(rows, places, strict=True)]
         return self._view(start, start + left + 1 + right, ids)
 
     def positions(self) -> npt.NDArray[np.int64]:
-        """Return int64 (total of lengths,): the place in `codes` of each residue, record after record."""
+        """Return int64 (total of lengths,): the place of each residue in `codes`, record by record."""
         lengths = self.lengths
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         return np.repeat(self.starts - offsets[:-1], lengths) + np.arange(offsets[-1])
@@ -340,7 +340,7 @@ class SequenceSet(Sliceable):
         return np.flatnonzero(used) + first, (np.cumsum(used) - used)[self.starts - first]
 
     def _pieces(self, array: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
-        """Yield an array over `codes` at the residues of these records, in pieces of some megabytes."""
+        """Yield an array over `codes` at the residues of these records, in pieces of some MB."""
         if len(self) and np.array_equal(self.stops[:-1], self.starts[1:]):
             yield array[self.starts[0] : self.stops[-1]]
             return
@@ -350,7 +350,7 @@ class SequenceSet(Sliceable):
             yield array[self.take(slice(first, last)).positions()]
 
     def compact(self) -> SequenceSet:
-        """Return a copy that holds the residues and tracks of these records only, in order."""
+        """Return a copy with the residues and tracks of these records only, in order."""
         offsets = np.concatenate(([0], np.cumsum(self.lengths)))
         codes, *columns = (
             np.concatenate([array[:0], *self._pieces(array)]) for array in (self.codes, *self.tracks.values())
@@ -365,9 +365,9 @@ class SequenceSet(Sliceable):
         return bool(np.any(self.starts[order][1:] < furthest[:-1]))
 
     def packed(self) -> SequenceSet:
-        """Return a copy that holds the residues and tracks of these records only, each once.
+        """Return a copy with the residues and tracks of these records only, each once.
 
-        Records that overlap still do: unlike in a compact copy, a residue of many windows takes the place of one.
+        Overlapping records still overlap: unlike in a compact copy, a residue of many windows is stored once.
         """
         used, starts = self.used_positions()
         codes, *columns = (array[used] for array in (self.codes, *self.tracks.values()))
@@ -406,14 +406,14 @@ class SequenceSet(Sliceable):
         return self._digest
 
     def state(self) -> tuple[Header, Arrays]:
-        """Return what `from_state` needs.
+        """Return the input of `from_state`.
 
         Returns
         -------
         header : dict
-            Written as JSON: alphabet, ids, counts and names of tracks.
+            JSON: alphabet, ids, counts and names of tracks.
         arrays : dict of str to ndarray
-            Codes, starts and stops (or offsets) and tracks; residues that several records share are kept once.
+            Codes, starts and stops (or offsets) and tracks; residues shared by several records are stored once.
         """
         overlap = self.overlap()
         kept = self.packed() if overlap else self.compact()
@@ -436,7 +436,7 @@ class SequenceSet(Sliceable):
 
     @classmethod
     def from_state(cls, header: Header, arrays: Arrays) -> SequenceSet:
-        """Return the set whose `state` this was.
+        """Return the set with this `state`.
 
         Parameters
         ----------
@@ -452,12 +452,12 @@ class SequenceSet(Sliceable):
         Raises
         ------
         SequenceError
-            If the state is damaged.
+            If the state is corrupted.
         """
         tracks = {name: arrays[f"track/{name}"] for name in header["tracks"]}
         alphabet = Alphabet(**header["alphabet"])
         codes = arrays["codes"]
-        # Compiled code trusts these.
+        # Compiled code relies on these.
         if "starts" in arrays:
             starts, stops = arrays["starts"], arrays["stops"]
             intact = starts.shape == stops.shape == (len(header["ids"]),) and codes.ndim == 1
@@ -468,7 +468,7 @@ class SequenceSet(Sliceable):
             ordered = offsets.ndim == codes.ndim == 1 and offsets[0] == 0 and np.all(np.diff(offsets) >= 0)
             intact = bool(ordered and offsets[-1] == len(codes) and len(offsets) == len(header["ids"]) + 1)
         if not intact or np.any((codes >= alphabet.size) & (codes != MASK)):
-            raise SequenceError("stored sequences are damaged", remedy="make the file again")
+            raise SequenceError("stored sequences are corrupted", remedy="create the file again")
         return cls(codes, starts, stops, header["ids"], alphabet, tracks, header["counts"])
 
 
@@ -482,7 +482,7 @@ def as_sequences(
     X : SequenceSet, or list, tuple or ndarray of str
         The sequences.
     alphabet : str or Alphabet, optional
-        For strings the alphabet to encode with; for a SequenceSet the one that it must have.
+        For strings the alphabet for encoding; for a SequenceSet its required alphabet.
 
     Returns
     -------
@@ -491,7 +491,7 @@ def as_sequences(
     Raises
     ------
     SequenceError
-        If `X` is none of these, or has another alphabet.
+        If `X` has another type or alphabet.
 
     Examples
     --------
@@ -504,12 +504,12 @@ def as_sequences(
         if not listed or not all(isinstance(item, str) for item in X):
             raise SequenceError(
                 f"expected a SequenceSet or a list of str, got a {type(X).__name__}",
-                remedy="see seqkern.read_fasta, or choose a kernel for this kind of data",
+                remedy="read it with seqkern.read_fasta, or choose a kernel for this kind of data",
             )
         return SequenceSet.from_strings(X, alphabet)
     if alphabet is not None and as_alphabet(alphabet) != X.alphabet:
         raise SequenceError(
-            f"the sequences have the alphabet {X.alphabet.name}, the kernel {as_alphabet(alphabet).name}",
-            remedy="read them with the kernel's alphabet",
+            f"the sequences have the alphabet {X.alphabet.name}, but the kernel has {as_alphabet(alphabet).name}",
+            remedy="use the kernel's alphabet",
         )
     return X

@@ -1,4 +1,4 @@
-"""Sites: places on records, with a strand and what else is known of them."""
+"""Sites: positions on records, with a strand and further columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STRANDS = ("+", "-")
 
 @dataclass(frozen=True, eq=False)
 class Sites:
-    """Places on records.
+    """Positions on records.
 
     Attributes
     ----------
@@ -28,9 +28,9 @@ class Sites:
     reverse : ndarray of bool, shape (m,)
         True on strand −.
     columns : dict of str to list of str
-        What else is known of each site, such as ``label``.
+        Further columns, such as ``label``.
     file : str, optional
-        Named in messages.
+        Used in messages.
     """
 
     records: list[str]
@@ -55,20 +55,20 @@ def make_sites(
     columns: dict[str, list[str]] | None = None,
     file: PathLike | None = None,
 ) -> Sites:
-    """Return Sites of texts.
+    """Return Sites from texts.
 
     Parameters
     ----------
     records : sequence of str, length m
         The id of the record of each site.
     positions : sequence of str or int, length m
-        Whole numbers from 1.
+        Integers from 1.
     strands : sequence of str, length m, optional
-        ``"+"`` or ``"-"``; empty or left out: ``"+"``.
+        ``"+"`` or ``"-"``; default, also for empty text: ``"+"``.
     columns : dict of str to list of str, optional
-        What else is known of each site.
+        Further columns.
     file : path-like, optional
-        Named in messages.
+        Used in messages.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def make_sites(
     Raises
     ------
     SequenceError
-        For a position that is not a whole number from 1, or a strand other than ``"+"`` and ``"-"``.
+        For a position that is not a positive integer, or a strand other than ``"+"`` and ``"-"``.
 
     Examples
     --------
@@ -92,13 +92,13 @@ def make_sites(
         text = str(position).strip()
         if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) > 0):
             raise SequenceError(
-                f"position {text!r} is not possible",
+                f"invalid position {text!r}",
                 file=file,
                 record=record,
-                remedy="give a whole number; the first letter of a record has the position 1",
+                remedy="give an integer; the first position of a record is 1",
             )
         if strand not in STRANDS:
-            raise SequenceError(f"strand {strand!r} is not possible", file=file, record=record, remedy="give + or -")
+            raise SequenceError(f"invalid strand {strand!r}", file=file, record=record, remedy="give + or -")
         numbers[i] = int(text)
     reverse = np.array([strand == "-" for strand in signs], dtype=bool)
     return Sites(list(records), numbers, reverse, dict(columns or {}), None if file is None else str(file))
@@ -110,8 +110,8 @@ def read_sites(source: Source) -> Sites:
     Parameters
     ----------
     source : path-like, ``"-"`` or file object
-        Tab-separated, with a header line that names the columns ``record`` and ``position``, and ``strand`` where not
-        all are ``+``; any others are kept as text.
+        Tab-separated, with a header line that contains the columns ``record`` and ``position``, and ``strand`` unless
+        all are ``+``; other columns are kept as text.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def read_sites(source: Source) -> Sites:
     Raises
     ------
     FileError, SequenceError
-        If it cannot be read, lacks a column, or holds no site.
+        If it cannot be read, lacks a column, or contains no site.
 
     Examples
     --------
@@ -137,9 +137,9 @@ def read_sites(source: Source) -> Sites:
             raise SequenceError(
                 f"has no column {column!r}",
                 file=name,
-                remedy=f"sites need the columns record and position, and strand; there are: {', '.join(header)[:200]}",
+                remedy=f"add the columns record and position (and strand); columns: {', '.join(header)[:200]}",
             )
     if not rows:
-        raise SequenceError("has no site", file=name, remedy="give a row for each, below the header line")
+        raise SequenceError("contains no site", file=name, remedy="give one row for each site below the header line")
     columns = dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
     return make_sites(columns["record"], columns["position"], columns.get("strand"), columns, name)

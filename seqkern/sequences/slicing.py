@@ -1,4 +1,4 @@
-"""Data sets that are sliced as NumPy arrays are, so that scikit-learn can split them."""
+"""Data sets that are sliced like NumPy arrays, so that scikit-learn can split them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class Sliceable:
     """Mixin of data sets with ``len`` and ``take``: indexing and iteration.
 
     ``X[rows]`` is ``X.take(rows)`` for an integer array, a boolean mask or a slice: ids and tracks go with the records.
-    ``X[i]`` is one record in its simplest form, which a subclass gives by ``_record``. scikit-learn recognises what it
-    can slice by ``shape``.
+    ``X[i]`` is one record in its simplest form, returned by the subclass's ``_record``. scikit-learn recognises
+    sliceable data by ``shape``.
     """
 
     def __len__(self) -> int:
@@ -37,7 +37,7 @@ class Sliceable:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The number of records first, as an array has it."""
+        """The shape, starting with the number of records."""
         return (len(self),)
 
     def _record(self, i: int) -> Any:
@@ -45,7 +45,7 @@ class Sliceable:
         raise NotImplementedError
 
     def __getitem__(self, rows: Any) -> Any:
-        # scikit-learn writes X[rows, ...], as for an array of any number of dimensions.
+        # scikit-learn indexes X[rows, ...], as for arrays of any number of dimensions.
         if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:
             rows = rows[0]
         if isinstance(rows, Integral) and not isinstance(rows, bool):

@@ -29,7 +29,7 @@ STRANGE = 254
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Some consecutive residues of a record.
+    """Consecutive residues of a record.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Piece:
     codes : ndarray of uint8, shape (n,)
         Their codes.
     lower : ndarray of bool, shape (n,)
-        Where the letters are in lower case.
+        True for lower-case letters.
     last : bool
         Whether the record ends here; its last piece has no residues.
     """
@@ -52,18 +52,18 @@ class Piece:
 def iter_pieces(source: Source, alphabet: Alphabet, *, ids: str = "header", block: int = BLOCK) -> Iterator[Piece]:
     r"""Read FASTA in pieces: each record's residues, then an empty last piece.
 
-    Letters that stand for several (``N``) are masked, and in an alphabet of one's own any other letter.
+    Ambiguity codes (``N``) are masked; in a user-defined alphabet, any other letter.
 
     Parameters
     ----------
     source : path-like, ``"-"`` or file object
         Plain text or compressed; ``"-"`` is standard input.
     alphabet : Alphabet
-        What the letters are encoded with.
+        The alphabet for encoding.
     ids : {"header", "number"}
         The first word of the header, or the number of the record.
     block : int
-        Characters that are read at once.
+        Number of characters read at a time.
 
     Yields
     ------
@@ -73,9 +73,9 @@ def iter_pieces(source: Source, alphabet: Alphabet, *, ids: str = "header", bloc
     Raises
     ------
     FileError
-        As `seqkern.core.text_files.open_lines`.
+        As for `seqkern.core.text_files.open_lines`.
     SequenceError
-        If the source is empty or not FASTA, a record has no id, one that occurred before, or no sequence.
+        If the source is empty or not FASTA, or a record has no id, a duplicate id, or no sequence.
     LetterError
         For other letters outside the alphabet.
 
@@ -105,7 +105,7 @@ def iter_pieces(source: Source, alphabet: Alphabet, *, ids: str = "header", bloc
                 if strange.any():
                     place = int(np.argmax(strange))
                     error = letter_error(chr(letters[place]), length + place + 1, alphabet, file=name, record=record)
-                    error.remedy = f"{(error.remedy or '').partition(', or choose')[0]}, or write N in its place"
+                    error.remedy = f"{(error.remedy or '').partition(', or add')[0]}, or write N in its place"
                     raise error
                 text_codes = np.frombuffer(letters, dtype=np.uint8)
                 yield Piece(record, codes, (text_codes >= ord("a")) & (text_codes <= ord("z")))
@@ -116,28 +116,29 @@ def iter_pieces(source: Source, alphabet: Alphabet, *, ids: str = "header", bloc
 def _end(record: str, length: int, name: str) -> Piece:
     """Return the last piece of a record; SequenceError if it has no residues."""
     if not length:
-        raise SequenceError("has no sequence", file=name, record=record, remedy="leave the record out")
+        raise SequenceError("has no sequence", file=name, record=record, remedy="remove the record")
     return Piece(record, np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=bool), last=True)
 
 
 def _id(header: str, number: int, ids: str, name: str, seen: set[str]) -> str:
-    """Return the id of a record, and note it in `seen`."""
+    """Return the id of a record, and add it to `seen`."""
     words = header.split(None, 1)
     record = str(number + 1) if ids == "number" else words[0] if words else ""
     if not record:
-        raise SequenceError(
-            f"header {number + 1} has no id", file=name, remedy="write '>id', or choose the policy ids=number"
-        )
+        raise SequenceError(f"header {number + 1} has no id", file=name, remedy="write '>id', or add --ids number")
     if record in seen:
         raise SequenceError(
-            "id occurs twice", file=name, record=record, remedy="rename one, or choose the policy ids=number"
+            "duplicate id (the first word of the header)",
+            file=name,
+            record=record,
+            remedy="rename the records, or add --ids number",
         )
     seen.add(record)
     return record
 
 
 def _letter_table(alphabet: Alphabet) -> bytes:
-    """Return the code of each byte: masked where it stands for several letters, `STRANGE` where for none."""
+    """Return the code of each byte: `MASK` for ambiguity codes, `STRANGE` for other characters."""
     table = alphabet.code_table.copy()
     if alphabet in (DNA, RNA, PROTEIN):
         table[table == MASK] = STRANGE
@@ -148,7 +149,7 @@ def _letter_table(alphabet: Alphabet) -> bytes:
 
 
 def _parts(text: TextIO, name: str, block: int) -> Iterator[tuple[str | None, bytes]]:
-    """Yield (header or None, letters) in order; a header comes with no letters, at the start of its record."""
+    """Yield (header or None, letters) in order; a header comes without letters, at the start of its record."""
     rest, started = "\n", False  # every header begins with a line's end and ">"
     heading: str | None = None
     while data := text.read(block):
@@ -172,7 +173,7 @@ def _parts(text: TextIO, name: str, block: int) -> Iterator[tuple[str | None, by
                     raise SequenceError(
                         f"is not FASTA: it starts with {letters[:40].decode()!r}",
                         file=name,
-                        remedy="a record starts with a line '>id', its sequence follows",
+                        remedy="start each record with a line '>id', followed by its sequence",
                     )
                 yield None, letters
             if begin < 0:
@@ -181,4 +182,4 @@ def _parts(text: TextIO, name: str, block: int) -> Iterator[tuple[str | None, by
     if heading is not None:
         yield heading, b""
     if not started:
-        raise SequenceError("is empty", file=name, remedy="check how the file was made")
+        raise SequenceError("is empty", file=name, remedy="check how the file was created")

@@ -1,6 +1,6 @@
-"""Data sets other than sequences: tables of features, and square tables of similarities or dissimilarities.
+"""Data sets other than sequences: feature tables, and square tables of similarities or dissimilarities.
 
-Both have what a SequenceSet has: `len`, `ids`, `take`, `digest`, `state`, `from_state`, `counts`.
+Both have the interface of a SequenceSet: `len`, `ids`, `take`, `digest`, `state`, `from_state`, `counts`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from seqkern.sequences.slicing import Sliceable
 
 
 def _frozen(array: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Return a read-only contiguous view (a copy only where the dtype or layout asks for one)."""
+    """Return a read-only contiguous view (a copy only if required by dtype or layout)."""
     view = np.ascontiguousarray(array, dtype=dtype).view()
     view.flags.writeable = False
     return view
@@ -40,7 +40,7 @@ def _check_finite(values: npt.NDArray[np.float64], ids: Sequence[str]) -> None:
         raise SequenceError(
             "has a value that is not a finite number (NaN or inf)",
             record=ids[bad[0]],
-            remedy="fill it in or leave the row out",
+            remedy="fill it in or remove the row",
         )
 
 
@@ -50,18 +50,18 @@ class FeatureTable(Sliceable):
     Parameters
     ----------
     values : array_like, shape (n, d)
-        Finite numbers; kept as float64.
+        Finite numbers; stored as float64.
     ids : sequence of str, length n, optional
         By default ``"1"``, ``"2"``, ….
     columns : sequence of str, length d, optional
         Names of the features; by default ``"f1"``, ``"f2"``, ….
     counts : dict of str to int, optional
-        What the reading touched.
+        Effects of reading.
 
     Raises
     ------
     SequenceError
-        If shapes do not fit or a value is not finite.
+        If shapes do not match or a value is not finite.
 
     Examples
     --------
@@ -129,13 +129,13 @@ class FeatureTable(Sliceable):
         return _digest(("features", self.values.shape, self.columns), self.ids, self.values)
 
     def state(self) -> tuple[Header, Arrays]:
-        """Return what `from_state` needs: a JSON dict and a dict of arrays."""
+        """Return the input of `from_state`: a JSON dict and a dict of arrays."""
         header = {"ids": self.ids, "columns": list(self.columns), "counts": self.counts}
         return header, {"values": self.values}
 
     @classmethod
     def from_state(cls, header: Header, arrays: Arrays) -> FeatureTable:
-        """Return the table whose `state` this was.
+        """Return the table with this `state`.
 
         Parameters
         ----------
@@ -154,26 +154,26 @@ class FeatureTable(Sliceable):
 class SimilarityTable(Sliceable):
     """Rows of an immutable square table of similarities or dissimilarities between samples.
 
-    Rows and columns are sliced together: `take` keeps the whole table and sub-indexes it, so that `block` can
+    Rows and columns are sliced together: `take` keeps the whole table and an index, so that `block` can
     return the rectangle between any two selections.
 
     Parameters
     ----------
     values : array_like, shape (N, N)
-        Finite numbers; kept as float64.
+        Finite numbers; stored as float64.
     ids : sequence of str, length n, optional
         By default the 1-based places in the whole table.
     index : array_like of int64, shape (n,), optional
-        The rows of the whole table that are selected; by default all.
+        The selected rows of the whole table; all by default.
     kind : {"similarities", "dissimilarities"}
-        What the numbers are.
+        The meaning of the numbers.
     counts : dict of str to int, optional
-        What the reading touched.
+        Effects of reading.
 
     Raises
     ------
     SequenceError
-        If the table is not square, ids do not fit, or a value is not finite.
+        If the table is not square, ids do not match, or a value is not finite.
 
     Examples
     --------
@@ -251,11 +251,11 @@ class SimilarityTable(Sliceable):
         Raises
         ------
         SequenceError
-            If `rows` and `cols` come from two tables.
+            If `rows` and `cols` come from different tables.
         """
         if not np.shares_memory(rows.values, cols.values) and not np.array_equal(rows.values, cols.values):
             raise SequenceError(
-                "rows and columns come from two tables", remedy="give one square table with all the units"
+                "rows and columns come from different tables", remedy="give one square table with all samples"
             )
         return rows.values[np.ix_(rows.index, cols.index)]
 
@@ -264,13 +264,13 @@ class SimilarityTable(Sliceable):
         return _digest((self.kind, len(self)), self.ids, self.block(self, self))
 
     def state(self) -> tuple[Header, Arrays]:
-        """Return what `from_state` needs, cut to the selected square: a JSON dict and a dict of arrays."""
+        """Return the input of `from_state`, restricted to the selected square: a JSON dict and a dict of arrays."""
         header = {"ids": self.ids, "kind": self.kind, "counts": self.counts}
         return header, {"values": self.block(self, self)}
 
     @classmethod
     def from_state(cls, header: Header, arrays: Arrays) -> SimilarityTable:
-        """Return the table whose `state` this was.
+        """Return the table with this `state`.
 
         Parameters
         ----------
@@ -287,7 +287,7 @@ class SimilarityTable(Sliceable):
 
 
 Data = SequenceSet | FeatureTable | SimilarityTable
-"""What a kernel compares: sequences, rows of features, or samples whose similarities are given."""
+"""Input of kernels: sequences, rows of features, or samples with given similarities."""
 
 
 def as_features(X: FeatureTable | npt.ArrayLike) -> FeatureTable:
@@ -316,7 +316,7 @@ def as_similarities(X: SimilarityTable | npt.ArrayLike) -> SimilarityTable:
     Parameters
     ----------
     X : SimilarityTable or array_like, shape (n, n)
-        A table, or the similarities between any two of n samples.
+        A table, or the similarities between all pairs of n samples.
 
     Returns
     -------
@@ -337,7 +337,7 @@ def _numbers(X: npt.ArrayLike, expected: str) -> npt.NDArray[np.float64]:
     if hasattr(X, "toarray"):
         raise SequenceError(f"expected {expected}, got a sparse matrix", remedy="give X.toarray()")
     try:
-        if isinstance(X, Sliceable):  # another kind of data set, even if all that it holds are numbers
+        if isinstance(X, Sliceable):  # another kind of data set, even if it consists of numbers
             raise TypeError
         values = np.asarray(X)
         if not np.iscomplexobj(values):

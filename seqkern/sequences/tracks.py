@@ -1,4 +1,4 @@
-"""Tracks from files: one annotation letter for each residue of a sequence, found by the sequence's id."""
+"""Tracks from files: one annotation letter for each residue of a sequence, matched by the sequence's id."""
 
 import itertools
 
@@ -13,20 +13,20 @@ PROFILE_TRACKS = ("pssm", "profile")
 
 
 def track_option(name: str) -> str:
-    """Return the command-line option that gives a track.
+    """Return the command-line option for a track.
 
     Parameters
     ----------
     name : str
-        Of the track.
+        Name of the track.
 
     Returns
     -------
     str
-        As a user types it.
+        As typed on the command line.
     """
     if name in PROFILE_TRACKS:
-        return "--profiles PATH; in a study by profiles: of the data set"
+        return "--profiles PATH; in a study the data set's profiles"
     return f"--track {name}=FILE"
 
 
@@ -36,15 +36,15 @@ class Track:
     Parameters
     ----------
     name : str
-        Of the track.
+        Name of the track.
     source : path-like
-        A file like FASTA, with annotation letters in place of sequences, or a table with the columns ``id`` and
-        `name`, separated by tabs; plain or compressed.
+        FASTA with annotation letters in place of residues, or a tab-separated table with the columns ``id`` and
+        `name`; plain or compressed.
 
     Raises
     ------
     FileError, SequenceError
-        If it cannot be read, or an id occurs twice.
+        If it cannot be read, or an id is duplicated.
 
     Examples
     --------
@@ -66,13 +66,13 @@ class Track:
         self._letters: dict[str, bytes] = {}
         for record, letters in self._records(source):
             if record in self._letters:
-                raise SequenceError("occurs twice", file=self.file, record=record, remedy="leave one out")
+                raise SequenceError("duplicate id", file=self.file, record=record, remedy="remove one of them")
             if not letters.isascii():
                 raise SequenceError(
                     "has annotation letters outside ASCII",
                     file=self.file,
                     record=record,
-                    remedy="write others in their place",
+                    remedy="use ASCII letters only",
                 )
             self._letters[record] = letters.encode("ascii")
 
@@ -81,7 +81,7 @@ class Track:
         with open_lines(source) as (lines, _):
             first = next(lines)
             if first.startswith(">"):
-                # loaded only where a file is read: costs start-up
+                # imported only when a file is read, for fast start-up
                 from Bio.SeqIO.FastaIO import SimpleFastaParser
 
                 records = SimpleFastaParser(itertools.chain([first], lines))
@@ -91,20 +91,20 @@ class Track:
         for column in ("id", self.name):
             if column not in header:
                 raise SequenceError(
-                    f"is not like FASTA, and a table without the column {column!r}",
+                    f"is neither FASTA nor a table with the column {column!r}",
                     file=self.file,
-                    remedy=f"give lines '>id' with annotation letters below, or the columns id and {self.name}",
+                    remedy=f"give FASTA with annotation letters, or a table with the columns id and {self.name}",
                 )
         place, value = header.index("id"), header.index(self.name)
         return [(row[place], row[value]) for row in rows]
 
     def add_to(self, X: SequenceSet) -> SequenceSet:
-        """Return a set of sequences with this track besides its own.
+        """Return sequences with this track added.
 
         Parameters
         ----------
         X : SequenceSet
-            Its ids are those of the file, which may hold more.
+            Its ids must be in the file, which may contain more.
 
         Returns
         -------
@@ -121,17 +121,17 @@ class Track:
             letters = self._letters.get(record)
             if letters is None:
                 raise SequenceError(
-                    f"has no annotation of the track {self.name!r}",
+                    f"has no annotation in the track {self.name!r}",
                     file=self.file,
                     record=record,
                     remedy="add it under the id of the sequence",
                 )
             if len(letters) != stop - start:
                 raise SequenceError(
-                    f"has {len(letters)} annotation letters, the sequence {stop - start} letters",
+                    f"has {len(letters)} annotation letters, but the sequence has length {stop - start}",
                     file=self.file,
                     record=record,
-                    remedy="give one annotation letter for each letter",
+                    remedy="give one annotation letter for each residue",
                 )
             codes[start:stop] = np.frombuffer(letters, dtype=np.uint8)
         return X.replace(tracks={**X.tracks, self.name: codes})

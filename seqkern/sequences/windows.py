@@ -1,11 +1,11 @@
-"""Windows of one length around sites: which residues they hold, and which letters a site has.
+"""Windows of one length around sites: their residues, and the letters of the site.
 
 The convention: the window ``-60:+80`` has 60 bases before the base at the site's position (offset 0), that base,
-and 80 after it, 141 in all. Positions count from 1 along the record as it is written, on both strands. On strand − the
+and 80 after it, 141 in all. Positions count from 1 along the record as written, on both strands. On strand − the
 offsets run along the reverse complement: the base at the position itself, complemented, is offset 0, and the window
-takes the 80 bases before it in the record and the 60 after it.
+contains the 80 bases before it in the record and the 60 after it.
 
-Letters expected at a site (``AG``) stand from offset 0 on, read along the site's strand.
+The letters required at a site (``AG``) start at offset 0, read along the site's strand.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ LARGEST = 10**9
 
 @dataclass(frozen=True)
 class Window:
-    """Which residues around a site.
+    """A window around a site.
 
     Attributes
     ----------
     left, right : int
         Residues before and after the one at the site's position.
     site : str
-        The letters expected from offset 0 on, upper case; empty for any.
+        The letters required from offset 0 on, upper case; empty for any.
 
     Raises
     ------
@@ -60,7 +60,7 @@ class Window:
         check_integer("right", self.right, 0, LARGEST)
         if len(self.site) > self.right + 1:
             raise ParameterError(
-                f"the site {self.site!r} does not fit into the window {self}", remedy="take a larger window"
+                f"the site {self.site!r} does not fit into the window {self}", remedy="choose a larger window"
             )
 
     @property
@@ -72,7 +72,7 @@ class Window:
         return f"-{self.left}:+{self.right}"
 
     def site_codes(self, alphabet: Alphabet) -> npt.NDArray[np.uint8]:
-        """Return the codes of the letters expected at the site.
+        """Return the codes of the letters required at the site.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class Window:
         return site_codes(self.site, alphabet)
 
     def record(self) -> Header:
-        """Return what a model or data set keeps: a JSON dict, of which `as_window` makes the Window again."""
+        """Return a JSON dict for models and data sets; `as_window` converts it back."""
         return {"left": self.left, "right": self.right, "site": self.site}
 
 
@@ -117,21 +117,21 @@ def site_codes(site: str, alphabet: Alphabet) -> npt.NDArray[np.uint8]:
     codes = alphabet.encode(site.encode("ascii", "replace"))
     if (codes == MASK).any():
         raise ParameterError(
-            f"the site {site!r} has letters outside the alphabet {alphabet.name}",
-            remedy=f"give letters among {alphabet.letters}",
+            f"the site {site!r} contains letters outside the alphabet {alphabet.name}",
+            remedy=f"use letters of {alphabet.letters}",
         )
     return codes
 
 
 def as_window(window: str | Mapping[str, Any] | Window, site: str = "") -> Window:
-    """Return the Window meant by a text, by a dict, or by a Window.
+    """Return the Window for a text, a dict, or a Window.
 
     Parameters
     ----------
     window : str, dict or Window
         A text such as ``-60:+80``, or a dict of left, right and perhaps site.
     site : str, optional
-        The letters expected at the site, where `window` does not say.
+        The letters required at the site, if `window` has none.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def as_window(window: str | Mapping[str, Any] | Window, site: str = "") -> Windo
     Raises
     ------
     ParameterError
-        If it is none of these.
+        If it has another form.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def as_window(window: str | Mapping[str, Any] | Window, site: str = "") -> Windo
     match = WINDOW.fullmatch(window.strip()) if isinstance(window, str) else None
     if match is None:
         raise ParameterError(
-            f"{window!r} is no window",
-            remedy="write letters before and after the site's position, like -60:+80",
+            f"{window!r} is not a window",
+            remedy="give the numbers of positions before and after the site, such as -60:+80",
         )
     return Window(int(match[1]), int(match[2]), str(site or "").upper())

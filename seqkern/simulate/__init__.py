@@ -1,11 +1,11 @@
-"""Seeded generators of sequences whose truth is known: the embedded demo and the property tests.
+"""Seeded generators of sequences with known truth, for the demo and for tests.
 
 ``"donor"``
-    Windows around 5' splice sites, drawn from published position frequencies, and decoys with a GT at the
+    Windows around 5' splice sites, drawn from published position frequencies, and decoys with GT at the
     same place (`donors`).
 ``"superfamilies"``
-    Proteins evolved along trees with a published substitution matrix, insertions and deletions; a family that is
-    held out is a remote homolog of the other families of its superfamily (`superfamilies`).
+    Proteins evolved along trees with a published substitution matrix, insertions and deletions; a held-out family
+    consists of remote homologs of the other families of its superfamily (`superfamilies`).
 
 ``"genome"``
     Chromosomes with donor sites on both strands, and a table of sites: to cut windows from, and to scan (`genome`).
@@ -13,7 +13,7 @@
 ``"secondary_structure"``
     Protein chains of helices, strands and coil, with the state of each residue as the track ``states`` (`chains`).
 
-`simulate` finds the generator by the name of its kind; its signature is the list of parameters.
+`simulate` finds the generator by its kind; its keyword arguments are the parameters.
 """
 
 import importlib
@@ -47,15 +47,15 @@ Generator = Callable[..., tuple[SequenceSet, Table]]
 
 @dataclass(frozen=True)
 class Simulated:
-    """Generated sequences and what is known of them.
+    """Simulated sequences and their properties.
 
     Attributes
     ----------
     sequences : SequenceSet
-        The sequences, with the track ``states`` where residues have states.
+        The sequences, with the track ``states`` if residues have states.
     table : dict of str to list
         Columns with one value for each sequence: ``label`` (``"donor"`` or ``"decoy"``), or ``superfamily``
-        and ``family``, or the ``class`` of a chain. Of a genome, one for each site: ``record``, ``position``,
+        and ``family``, or the ``class`` of a chain. For a genome, one for each site: ``record``, ``position``,
         ``strand``, ``label``.
 
     Examples
@@ -93,7 +93,7 @@ def find_generator(kind: str) -> Generator:
     Raises
     ------
     ParameterError
-        If there is no such kind.
+        For an unknown kind.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def find_generator(kind: str) -> Generator:
     if kind not in KINDS:
         raise unknown_name("kind of simulated data", kind, KINDS)
     module, _, name = KINDS[kind].partition(":")
-    # loaded by name: only the module of this kind
+    # imports only the module of this kind
     return cast(Generator, getattr(importlib.import_module(f".{module}", __name__), name))
 
 
@@ -124,7 +124,7 @@ def parameters(kind: str) -> dict[str, int | float]:
     Raises
     ------
     ParameterError
-        If there is no such kind.
+        For an unknown kind.
 
     Examples
     --------
@@ -137,14 +137,14 @@ def parameters(kind: str) -> dict[str, int | float]:
 
 
 def simulate(kind: str, seed: int = 1, **params: Any) -> Simulated:
-    """Generate sequences; the same arguments give the same sequences.
+    """Simulate sequences; equal arguments give equal sequences.
 
     Parameters
     ----------
     kind : {"donor", "superfamilies", "genome", "secondary_structure"}
-        What is simulated.
+        The kind of data.
     seed : int
-        Of the random numbers, not negative.
+        Seed of the random numbers, not negative.
     **params : int or float
         Parameters of the kind; see `donors.donor_windows`, `superfamilies.protein_superfamilies`,
         `genome.donor_genome` and `chains.secondary_structure_chains`.
@@ -176,30 +176,30 @@ def simulate(kind: str, seed: int = 1, **params: Any) -> Simulated:
 
 
 def write_simulated(data: Simulated, prefix: PathLike) -> list[Path]:
-    r"""Write generated sequences and their table to files.
+    r"""Write simulated sequences and their table to files.
 
     ``PREFIX.fasta`` has the columns of the table as header fields, ``PREFIX.tsv`` the column ``id`` and those of the
-    table, or one row for each site. States of residues go to ``PREFIX.states``, FASTA with a state in place of each
-    residue.
+    table, or one row for each site. States of residues go to ``PREFIX.states``, FASTA with states in place of
+    residues.
 
     Parameters
     ----------
     data : Simulated
-        What is written.
+        The data to write.
     prefix : path-like
         Path without an ending.
 
     Returns
     -------
     list of Path
-        The files.
+        The paths of the files.
 
     Raises
     ------
     ParameterError
-        If the prefix does not name a file.
+        If the prefix is not a file name.
     FileError
-        If a file cannot be written; then none is left half-written.
+        If a file cannot be written; no incomplete file is left.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def write_simulated(data: Simulated, prefix: PathLike) -> list[Path]:
     """
     text, path = str(prefix), Path(prefix)
     if text.endswith("/") or path.name in ("", ".."):
-        raise ParameterError(f"{text!r} names no file", remedy="give the files' path without an ending")
+        raise ParameterError(f"{text!r} is not a file name", remedy="give a path without an ending")
     endings = (".fasta", ".tsv", *([f".{STATES}"] if STATES in data.sequences.tracks else []))
     paths = [path.with_name(path.name + ending) for ending in endings]
     for path in paths:
@@ -225,7 +225,7 @@ def write_simulated(data: Simulated, prefix: PathLike) -> list[Path]:
         for name, string, fields in zip(data.sequences.ids, data.sequences.strings(), _rows(data), strict=True):
             print(f">{name}", *(f"{column}={value}" for column, value in fields), file=fasta)
             _print_lines(string, fasta)
-        fasta.flush()  # a full disk shows here, before the second file is there
+        fasta.flush()  # detects a full disk before the second file is written
         with atomic_write(paths[1], "w") as tsv:
             columns = data.table if data.of_sites else {"id": data.sequences.ids, **data.table}
             print(*columns, sep="\t", file=tsv)
@@ -237,7 +237,7 @@ def write_simulated(data: Simulated, prefix: PathLike) -> list[Path]:
 
 
 def _print_lines(string: str, file: TextIO) -> None:
-    """Print a string in lines."""
+    """Print a string in lines of fixed width."""
     for start in range(0, len(string), _LINE):
         print(string[start : start + _LINE], file=file)
 
@@ -251,7 +251,7 @@ def _write_states(path: Path, X: SequenceSet) -> None:
 
 
 def _rows(data: Simulated) -> Iterator[list[tuple[str, str | int]]]:
-    """Yield the table's row of each sequence as pairs of column and value; none where it has rows of sites."""
+    """Yield the table's row of each sequence as pairs of column and value; empty if the rows are sites."""
     if data.of_sites:
         yield from ([] for _ in data.sequences.ids)
         return

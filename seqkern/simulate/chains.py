@@ -1,8 +1,8 @@
 """Protein chains whose residues have states: helices, strands and coil between them.
 
-A chain is a row of segments; an amino acid depends on the state of its residue alone, by the propensities of Chou and
-Fasman (Advances in Enzymology 47:45, 1978). One residue therefore says little about its state, and its neighbours,
-which mostly share it, say more, as in real chains; one exponent sets how much there is to be learned.
+A chain is a sequence of segments; an amino acid depends only on the state of its residue, by the propensities of Chou
+and Fasman (Advances in Enzymology 47:45, 1978). One residue therefore says little about its state, and its neighbours,
+which mostly share it, say more, as in real chains; an exponent sets the strength of the signal.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ PROPENSITIES = np.array(
 LETTERS = np.frombuffer(b"HEC", dtype=np.uint8)
 SHORTEST = (4, 2, 1)
 CLASSES = {"alpha": (0.95, 0.05), "beta": (0.05, 0.95), "mixed": (0.5, 0.5)}
-"""Of the segments of a chain that are not coil, how many are helices and strands."""
+"""Number of helices and strands among the segments of a chain that are not coil."""
 
 
 def secondary_structure_chains(
@@ -44,11 +44,11 @@ def secondary_structure_chains(
     Parameters
     ----------
     rng : numpy.random.Generator
-        Where random numbers come from.
+        Random number generator.
     n_chains : int
         Number of chains.
     mean_length : int
-        Mean number of residues of a chain; the lengths lie between half and one and a half of it.
+        Mean number of residues of a chain; lengths range from 0.5 to 1.5 times the mean.
     helix_length : float
         Mean length of a helix, at least 4.
     strand_length : float
@@ -56,7 +56,7 @@ def secondary_structure_chains(
     coil_length : float
         Mean length of the coil between, at least 1.
     propensity : float
-        Exponent of the amino acids' propensities for the states: the more, the easier; 0 leaves nothing to be learned.
+        Exponent of the amino acids' propensities for the states: larger is easier, 0 leaves no signal.
 
     Returns
     -------
@@ -103,12 +103,12 @@ def secondary_structure_chains(
 def _states(
     rng: np.random.Generator, n: int, shares: tuple[float, float], means: tuple[float, float, float]
 ) -> npt.NDArray[np.int64]:
-    """Draw the states of one chain, int64 (n,): coil and other segments by turns, the ends coil mostly cut short."""
+    """Draw the states of one chain, int64 (n,): coil alternating with other segments, mostly with short coil ends."""
     pieces, total, coil = [], 0, True
     while total < n:
         state = 2 if coil else int(rng.choice(2, p=shares))
         shortest = SHORTEST[state]
-        # geometric above the shortest, with this mean
+        # geometric above the minimum, with this mean
         length = shortest - 1 + int(rng.geometric(1.0 / (means[state] - shortest + 1.0)))
         pieces.append(np.full(length, state))
         total += length

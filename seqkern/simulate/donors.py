@@ -2,7 +2,7 @@
 
 A true site has coding sequence on its left and an intron on its right; the nine bases around the cut
 follow the position frequencies of human donor sites (Zhang, Hum Mol Genet 7:919, 1998). A decoy lies inside
-one exon or inside one intron and carries the same GT at the same place, but else nothing of a site. So
+one exon or inside one intron and carries the same GT at the same place, but has no other feature of a site. So
 sites and decoys differ in three things, and each kernel sees some of them: the motif, its place, and the change
 of composition at the cut. Where the figures come from is in resources/README.md.
 """
@@ -19,7 +19,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 #: Bases of the site before and after the cut.
 SITE_LEFT, SITE_RIGHT = 3, 6
-#: Shares of A, C, G and T in introns: round figures of our own, see resources/README.md.
+#: Frequencies of A, C, G and T in introns: rounded values of our own, see resources/README.md.
 INTRON = np.array([0.27, 0.20, 0.21, 0.32])
 
 
@@ -63,7 +63,7 @@ def donor_windows(
     Parameters
     ----------
     rng : numpy.random.Generator
-        Where random numbers come from.
+        Random number generator.
     n_positive : int
         Number of donor sites.
     n_decoy : int
@@ -73,13 +73,13 @@ def donor_windows(
     right : int
         Bases after the cut, at least 6; the first two are GT.
     signal : float
-        Share of the bases at -3 to +6 (GT apart) that follow the position frequencies; the others are
-        background. 1 is the published site, 0 is none: the less, the harder.
+        Share of the bases at -3 to +6 (except GT) that follow the position frequencies; the others are
+        background. 1 gives the published site, 0 no signal; smaller is harder.
     contrast : float
-        Share of the background that has the composition of exon or intron; the others follow the mean of the
+        Share of the background with the composition of exon or intron; the others follow the mean of the
         two. With 0, only the site itself distinguishes sites from decoys.
     exonic_decoys : float
-        Share of the decoys, on average, that lie in an exon; the others lie in an intron.
+        Expected share of the decoys that lie in an exon; the others lie in an intron.
 
     Returns
     -------

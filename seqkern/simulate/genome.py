@@ -1,7 +1,7 @@
-"""Chromosomes with donor sites on both strands, and where they are: to cut windows from, and to scan.
+"""Chromosomes with donor sites on both strands, and a table of the sites: for cutting windows and for scanning.
 
-All is intron sequence but for the genes, on either strand: the end of an exon and the beginning of an intron around a
-donor site (`donors.donor_windows`). The other sites are places with GT that are not donor sites.
+Everything is intron sequence except the genes, on either strand: the end of an exon and the start of an intron around a
+donor site (`donors.donor_windows`). The other sites are occurrences of GT that are not donor sites.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.simulate.donors import INTRON, donor_windows
 
-#: Bases of exon and of intron around each donor site; no site is nearer to an end.
+#: Bases of exon and of intron around each donor site; no site is nearer to an end of the chromosome.
 FLANK = 100
 
 
@@ -29,7 +29,7 @@ def donor_genome(
     Parameters
     ----------
     rng : numpy.random.Generator
-        Where random numbers come from.
+        Random number generator.
     n_chromosomes : int
         Number of chromosomes.
     n_letters : int
@@ -37,7 +37,7 @@ def donor_genome(
     n_sites : int
         Donor sites on each chromosome; each needs 200 bases.
     n_others : int
-        Places with GT on each chromosome that are no donor sites, at most (there may be fewer).
+        Maximum number of other GTs on each chromosome, which are not donor sites.
 
     Returns
     -------

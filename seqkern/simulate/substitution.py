@@ -1,4 +1,4 @@
-"""Amino-acid substitution as a time-reversible Markov process, with the matrix WAG.
+"""Amino-acid substitution as a time-reversible Markov process, with the WAG matrix.
 
 Whelan & Goldman, Mol Biol Evol 18:691 (2001). The rate from a to b is q_ab = s_ab π_b, s the symmetric
 exchangeabilities and π the stationary frequencies, scaled to one expected substitution per site and unit of
@@ -22,7 +22,7 @@ class SubstitutionModel:
     exchangeabilities : ndarray of float64, shape (a, a)
         Symmetric; the diagonal is not used.
     frequencies : ndarray of float64, shape (a,)
-        Stationary frequencies; scaled to sum one.
+        Stationary frequencies; scaled to sum to one.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class SubstitutionModel:
 
     Examples
     --------
-    Nucleotides of which all substitutions are equally frequent (Jukes and Cantor):
+    Nucleotides with equal rates for all substitutions (Jukes and Cantor):
 
     >>> import numpy as np
     >>> from seqkern.simulate.substitution import SubstitutionModel
@@ -78,7 +78,7 @@ class SubstitutionModel:
         Parameters
         ----------
         rng : numpy.random.Generator
-            Where random numbers come from.
+            Random number generator.
         codes, times
             As in `transition_rows`.
 
@@ -96,9 +96,9 @@ class SubstitutionModel:
         Parameters
         ----------
         rng : numpy.random.Generator
-            Where random numbers come from.
+            Random number generator.
         n : int
-            How many.
+            Number of residues.
 
         Returns
         -------
@@ -108,7 +108,7 @@ class SubstitutionModel:
 
 
 def wag() -> SubstitutionModel:
-    """Return the model WAG, amino acids in the order of the alphabet."""
+    """Return the WAG model, with amino acids in the order of the alphabet."""
     with open_resource("exchange_matrix.tsv") as file:
         rows = {row["amino_acid"]: row for row in csv.DictReader(file, delimiter="\t")}
     exchangeabilities = np.array([[float(rows[a][b]) for b in PROTEIN.letters] for a in PROTEIN.letters])

@@ -41,7 +41,7 @@ def protein_superfamilies(
     Parameters
     ----------
     rng : numpy.random.Generator
-        Where random numbers come from.
+        Random number generator.
     n_superfamilies : int
         Number of superfamilies.
     n_families : int
@@ -51,17 +51,17 @@ def protein_superfamilies(
     length : int
         Residues of a superfamily's ancestor.
     divergence : float
-        Expected substitutions per site from a superfamily's ancestor to a family's; the more, the harder. Two
-        families lie twice as far apart: by default about a quarter of their homologous residues agree.
+        Expected substitutions per site from a superfamily's ancestor to a family's; larger is harder. Two
+        families are twice as far apart: by default about a quarter of their homologous residues agree.
     member_divergence : float
         Expected substitutions per site from a family's ancestor to a member.
     gamma_shape : float
-        Shape of the gamma distribution of the sites' rates (mean 1). When small, most sites hardly change.
+        Shape of the gamma distribution of the sites' rates (mean 1). If small, most sites hardly change.
     rate_correlation : float
-        Correlation of neighbouring sites' rates (of their normal quantiles); the larger, the longer the
-        conserved stretches.
+        Correlation of neighbouring sites' rates (of their normal quantiles); if larger, conserved stretches are
+        longer.
     indel_rate : float
-        Expected insertions and deletions together for each substitution.
+        Expected number of insertions and deletions per substitution.
     indel_length : float
         Mean length of an insertion or deletion, at least 1; the lengths are geometric.
 
@@ -127,9 +127,9 @@ class Evolution:
     Parameters
     ----------
     rng : numpy.random.Generator
-        Where random numbers come from.
+        Random number generator.
     gamma_shape, rate_correlation, indel_rate, indel_length : float
-        As in `protein_superfamilies`.
+        As for `protein_superfamilies`.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class Evolution:
         self.model = wag()
 
     def ancestor(self, n: int) -> Protein:
-        """Draw a protein that is related to no other.
+        """Draw a protein unrelated to all others.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class Evolution:
         Parameters
         ----------
         n : int
-            How many.
+            Number of sites.
 
         Returns
         -------
@@ -203,7 +203,7 @@ class Evolution:
             The rate of each site.
         """
         codes = self.model.replace(self.rng, codes, time * rates)
-        # Both kinds begin at a site at a rate proportional to its own: conserved sites are mostly spared.
+        # Both kinds start at a site at a rate proportional to its own: conserved sites are mostly spared.
         begins = self.indel_rate / 2 * time * rates
         kept = self._deletions(begins)
         places, inserted, inserted_rates = self._insertions(begins)

@@ -1,13 +1,13 @@
-"""A study: its configuration as typed objects, made and checked once.
+"""A study: its configuration as typed objects, created and checked once.
 
-`Study.load` reads a YAML file, `Study.parse` a mapping; both name file, line and place of what does not fit, and the
-nearest known name. What they return is all that rules, verbs and the report know of a configuration::
+`Study.load` reads a YAML file, `Study.parse` a mapping; their errors give the file, line and key of what is wrong,
+and the nearest known name. The result is all that rules, verbs and the report know of a configuration::
 
     YAML ─▶ schema ─▶ KernelEntry, SolverEntry, DatasetEntry, … ─▶ checks of one entry against another ─▶ Study
 
 `study` is the whole; `kernel_entries`, `solver_entries`, `dataset_entries` and `settings` are its parts, `methods` what
-runs on a data set; `checks` and `feasible` find before any job what would stop one, `stored_grams` tells which Gram
-matrices are kept, `places` and `schema` make the messages. A job that is given one kernel or solver on its command line
+runs on a data set; `checks` and `feasible` find problems before any job starts, `stored_grams` lists the stored Gram
+matrices, `places` and `schema` create the messages. A job with one kernel or solver on its command line
 builds the same entry.
 """
 

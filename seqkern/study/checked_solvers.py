@@ -1,4 +1,4 @@
-"""The solvers that are asked about the labels of every training part, before any Gram matrix is computed."""
+"""Solvers whose suitability for every training set is checked before any Gram matrix is computed."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from seqkern.study.solver_entries import SolverEntry
 
 @dataclass(frozen=True, eq=False)
 class CheckedSolver:
-    """A solver that is asked about the labels of training parts.
+    """A solver to check against the labels of training sets.
 
     Attributes
     ----------
     solver : SolverEntry
-        With the layers that follow.
+        With the layers after it.
     inner_folds : int
-        Of the training part; zero where it learns no inner parts.
+        Folds of the training set; zero without inner folds.
     seed : int
         Of the inner folds.
 
@@ -35,7 +35,7 @@ class CheckedSolver:
 
     @classmethod
     def parse(cls, given: Mapping[str, Any], name: str) -> "CheckedSolver":
-        """Return the solver that JSON describes.
+        """Return the solver described by JSON.
 
         Parameters
         ----------
@@ -51,7 +51,7 @@ class CheckedSolver:
         Raises
         ------
         ParameterError
-            As `SolverEntry.parse`, and for a number outside its domain.
+            As for `SolverEntry.parse`, and for a number outside its domain.
         """
         numbers = {key: given[key] for key in ("inner_folds", "seed") if key in given}
         for key, value in numbers.items():
@@ -59,23 +59,23 @@ class CheckedSolver:
         return cls(SolverEntry.parse(given["solver"], name, layers=given.get("layers") or [], ranges=True), **numbers)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what `parse` reads."""
+        """Return the input of `parse`."""
         layers = list(self.solver.layer_specs)
         return {"solver": self.solver.spec, "layers": layers, "inner_folds": self.inner_folds, "seed": self.seed}
 
 
 def checked_solvers(methods: Iterable[MethodEntry]) -> dict[str, CheckedSolver]:
-    """Return the solvers of methods that run on one data set, as they are to be asked about its labels.
+    """Return the solvers of the methods on one data set, for checking against its labels.
 
     Parameters
     ----------
     methods : iterable of MethodEntry
-        Kernels with solvers, as the study runs them.
+        The methods of the study.
 
     Returns
     -------
     dict of str to CheckedSolver
-        By name; no inner folds where there is nothing to choose or to fit by them, and for a solver that refuses no
+        By name; with zero inner folds if nothing is chosen or fitted by them, or the solver accepts all
         labels of its kind.
     """
     found: dict[str, CheckedSolver] = {}

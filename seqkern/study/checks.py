@@ -1,4 +1,4 @@
-"""What the entries of a study say of one another: checked before any work."""
+"""Consistency checks between the entries of a study, before any work."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -14,20 +14,20 @@ from seqkern.study.solver_entries import SolverEntry
 Kernels = Mapping[str, AnyKernel]
 Solvers = Mapping[str, SolverEntry]
 Names = Sequence[tuple[str, str]]
-"""Of the kernels and solvers that run on a data set."""
+"""Names of the kernels and solvers that run on a data set."""
 
 
 def check_defined(keys: Keys, names: Iterable[str] | None, known: Iterable[str], places: Places) -> None:
-    """Raise ConfigError for a name that the study does not define.
+    """Raise ConfigError for an undefined name.
 
     Parameters
     ----------
     keys : tuple of str
-        The place that lists the names.
+        The key with the list of names.
     names : iterable of str or None
-        Those that are listed; None where nothing is.
+        The listed names; None without a list.
     known : iterable of str
-        What is defined.
+        The defined names.
     places : Places
         Of the study, for messages.
     """
@@ -37,36 +37,36 @@ def check_defined(keys: Keys, names: Iterable[str] | None, known: Iterable[str],
 
 
 def not_defined(keys: Keys, name: str, known: Iterable[str], places: Places, at: Keys | None = None) -> ConfigError:
-    """Return a ConfigError for a name that the study does not define.
+    """Return a ConfigError for an undefined name.
 
     Parameters
     ----------
     keys : tuple of str
-        The place.
+        The key with the name.
     name : str
-        The one that is not defined.
+        The undefined name.
     known : iterable of str
-        What is defined.
+        The defined names.
     places : Places
         Of the study, for messages.
     at : tuple of str or int, optional
-        Whose line to tell, where it is another place's.
+        The key whose line to report, if it differs.
 
     Returns
     -------
     ConfigError
     """
-    remedy = f"{hint(name, known)}defined: {', '.join(known)}"
+    remedy = f"{hint(name, known)}choose from: {', '.join(known)}"
     return places.error(keys, f"{name!r} is not defined", remedy=remedy, at=at)
 
 
 def check_choices(dataset: DatasetEntry, kernels: Kernels, solvers: Solvers, places: Places) -> None:
-    """Raise ConfigError unless a data set names known kernels and solvers, which take its kind of data.
+    """Raise ConfigError unless a data set names known kernels and solvers that accept its kind of data.
 
     Parameters
     ----------
     dataset : DatasetEntry
-        The data set in question.
+        The data set.
     kernels : mapping of str to KernelEntry or KernelChoice
         All kernels of the study, by name.
     solvers : mapping of str to SolverEntry
@@ -82,18 +82,18 @@ def check_choices(dataset: DatasetEntry, kernels: Kernels, solvers: Solvers, pla
             with places.within(*place, "kernels", choice):
                 check_kind(entry.kernel, dataset.kind)
     if not any(entry.takes(dataset.kind) for entry in kernels.values()):
-        problem = f"none of the kernels takes {dataset.kind}"
-        raise places.error(place, problem, remedy="add one; seqkern kernels lists what each takes")
+        problem = f"no kernel accepts {dataset.kind}"
+        raise places.error(place, problem, remedy="add a suitable one; seqkern kernels lists the input of each")
     _check_layers(dataset, solvers, places)
 
 
 def check_methods(dataset: DatasetEntry, methods: Names, kernels: Kernels, places: Places) -> None:
-    """Raise ConfigError if a kernel or solver that a data set names would never run, or lacks what it needs.
+    """Raise ConfigError if a kernel or solver of a data set would never run, or lacks its input.
 
     Parameters
     ----------
     dataset : DatasetEntry
-        The data set in question.
+        The data set.
     methods : sequence of (str, str)
         Names of the kernels and solvers that run on it.
     kernels : mapping of str to KernelEntry or KernelChoice
@@ -109,34 +109,34 @@ def check_methods(dataset: DatasetEntry, methods: Names, kernels: Kernels, place
     if idle or not methods:
         raise places.error(
             ("datasets", dataset.name),
-            f"{idle[0] if idle else 'any kernel'} would never run: a kernel runs with the solvers that it names, a "
-            "solver without a Gram matrix on kernels that give what it takes, without transforms",
+            f"{idle[0] if idle else 'any kernel'} would never run: a kernel runs only with the solvers that it "
+            "lists, and a solver without a Gram matrix only on kernels with suitable output, without transforms",
             remedy="add a solver such as csvc, or a kernel such as spectrum",
         )
 
 
 def _check_layers(dataset: DatasetEntry, solvers: Solvers, places: Places) -> None:
-    """Raise ConfigError if a data set without residues names a solver with layers that need them."""
+    """Raise ConfigError if a data set without residues uses a solver with layers that need them."""
     for number, solver in enumerate(dataset.solvers or ()):
         if solvers[solver].needs_residues and not dataset.of_residues:
             place = ("datasets", dataset.name, "solvers")
             raise places.error(
                 place,
-                f"{solver!r} has layers that look at neighbours, which only residues have",
-                remedy="name a solver without layers, or add residues: {window: 15} to the data set",
+                f"{solver!r} has layers that use neighbouring residues, but the samples are not residues",
+                remedy="use a solver without layers, or add residues: {window: 15} to the data set",
                 at=(*place, number),
             )
 
 
 def _check_profiles(dataset: DatasetEntry, kernel: str, kernels: Kernels, places: Places) -> None:
-    """Raise ConfigError if a kernel that runs on a data set needs profiles, and the data set has none.
+    """Raise ConfigError if a kernel on a data set needs profiles, and the data set has none.
 
-    Of residues the data set itself must have them: a kernel that searches is given windows, too short to find any.
+    For residues the data set must provide them: windows are too short for a search.
     """
     entry = kernels[kernel]
     if entry.searches and dataset.of_residues:
         problem = f"kernel {kernel!r} would search with windows around residues, not with chains"
-        remedy = "leave out search: training, and add profiles: to the data set"
+        remedy = "remove search: training, and add profiles: to the data set"
     elif dataset.data.profiles is None and entry.reads_profiles:
         problem = f"kernel {kernel!r} needs profiles"
         remedy = "add profiles: to the data set, search: training to the kernel, or list the data set's kernels"
@@ -148,12 +148,12 @@ def _check_profiles(dataset: DatasetEntry, kernel: str, kernels: Kernels, places
 
 
 def check_importance(dataset: DatasetEntry, kernels: Kernels, solvers: Solvers, places: Places) -> None:
-    """Raise ConfigError unless what is to be trained for the importance of positions, if anything, is one known method.
+    """Raise ConfigError unless the method for the importance of positions, if any, is a known one.
 
     Parameters
     ----------
     dataset, kernels, solvers, places
-        As of `check_choices`.
+        As for `check_choices`.
     """
     wanted, place = dataset.importance, ("datasets", dataset.name, "importance")
     if wanted is None:
@@ -163,10 +163,10 @@ def check_importance(dataset: DatasetEntry, kernels: Kernels, solvers: Solvers, 
             raise not_defined((*place, part), name, known, places)
     entry = kernels[wanted.kernel]
     if isinstance(entry, KernelChoice):
-        remedy = f"name one of {', '.join(one.name for one in entry.candidates)}"
-        raise places.error((*place, "kernel"), f"{wanted.kernel!r} is a choice of kernels", remedy=remedy)
+        remedy = f"choose one of {', '.join(one.name for one in entry.candidates)}"
+        raise places.error((*place, "kernel"), f"{wanted.kernel!r} stands for several kernels", remedy=remedy)
     if dataset.kind != "sequences" or dataset.data.tasks is not None:
-        raise places.error(place, "only sequences with a single task have it", remedy="leave it out")
+        raise places.error(place, "needs sequences with a single task", remedy="remove it")
     with places.within(*place, "section"):
         dataset.check_section()
     with places.within(*place, "kernel"):

@@ -1,4 +1,4 @@
-"""The data sets of a study: what the data are, how they are divided, and what is run on them."""
+"""The data sets of a study: their data, splits and methods."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,19 +10,19 @@ from seqkern.folds.methods import options_of
 from seqkern.study.places import Places
 
 NOT_OF_THE_DATA = ("kernels", "solvers", "importance", "selection_bias", "track")
-"""What is run on data and shown of it, not the data: no data set is read again for it."""
+"""Keys about methods and reporting: a change of these does not cause a data set to be read again."""
 
 
 @dataclass(frozen=True)
 class FoldSettings:
-    """How a data set is divided into training and test parts.
+    """Settings for the splits into training and test sets.
 
     Attributes
     ----------
     method : str
         One of `seqkern.folds.methods`.
     options : mapping
-        Of the method.
+        Options of the method.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class FoldSettings:
         Raises
         ------
         ParameterError
-            For an unknown method, or an option that it does not have, with the nearest name.
+            For an unknown method or option, with the nearest name.
         """
         options = {key: value for key, value in given.items() if key != "method"}
         known = options_of(given["method"])
@@ -61,22 +61,22 @@ class FoldSettings:
 
 @dataclass(frozen=True)
 class Importance:
-    """A method to train on all windows, of which the report shows what matters at each position.
+    """A method to train on all windows; the report shows the importance of each position.
 
     Attributes
     ----------
     kernel, solver : str
         Names in the study.
     order : int, optional
-        Letters of the longest k-mers.
+        Length of the longest k-mers.
     background : {"frequencies", "uniform"}, optional
-        How letters are drawn that a k-mer is compared with.
+        Background distribution of letters.
     site : int, optional
-        The position, from 1, that is offset 0 in the pictures.
+        The position, from 1, labelled 0 in the figures.
     section : tuple of (int, int), optional
-        First and last position of a part to draw larger.
+        First and last position of a section to enlarge.
     pair : str, optional
-        Of several classes the two whose classifier is shown, ``A:B``.
+        Multi-class: the classifier to show, ``A:B``.
 
     Examples
     --------
@@ -95,12 +95,12 @@ class Importance:
 
     @classmethod
     def parse(cls, given: Mapping[str, Any]) -> "Importance":
-        """Return what an entry says of importance.
+        """Return the importance settings of an entry.
 
         Parameters
         ----------
         given : mapping
-            The value of ``importance``, which fits the schema.
+            The value of ``importance``, valid under the schema.
 
         Returns
         -------
@@ -125,19 +125,19 @@ class DatasetEntry:
     name : str
         Its name in the study.
     given : mapping
-        The entry as it is configured.
+        The entry as configured.
     data : DataEntry
-        What it says of the data.
+        Its data.
     folds : FoldSettings, optional
         How the samples are split.
     kernels, solvers : tuple of str, optional
-        The only ones that run on it.
+        The only ones to run on it.
     selection_bias : bool
-        Whether to compute what a selection of features with a look at the test parts would seem to reach.
+        Whether to report the inflated scores from selecting features on the test data.
     importance : Importance, optional
-        The method that shows what matters at each position.
+        The method for the importance of positions.
     track : str, optional
-        The name of the chain whose residues the report draws.
+        The name of the chain that the report draws.
 
     Examples
     --------
@@ -159,12 +159,12 @@ class DatasetEntry:
 
     @classmethod
     def parse(cls, given: Mapping[str, Any], name: str, places: Places) -> "DatasetEntry":
-        """Check an entry by itself and return it typed.
+        """Return an entry, checked and typed.
 
         Parameters
         ----------
         given : mapping
-            It fits the schema.
+            Valid under the schema.
         name : str
             Its name in the study.
         places : Places
@@ -177,12 +177,12 @@ class DatasetEntry:
         Raises
         ------
         ConfigError
-            Unless it has one source, and known sources of labels and fold methods.
+            Unless it has one source, and a known source of labels and fold method.
         """
         data = DataEntry.parse(given, lambda *keys: places.within("datasets", name, *keys))
         if "track" in given and not data.of_residues:
-            remedy = "add residues: {window: 15}, or leave out track"
-            problem = "track names the chain whose residues the report draws"
+            remedy = "add residues: {window: 15}, or remove track"
+            problem = "track needs residues"
             raise places.error(("datasets", name), problem, remedy=remedy, at=("datasets", name, "track"))
         with places.within("datasets", name, "folds"):
             folds = FoldSettings.parse(given["folds"]) if "folds" in given else None
@@ -190,12 +190,12 @@ class DatasetEntry:
 
     @classmethod
     def of_results(cls, given: Mapping[str, Any], name: str) -> "DatasetEntry":
-        """Return what can be told of the entry of a study that has been run, perhaps by another version.
+        """Return what is known from the entry of a finished study, perhaps of another version.
 
         Parameters
         ----------
         given : mapping
-            The entry as it is configured.
+            The entry as configured.
         name : str
             Its name in the study.
 
@@ -209,7 +209,7 @@ class DatasetEntry:
 
     @property
     def kind(self) -> str:
-        """Kind of data, one of `seqkern.datasets.KINDS`; empty where it is not known."""
+        """Kind of data, one of `seqkern.datasets.KINDS`; empty if unknown."""
         return self.data.kind
 
     @property
@@ -223,15 +223,15 @@ class DatasetEntry:
         return self.data.profiles is not None and self.data.profiles.search is not None
 
     def fold_options(self) -> dict[str, Any]:
-        """Return what the entry says of folds, for a job; empty where it says nothing."""
+        """Return the fold settings of the entry, for a job; empty if there are none."""
         return dict(self.given.get("folds", {}))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the entry says of the data, for a job: which methods run on them makes none of its jobs again."""
+        """Return the data part of the entry, for a job; independent of the methods, so that these cause no rerun."""
         return {key: value for key, value in self.given.items() if key not in NOT_OF_THE_DATA}
 
     def check_files(self, places: Places) -> None:
-        """Raise ConfigError unless all local files are there that the entry names.
+        """Raise ConfigError unless all local files of the entry exist.
 
         Parameters
         ----------
@@ -241,14 +241,14 @@ class DatasetEntry:
         self.data.check_files(lambda *keys: places.within("datasets", self.name, *keys))
 
     def check_section(self) -> None:
-        """Raise ConfigError if the part to draw larger is empty."""
+        """Raise ConfigError if the section to enlarge is empty."""
         section = None if self.importance is None else self.importance.section
         if section is not None and section[0] > section[1]:
-            raise ConfigError(f"{list(section)} is empty", remedy="give first and last position")
+            raise ConfigError(f"{list(section)} is empty", remedy="give the first and the last position")
 
 
 def _choices(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an entry says of what is run on the data."""
+    """Return the part of the entry about methods."""
     wanted = given.get("importance")
     return {
         "kernels": tuple(given["kernels"]) if given.get("kernels") else None,

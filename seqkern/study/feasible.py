@@ -1,8 +1,8 @@
-"""Whether solvers can learn the labels of every training part, asked before any kernel is computed.
+"""Check that solvers can learn the labels of every training set, before any kernel is computed.
 
-A solver of another kind of labels, such as a regression on classes, would stop a study at its first fold; a ν that is
-too large for the smaller class of one training part would stop it after hours of kernels, at that part. Labels, folds
-and parameters are all that is needed to find either (`Solver.targets`, `Solver.check_labels`).
+A solver for other labels, such as a regression solver for classes, would stop a study at its first fold; a ν that is
+too large for the smaller class of one training set would stop it after hours of kernels. Both can be found from labels,
+folds and parameters only (`Solver.targets`, `Solver.check_labels`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,14 +22,14 @@ Spec = Mapping[str, Any] | str | Solver
 
 
 def check_labels_kind(labels: Labels, specs: Iterable[Spec]) -> None:
-    """Raise ParameterError where a solver does not learn such labels at all, or knows none of their classes.
+    """Raise ParameterError if a solver cannot learn such labels, or does not know their classes.
 
     Parameters
     ----------
     labels : Labels
-        Of a task.
+        Labels of a task.
     specs : list of dict or Solver
-        Of the solvers.
+        Specs of the solvers.
     """
     for spec in specs:
         make_solver(spec, labels.kind, labels.classes)
@@ -41,20 +41,20 @@ def check_layers(layers: Layers, dataset: Dataset) -> None:
     Parameters
     ----------
     layers : Layers
-        Those after a solver.
+        Layers after a solver.
     dataset : Dataset
-        Whose samples are sequences, tables or residues.
+        With sequences, tables or residues as samples.
     """
     if layers.needs_chains() and dataset.residues is None:
         raise ParameterError(
-            f"the units of data set {dataset.name!r} are no residues of chains, so that they have no neighbours",
-            remedy="leave out --layers, or give --layers probabilities alone",
+            f"the samples of data set {dataset.name!r} are not residues of chains, so they have no neighbours",
+            remedy="remove --layers, or use only --layers probabilities",
         )
     for task in dataset.tasks.values() if layers.layers else ():
         if task.labels.kind not in ("binary", "multiclass"):
             raise ParameterError(
-                f"layers are for classes, the labels of task {task.name!r} are {task.labels.kind}",
-                remedy="leave out --layers",
+                f"layers need classes, but the labels of task {task.name!r} are {task.labels.kind}",
+                remedy="remove --layers",
             )
         layers.check_classes(task.labels.classes)
 
@@ -68,27 +68,27 @@ def check_training_part(
     groups: Any = None,
     place: str = "",
 ) -> None:
-    """Raise ParameterError where a solver cannot learn the labels of a training part, or of one of its inner parts.
+    """Raise ParameterError if a solver cannot learn the labels of a training set, or of one of its inner training sets.
 
     Parameters
     ----------
     labels : Labels
-        Of the training part.
+        Labels of the training set.
     specs : list of dict or Solver
-        Of the solvers.
+        Specs of the solvers.
     inner_folds : int
-        Zero where there is nothing to choose or to fit by inner folds.
+        Zero if nothing is chosen or fitted by inner folds.
     seed, groups
-        Of the inner folds, as in `seqkern.evaluation.selection.select`; the groups of the solvers' own, too.
+        For the inner folds, as in `seqkern.evaluation.selection.select`; the groups also for the solvers' own folds.
     place : str
-        What the part is called in messages.
+        Name of the training set in messages.
 
     Raises
     ------
     ParameterError
-        With the size of the part, and what would be possible.
+        With the size of the set, and the possible values.
     FoldError
-        As `seqkern.evaluation.selection.inner_folds`.
+        As for `seqkern.evaluation.selection.inner_folds`.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def check_training_part(
     """
     made = [make_solver(spec, labels.kind, labels.classes) for spec in specs]
     y = labels.y
-    if labels.kind == "multiclass":  # by names, so that messages name classes
+    if labels.kind == "multiclass":  # by name, so that messages show class names
         y, made = np.array(labels.classes)[y], [make_solver(spec, labels.kind) for spec in specs]
     solvers = [solver for solver in made if type(solver).check_labels is not Solver.check_labels]
     if not solvers:
@@ -107,7 +107,7 @@ def check_training_part(
     parts = [(place, np.arange(len(y)))]
     if inner_folds:
         within = selection.inner_folds(labels, inner_folds, seed, groups)
-        parts += [(f"{place}{', ' if place else ''}an inner training part", train) for train, _ in within]
+        parts += [(f"{place}{', ' if place else ''}an inner training set", train) for train, _ in within]
     for name, rows in parts:
         for solver in solvers:
             try:

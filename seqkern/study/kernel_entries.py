@@ -1,4 +1,4 @@
-"""The kernels of a study: each entry built once, with the transforms of its matrix and the solvers it runs with."""
+"""The kernels of a study: each entry built once, with the transforms of its matrix and its solvers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,28 +17,28 @@ NOT_OF_THE_KERNEL = ("solvers", "transforms", "repair")
 
 @dataclass(frozen=True, eq=False)
 class KernelEntry:
-    """A kernel with what is done to its matrix on each training part.
+    """A kernel with the transforms of its matrix, fitted on each training set.
 
     Attributes
     ----------
     name : str
         Its name in the study.
     given : mapping
-        The entry as it is configured.
+        The entry as configured.
     spec : mapping
-        That of the kernel alone.
+        Spec of the kernel alone.
     transform_specs : tuple
-        Those of the transforms, the repair last: what is repaired is the matrix that the solver gets. Before it is
-        centred and normalised its negative eigenvalues may mean nothing (−D²/2 of points in space has some), and
-        neither makes any new.
+        Specs of the transforms, the repair last, since it must repair the matrix that the solver receives. Before
+        centring and normalisation, negative eigenvalues may be harmless (−D²/2 of points in space has some), and
+        neither creates new ones.
     transforms : tuple of GramTransform
-        Built of these; none of them is fitted.
+        The transforms, not fitted.
     solvers : tuple of str, optional
-        The only solvers that it runs with.
+        The only solvers to run with it.
     built : Kernel, optional
-        None where a report is read of a study whose kernel is not known here.
+        None when reporting on a study whose kernel is unknown to this version.
     problem : SeqkernError, optional
-        Why it is not.
+        The reason.
 
     Examples
     --------
@@ -67,18 +67,18 @@ class KernelEntry:
         transforms: Sequence[Any] = (),
         repair: Any = None,
     ) -> "KernelEntry":
-        """Build the kernel and the transforms of an entry.
+        """Return the entry with its kernel and transforms built.
 
         Parameters
         ----------
         given : str or mapping
             ``spectrum:k=3`` or ``{"kernel": "spectrum", "k": 3}``, with ``transforms`` and ``repair``.
         name : str, optional
-            By default that of the kernel's class.
+            Default: that of the kernel's class.
         transforms : sequence, optional
-            More of them, after the entry's.
+            Further transforms, after the entry's.
         repair : str or mapping, optional
-            Takes the place of the entry's.
+            Replaces that of the entry.
 
         Returns
         -------
@@ -93,7 +93,7 @@ class KernelEntry:
         spec = {key: value for key, value in given.items() if key not in NOT_OF_THE_KERNEL}
         own = given.get("transforms", [])
         if not isinstance(own, list):
-            raise ConfigError(f"transforms={own!r} is not possible", remedy="give a list, such as [centre]")
+            raise ConfigError(f"transforms={own!r} is not a list", remedy="write for example [centre]")
         repaired = repair_transforms(given.get("repair") if repair is None else repair)
         transform_specs = (*own, *transforms, *repaired)
         return cls(
@@ -108,16 +108,16 @@ class KernelEntry:
 
     @classmethod
     def unknown(cls, given: Mapping[str, Any], name: str, problem: SeqkernError) -> "KernelEntry":
-        """Return the entry of a kernel that cannot be built here.
+        """Return the entry of a kernel that cannot be built by this version.
 
         Parameters
         ----------
         given : mapping
-            The entry as it is configured.
+            The entry as configured.
         name : str
             Its name in the study.
         problem : SeqkernError
-            Why it cannot.
+            The reason.
 
         Returns
         -------
@@ -129,7 +129,7 @@ class KernelEntry:
     def kernel(self) -> Kernel:
         """The kernel, not fitted."""
         if self.built is None:
-            raise self.problem or ConfigError(f"kernel {self.name!r} is not known", remedy="correct its entry")
+            raise self.problem or ConfigError(f"kernel {self.name!r} is unknown", remedy="correct its entry")
         return self.built
 
     @property
@@ -139,16 +139,16 @@ class KernelEntry:
 
     @property
     def candidates(self) -> "tuple[KernelEntry, ...]":
-        """The entry itself: there is nothing to choose."""
+        """The entry itself: there is only one candidate."""
         return (self,)
 
     @property
     def learns(self) -> bool:
-        """Whether the kernel, or a transform of its matrix, is fitted on each training part."""
+        """Whether the kernel, or a transform of its matrix, is fitted on each training set."""
         return self.kernel.data_dependent or bool(self.transforms)
 
     def allows(self, solver: str) -> bool:
-        """Tell whether the entry names a solver, or none.
+        """Return whether the entry allows a solver.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class KernelEntry:
         return self.solvers is None or solver in self.solvers
 
     def takes(self, kind: str) -> bool:
-        """Tell whether the kernel takes a kind of data; True where the kind or the kernel is not known.
+        """Return whether the kernel accepts a kind of data; True if the kind or the kernel is unknown.
 
         Parameters
         ----------
@@ -173,16 +173,16 @@ class KernelEntry:
         -------
         bool
         """
-        # dissimilarities are taken by the kernels that accept similarities
+        # dissimilarities are accepted by the kernels that accept similarities
         return not kind or self.built is None or kind.endswith(self.built.accepts)
 
     def gives(self, wanted: str) -> bool:
-        """Tell whether the kernel gives what a solver takes.
+        """Return whether the kernel provides the input of a solver.
 
         Parameters
         ----------
         wanted : {"gram", "features", "implicit"}
-            What a solver takes of a kernel.
+            Kernel input of a solver.
 
         Returns
         -------
@@ -208,32 +208,32 @@ class KernelEntry:
 
     @property
     def searches(self) -> bool:
-        """Whether the kernel builds profiles by search of its training part."""
+        """Whether the kernel builds profiles by search of its training set."""
         return getattr(self.built, "search", None) == "training"
 
     def files(self) -> list[str]:
-        """Return the local files that the kernel names."""
+        """Return the local files that the kernel uses."""
         return local_files([self.kernel])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entry without the solvers that it runs with, for a job: these make no job again."""
+        """Return the entry without its solvers, for a job, so that they cause no rerun."""
         return {key: value for key, value in self.given.items() if key != "solvers"}
 
 
 @dataclass(frozen=True, eq=False)
 class KernelChoice:
-    """Kernels among which the inner loop chooses.
+    """Kernels of which the inner loop chooses one.
 
     Attributes
     ----------
     name : str
         Its name in the study.
     given : mapping
-        The entry as it is configured.
+        The entry as configured.
     candidates : tuple of KernelEntry
-        The kernels that the inner loop chooses among.
+        The candidates.
     solvers : tuple of str, optional
-        The only solvers that it runs with; those of the candidates count too.
+        The only solvers to run with it; those of the candidates also apply.
 
     Examples
     --------
@@ -250,16 +250,16 @@ class KernelChoice:
 
     @classmethod
     def parse(cls, given: Mapping[str, Any], name: str, kernels: Mapping[str, KernelEntry]) -> "KernelChoice":
-        """Return the choice of an entry.
+        """Return the choice described by an entry.
 
         Parameters
         ----------
         given : mapping
-            The entry as it is configured.
+            The entry as configured.
         name : str
             Its name in the study.
         kernels : mapping of str to KernelEntry
-            Those of the study, which has all that are listed.
+            Those of the study, including all candidates.
 
         Returns
         -------
@@ -269,11 +269,11 @@ class KernelChoice:
 
     @property
     def learns(self) -> bool:
-        """Whether a candidate is fitted on each training part."""
+        """Whether a candidate is fitted on each training set."""
         return any(entry.learns for entry in self.candidates)
 
     def allows(self, solver: str) -> bool:
-        """Tell whether the entry, and each candidate, names a solver, or none.
+        """Return whether the entry, and each candidate, allows a solver.
 
         Parameters
         ----------
@@ -288,12 +288,12 @@ class KernelChoice:
         return own and all(entry.allows(solver) for entry in self.candidates)
 
     def takes(self, kind: str) -> bool:
-        """Tell whether all candidates take a kind of data.
+        """Return whether all candidates accept a kind of data.
 
         Parameters
         ----------
         kind : str
-            As of `KernelEntry.takes`.
+            As for `KernelEntry.takes`.
 
         Returns
         -------
@@ -302,12 +302,12 @@ class KernelChoice:
         return all(entry.takes(kind) for entry in self.candidates)
 
     def gives(self, wanted: str) -> bool:
-        """Tell whether all candidates give what a solver takes.
+        """Return whether all candidates provide the input of a solver.
 
         Parameters
         ----------
         wanted : {"gram", "features", "implicit"}
-            What a solver takes of a kernel.
+            Kernel input of a solver.
 
         Returns
         -------
@@ -322,15 +322,15 @@ class KernelChoice:
 
     @property
     def searches(self) -> bool:
-        """Whether a candidate builds profiles by search of its training part."""
+        """Whether a candidate builds profiles by search of its training set."""
         return any(entry.searches for entry in self.candidates)
 
     def files(self) -> list[str]:
-        """Return the local files that the candidates name, each once."""
+        """Return the local files that the candidates use, each once."""
         return local_files(entry.kernel for entry in self.candidates)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entry with those of its candidates, not their names alone, for a job."""
+        """Return the entry with the entries of its candidates instead of their names, for a job."""
         return {"choose": [{"name": entry.name, **entry.to_dict()} for entry in self.candidates]}
 
 
@@ -338,7 +338,7 @@ AnyKernel = KernelEntry | KernelChoice
 
 
 def read_kernel(given: str | Mapping[str, Any]) -> AnyKernel:
-    """Return the entry, or the choice among several, that a job or a user gives on the command line.
+    """Return the kernel entry, or choice of several, given to a job or on the command line.
 
     Parameters
     ----------
@@ -353,9 +353,9 @@ def read_kernel(given: str | Mapping[str, Any]) -> AnyKernel:
     Raises
     ------
     ConfigError
-        If a kernel to choose has no name of its own.
+        If a candidate has no unique name.
     ParameterError
-        As `KernelEntry.parse`.
+        As for `KernelEntry.parse`.
 
     Examples
     --------
@@ -369,18 +369,21 @@ def read_kernel(given: str | Mapping[str, Any]) -> AnyKernel:
     for item in given["choose"] if isinstance(given["choose"], list) and given["choose"] else [None]:
         name = item.get("name") if isinstance(item, dict) else None
         if not isinstance(item, dict) or not isinstance(name, str) or name in found:
-            raise ConfigError(f"choose={given['choose']!r} is not possible", remedy="list kernels, each with its name")
+            raise ConfigError(
+                f"choose={given['choose']!r} is not a list of named kernels",
+                remedy="give a list of kernels, each with a name",
+            )
         found[name] = KernelEntry.parse({key: value for key, value in item.items() if key != "name"}, name)
     return KernelChoice("choose", given, tuple(found.values()))
 
 
 def local_files(kernels: Iterable[Kernel]) -> list[str]:
-    """Return the local files that kernels name, each once.
+    """Return the local files that kernels use, each once.
 
     Parameters
     ----------
     kernels : iterable of Kernel
-        Whose parameters may name files.
+        Kernels whose parameters may name files.
 
     Returns
     -------
@@ -391,5 +394,5 @@ def local_files(kernels: Iterable[Kernel]) -> list[str]:
 
 
 def _own_solvers(given: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """Return the solvers that an entry names, or None."""
+    """Return the solvers of an entry, or None."""
     return tuple(given["solvers"]) if "solvers" in given else None

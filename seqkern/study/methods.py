@@ -1,4 +1,4 @@
-"""A method of a study: which kernel, with which transforms, runs with which solver and layers."""
+"""A method of a study: a kernel with transforms, a solver and layers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,18 +13,18 @@ from seqkern.study.solver_entries import Candidate, SolverEntry
 
 @dataclass(frozen=True, eq=False)
 class MethodEntry:
-    """A kernel, or a choice among several, with a solver.
+    """A kernel, or a choice of several, with a solver.
 
     Attributes
     ----------
     kernel : KernelEntry or KernelChoice
         Its entry in the study.
     solver : SolverEntry
-        With the layers that follow.
+        With the layers after it.
     search : InnerSettings
-        How the inner loop chooses, and what is fitted to decisions about held-out samples.
+        How the inner loop chooses, and what is fitted to held-out decision values.
     seed : int
-        Of the inner folds.
+        Seed of the inner folds.
 
     Examples
     --------
@@ -57,22 +57,22 @@ class MethodEntry:
 
     @property
     def layers(self) -> Layers:
-        """The layers that follow the solver."""
+        """The layers after the solver."""
         return self.solver.layers
 
     @property
     def calibration(self) -> str | None:
-        """How decisions become probabilities; layers decide for themselves."""
+        """The method of calibration; None with layers."""
         return None if self.solver.has_layers else self.search.calibration
 
     @property
     def threshold(self) -> str | None:
-        """The rule of the threshold; layers decide for themselves."""
+        """The rule for the threshold; None with layers."""
         return None if self.solver.has_layers else self.search.threshold
 
     @property
     def chooses(self) -> bool:
-        """Whether the inner loop has a choice, both ends standing for a range of values."""
+        """Whether the inner loop has several candidates, counting the ends of a range of values."""
         return len(self.kernel.candidates) * len(self.solver.specs) > 1
 
     @property
@@ -81,9 +81,9 @@ class MethodEntry:
         return self.solver.needs_gram
 
     def candidates(self) -> list[Candidate]:
-        """Return what the inner loop chooses among: names of kernels with specifications of solvers."""
+        """Return the candidates of the inner loop: names of kernels with specifications of solvers."""
         return self.solver.candidates(list(self.kernels), self.search.drawn, self.seed)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the method as a job is given it."""
+        """Return the method in the form for a job."""
         return {"kernel": self.kernel.to_dict(), "solver": self.solver.spec, "layers": list(self.solver.layer_specs)}

@@ -1,4 +1,4 @@
-"""Where the keys of a configuration stand in its files, for messages."""
+"""The lines of the keys of a configuration in its files, for messages."""
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,12 +17,12 @@ MISSING = object()
 
 
 class Places:
-    """The files that a configuration was read from, and the lines of its keys.
+    """The files of a configuration, and the lines of its keys.
 
     Parameters
     ----------
     config : mapping
-        As it was read; several files, and the command line, may have had a part in it.
+        As read; possibly merged from several files and the command line.
     files : sequence of path-like, optional
         In the order in which they were read; they are read again only for a message.
 
@@ -40,18 +40,18 @@ class Places:
     def error(
         self, keys: Keys, problem: str, *, remedy: str | None = None, at: Keys | None = None, joint: str = ": "
     ) -> ConfigError:
-        """Return a ConfigError about one place.
+        """Return a ConfigError about one key.
 
         Parameters
         ----------
         keys : tuple of str or int
-            The way to the place from the top.
+            The path to the key from the top.
         problem, remedy : str
-            What is wrong, and what to do about it.
+            The problem and the remedy.
         at : tuple of str or int, optional
-            Whose line to tell, where it is another one's.
+            The key whose line to report, if it differs.
         joint : str
-            Between the place and the problem.
+            Text between key and problem.
 
         Returns
         -------
@@ -63,12 +63,12 @@ class Places:
 
     @contextlib.contextmanager
     def within(self, *keys: str | int) -> Iterator[None]:
-        """Make any error that a user can correct a ConfigError about one place.
+        """Convert errors that a user can correct to ConfigErrors about one key.
 
         Parameters
         ----------
         *keys : str or int
-            The way to the place from the top.
+            The path to the key from the top.
         """
         try:
             yield
@@ -76,14 +76,14 @@ class Places:
             raise self.error(keys, error.problem, remedy=error.remedy) from error
 
     def find(self, keys: Keys) -> tuple[File | None, int | None]:
-        """Return the file, and the line, in which a place stands; the last file, and None, where it is in none.
+        """Return the file and line of a key; the last file and None if it is in no file.
 
-        A place that was given on the command line as well is in none. What is missing is where it should be.
+        A key also given on the command line is in no file. For a missing key, the place where it belongs is returned.
 
         Parameters
         ----------
         keys : tuple of str or int
-            The way to the place from the top.
+            The path to the key from the top.
 
         Returns
         -------
@@ -100,12 +100,12 @@ class Places:
 
 
 def files_of(file: Files) -> list[File]:
-    """Return a list of the files that are given.
+    """Return a list of the given files.
 
     Parameters
     ----------
     file : path-like, or a sequence of them, or None
-        Where the configuration comes from.
+        The source of the configuration.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def files_of(file: Files) -> list[File]:
 
 
 def _line(file: File, config: Mapping[str, Any], keys: Keys) -> int | None:
-    """Return the line of a place in one file; None where it does not stand there."""
+    """Return the line of a key in one file; None if it is not there."""
     try:
         text = Path(file).read_text(encoding="utf-8")
         root, data = yaml.compose(text, Loader=yaml.SafeLoader), yaml.safe_load(text)
@@ -137,7 +137,7 @@ def _line(file: File, config: Mapping[str, Any], keys: Keys) -> int | None:
 
 
 def _value(data: Any, keys: Keys) -> Any:
-    """Return what stands at a place of nested mappings and lists, `MISSING` if nothing does."""
+    """Return the value at a place of nested mappings and lists, `MISSING` if there is none."""
     for key in keys:
         try:
             data = data[key]
@@ -147,7 +147,7 @@ def _value(data: Any, keys: Keys) -> Any:
 
 
 def _child(node: yaml.Node | None, key: str | int) -> tuple[int, yaml.Node] | None:
-    """Return the line, from 0, and the node of what a node holds under a key; None if there is none."""
+    """Return the line, from 0, and the child node under a key; None if there is none."""
     if isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
         return node.value[key].start_mark.line, node.value[key]
     if not isinstance(node, yaml.MappingNode):

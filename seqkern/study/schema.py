@@ -1,4 +1,4 @@
-"""The schema of a study: a configuration is checked against it, and completed with its defaults."""
+"""The schema of a study: it validates a configuration and provides its defaults."""
 
 import difflib
 import reprlib
@@ -15,15 +15,15 @@ from seqkern.study.places import Places
 
 Schema = Mapping[str, Any]
 TYPES = {
-    "object": "keys with values",
+    "object": "a mapping",
     "array": "a list",
-    "string": "a text",
-    "integer": "a whole number",
+    "string": "text",
+    "integer": "an integer",
     "number": "a number",
     "boolean": "true or false",
     "null": "null",
 }
-"""What the types of the schema are called in messages."""
+"""Names of the schema's types in messages."""
 
 
 @cache
@@ -35,12 +35,12 @@ def read_schema() -> Schema:
 
 
 def check_schema(config: Any, schema: Schema, places: Places) -> None:
-    """Raise ConfigError unless a configuration fits a schema.
+    """Raise ConfigError unless a configuration is valid under a schema.
 
     Parameters
     ----------
     config : object
-        What YAML or JSON holds.
+        As read from YAML or JSON.
     schema : mapping
         Of JSON Schema 2020-12.
     places : Places
@@ -49,7 +49,7 @@ def check_schema(config: Any, schema: Schema, places: Places) -> None:
     Raises
     ------
     ConfigError
-        For a key or value that does not fit, with the nearest known key.
+        For an invalid key or value, with the nearest known key.
     """
     error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(config))
     if error is not None:
@@ -57,7 +57,7 @@ def check_schema(config: Any, schema: Schema, places: Places) -> None:
 
 
 def _schema_error(error: jsonschema.ValidationError, schema: Schema, places: Places) -> ConfigError:
-    """Return a ConfigError in the words of the config file for a jsonschema error about a schema."""
+    """Return a ConfigError for a jsonschema error, in the terms of the configuration file."""
     keys = tuple(error.absolute_path)
     given: Any = error.instance
     wanted: Any = error.validator_value
@@ -68,16 +68,16 @@ def _schema_error(error: jsonschema.ValidationError, schema: Schema, places: Pla
         key = next(key for key in given if key not in known)
         meant = hint(key, known)
         if keys[:1] == ("datasets",) and len(keys) > 1 and key in schema["$defs"]["dataset"]["properties"]:
-            meant = f"{key} is a key of the data set itself; "
-        remedy = f"{meant}known keys: {', '.join(known)}"
+            meant = f"move {key} to the data set itself; "
+        remedy = f"{meant}choose from: {', '.join(known)}"
         return places.error(keys, f"{where}unknown key {key!r}", remedy=remedy, at=(*keys, key))
     if error.validator == "required":
         missing = next(key for key in wanted if key not in given)
         near = difflib.get_close_matches(missing, map(str, given), n=1)
-        meant = f"is it meant by {near[0]!r}? " if near else ""
-        return places.error(keys, f"{where}the key {missing!r} is missing", remedy=f"{meant}see config/README.md")
+        meant = f"rename {near[0]!r}, or " if near else ""
+        return places.error(keys, f"{where}missing key {missing!r}", remedy=f"{meant}see config/README.md")
     if error.validator == "pattern":
-        problem = f"{where}{given!r} is not possible"
+        problem = f"{where}invalid value {given!r}"
         return places.error(keys, problem, remedy=f"write {rules['form']}")
     if error.validator == "type":
         names = wanted if isinstance(wanted, list) else [wanted]
@@ -87,19 +87,19 @@ def _schema_error(error: jsonschema.ValidationError, schema: Schema, places: Pla
 
 
 def hint(name: object, known: Iterable[str]) -> str:
-    """Return the question whether the nearest of the known names is meant, or nothing.
+    """Return a question suggesting the nearest known name, or an empty string.
 
     Parameters
     ----------
     name : object
-        What was given.
+        The given name.
     known : iterable of str
-        What is defined.
+        The defined names.
 
     Returns
     -------
     str
-        Empty where no name is near.
+        Empty if no name is similar.
     """
     near = difflib.get_close_matches(str(name), known, n=1)
     return f"did you mean {near[0]!r}? " if near else ""
@@ -111,7 +111,7 @@ def with_defaults(value: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     Parameters
     ----------
     value : mapping
-        A configuration, or a part of it.
+        A configuration, or part of one.
     schema : mapping
         Of JSON Schema 2020-12.
 

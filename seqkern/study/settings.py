@@ -1,4 +1,4 @@
-"""What a study says of the inner loop and of the check for leaks."""
+"""The settings of a study for the inner loop and the leakage check."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
@@ -7,24 +7,24 @@ from typing import Any
 
 @dataclass(frozen=True)
 class InnerSettings:
-    """The loop inside each training part, which chooses hyperparameters.
+    """The inner loop within each training set, which chooses hyperparameters.
 
     Attributes
     ----------
     folds : int
-        Folds of the inner loop.
+        Number of inner folds.
     metric : str
-        What is maximised.
+        The metric to maximise.
     search : {"grid", "random"}
-        Whether every candidate is tried, or some are drawn.
+        Whether all candidates are tried, or some drawn at random.
     draws : int
-        How many random search draws.
+        Number of random candidates.
     rule : {"best", "one_standard_error"}
-        How one is chosen.
+        The rule of choice.
     calibration : {"platt", "isotonic"}, optional
-        How decisions become probabilities.
+        The method of calibration.
     threshold : str, optional
-        Rule for the decision above which a sample is predicted to be positive.
+        The rule for the decision threshold of the positive class.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class InnerSettings:
         Parameters
         ----------
         given : mapping
-            The value of ``inner``; keys that are not known here are left alone.
+            The value of ``inner``; unknown keys are ignored.
 
         Returns
         -------
@@ -58,35 +58,35 @@ class InnerSettings:
 
     @property
     def random(self) -> bool:
-        """Whether candidates are drawn, so that solvers may have ranges of values."""
+        """Whether candidates are drawn at random, so that solvers may have ranges of values."""
         return self.search == "random"
 
     @property
     def drawn(self) -> int | None:
-        """How many candidates are drawn; None where every one is tried."""
+        """The number of random candidates; None if all are tried."""
         return self.draws if self.random else None
 
     @property
     def afterwards(self) -> dict[str, str]:
-        """What is fitted to decisions about held-out samples, by name; empty where nothing is."""
+        """What is fitted to held-out decision values, by name; empty if nothing is."""
         both = {"calibration": self.calibration, "threshold": self.threshold}
         return {name: value for name, value in both.items() if value is not None}
 
 
 @dataclass(frozen=True)
 class LeakageSettings:
-    """What the check for leaks looks for.
+    """Settings of the leakage check.
 
     Attributes
     ----------
     contained : bool
-        Whether to report test sequences that lie in training sequences, and the reverse.
+        Whether to report test sequences contained in training sequences, and vice versa.
     identity : float, optional
-        Share of identical letters from which pairs across folds are reported.
+        Share of identical residues from which pairs across folds are reported.
     reverse_complement : bool
-        Whether to look at the reverse strand too.
+        Whether to include the reverse strand.
     keep_together : bool
-        Whether folds that are drawn keep what the check finds together.
+        Whether random folds keep the reported pairs together.
 
     Examples
     --------
@@ -106,7 +106,7 @@ class LeakageSettings:
         Parameters
         ----------
         given : mapping
-            The value of ``leakage``; keys that are not known here are left alone.
+            The value of ``leakage``; unknown keys are ignored.
 
         Returns
         -------
@@ -115,5 +115,5 @@ class LeakageSettings:
         return cls(**{item.name: given[item.name] for item in fields(cls) if item.name in given})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as a configuration has them."""
+        """Return the settings in configuration form."""
         return asdict(self)

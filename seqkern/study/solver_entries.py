@@ -1,4 +1,4 @@
-"""The solvers of a study: each entry's grid built once, with the layers that follow it."""
+"""The solvers of a study: each entry's grid built once, with the layers after it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,32 +19,32 @@ Candidate = tuple[Any, dict[str, Any]]
 
 @dataclass(frozen=True, eq=False)
 class SolverEntry:
-    """A solver, or a grid of them, with the layers that follow.
+    """A solver, or a grid of solvers, with layers.
 
     Attributes
     ----------
     name : str
         Its name in the study.
     given : mapping or str
-        The entry as it is configured.
+        The entry as configured.
     spec : mapping or str
-        Without the layers; lists and ranges of values stand for a grid.
+        Spec without the layers; lists and ranges of values stand for a grid.
     specs : tuple of dict
-        Those of the grid, both ends standing for a range.
+        Those of the grid, with the ends of each range.
     grid : tuple of Solver
-        Built of these; none is fitted.
+        The solvers of these specs, not fitted.
     layers : Layers
-        Those after a solver.
+        The layers after the solver.
     layer_specs : sequence
-        As they are configured.
+        The layers as configured.
     needs_residues : bool
-        Whether layers look at neighbours.
+        Whether layers use neighbouring residues.
     input : {"gram", "features", "implicit"}
-        What all solvers of the grid take of a kernel.
+        The kernel input of all solvers of the grid.
     defaults : bool
-        Whether parameters that are left out take the default grid of the solver.
+        Whether omitted parameters use the default grid of the solver.
     problem : SeqkernError, optional
-        Why the solver is not known, where a report is read of a study whose solver is not known here.
+        Why the solver is unknown, when reporting on a study of another version.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class SolverEntry:
         defaults: bool = False,
         within: Within = anywhere,
     ) -> "SolverEntry":
-        """Build the solvers of an entry.
+        """Return the entry with its solvers built.
 
         Parameters
         ----------
@@ -87,13 +87,13 @@ class SolverEntry:
         name : str
             Its name in the study.
         layers : sequence, optional
-            Specs of layers; by default the entry's own.
+            Specs of layers; default: the entry's own.
         ranges : bool
-            Whether values may be ranges, as ``C: 0.01..100``, from which random search draws.
+            Whether values may be ranges, such as ``C: 0.01..100``, for random search.
         defaults : bool
-            Whether parameters that are left out take the default grid of the solver.
+            Whether omitted parameters use the default grid of the solver.
         within : callable, optional
-            Given keys of the entry, returns a context in which errors are about these.
+            Given keys of the entry, returns a context that adds them to errors.
 
         Returns
         -------
@@ -102,8 +102,8 @@ class SolverEntry:
         Raises
         ------
         ParameterError
-            For an unknown name (with the nearest one), a value outside its domain, or solvers that do not all take the
-            same.
+            For an unknown name (with the nearest one), a value outside its domain, or solvers with different
+            input.
         """
         spec, own = split_layers(given)
         with within():
@@ -127,12 +127,12 @@ class SolverEntry:
 
     @classmethod
     def of_results(cls, given: Mapping[str, Any], name: str) -> "SolverEntry":
-        """Return what can be told of the entry of a study that has been run, perhaps by another version.
+        """Return what is known from the entry of a finished study, perhaps of another version.
 
         Parameters
         ----------
         given : mapping
-            The entry as it is configured.
+            The entry as configured.
         name : str
             Its name in the study.
 
@@ -162,13 +162,13 @@ class SolverEntry:
 
     @property
     def solver_name(self) -> str:
-        """The registered name of the solver; empty where there is none."""
+        """The registered name of the solver; empty if there is none."""
         given = self.spec.get("solver", "") if isinstance(self.spec, Mapping) else ""
         return str(self.grid[0].name if self.grid else given)
 
     @property
     def has_layers(self) -> bool:
-        """Whether layers follow."""
+        """Whether there are layers."""
         return bool(self.layer_specs)
 
     @property
@@ -178,20 +178,20 @@ class SolverEntry:
 
     @property
     def refuses_labels(self) -> bool:
-        """Whether the solver refuses some labels of a kind that it learns."""
+        """Whether the solver rejects some labels of a kind that it learns."""
         return type(self.grid[0]).check_labels is not Solver.check_labels
 
     def candidates(self, kernels: Sequence[str | None], draws: int | None = None, seed: int = 0) -> list[Candidate]:
-        """Return what the inner loop chooses among.
+        """Return the candidates of the inner loop.
 
         Parameters
         ----------
         kernels : sequence of str
             Names.
         draws : int, optional
-            How many pairs are drawn at random; by default there are all.
+            Number of random pairs; default: all pairs.
         seed : int
-            Of the draws.
+            Seed of the random choice.
 
         Returns
         -------
@@ -203,19 +203,19 @@ class SolverEntry:
         return drawn
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters that the entry gives, of the solver alone."""
+        """Return the parameters in the entry, of the solver only."""
         given = self.spec if isinstance(self.spec, Mapping) else {}
         return {key: value for key, value in given.items() if key != "solver"}
 
     def values(self, parameter: str, default: Any = None) -> Any:
-        """Return the value, or the list of values, that the entry gives a parameter.
+        """Return the value, or list of values, of a parameter in the entry.
 
         Parameters
         ----------
         parameter : str
             Its name in the entry.
         default : object, optional
-            Returned where the entry gives none.
+            Returned if the entry has none.
 
         Returns
         -------
@@ -224,10 +224,10 @@ class SolverEntry:
         return self.parameters().get(parameter, default)
 
     def searched(self) -> dict[str, list[Any]]:
-        """Return the values among which the inner loop chooses, by parameter; of a range both ends."""
+        """Return the values to choose from, by parameter; for a range its ends."""
         given = self.parameters()
         grid = {name: values for name, values in given.items() if isinstance(values, list) and len(values) > 1}
-        for name, part in given.items():  # of a solver inside
+        for name, part in given.items():  # of a nested solver
             if isinstance(part, dict) and "solver" in part:
                 lists = {f"{name} {key}": values for key, values in part.items() if isinstance(values, list)}
                 grid |= {key: values for key, values in lists.items() if len(values) > 1}
@@ -236,7 +236,7 @@ class SolverEntry:
 
 
 def split_layers(given: str | Mapping[str, Any]) -> tuple[Mapping[str, Any] | str, Sequence[Any]]:
-    """Return the specification of the solver of an entry, and those of the layers that follow.
+    """Return the solver specification of an entry, and those of its layers.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ def split_layers(given: str | Mapping[str, Any]) -> tuple[Mapping[str, Any] | st
     solver : mapping or str
         Without the layers.
     layers : sequence
-        Empty where there are none.
+        Empty without layers.
     """
     if not isinstance(given, Mapping):
         return given, []

@@ -1,4 +1,4 @@
-"""Which Gram matrices over all samples a study keeps: one for kernels that differ in transforms and repair only."""
+"""The stored Gram matrices of a study: one for all kernels that differ only in transforms and repair."""
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ class GramHome:
     Attributes
     ----------
     name : str
-        Under which it is kept.
+        Name of its file.
     spec : mapping
-        That of its kernel, as it is configured where it is.
+        Spec of its kernel, as configured if possible.
     kernel : Kernel
-        The one that the matrix is of.
+        The kernel of the matrix.
 
     Examples
     --------
@@ -37,12 +37,12 @@ class GramHome:
     kernel: Kernel
 
     def files(self) -> list[str]:
-        """Return the local files that the kernel names."""
+        """Return the local files that the kernel uses."""
         return local_files([self.kernel])
 
 
 def gram_homes(kernels: Mapping[str, AnyKernel]) -> dict[str, list[GramHome]]:
-    """Return, for each kernel of a study that has one, its stored Gram matrix.
+    """Return the stored Gram matrix of each kernel of a study that has one.
 
     Parameters
     ----------
@@ -52,10 +52,10 @@ def gram_homes(kernels: Mapping[str, AnyKernel]) -> dict[str, list[GramHome]]:
     Returns
     -------
     dict of str to list of GramHome
-        For the name of an entry, each matrix that it needs (see `StoredForm.kernels`). Several entries may have one
-        matrix; it is kept under the name of the first that is this kernel itself, without transforms if there is one;
-        or else of the first that needs no other matrix, or else of the first that needs it, with ``.part`` and a
-        number. There is none for kernels that are not known here.
+        For each entry name, the matrices that it needs (see `StoredForm.kernels`). Several entries may share a
+        matrix; it gets the name of the first entry that is this kernel itself, preferably without transforms;
+        else of the first that needs no other matrix, else of the first that needs it, with ``.part`` and a
+        number. Unknown kernels have none.
 
     Examples
     --------
@@ -83,27 +83,27 @@ def gram_homes(kernels: Mapping[str, AnyKernel]) -> dict[str, list[GramHome]]:
 
 
 def check_stored(dataset: Dataset, file: PathLike) -> None:
-    """Raise ParameterError where the samples of a data set are residues: it has no Gram matrix of all of them.
+    """Raise ParameterError if the samples of a data set are residues, which have no common Gram matrix.
 
     Parameters
     ----------
     dataset : Dataset
-        Whose samples are sequences, tables or residues.
+        With sequences, tables or residues as samples.
     file : path-like
-        Named in the message.
+        Used in the message.
     """
     if dataset.residues is not None:
         count = len(dataset.residues)
         raise ParameterError(
-            f"its {count} units are residues, and data sets of residues have no Gram matrix of all residues",
+            f"its {count} samples are residues, for which no Gram matrix over all samples is computed",
             file=file,
-            remedy="leave it out: seqkern evaluate computes that of each training part (train_size of the folds keeps "
-            "it small), and for solvers of features, such as primal_svc, none",
+            remedy="run seqkern evaluate, which computes one for each training set (limit it with train_size of the "
+            "folds), or none for solvers such as primal_svc",
         )
 
 
 def _free(name: str, taken: Container[str]) -> str:
-    """Return a name that is not taken: itself, or with lines behind it."""
+    """Return an unused name: the name itself, or followed by underscores."""
     while name in taken:
         name += "_"
     return name

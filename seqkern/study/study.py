@@ -1,4 +1,4 @@
-"""A study: its configuration as typed objects, made and checked once."""
+"""A study: its configuration as typed objects, created and checked once."""
 
 import copy
 import functools
@@ -45,15 +45,15 @@ class Study:
     leakage : LeakageSettings
         Settings of the check for leaks.
     seed : int
-        Of everything that is drawn at random.
+        Seed of all random choices.
     data_dir : str, optional
         Folder with local copies of public data sets.
     memory_limit : str
         A Gram matrix larger than this is computed in tiles on disk.
     tiles : int
-        Into so many jobs each Gram matrix is cut.
+        Number of jobs that share each Gram matrix.
     config : mapping
-        The configuration, with every default filled in.
+        The configuration, with all defaults.
 
     Examples
     --------
@@ -100,20 +100,20 @@ class Study:
         Raises
         ------
         ConfigError
-            If the file is missing, not YAML, or does not fit; the message names line and key.
+            If the file is missing, not YAML, or invalid; the message gives line and key.
         """
         return cls.parse(read_config(path), file=path)
 
     @classmethod
     def parse(cls, config: Mapping[str, Any], *, file: Files = None) -> "Study":
-        """Check a configuration, and build what it describes.
+        """Return the study described by a configuration, checked.
 
         Parameters
         ----------
         config : mapping
-            It is left unchanged.
+            Not changed.
         file : path-like, or a sequence of them in the order in which they were read, optional
-            Where the configuration comes from, for messages.
+            The source of the configuration, for messages.
 
         Returns
         -------
@@ -122,11 +122,11 @@ class Study:
         Raises
         ------
         ConfigError
-            For a key or value that does not fit, with file, line and the nearest known key.
+            For an invalid key or value, with file, line and the nearest known key.
         """
         places = Places(config, files_of(file))
         if not isinstance(config, Mapping):
-            raise places.error((), "holds no keys", remedy="see config/config.yaml for an example")
+            raise places.error((), "contains no keys", remedy="see config/config.yaml for an example")
         schema = read_schema()
         check_schema(config, schema, places)
         config = with_defaults(config, schema)
@@ -145,14 +145,14 @@ class Study:
 
     @classmethod
     def of_results(cls, config: Mapping[str, Any], name: str = "") -> "Study":
-        """Return what can be told of a study that has been run, perhaps by another version, for its report.
+        """Return what is known of a finished study, perhaps of another version, for its report.
 
         Parameters
         ----------
         config : mapping
-            As it was written down; empty where nothing was.
+            As stored with the results; empty if nothing was.
         name : str
-            Where the configuration has none.
+            Default name of the study.
 
         Returns
         -------
@@ -170,12 +170,12 @@ class Study:
         return cls(datasets=datasets, kernels=kernels, solvers=solvers, inner=inner, **general | {"config": config})
 
     def method_names(self, dataset: str, kind: str | None = None) -> list[tuple[str, str]]:
-        """Return which kernel runs with which solver on a data set, by their names.
+        """Return the names of the kernels and solvers that run on a data set.
 
         Parameters
         ----------
         dataset, kind
-            As of `methods`.
+            As for `methods`.
 
         Returns
         -------
@@ -184,22 +184,22 @@ class Study:
         return [method.names for method in self.methods(dataset, kind)]
 
     def methods(self, dataset: str, kind: str | None = None) -> list[MethodEntry]:
-        """Return what runs on a data set.
+        """Return the methods that run on a data set.
 
         Parameters
         ----------
         dataset : str
             Its name in the study.
         kind : str, optional
-            Its kind of data; by default what its entry says. With ``""``, not known, every kernel runs.
+            Its kind of data; default: that of its entry. With ``""`` (unknown) every kernel runs.
 
         Returns
         -------
         list of MethodEntry
-            Of the kernels and solvers that its entry lists; by default all kernels that take its kind of data, all
-            solvers. A kernel that names its own solvers runs with these only, one that chooses among kernels with those
-            that all of them allow. A solver that takes no Gram matrix runs on kernels that give what it takes, without
-            transforms; one with layers that look at neighbours on data sets of residues.
+            Combinations of the kernels and solvers in its entry; default: all kernels that accept its kind of data,
+            and all solvers. A kernel that lists solvers runs only with these, a choice of kernels with those
+            that all candidates allow. A solver without a Gram matrix runs on kernels that provide its input, without
+            transforms; one with layers for neighbouring residues on data sets of residues.
         """
         entry = self.datasets[dataset]
         kind = entry.kind if kind is None else kind
@@ -223,13 +223,13 @@ class Study:
 
     @cached_property
     def homes(self) -> dict[str, GramHome]:
-        """The stored Gram matrices, each once, by the names under which they are kept."""
+        """The stored Gram matrices, each once, by name."""
         return {home.name: home for homes in self.stored_grams.values() for home in homes}
 
     def grams_of(self, dataset: str, kernel: str, solver: str) -> list[str]:
         """Return the names of the stored Gram matrices that serve every fold of a method.
 
-        There is none over all residues of many chains: a solver that takes one is given that of the training part.
+        There is none over all residues of many chains: the solver gets that of the training set.
 
         Parameters
         ----------
@@ -246,7 +246,7 @@ class Study:
         return [home.name for name in names for home in self.stored_grams.get(name, ())]
 
     def checked_solvers(self, dataset: str) -> dict[str, CheckedSolver]:
-        """Return the solvers that run on a data set, as `seqkern check` is to ask them about its labels.
+        """Return the solvers that run on a data set, for `seqkern check`.
 
         Parameters
         ----------
@@ -260,32 +260,32 @@ class Study:
         return checked_solvers(self.methods(dataset))
 
     def check_files(self, *names: str, file: Files = None) -> None:
-        """Raise ConfigError unless all local files that data sets name are there.
+        """Raise ConfigError unless all local files of the data sets exist.
 
-        Snakemake itself would not tell: where what was made of another file is there already, it takes that.
+        Snakemake itself would not report this if results made from another file already exist.
 
         Parameters
         ----------
         *names : str
-            Of data sets; by default all.
+            Names of data sets; default: all.
         file : path-like, or a sequence of them, optional
-            As in `parse`.
+            As for `parse`.
         """
         places = Places(self.config, files_of(file))
         for name in names or self.datasets:
             self.datasets[name].check_files(places)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the configuration, with every default filled in."""
+        """Return the configuration, with all defaults."""
         return copy.deepcopy(dict(self.config))
 
     def to_json(self) -> str:
-        """Return the configuration as JSON, as the job of the report is given it."""
+        """Return the configuration as JSON, for the report job."""
         return json.dumps(self.config)
 
 
 def read_config(path: File) -> Any:
-    """Return what a study's YAML file holds, not checked.
+    """Return the content of a study's YAML file, not checked.
 
     Parameters
     ----------
@@ -306,20 +306,20 @@ def read_config(path: File) -> Any:
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror}", file=path, remedy="check the path") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"is not YAML: {error}", file=path, remedy="correct the line named") from error
+        raise ConfigError(f"is not YAML: {error}", file=path, remedy="correct the given line") from error
 
 
 def check_dataset_entry(name: str, entry: Mapping[str, Any], *, file: Files = None) -> DatasetEntry:
-    """Check a data set's entry by itself, as those of a study are checked, and return it typed.
+    """Return a data set's entry, checked like those of a study, and typed.
 
     Parameters
     ----------
     name : str
         Its name in the study.
     entry : mapping
-        As it is configured.
+        As configured.
     file : path-like, optional
-        Named in messages.
+        Used in messages.
 
     Returns
     -------
@@ -328,7 +328,7 @@ def check_dataset_entry(name: str, entry: Mapping[str, Any], *, file: Files = No
     Raises
     ------
     ConfigError
-        For a name, key or value that does not fit, with the nearest known key.
+        For an invalid name, key or value, with the nearest known key.
 
     Examples
     --------
@@ -343,7 +343,7 @@ def check_dataset_entry(name: str, entry: Mapping[str, Any], *, file: Files = No
 
 
 def _general(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parts of a study that are no objects of their own."""
+    """Return the parts of a study that are not objects of their own."""
     keys = ("description", "seed", "data_dir", "memory_limit", "tiles")
     return {
         "name": str(config["study"]),
@@ -354,19 +354,19 @@ def _general(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _inner(given: Mapping[str, Any], places: Places) -> InnerSettings:
-    """Return the settings of the inner loop; ConfigError for those that do not go together."""
+    """Return the settings of the inner loop; ConfigError for settings that contradict one another."""
     inner = InnerSettings.parse(given)
     with places.within("inner"):
         check_afterwards(inner.calibration, inner.threshold)
-    # the default stands in every completed study
+    # every completed study contains the default
     if not inner.random and inner.draws != InnerSettings.draws:
-        problem = f"{inner.draws} is without effect, since every candidate of a grid is tried"
-        raise places.error(("inner", "draws"), problem, remedy="add search: random, or leave draws out")
+        problem = f"{inner.draws} has no effect, since all candidates of a grid are tried"
+        raise places.error(("inner", "draws"), problem, remedy="add search: random, or remove draws")
     return inner
 
 
 def _kernels(config: Mapping[str, Any], places: Places) -> dict[str, AnyKernel]:
-    """Return the kernels of a study, each built once: a wrong name or value is found before any work."""
+    """Return the kernels of a study, each built once: wrong names and values are found before any work."""
     plain: dict[str, KernelEntry] = {}
     for name, entry in config["kernels"].items():
         if "choose" not in entry:
@@ -382,7 +382,7 @@ def _kernels(config: Mapping[str, Any], places: Places) -> dict[str, AnyKernel]:
 
 
 def _solvers(config: Mapping[str, Any], inner: InnerSettings, places: Places) -> dict[str, SolverEntry]:
-    """Return the solvers of a study, each of a grid built once."""
+    """Return the solvers of a study, each grid built once."""
     found = {}
     for name, entry in config["solvers"].items():
         within = functools.partial(places.within, "solvers", name)
@@ -391,13 +391,13 @@ def _solvers(config: Mapping[str, Any], inner: InnerSettings, places: Places) ->
 
 
 def _entries(config: Mapping[str, Any], part: str) -> dict[str, Mapping[str, Any]]:
-    """Return the entries of a part of a configuration, each a mapping, which is empty where it is something else."""
+    """Return the entries of a section of a configuration, each a mapping, empty for other types."""
     given = config.get(part) or {}
     return {str(key): entry if isinstance(entry, Mapping) else {} for key, entry in given.items()}
 
 
 def _kernel_of_results(name: str, given: Mapping[str, Any]) -> KernelEntry:
-    """Return the entry of a kernel, which may not be known here."""
+    """Return the entry of a kernel, possibly unknown to this version."""
     try:
         return KernelEntry.parse(given, name)
     except SeqkernError as error:
@@ -405,7 +405,7 @@ def _kernel_of_results(name: str, given: Mapping[str, Any]) -> KernelEntry:
 
 
 def _choice_of_results(name: str, given: Mapping[str, Any], kernels: Mapping[str, KernelEntry]) -> KernelChoice:
-    """Return the choice of an entry; kernels that are not there are not known."""
-    missing = ConfigError("the study does not define it")
+    """Return the choice of an entry; missing kernels become unknown ones."""
+    missing = ConfigError("is not defined in the study")
     candidates = [kernels.get(choice) or KernelEntry.unknown({}, choice, missing) for choice in given["choose"]]
     return KernelChoice(name, given, tuple(candidates), tuple(given["solvers"]) if "solvers" in given else None)

@@ -1,4 +1,4 @@
-"""The workflow in a folder of its own: Snakemake's rules, the profile, and a configuration."""
+"""The workflow in a separate folder: Snakemake's rules, the profile, and a configuration."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from seqkern.core.errors import FileError
 from seqkern.core.resource_files import PACKAGE, resource_folder
 from seqkern.core.types import PathLike
 
-# by their places beside a configuration: in a checkout, and in the installed package
+# by location relative to a configuration: in a checkout, and in the installed package
 PLACES = {"workflow": "workflow", "config": "studies", "profiles/default": "workflow_profile"}
 SUFFIXES = {"", ".smk", ".yaml"}
 STARTER = """# Two FASTA files, one question. Paths are relative to the folder where snakemake is started.
@@ -31,14 +31,14 @@ def write_workflow(folder: PathLike, *, config: str | None = None) -> Path:
     Parameters
     ----------
     folder : str or Path
-        It is made where there is none.
+        Created if missing.
     config : str, optional
-        What ``config/config.yaml`` is to hold; by default the configuration of the demo.
+        Content of ``config/config.yaml``; default: the configuration of the demo.
 
     Returns
     -------
     Path
-        Of the configuration.
+        Path of the configuration.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def write_workflow(folder: PathLike, *, config: str | None = None) -> Path:
     """
     home = Path(folder)
     if home.exists() and (not home.is_dir() or any(home.iterdir())):
-        raise FileError("is not an empty folder", file=home, remedy="name a new one")
+        raise FileError("is not an empty folder", file=home, remedy="give a new folder")
     texts = {f"{place}/{name}": path.read_text(encoding="utf-8") for place in PLACES for name, path in _files(place)}
     if config is not None:
         texts["config/config.yaml"] = config
@@ -67,10 +67,10 @@ def write_workflow(folder: PathLike, *, config: str | None = None) -> Path:
 
 
 def _files(place: str) -> list[tuple[str, Path]]:
-    """Return the files of a folder of the workflow, by their names in it; of configurations the demo's alone."""
+    """Return the files of a folder of the workflow by name; of the configurations only the demo's."""
     home = resource_folder(PLACES[place], PACKAGE.parent / place)
     if not home.is_dir():
-        raise FileError("is missing", file=home, remedy="install seqkern again")
+        raise FileError("is missing", file=home, remedy="reinstall seqkern")
     if place == "config":
         return [("config.yaml", home / "config.yaml")]
     found = sorted(path for path in home.rglob("*") if path.is_file() and path.suffix in SUFFIXES)

@@ -143,40 +143,50 @@ def usage(name, argv, *words):
 LISTED = [
     reading("empty file", "", "is empty", "check how"),
     reading("empty file to train on", "", "is empty", command=lambda file: train(file, "GOOD/neg.fa")),
-    reading("record without sequence", ">a\nACGT\n>b\n>c\nACGT\n", "record 'b'", "has no sequence", "empty=skip"),
+    reading("record without sequence", ">a\nACGT\n>b\n>c\nACGT\n", "record 'b'", "has no sequence", "--empty skip"),
     reading("sequence shorter than k", ">a\nACGTA\n>b\nAC\n", "record 'b'", "2 residues", "k=3", "short=zero"),
     reading("new sequence shorter than k", ">a\nACGT\n>b\nA\n", "record 'b'", "k=2", command=predict),
     reading(
-        "letter outside", ">a\nACGT\n>b\n" + "ACGT" * 9 + "!\n", "record 'b'", "'!' at position 37", "unknown=mask"
+        "letter outside", ">a\nACGT\n>b\n" + "ACGT" * 9 + "!\n", "record 'b'", "'!' at position 37", "--unknown mask"
     ),
-    reading("letter of no alphabet", ">a\nACGT\n>b\nA12!\n", "record 'b'", "'!12' fit none", "name the alphabet"),
-    reading("duplicate id", ">a\nACGT\n>b\nACGT\n>a\nACGA\n", "record 'a'", "occurs twice", "ids=number", "ids=suffix"),
-    Case("duplicate id over two files", train("GOOD/pos.fa", "GOOD/pos.fa"), ("pos.fa", "record 'p0'", "occurs twice")),
+    reading("letter of no alphabet", ">a\nACGT\n>b\nA12!\n", "record 'b'", "'!12' match none", "set the alphabet"),
+    reading(
+        "duplicate id", ">a\nACGT\n>b\nACGT\n>a\nACGA\n", "record 'a'", "duplicate id", "--ids number", "--ids suffix"
+    ),
+    Case("duplicate id over two files", train("GOOD/pos.fa", "GOOD/pos.fa"), ("pos.fa", "record 'p0'", "duplicate id")),
     labels(
-        "label without sequence", "id\tlabel\na\t1\nb\t0\nx\t1\n", "record 'x'", "label without a sequence", "leave it"
+        "label without sequence",
+        "id\tlabel\na\t1\nb\t0\nx\t1\n",
+        "record 'x'",
+        "has a label but no sequence",
+        "remove it",
     ),
-    labels("sequence without label", "id\tlabel\na\t1\n", "record 'b'", "sequence without a label", "add a row"),
+    labels("sequence without label", "id\tlabel\na\t1\n", "record 'b'", "has no label", "add a row"),
     Case(
-        "one class only in a fold",
+        "only one class in a fold",
         folds("--method", "predefined", data="GOOD/lopsided"),
-        ("lopsided: ", "split 'x'", "no unit of class '0': one class only", "other folds"),
+        ("lopsided: ", "split 'x'", "no sample of class '0': only one class", "other folds"),
     ),
     fold_file(
-        "one class only in a given fold",
+        "only one class in a given fold",
         lambda letter, i: "train" if letter == "n" else "test",
-        *("all.tsv: ", "training part of split '1'", "class 'positive': one class only", "other folds"),
+        *("all.tsv: ", "training set of split '1'", "class 'positive': only one class", "other folds"),
     ),
-    Case("fewer members than folds", folds("--k", "13"), ("data: ", "has 12 units for 13 folds", "k of at most 12")),
-    reading("truncated gzip", gzip.compress(LONG)[:-20], "ends too early", "again", file="in.fa.gz"),
-    reading("truncated bzip2", bz2.compress(LONG)[:-20], "ends too early", "again", file="in.fa.bz2"),
-    reading("truncated xz", lzma.compress(LONG)[:-20], "ends too early", "again", command=predict, file="in.fa.xz"),
+    Case("fewer members than folds", folds("--k", "13"), ("data: ", "has 12 samples for 13 folds", "k of at most 12")),
+    reading("truncated gzip", gzip.compress(LONG)[:-20], "is truncated", "again", file="in.fa.gz"),
+    reading("truncated bzip2", bz2.compress(LONG)[:-20], "is truncated", "again", file="in.fa.bz2"),
+    reading("truncated xz", lzma.compress(LONG)[:-20], "is truncated", "again", command=predict, file="in.fa.xz"),
     reading("binary file", b"\x93NUMPY\x01\x00" + bytes(100), "is a binary file", "give FASTA"),
-    Case("no output", ["gram", "GOOD/pos.fa", "--kernel", SPECTRUM], ("no place for the matrix", "give -o FILE.npy")),
+    Case(
+        "no output",
+        ["gram", "GOOD/pos.fa", "--kernel", SPECTRUM],
+        ("no output file given for the matrix", "add -o FILE.npy"),
+    ),
     Case("unknown kernel", kernel_of("spectrm:k=3"), ("unknown kernel 'spectrm'", "did you mean 'spectrum'?")),
     Case("unknown parameter", kernel_of("mismatch:k=3,wieghts=1"), ("'wieghts'", "did you mean 'weights'?")),
     Case("unknown solver", evaluate(solver="csv:C=1"), ("unknown solver 'csv'", "did you mean 'csvc'?")),
     Case("unknown parameter of a solver", train(solver="psvc:epsilom=1"), ("'epsilom'", "did you mean 'epsilon'?")),
-    Case("unwritable place", train(output="GOOD/pos.fa/m"), ("pos.fa/m: cannot be written", "another place")),
+    Case("unwritable place", train(output="GOOD/pos.fa/m"), ("pos.fa/m: cannot be written", "check the path")),
     study("config key misspelt", {"kernls": {}}, "unknown key 'kernls'", "did you mean 'kernels'?"),
 ]
 
@@ -191,28 +201,28 @@ READ = [
         "NUL bytes late in the file", b">a\n" + b"ACGT" * 2000 + b"\n>b\nA\0A\n", "record 'b'", "'\\x00' at position 2"
     ),
     reading("Latin letters", b">a\n" + b"ACGT" * 9 + b"\xe9\n", "record 'a'", "position 37", "save the file as UTF-8"),
-    reading("a very long line of wrong letters", ">a\n" + "ACGTX" * 200_000 + "\n", "record 'a'", "fit none"),
-    reading("empty id", ">\nACGT\n>b\nACGT\n", "header 1 has no id", "ids=number"),
+    reading("a very long line of wrong letters", ">a\n" + "ACGTX" * 200_000 + "\n", "record 'a'", "match none"),
+    reading("empty id", ">\nACGT\n>b\nACGT\n", "header 1 has no id", "--ids number"),
     reading("markup in an id", "><script>\nAC\n", "record '<script>'", "k=3"),
     reading("tab behind an id", ">naïve\tx\nAC\n", "record 'naïve'", "k=3"),
     reading("nothing left", ">a\nACNT\n", "every record was left out", command=lambda f: gram(f, more=SKIP)),
-    labels("table with commas", "id,label\na,1\nb,0\n", "no tab", "by tabs"),
-    labels("two columns of one name", "id\tlabel\tlabel\na\t1\t0\nb\t0\t1\n", "two columns 'label'", "rename"),
-    labels("column that is not there", "id\tclass\na\t1\nb\t0\n", "no column 'label'", "there are: id, class"),
-    labels("two rows for one id", "id\tlabel\na\t1\nb\t0\na\t0\n", "record 'a'", "two rows", "leave one out"),
-    labels("one class only", "id\tlabel\na\t1\nb\t1\n", "one class only: 1", "at least two"),
-    labels("no real label", "id\tlabel\na\t\nb\t\n", "no label at all", kind="real"),
+    labels("table with commas", "id,label\na,1\nb,0\n", "no tab", "use tabs"),
+    labels("two columns of one name", "id\tlabel\tlabel\na\t1\t0\nb\t0\t1\n", "two columns named 'label'", "rename"),
+    labels("column that is not there", "id\tclass\na\t1\nb\t0\n", "no column 'label'", "columns: id, class"),
+    labels("two rows for one id", "id\tlabel\na\t1\nb\t0\na\t0\n", "record 'a'", "two rows", "remove one of them"),
+    labels("only one class", "id\tlabel\na\t1\nb\t1\n", "only one class: 1", "at least two"),
+    labels("no real label", "id\tlabel\na\t\nb\t\n", "no labels", kind="real"),
     labels("position beyond any genome", f"id\tlabel\tp\na\t1\t{10**30}\nb\t0\t1\n", "record 'a'", position="p"),
-    table("nan in features", "id\tlabel\tg\na\t1\t0.5\nb\t0\tnan\n", "record 'b'", "column 'g'", "'nan'", "leave"),
-    table("features without an id", "id\tlabel\tg\na\t1\t0.5\n\t0\t1\n", "row 2 has no id", "ids=number"),
+    table("nan in features", "id\tlabel\tg\na\t1\t0.5\nb\t0\tnan\n", "record 'b'", "column 'g'", "'nan'", "remove"),
+    table("features without an id", "id\tlabel\tg\na\t1\t0.5\n\t0\t1\n", "row 2 has no id", "set ids to number"),
     table("not square", "id\tlabel\ta\tb\na\t1\t0\t2\n", "1 rows and 2 columns", "each row", kind="similarities"),
     table(
         "negative dissimilarity",
         "id\tlabel\ta\tb\na\t1\t0\t-2\nb\t0\t-2\t0\n",
-        *("record 'a'", "column 'b': -2", "not negative"),
+        *("record 'a'", "column 'b': -2", "non-negative"),
         kind="dissimilarities",
     ),
-    Case("data set that is a file", folds(data="GOOD/pos.fa"), ("pos.fa", "not a file that seqkern wrote", "again")),
+    Case("data set that is a file", folds(data="GOOD/pos.fa"), ("pos.fa", "is not a seqkern file", "again")),
 ]
 
 
@@ -271,16 +281,16 @@ PARAMETERS = [
     fold_file(
         "inner folds larger than a class",
         lambda letter, i: "train" if i < 11 - 10 * (letter == "p") else "test",
-        *("all.tsv: split '1': ", "one unit", "hyperparameters", "give more units"),
+        *("all.tsv: split '1': ", "one sample", "hyperparameters", "give more samples"),
         solver="csvc:C=[1,10]",
     ),
     Case("unknown metric", train(more=("--search", "--metric", "acu")), ("'acu'", "did you mean 'auc'?")),
     Case("folds of the wrong option", folds("--options", '{"gap": 3}'), ("'gap'", "choose from: k, seed")),
     Case("fold method that is a list", folds("--options", '{"method": ["x"]}'), ("unknown fold method ['x']",)),
-    Case("JSON broken", folds("--options", "{k: 3}"), ("--options '{k: 3}' is not JSON", "quote it")),
+    Case("JSON broken", folds("--options", "{k: 3}"), ("--options '{k: 3}' is not JSON", "quote the argument")),
     Case("leakage in words", folds("--leakage", '{"keep_together": "yes"}'), ("keep_together='yes'", "true or false")),
-    Case("nonsense of memory", gram("GOOD/pos.fa", more=("--memory", "much")), ("'much' is no amount", "500MB")),
-    Case("memory without end", gram("GOOD/pos.fa", more=("--memory", "9" * 400)), ("no amount of memory",)),
+    Case("nonsense of memory", gram("GOOD/pos.fa", more=("--memory", "much")), ("'much' is not an amount", "500MB")),
+    Case("memory without end", gram("GOOD/pos.fa", more=("--memory", "9" * 400)), ("not an amount of memory",)),
     Case("unknown kind of data", simulate("donr"), ("'donr'", "did you mean 'donor'?")),
 ]
 
@@ -342,32 +352,43 @@ GAPS = [
 # ---- further: files that do not belong together ----------------------------------------------------------------------
 
 STRANGERS = [
-    Case("a model that is text", predict(model="GOOD/pos.fa"), ("pos.fa: is no model", "train it again")),
-    Case("a data set as a model", predict(model="GOOD/data/data.npz"), ("data.npz: is no model", "seqkern train")),
-    reading("another alphabet than the model's", PROTEIN, "record 'p1'", "trained", "like those", command=predict),
-    Case("gram of others", evaluate("--gram", "GOOD/gram.npy"), ("gram.npy: its rows belong to other data", "again")),
-    Case("gram that is text", evaluate("--gram", "IN/g.npy"), ("g.npy: is unfinished", "again"), {"g.npy": "x"}),
+    Case(
+        "a model that is text",
+        predict(model="GOOD/pos.fa"),
+        ("pos.fa: is not a seqkern model file", "train the model again"),
+    ),
+    Case("a data set as a model", predict(model="GOOD/data/data.npz"), ("data.npz: is not a model", "seqkern train")),
+    reading(
+        "another alphabet than the model's",
+        PROTEIN,
+        "record 'p1'",
+        "the model's alphabet",
+        "give sequences",
+        command=predict,
+    ),
+    Case("gram of others", evaluate("--gram", "GOOD/gram.npy"), ("gram.npy: the rows belong to other data", "again")),
+    Case("gram that is text", evaluate("--gram", "IN/g.npy"), ("g.npy: is unfinished", "to resume"), {"g.npy": "x"}),
     Case(
         "folds of others",
         evaluate(data="GOOD/table", kernel="linear"),
-        ("all.tsv: record 'p0': is not in the data set", "make the folds again"),
+        ("all.tsv: record 'p0': is not in the data set", "create the folds again"),
     ),
     Case("no folds", evaluate(fold_files="GOOD"), ("all.tsv: cannot be read", "check the path")),
     fold_file(
-        "folds without a test part", lambda letter, i: "train", "all.tsv: ", "test part", "is empty", "other folds"
+        "folds without a test part", lambda letter, i: "train", "all.tsv: ", "test set", "is empty", "other folds"
     ),
     fold_file("marks of one's own", lambda letter, i: "x", "all.tsv: record 'p0'", "marked 'x'", "train, test"),
     Case(
         "folds with a unit that has no label",
         evaluate(data="GOOD/partial", fold_files="IN"),
-        ("all.tsv: record 'c': has no label", "make the folds again"),
+        ("all.tsv: record 'c': has no label", "create the folds again"),
         {"all.tsv": "id\t1\na\ttrain\nb\ttrain\nc\ttrain\nd\ttest\n"},
     ),
     Case("no results", report(results="GOOD/nothing"), ("nothing: no such folder", "run the workflow")),
     Case("results without data", report(results="GOOD"), ("holds no data sets", "run the workflow")),
     Case("configuration that is a list", report("--study", "[]"), ("results: the configuration is []", "README")),
     Case("kernels that are a list", report("--study", '{"kernels": ["k"]}'), ("results: kernels is ['k']", "README")),
-    Case("configuration of broken JSON", report("--study", "{"), ("--study is not JSON", "leave it out")),
+    Case("configuration of broken JSON", report("--study", "{"), ("--study is not JSON", "remove it")),
     Case(
         "a summary that is none",
         report(results="IN"),
@@ -379,61 +400,75 @@ STRANGERS = [
 # ---- further: places to write to -------------------------------------------------------------------------------------
 
 PLACES = [
-    Case("a folder for a matrix", gram("GOOD/pos.fa", output="GOOD/folder.npy"), ("folder.npy: cannot be written",)),
-    Case("a folder for a side file", gram("GOOD/pos.fa", output="GOOD/taken.npy"), ("taken.json: cannot be written",)),
-    Case("no .npy", gram("GOOD/pos.fa", output="OUT/gram"), ("gram is no name", "end in .npy")),
-    Case("a folder for a model", train(output="GOOD"), ("cannot be written: Is a directory", "another place")),
+    Case("a folder for a matrix", gram("GOOD/pos.fa", output="GOOD/folder.npy"), ("folder.npy: is a directory",)),
+    Case("a folder for a side file", gram("GOOD/pos.fa", output="GOOD/taken.npy"), ("taken.json: is a directory",)),
+    Case("no .npy", gram("GOOD/pos.fa", output="OUT/gram"), ("for a Gram matrix", "ending in .npy")),
+    Case("a folder for a model", train(output="GOOD"), ("is a directory", "give a file name")),
     Case("a file for a folder", [*folds()[:3], "GOOD/pos.fa"], ("pos.fa/all.tsv: cannot be written",)),
     Case("evaluation into a file", [*evaluate()[:9], "GOOD/pos.fa"], ("pos.fa/metrics.tsv: cannot be written",)),
     Case("data below a file", datasets("-o", "GOOD/pos.fa", **FASTA), ("pos.fa/units.tsv: cannot be written",)),
-    Case("generated data without a name", simulate("donor", output="GOOD/"), ("names no file", "without an ending")),
+    Case(
+        "generated data without a name", simulate("donor", output="GOOD/"), ("is not a file name", "without an ending")
+    ),
     Case("generated data into a file", simulate("donor", output="GOOD/pos.fa/x"), ("x.fasta: cannot be written",)),
-    Case("costs that cannot be told", gram("GOOD/pos.fa", more=("--cost", "GOOD")), ("cannot be written: Is a direc",)),
+    Case(
+        "costs that cannot be told", gram("GOOD/pos.fa", more=("--cost", "GOOD")), ("is a directory; give a file name",)
+    ),
     reading("predictions of a bad record", PROTEIN, "record 'p1'", command=lambda f: predict(f, "-o", "OUT/new/p.tsv")),
 ]
 
 # ---- further: studies and entries ------------------------------------------------------------------------------------
 
 STUDIES = [
-    study("a list in place of keys", "- a\n- b\n", "holds no keys", "config/config.yaml"),
+    study("a list in place of keys", "- a\n- b\n", "contains no keys", "config/config.yaml"),
     study("YAML broken", "study: [\n", "is not YAML", "line 2", "correct"),
-    study("a list in place of kernels", {"kernels": ["spectrum"]}, "kernels: ['spectrum'] is not keys with values"),
-    study("slash in the study's name", {"study": "a/b"}, "study: 'a/b'", "letters, digits"),
-    study("name of a data set with a slash", {"datasets.a/b": FASTA}, "datasets: 'a/b'", "letters, digits"),
-    study("name without a kernel", {"kernels.k": {"kernl": "spectrum"}}, "kernels.k", "'kernel' is missing", "'kernl'"),
+    study("a list in place of kernels", {"kernels": ["spectrum"]}, "kernels: ['spectrum'] is not a mapping"),
+    study("slash in the study's name", {"study": "a/b"}, "study: invalid value 'a/b'", "letters, digits"),
+    study(
+        "name of a data set with a slash", {"datasets.a/b": FASTA}, "datasets: invalid value 'a/b'", "letters, digits"
+    ),
+    study(
+        "name without a kernel", {"kernels.k": {"kernl": "spectrum"}}, "kernels.k", "missing key 'kernel'", "'kernl'"
+    ),
     study("undefined kernel", {"datasets.d": {**FASTA, "kernels": ["kk"]}}, "datasets.d.kernels", "did you mean 'k'?"),
     study(
         "kernel that does not fit",
         {"datasets.d": {"features": "x.tsv", "kernels": ["k"]}},
         *("datasets.d.kernels.k", "takes sequences", "are features"),
     ),
-    study("no kernel that fits", {"datasets.d": {"features": "x.tsv"}}, "datasets.d", "none of the kernels", "add one"),
+    study(
+        "no kernel that fits",
+        {"datasets.d": {"features": "x.tsv"}},
+        "datasets.d",
+        "no kernel accepts",
+        "add a suitable one",
+    ),
     study("key of labels", {"datasets.d": {**FASTA, "labels": {"postive": 1}}}, "d.labels", "did you mean 'positive'?"),
     study("fold method", {"datasets.d": {**FASTA, "folds": {"method": "stratfied"}}}, "d.folds", "'stratified'?"),
     study(
         "fold option", {"datasets.d": {**FASTA, "folds": {"method": "locus", "gp": 1}}}, "d.folds", "did you mean 'gap'"
     ),
     study("public data set", {"datasets.d": {"public": "globin"}}, "datasets.d", "did you mean 'globins'?"),
-    study("transform that is a number", {"kernels.k.transforms": [3]}, "kernels.k: 3 is no transform", "repair"),
-    study("no memory at all", {"memory_limit": "0GB"}, "memory_limit: '0GB' is no amount", "500MB"),
+    study("transform that is a number", {"kernels.k.transforms": [3]}, "kernels.k: 3 is not a transform", "repair"),
+    study("no memory at all", {"memory_limit": "0GB"}, "memory_limit: '0GB' is not an amount", "500MB"),
     study("negative seed", {"seed": -1}, "seed: -1", "minimum of 0", "README"),
     Case(
         "entry with an unknown key",
         datasets(**FASTA, alphabt="dna"),
         ("--entry: datasets.d", "did you mean 'alphabet'"),
     ),
-    Case("entry of no path", datasets(features="a\0b"), ("d.features: 'a\\x00b' is not possible", "path of a file")),
+    Case("entry of no path", datasets(features="a\0b"), ("d.features: invalid value 'a\\x00b'", "path of a file")),
     Case("entry of another type", datasets(fasta=3), ("--entry: datasets.d.fasta: 3", "README")),
     Case("entry of broken JSON", ["datasets", "--name", "d", "--entry", "{", "-o", "OUT/d"], ("--entry is not JSON",)),
-    Case("entry that says no label", datasets(fasta="GOOD/pos.fa"), ("pos.fa: nothing says which label", "labels: {")),
+    Case("entry that says no label", datasets(fasta="GOOD/pos.fa"), ("pos.fa: no labels given", "labels: {")),
 ]
 
 # ---- further: wrong usage --------------------------------------------------------------------------------------------
 
 USAGE = [
-    usage("no threads", gram("GOOD/pos.fa", more=("--threads", "0")), "--threads: '0'", "1 or more"),
-    usage("negative threads", predict("GOOD/new.fa", "--threads", "-1"), "--threads: '-1'", "1 or more"),
-    usage("a share of more than all", gram("GOOD/pos.fa", more=("--tile", "3/2")), "--tile: '3/2'", "like 3/8"),
+    usage("no threads", gram("GOOD/pos.fa", more=("--threads", "0")), "--threads: '0'", "positive integer"),
+    usage("negative threads", predict("GOOD/new.fa", "--threads", "-1"), "--threads: '-1'", "positive integer"),
+    usage("a share of more than all", gram("GOOD/pos.fa", more=("--tile", "3/2")), "--tile: '3/2'", "for example 3/8"),
     usage("a policy that does not exist", predict("GOOD/new.fa", "--unknown", "x"), "--unknown", "'skip'"),
     usage("a number in words", simulate("donor", "--left", "many"), "--left", "'many'", "seqkern simulate --help"),
     usage("an unknown verb", ["grm"], "'grm'", "'gram'"),
@@ -549,7 +584,7 @@ def test_a_full_disk_leaves_no_file(argv, good, tmp_path, monkeypatch, capsys):
     assert (code, out) == (1, "")
     assert err.startswith(f"seqkern: {tmp_path}/out")
     assert "cannot be written" in err
-    assert "; choose another place or make room" in err
+    assert "; check the path, its permissions and the free space" in err
     assert err.count("\n") == 1
     # an unfinished matrix may leave the folder in which its tiles are looked for when it is resumed
     assert not [path for path in (tmp_path / "out").rglob("*") if path.is_file()]

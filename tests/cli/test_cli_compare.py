@@ -202,13 +202,16 @@ def test_without_a_summary_the_positive_class_is_that_of_higher_decisions(folder
         (["nowhere"], "nowhere: no such folder; check the path"),
         (["{s}/report_of_nothing"], "no such folder"),
         (["{s}/evaluate/folds"], "holds neither a study nor an evaluated method; give results/STUDY"),
-        (["{s}/evaluate/folds/poor/svm"], "nothing to compare (folds: 1 method with a score); evaluate two methods"),
+        (
+            ["{s}/evaluate/folds/poor/svm"],
+            "nothing to compare (folds: 1 method with a score); evaluate at least two methods",
+        ),
         (["{s}", "{s}/evaluate/folds/poor/svm"], "is an evaluated method, others are studies; give one kind only"),
         (["{s}/evaluate/folds/poor/svm"] * 2, "is given twice"),
         (["{s}", "--dataset", "fold"], "unknown data set 'fold'; did you mean 'folds'?"),
-        (["{s}", "--dataset", "folds", "--metric", "mcc"], "unknown metric to compare by here 'mcc'"),
+        (["{s}", "--dataset", "folds", "--metric", "mcc"], "unknown metric for this comparison 'mcc'"),
         (["{s}", "--dataset", "families", "--metric", "acc"], "unknown metric 'acc'"),
-        (["{s}", "--dataset", "classes", "--metric", "auc"], "DeLong's test of the AUC is for two classes; choose"),
+        (["{s}", "--dataset", "classes", "--metric", "auc"], "DeLong's test of the AUC needs two classes; choose"),
         (["{s}", "--dataset", "folds", "--control", "goods"], "unknown control 'goods'"),
         (["{s}", "--dataset", "families", "--task", "f9"], "unknown task 'f9'; did you mean 'f"),
         (
@@ -245,10 +248,10 @@ def test_overlapping_test_parts_have_no_test(folder, tmp_path, capsys):
         )
     code, _, complaint = compare(capsys, *paths)
     assert code == 1
-    assert "the test parts overlap, so there is no valid test of a difference; use folds that" in complaint
+    assert "the test sets overlap, so there is no valid test of a difference; use folds that" in complaint
     code, _, complaint = compare(capsys, *paths, "--metric", "auc")
     assert code == 1
-    assert "the test parts overlap" in complaint
+    assert "the test sets overlap" in complaint
 
 
 def _evaluated(folder, splits, metric, seed=0):
@@ -283,7 +286,7 @@ def test_other_folds_are_told_before_a_metric_that_is_missing(tmp_path, capsys):
     lacking = _evaluated(tmp_path / "three/svm", [i // 2 % 5 for i in range(20)], "accuracy")
     code, _, complaint = compare(capsys, folds, lacking)
     assert code == 1
-    assert "1 method with a score: no auc of three with svm" in complaint
+    assert "1 method with a score: no auc for three with svm" in complaint
 
 
 def test_the_report_says_why_nothing_is_tested(tmp_path):

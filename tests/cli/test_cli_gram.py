@@ -76,7 +76,7 @@ def test_shares_of_tiles(tmp_path, fasta, capsys):
 @pytest.mark.parametrize("share", ["0/3", "4/3", "1", "a/b", "1/0"])
 def test_wrong_share_is_wrong_usage(fasta, capsys, share):
     assert main(["gram", fasta, "--kernel", "spectrum:k=3", "-o", "gram.npy", "--tile", share]) == 2
-    assert "is no share; write it like 3/8" in capsys.readouterr().err
+    assert "is not I/N; write for example 3/8" in capsys.readouterr().err
 
 
 def test_plan_and_cost(tmp_path, fasta, capsys):
@@ -108,8 +108,8 @@ def test_transforms_and_repair_are_left_out_and_told(tmp_path, fasta, capsys, re
         assert main(["gram", fasta, *kernel, "-o", str(out)]) == 0
         said = capsys.readouterr().err
         assert said == (
-            "seqkern: transforms and repair are fitted on a training part: train and evaluate apply them; "
-            "this is the matrix without\n"
+            "seqkern: this matrix is without the kernel's transforms and repair, which seqkern train and "
+            "seqkern evaluate fit on each training set\n"
         )
         X = read_fasta(fasta)
         np.testing.assert_array_equal(np.load(out), build_kernel("spectrum:k=2").kernel(X))
@@ -128,10 +128,10 @@ def test_eigenvalues_alone_need_no_output(tmp_path, fasta, capsys, monkeypatch):
 def test_a_kernel_that_learns_says_from_what(tmp_path, fasta, capsys):
     base = ["--kernel", "pairwise:base=(spectrum:k=2)", "-o", str(tmp_path / "gram.npy")]
     assert main(["gram", fasta, *base]) == 0
-    assert capsys.readouterr().err == "seqkern: kernel pairwise learned from all 20 sequences\n"
+    assert capsys.readouterr().err == "seqkern: kernel pairwise fitted to all 20 sequences\n"
     new = write_fasta(tmp_path / "new.fasta", 5, seed=1)
     assert main(["gram", new, "--against", fasta, *base]) == 0
-    assert capsys.readouterr().err == f"seqkern: kernel pairwise learned from the 20 sequences of {fasta}\n"
+    assert capsys.readouterr().err == f"seqkern: kernel pairwise fitted to the 20 sequences of {fasta}\n"
 
 
 def test_kernel_that_learns_is_fitted_on_the_columns(tmp_path, fasta):
@@ -159,12 +159,12 @@ def test_mistakes_are_one_line(tmp_path, fasta, capsys):
     kernel = ["--kernel", "spectrum:k=3"]
     assert "did you mean 'spectrum'?" in fails(capsys, fasta, "--kernel", "spectrm:k=3", *out)
     assert "is not JSON" in fails(capsys, fasta, "--kernel", '{"kernel": spectrum}', *out)
-    assert "one source of sequences is needed" in fails(capsys, *kernel, *out)
-    assert "one source of sequences is needed" in fails(capsys, fasta, "--dataset", "there", *kernel, *out)
-    assert "--against goes with FASTA files" in fails(capsys, "--dataset", "d", "--against", fasta, *kernel, *out)
-    assert "let it end in .npy" in fails(capsys, fasta, *kernel, "-o", "gram.txt")
+    assert "give one source of sequences" in fails(capsys, *kernel, *out)
+    assert "give one source of sequences" in fails(capsys, fasta, "--dataset", "there", *kernel, *out)
+    assert "--against needs FASTA files" in fails(capsys, "--dataset", "d", "--against", fasta, *kernel, *out)
+    assert "use a name ending in .npy" in fails(capsys, fasta, *kernel, "-o", "gram.txt")
     line = fails(capsys, fasta, *kernel, *out, "--memory", "1kB")
-    assert "one tile of a matrix of 20 × 20 float64 takes" in line
+    assert "one tile of a matrix of 20 × 20 float64 needs" in line
     assert "write it like 500MB or 2GB" in fails(capsys, fasta, *kernel, *out, "--memory", "lots")
     short = tmp_path / "short.fasta"
     short.write_text(">long\nACGTACGT\n>brief\nAC\n")

@@ -16,12 +16,12 @@ def test_lists_every_kernel_and_transform_with_every_parameter(capsys):
         for name in cls.parameter_names():
             assert f" {name}" in entries[cls.name]
     assert "k=3" in entries["spectrum"]
-    assert "takes sequences; positive semi-definite parameters" in entries["spectrum"]
-    assert "takes features; positive semi-definite parameters" in entries["linear"]
+    assert "input: sequences; positive semi-definite parameters" in entries["spectrum"]
+    assert "input: features; positive semi-definite parameters" in entries["linear"]
     assert "not positive semi-definite" in entries["sigmoid"]
-    assert "positive semi-definite; learns from the training part parameters: base=none," in entries["pairwise"]
+    assert "positive semi-definite; fitted on the training set parameters: base=none," in entries["pairwise"]
     for name in ("sum", "gapped_kmer"):
-        assert "positive semi-definite if its parameters, or the kernels inside it, make it so" in entries[name]
+        assert "positive semi-definite for some parameters only" in entries[name]
 
 
 @pytest.mark.parametrize("name", ["spectrum", "rbf", "repair"])

@@ -32,21 +32,29 @@ def train(tmp_path, capsys):
 
 def test_a_table_without_labels_names_the_options(genes, train):
     err = train(genes, *GENES)
-    assert "has no column 'label' with labels; name it with --label-field" in err
-    assert "--labels; columns here: id, gene0, gene1, gene2, gene3, gene4, gene5, gene6, …" in err
+    assert "has no label column 'label'; name it with --label-field" in err
+    assert "--labels; columns: id, gene0, gene1, gene2, gene3, gene4, gene5, gene6, …" in err
 
 
 def test_a_table_of_labels_without_their_column(genes, labels, fasta, train):
     for first, kernel in ((genes, "linear"), (fasta, "spectrum:k=2")):
         argv = [first, "--labels", labels, "--label-field", "kind", "--kernel", kernel, "--solver", "csvc"]
-        assert "has no column 'kind' with labels; name it with --label-field" in train(*argv)
+        assert "has no label column 'kind'; name it with --label-field" in train(*argv)
 
 
 @pytest.mark.parametrize(
     ("ids", "told", "remedy"),
     [
-        (["donor1", "donor2"], "label without a unit (none of the 2 ids here are among the 8 units)", "these units"),
-        ([f"p{i}" for i in range(9)], "label without a unit (8 of the 9 ids here are among the 8 units)", "leave it"),
+        (
+            ["donor1", "donor2"],
+            "has a label but no sample (none of the 2 ids in the table are among the 8 samples)",
+            "these samples",
+        ),
+        (
+            [f"p{i}" for i in range(9)],
+            "has a label but no sample (8 of the 9 ids in the table are among the 8 samples)",
+            "remove it",
+        ),
     ],
 )
 def test_labels_of_another_data_set(tmp_path, genes, train, ids, told, remedy):
@@ -62,7 +70,7 @@ def test_fasta_in_place_of_a_table(tmp_path, genes, labels, fasta, train, capsys
     model = str(tmp_path / "g")
     assert main(["train", genes, "--labels", labels, *GENES, "-o", model]) == 0
     err = fails(capsys, "predict", model, fasta)
-    assert "pos.fa: is FASTA, and the model was trained on a table of features" in err
+    assert "pos.fa: is FASTA, but the model was trained on a feature table" in err
 
 
 @pytest.mark.parametrize("verb", [["predict"], ["explain", "-o", "out"]])
@@ -71,5 +79,5 @@ def test_the_model_comes_first(tmp_path, fasta, capsys, verb):
     other = write(tmp_path / "neg.fa", *records("neg", 8))
     assert main(["train", fasta, other, "--kernel", "spectrum:k=2", "--solver", "csvc", "-o", model]) == 0
     err = fails(capsys, *verb, fasta, model)
-    assert f"{fasta}: is no model; the model comes first, before the new sequences: {model} {fasta}" in err
-    assert "or damaged; train it again" in fails(capsys, *verb, fasta, other)
+    assert f"{fasta}: is not a model file; give the model before the sequences: {model} {fasta}" in err
+    assert "or is corrupted; train the model again" in fails(capsys, *verb, fasta, other)

@@ -77,7 +77,7 @@ def test_summary_of_two_files(tmp_path, files, capsys):
     lines = out.splitlines()
     assert lines[0] == str(path)
     assert lines[1].split(maxsplit=2) == ["trained", "on", "60 sequences (negative: 30, positive: 30)"]
-    assert "no cross-validation was made" in lines[-1]
+    assert "not cross-validated" in lines[-1]
     assert load_model(path).classes == ("negative", "positive")
     notes = load_model(path).record["sources"]
     assert [note["file"] for note in notes] == files
@@ -93,8 +93,8 @@ def test_search_is_told_and_recorded(tmp_path, files, capsys):
     assert [spec["C"] for spec in record["search"]["specs"]] == [0.001, 1, 10]
     assert np.shape(record["search"]["scores"]) == (3, 3)
     assert f"csvc:C={record['solver']['C']}" in out
-    assert f"auc {record['search']['score']:.4f}, the mean of 3 folds of cross-validation" in out
-    assert "of the best of 3 candidates on these very folds: a little optimistic" in out
+    assert f"auc {record['search']['score']:.4f}, mean of 3-fold cross-validation" in out
+    assert "best of 3 candidates, selected on these same folds, so slightly optimistic" in out
 
 
 def test_search_over_the_solvers_own_grid(tmp_path, files, capsys):
@@ -168,19 +168,19 @@ def test_a_fit_that_did_not_converge_is_told(tmp_path, files, capsys):
 
 def test_mistakes_in_training_are_one_line(tmp_path, files, capsys):
     out = ["-o", str(tmp_path / "m.seqkern")]
-    assert "nothing says which label" in fails(capsys, "train", files[0], *TRAIN, *out)
+    assert "no labels given" in fails(capsys, "train", files[0], *TRAIN, *out)
     kernel = ["--kernel", "spectrum:k=3"]
     assert "did you mean 'csvc'" in fails(capsys, "train", *files, *kernel, "--solver", "csvm", *out)
     line = fails(capsys, "train", *files, *kernel, "--solver", "csvc:C=[1,2]", *out)
     assert "C is a list of values" in line
-    assert "a matrix of 60 × 60 float64 takes" in fails(capsys, "train", *files, *TRAIN, *out, "--memory", "10kB")
+    assert "a matrix of 60 × 60 float64 needs" in fails(capsys, "train", *files, *TRAIN, *out, "--memory", "10kB")
     assert "unknown transform 'center'" in fails(capsys, "train", *files, *TRAIN, *out, "--transform", "center")
     assert "unknown inner metric" in fails(
         capsys, "train", *files, *kernel, "--solver", "csvc", "--search", "--metric", "auk", *out
     )
     few = write(tmp_path / "few.fa", *records("neg", 1))
     search = ["--solver", "csvc", "--search"]
-    assert "one unit (or group) only" in fails(capsys, "train", files[0], few, *kernel, *search, *out)
+    assert "only one sample (or group)" in fails(capsys, "train", files[0], few, *kernel, *search, *out)
     same = write(tmp_path / "same.fa", *records("pos", 3))
     assert "'pos0'" in fails(capsys, "train", files[0], same, *TRAIN, *out)
     (tmp_path / "file").write_text("")
@@ -251,7 +251,7 @@ def test_policies_are_the_models_unless_given(tmp_path, files, capsys):
 
 def test_mistakes_in_prediction_are_one_line(tmp_path, model, new, capsys, monkeypatch):
     assert "no such file" in fails(capsys, "predict", str(tmp_path / "none"), new)
-    assert "is no model" in fails(capsys, "predict", new, new)
+    assert "is not a seqkern model" in fails(capsys, "predict", new, new)
     assert "none.fa" in fails(capsys, "predict", model, str(tmp_path / "none.fa"))
     protein = write(tmp_path / "protein.fa", ">p\nMKVLAW\n")
     assert f"{protein}: record 'p': letter 'M' at position 1 is not in the alphabet dna" in fails(
@@ -319,10 +319,10 @@ def test_train_doubts_a_model_that_recognises_none_of_a_class(tmp_path, capsys):
     line = ["train", *files, "--kernel", "spectrum:k=1", "-o", str(tmp_path / "m"), "--solver"]
     assert main([*line, "csvc:C=0.001"]) == 0
     said = capsys.readouterr()
-    assert "not one training sequence of class positive is recognised" in said.err
+    assert "no training sequence of class positive is recognised" in said.err
     assert main(["predict", str(tmp_path / "m"), files[1]]) == 0
     repeated = capsys.readouterr().err
-    assert repeated.count("not one training sequence of class positive is recognised") == 1
+    assert repeated.count("no training sequence of class positive is recognised") == 1
     assert "alphabet   protein" in said.out
     assert main([*line, "csvc:C=1000"]) == 0
     assert "recognised" not in capsys.readouterr().err
@@ -349,4 +349,4 @@ def test_the_remedy_for_a_refused_sequence_is_one_of_training(tmp_path, files, c
     assert main(["train", *files, "--kernel", kernel, "--solver", "csvc:C=1", "-o", path]) == 0
     line = fails(capsys, "predict", path, new)
     assert line.startswith(f"seqkern: {new}: record 'odd': {problem}")
-    assert line.endswith(f"; leave it out, or train again with {policy}=zero\n")
+    assert line.endswith(f"; remove it, or train again with {policy}=zero\n")

@@ -54,7 +54,7 @@ def test_draws_alone_are_a_search(tmp_path, files, capsys):
 @pytest.mark.parametrize("option", [("--rule", "best"), ("--metric", "auc"), ("--folds", "3")])
 def test_options_of_a_search_need_one(tmp_path, files, capsys, option):
     argv = ["train", *files, "--kernel", "spectrum:k=3", "--solver", "csvc", "-o", str(tmp_path / "m")]
-    assert f"{option[0]} belongs to a search" in fails(capsys, *argv, *option)
+    assert f"{option[0]} needs a search" in fails(capsys, *argv, *option)
     assert not (tmp_path / "m").exists()
     assert main([*argv, *option, "--search", "--solver", "csvc:C=[0.1,1]"]) == 0
 
@@ -74,7 +74,7 @@ def test_what_selected_chose_is_told(tmp_path, genes, capsys):
     assert told["solver"] == solver
     told, _ = summary(capsys, *argv, "--solver", "selected:selector=(golub),predictor=(csvc:C=1),n_features=1")
     assert told["chosen"] == "1 feature, predictor csvc:C=1"
-    assert "no cross-validation was made" in told["score"]
+    assert "not cross-validated" in told["score"]
 
 
 SPECS = [
@@ -119,7 +119,7 @@ def test_a_solver_without_labels_says_so():
 
 def test_without_labels_there_are_no_candidates(tmp_path, files, capsys):
     argv = ["train", files[0], "--kernel", "spectrum:k=2", "--solver", "one_class_svm", "--search"]
-    assert "which of 5 candidates is the best" in fails(capsys, *argv, "-o", str(tmp_path / "m"))
+    assert "cannot choose one of 5 candidates without labels" in fails(capsys, *argv, "-o", str(tmp_path / "m"))
 
 
 @pytest.mark.parametrize(("search", "word"), [(None, "--search --metric"), ({"metric": "auc"}, "or --metric")])

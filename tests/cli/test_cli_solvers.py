@@ -21,11 +21,11 @@ def test_lists_every_solver_selector_and_the_scaler_with_every_parameter(capsys)
     for name, cls in CLASSES.items():
         for parameter in cls.parameter_names():
             assert f" {parameter}" in entries[name]
-    assert "takes a Gram matrix; learns binary labels" in entries["csvc"]
-    assert "takes the features of a kernel; learns binary, multiclass labels" in entries["primal_svc"]
-    assert "takes what the solver inside it takes; learns multiclass labels" in entries["one_against_rest"]
-    assert "takes a Gram matrix or the features of a kernel; learns binary labels" in entries["psvc"]
-    assert text.index("Selectors of features") < text.index("\ngolub\n") < text.index("\nscaler\n")
+    assert "input: a Gram matrix; labels: binary" in entries["csvc"]
+    assert "input: the features of a kernel; labels: binary, multiclass" in entries["primal_svc"]
+    assert "input: as for its base solver; labels: multiclass" in entries["one_against_rest"]
+    assert "input: a Gram matrix or the features of a kernel; labels: binary" in entries["psvc"]
+    assert text.index("Feature selectors") < text.index("\ngolub\n") < text.index("\nscaler\n")
 
 
 @pytest.mark.parametrize("name", ["csvc", "golub", "psvm", "scaler"])
@@ -35,7 +35,7 @@ def test_shows_one_in_full(name, capsys):
     assert text.startswith(f"{name} ({CLASSES[name].__name__})")
     for parameter in CLASSES[name].parameter_names():
         assert f"\n{parameter}" in text
-    assert ("; learns " in text.splitlines()[-1]) == (name == "csvc")
+    assert ("; labels: " in text.splitlines()[-1]) == (name == "csvc")
 
 
 def test_an_unknown_name_is_one_line_with_the_nearest(capsys):

@@ -39,7 +39,10 @@ def test_a_scan_names_the_models_threshold_and_can_use_it(tmp_path, files, model
     out, err = capsys.readouterr()
     found = [line for line in out.splitlines()[1:] if float(line.split("\t")[3]) > threshold.value]
     assert 0 < len(found) < len(out.splitlines()) - 1
-    assert f"decisions above {threshold.value:.10g}, the model's threshold for sensitivity=0.3, mean class pos" in err
+    assert (
+        f"decision values above {threshold.value:.10g}, the model's threshold for sensitivity=0.3, predict class pos"
+        in err
+    )
     assert "--threshold model writes only those" in err
     assert "above zero" not in err
     assert main(["predict", model, files[0], "--scan", "AG", "--threshold", "model"]) == 0

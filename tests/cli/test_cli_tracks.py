@@ -92,25 +92,25 @@ def changed(folder, old, new):
 @pytest.mark.parametrize(
     ("change", "argv", "words"),
     [
-        ((">new3 ", ">other "), gram("--track", "heptad=odd.fa"), "odd.fa: record 'new3': has no annotation of"),
+        ((">new3 ", ">other "), gram("--track", "heptad=odd.fa"), "odd.fa: record 'new3': has no annotation in"),
         (
             (">new3 x\n", ">new3 x\na"),
             gram("--track", "heptad=odd.fa"),
-            "record 'new3': has 24 annotation letters, the",
+            "record 'new3': has 24 annotation letters, but the",
         ),
-        ((">new3 ", ">new4 "), gram("--track", "heptad=odd.fa"), "odd.fa: record 'new4': occurs twice; leave"),
+        ((">new3 ", ">new4 "), gram("--track", "heptad=odd.fa"), "odd.fa: record 'new4': duplicate id; remove"),
         (
             (">new3 x\n", ">new3 x\né"),
             gram("--track", "heptad=odd.fa"),
             "record 'new3': has annotation letters outside",
         ),
         (None, gram("--track", "hepta=heptads.fa"), "unknown track of gappy_pair 'hepta'; did you mean 'heptad'"),
-        (None, gram("--track", "x=heptads.fa", kernel="spectrum"), "'spectrum' reads no track; leave out --track x="),
+        (None, gram("--track", "x=heptads.fa", kernel="spectrum"), "'spectrum' reads no track; remove --track x="),
         (None, gram(), "needs the track 'heptad'; add --track heptad=FILE"),
         (None, train(), "needs the track 'heptad'; add --track heptad=FILE"),
         (None, gram(*["--track", "heptad=heptads.fa"] * 2), "'heptad' is given twice"),
         (None, gram("--track", "heptad=new.tsv"), "new.tsv: no such file; check"),
-        ((None, "id\tx\na\tb\n"), gram("--track", "heptad=odd.fa"), "table without the column 'heptad'"),
+        ((None, "id\tx\na\tb\n"), gram("--track", "heptad=odd.fa"), "table with the column 'heptad'"),
     ],
 )
 def test_one_line_for_a_mistake(folder, change, argv, words, capsys):
@@ -133,4 +133,4 @@ def test_a_model_asks_for_its_track(folder, capsys):
     assert out == ""
     assert "needs the track 'heptad'; add --track heptad=FILE" in err
     assert main(gram("--track", "heptad")) == 2
-    assert "write it like annotation=heptads.fasta" in capsys.readouterr().err
+    assert "write for example annotation=heptads.fasta" in capsys.readouterr().err

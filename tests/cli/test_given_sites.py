@@ -70,8 +70,9 @@ def test_whole_records_are_refused_with_both_ways_out(capsys, verb):
     assert main(verb) == 1
     error = capsys.readouterr().err.strip().splitlines()[-1]
     assert error == (
-        "seqkern: g.fa: record 'c1': has 1200 letters, the model decides about windows -10:+12 of 23; give --sites "
-        "TABLE for windows around sites, or predict with --scan LETTERS for all candidates"
+        "seqkern: g.fa: record 'c1': has length 1200, but the model was trained on windows -10:+12 of length 23; "
+        "add --sites "
+        "TABLE for windows around sites, or use predict --scan LETTERS for all candidates"
     )
 
 
@@ -86,21 +87,21 @@ def test_a_model_of_whole_sequences_has_no_windows(capsys):
 def test_positions_off_by_one_are_noticed_without_the_letters_of_a_site(capsys):
     train("s.tsv", "right")
     said = capsys.readouterr()
-    assert "there stands GT (100% on +), GT (100% on -)" in said.out
+    assert "letters at the sites: GT (100% on +), GT (100% on -)" in said.out
     assert "warning: at the sites" not in said.err
     train("moved.tsv", "off")
     said = capsys.readouterr()
-    assert "warning: at the sites the commonest letters are " in said.err
+    assert "warning: the most frequent letters at the sites are " in said.err
     assert main(["predict", "off", "g.fa", "--scan", "GT", "-o", "found.tsv"]) == 0
-    assert "have GT at the site's place" in capsys.readouterr().err
+    assert "have GT at the site;" in capsys.readouterr().err
     assert main(["predict", "right", "g.fa", "--scan", "GT", "-o", "found.tsv"]) == 0
-    assert "at the site's place" not in capsys.readouterr().err
+    assert "at the site;" not in capsys.readouterr().err
 
 
 def test_the_table_of_sites_is_not_the_table_of_labels(capsys):
     words = f"train g.fa --sites s.tsv --labels s.tsv --window {WINDOW} --kernel spectrum:k=2 --solver csvc -o m"
     assert main(words.split()) == 1
-    assert "s.tsv: the labels of sites are taken from their table anyway; leave out --labels" in capsys.readouterr().err
+    assert "s.tsv: the labels of sites come from the table of sites; remove --labels" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -119,4 +120,4 @@ def test_the_nearest_option_is_named(capsys, words, hint):
 
 def test_a_search_among_one_candidate_says_so(capsys):
     train("s.tsv", "m", "--search")
-    assert "no cross-validation was made: there was one candidate only" in capsys.readouterr().out
+    assert "not cross-validated: only one candidate" in capsys.readouterr().out

@@ -55,10 +55,11 @@ def test_places_that_cannot_be_written_are_known_before(tmp_path):
     check_writable(tmp_path / "new" / "folder" / "x")
     check_writable(tmp_path / "file")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
-    for path, reason in ((tmp_path, "Is a directory"), (tmp_path / "file" / "x" / "y", "Not a directory")):
-        with pytest.raises(FileError, match=f"cannot be written: {reason}; choose another place"):
+    below = "cannot be written: Not a directory; check the path"
+    for path, problem in ((tmp_path, "is a directory; give a file name"), (tmp_path / "file" / "x" / "y", below)):
+        with pytest.raises(FileError, match=problem):
             check_writable(path)
-        with pytest.raises(FileError, match="cannot be written"), atomic_write(path):
+        with pytest.raises(FileError, match=problem), atomic_write(path):
             pytest.fail("nothing may be begun")
 
 

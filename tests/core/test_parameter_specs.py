@@ -113,7 +113,7 @@ def test_grids_stand_in_the_order_of_the_constructor():
 def test_what_is_written_wrong_in_json_names_the_kind():
     with pytest.raises(ParameterError, match=r'write it as JSON \(\{"layer": "structure"\}\) or text'):
         build_layer("{layer: structure}")
-    with pytest.raises(ParameterError, match=r"3 is no layer; write one as structure:window=15"):
+    with pytest.raises(ParameterError, match=r"3 is not a layer; write for example structure:window=15"):
         build_spec(3, "layer")
 
 

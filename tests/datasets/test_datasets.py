@@ -121,7 +121,7 @@ def test_feature_table(tmp_path):
     assert made.kind == "features"
     assert made.X.columns == ("g1", "g2")
     assert made.task().labels.names() == ["x", "y"]
-    with pytest.raises(ValueError, match=r"record 'a': column 'class': 'x' is not a finite number; .*labels' columns"):
+    with pytest.raises(ValueError, match=r"record 'a': column 'class': 'x' is not a finite number; .*under labels"):
         make_dataset("d", {"features": "in.tsv"}, tmp_path)
     with pytest.raises(LabelError, match=r"in\.tsv: has no column 'group'"):
         make_dataset("d", {"features": "in.tsv", "labels": {"label": "class", "group": "group"}}, tmp_path)
@@ -185,18 +185,22 @@ def test_families_of_headers_need_enough_members(tmp_path):
 @pytest.mark.parametrize(
     ("entry", "error", "message"),
     [
-        ({}, ConfigError, "exactly one source, this has 0; give one of simulate"),
-        ({"fasta": "a", "features": "b"}, ConfigError, "exactly one source, this has 2"),
+        ({}, ConfigError, "exactly one source, this one has 0; give one of simulate"),
+        ({"fasta": "a", "features": "b"}, ConfigError, "exactly one source, this one has 2"),
         ({"public": "globin"}, ParameterError, "unknown public data set 'globin'; did you mean 'globins'"),
         (
             {"fasta": "in.fa"},
             LabelError,
-            "nothing says which label a sequence has; add labels: {from: header}",
+            "no labels given; add labels: {from: header}",
         ),
-        ({"fasta": "in.fa", "labels": {"from": "column"}}, LabelError, "nothing says which label"),
+        ({"fasta": "in.fa", "labels": {"from": "column"}}, LabelError, "no labels given"),
         ({"fasta": "in.fa", "labels": {"from": "tsv"}}, ConfigError, "labels from tsv need a file"),
         ({"fasta": "in.fa", "labels": {"form": "tsv"}}, ParameterError, "did you mean 'from'"),
-        ({"features": "in.fa", "labels": {"from": "header"}}, LabelError, "a table has no 'header'"),
+        (
+            {"features": "in.fa", "labels": {"from": "header"}},
+            LabelError,
+            "labels of a table cannot come from 'header'",
+        ),
         ({"simulate": SUPERFAMILIES}, LabelError, "has no column of labels; .*tasks: families"),
         ({"simulate": {"kind": "donors"}}, ParameterError, "unknown kind of simulated data 'donors'"),
     ],
@@ -308,17 +312,17 @@ def test_folders_that_are_no_data_sets(tmp_path):
     with pytest.raises(FileError, match=r"data\.npz: no such file"):
         load_dataset(tmp_path)
     write(tmp_path, b"PK nonsense", "data.npz")
-    with pytest.raises(FileError, match="not a file that seqkern wrote, or damaged"):
+    with pytest.raises(FileError, match="is not a seqkern file, or is corrupted"):
         load_dataset(tmp_path)
     save_dataset(example(), tmp_path)
     whole = (tmp_path / "data.npz").read_bytes()
     write(tmp_path, whole[:-100], "data.npz")
-    with pytest.raises(FileError, match="damaged"):
+    with pytest.raises(FileError, match="corrupted"):
         load_dataset(tmp_path)
     write(tmp_path, whole, "data.npz")
     header, arrays = load_archive(tmp_path / "data.npz")
     save_archive(tmp_path / "data.npz", header | {"format": 0}, arrays)
-    with pytest.raises(FileError, match="not a data set of this version; run seqkern datasets again"):
+    with pytest.raises(FileError, match="is a data set of another version; run seqkern datasets again"):
         load_dataset(tmp_path)
 
 
@@ -368,7 +372,7 @@ def test_verb_lists_public_data_sets(capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--name", "x"], "a name, an output folder and either"),
+        (["--name", "x"], "arguments are missing: --name, -o, and"),
         (["--name", "x", "--entry", "{", "-o", "out"], "--entry is not JSON"),
         (["--name", "x", "--entry", "[]", "-o", "out"], "--entry is not a JSON object"),
         (
@@ -396,12 +400,12 @@ LONG = b"".join(b">r%d label=%d\n%s\n" % (i, i % 2, b"ACGT" * 50) for i in range
         (b"", None, "is empty"),
         (b">a label=1\nAC\n>b label=0\n", "b", "has no sequence"),
         (b">a label=1\nAC\n>b label=0\nA?\n", "b", "letter '?' at position 2"),
-        (b">a label=1\nAC\n>a label=0\nAC\n", "a", "id occurs twice"),
-        (b">a label=1\nAC\n>b\nGG\n", "b", "its header has no field label="),
-        (b">a label=1\nAC\n>b label=1\nGG\n", None, "one class only: 1"),
+        (b">a label=1\nAC\n>a label=0\nAC\n", "a", "duplicate id"),
+        (b">a label=1\nAC\n>b\nGG\n", "b", "has no field label="),
+        (b">a label=1\nAC\n>b label=1\nGG\n", None, "only one class: 1"),
         (b"\x00\x01\x02", None, "is a binary file"),
         (b"hello\n", None, "is not FASTA"),
-        (gzip.compress(LONG, mtime=0)[:-60], None, "ends too early: truncated"),
+        (gzip.compress(LONG, mtime=0)[:-60], None, "is truncated"),
         (None, None, "no such file"),
     ],
 )
@@ -488,7 +492,7 @@ def test_local_copy_is_compared(tmp_path, no_files, monkeypatch):
     path = write(tmp_path, "data", "folder/x.tsv")
     right = hashlib.sha256(b"data").hexdigest()
     assert public_files.find_file(given(right), tmp_path) == path
-    with pytest.raises(FileError, match=r"x\.tsv: is not the published file: its SHA-256 differs; replace it by U"):
+    with pytest.raises(FileError, match=r"x\.tsv: is not the published file: its SHA-256 differs; replace it with U"):
         public_files.find_file(given("0" * 64, "U"), tmp_path)
     monkeypatch.setenv("SEQKERN_DATA", str(tmp_path))
     assert public_files.find_file(given(right), tmp_path / "elsewhere") == path
@@ -504,21 +508,21 @@ def test_download_is_kept_and_compared(tmp_path, no_files):
     origin.unlink()
     assert public_files.find_file(given(right, origin.as_uri())) == path
     path.write_text("damaged")
-    with pytest.raises(FileError, match=r"folder/x\.tsv: is not here, and file://.* cannot be had: .*SEQKERN_DATA"):
+    with pytest.raises(
+        FileError, match=r"folder/x\.tsv: not found, and file://.* cannot be downloaded: .*SEQKERN_DATA"
+    ):
         public_files.find_file(given(right, origin.as_uri()))
 
 
 def test_wrong_download_leaves_nothing(tmp_path, no_files):
     origin = write(tmp_path, "other", "origin")
-    with pytest.raises(FileError, match="download has another SHA-256 than published"):
+    with pytest.raises(FileError, match="the SHA-256 of the download differs from the published one"):
         public_files.find_file(given("0" * 64, origin.as_uri()))
     assert not list((no_files / "folder").glob("*"))
 
 
 def test_file_without_an_address(no_files):
-    with pytest.raises(
-        FileError, match=r"folder/x\.tsv: is not here and has no public address \(by hand\); .*data_dir"
-    ):
+    with pytest.raises(FileError, match=r"folder/x\.tsv: not found, and has no public URL \(by hand\); .*data_dir"):
         public_files.find_file(given("0" * 64, made="by hand"))
 
 
@@ -528,7 +532,7 @@ def test_policies_of_an_entry_come_first(shared_data):
     made = make_dataset("d", {"public": "uci_splice", "unknown": "skip", "ids": "number"}, data_dir=shared_data)
     assert len(made.X) == 3190 - made.X.counts["records with unknown letters left out"]
     assert len(made.task().labels) == len(made.X)
-    with pytest.raises(ValueError, match="id occurs twice"):
+    with pytest.raises(ValueError, match="duplicate id"):
         make_dataset("d", {"public": "uci_splice", "ids": "header"}, data_dir=shared_data)
 
 

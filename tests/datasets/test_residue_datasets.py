@@ -78,7 +78,7 @@ def test_a_chain_without_a_known_state_is_left_out_and_counted(files):
     assert made.residues.chains.ids == ["one", "two", "four"]
     assert made.X.counts == {"chains without a known state left out": 1}
     (files / "chains.ss").write_text(fasta({name: "?" * len(text) for name, text in STATES.items()}))
-    with pytest.raises(ConfigError, match="no state is known"):
+    with pytest.raises(ConfigError, match="no residue has a known state"):
         make_dataset("d", entry_of(), files)
 
 
@@ -107,7 +107,7 @@ def test_a_profile_of_other_letters_is_refused(files):
     (files / "pssms").mkdir()
     for name, letters in CHAINS.items():
         (files / "pssms" / f"{name}.pssm").write_text(pssm_text(letters.replace("W", "F")))
-    with pytest.raises(SequenceError, match="record 'one': at position 8 the profile has F, the sequence W"):
+    with pytest.raises(SequenceError, match="record 'one': at position 8 the profile has F, but the sequence has W"):
         make_dataset("d", entry_of() | {"profiles": {"files": "pssms"}}, files)
 
 
@@ -116,20 +116,20 @@ def test_kernels_that_need_a_profile_everywhere_tell_that_windows_reach_beyond_t
     for name, letters in CHAINS.items():
         (files / "pssms" / f"{name}.pssm").write_text(pssm_text(letters))
     X = make_dataset("d", entry_of() | {"profiles": {"files": "pssms"}}, files).X
-    with pytest.raises(SequenceError, match="record 'one:1': at position 1 it reaches beyond the end of its chain"):
+    with pytest.raises(SequenceError, match="record 'one:1': at position 1 it extends past the end of its chain"):
         check_tracks(X, ("profile",))
     check_tracks(X, ("pssm",))
 
 
 IMPOSSIBLE = [
-    (entry_of(window=14), "window=14 is even, so no residue is in the middle; take 13 or 15"),
+    (entry_of(window=14), "window=14 is even, so it has no middle residue; use 13 or 15"),
     (entry_of(reduction="HGI_BE"), "unknown reduction of states 'HGI_BE'; did you mean 'HGI_E'"),
-    (entry_of(labels={"from": "header"}), "nothing says which states the residues have; give both"),
-    ({"fasta": "a.fa", "labels": {"from": "states", "file": "b.ss"}}, "states are labels of residues; give both"),
-    (entry_of() | {"window": "-5:+5", "sites": "header"}, "residues do not go with window"),
-    (GENERATED | {"tasks": "families"}, "residues do not go with tasks"),
-    ({"features": "t.tsv", "residues": {}}, "residues do not go with features"),
-    (GENERATED | {"labels": {"from": "states"}}, "states are read beside fasta"),
+    (entry_of(labels={"from": "header"}), "no states given for the residues; give both"),
+    ({"fasta": "a.fa", "labels": {"from": "states", "file": "b.ss"}}, "labels from states need residues; give both"),
+    (entry_of() | {"window": "-5:+5", "sites": "header"}, "residues do not work with window"),
+    (GENERATED | {"tasks": "families"}, "residues do not work with tasks"),
+    ({"features": "t.tsv", "residues": {}}, "residues do not work with features"),
+    (GENERATED | {"labels": {"from": "states"}}, "labels from states need fasta"),
 ]
 
 
@@ -157,14 +157,14 @@ def test_profiles_of_residues_belong_to_the_data_set(kernel, message):
 
 
 def test_an_unknown_key_of_residues_is_named():
-    with pytest.raises(ConfigError, match=r"datasets.d.residues: unknown key 'width'; known keys: reduction, window"):
+    with pytest.raises(ConfigError, match=r"datasets.d.residues: unknown key 'width'; choose from: reduction, window"):
         check_dataset_entry("d", GENERATED | {"residues": {"width": 3}}, file="study.yaml")
 
 
 def test_chains_without_the_key_and_the_key_without_states_are_told():
-    with pytest.raises(LabelError, match=r"its labels are states of residues; add residues: {window: 15}"):
+    with pytest.raises(LabelError, match=r"has states of residues as labels; add residues: {window: 15}"):
         make_dataset("d", {"simulate": GENERATED["simulate"]})
-    with pytest.raises(ConfigError, match="nothing says which states the residues have"):
+    with pytest.raises(ConfigError, match="no states given for the residues"):
         make_dataset("d", {"simulate": {"kind": "donor"}, "residues": {}})
 
 
@@ -238,7 +238,9 @@ def test_given_parts_that_divide_a_chain_are_refused():
     chains = np.repeat(np.arange(4), 10)
     labels = Labels([f"u{i}" for i in range(40)], np.arange(40) % 2, "binary", ("n", "y"))
     roles = np.where(np.arange(40) < 15, "train", "test")
-    with pytest.raises(FoldError, match=r"record 'u15': is tested in split '1', while other residues of its chain"):
+    with pytest.raises(
+        FoldError, match=r"record 'u15': is in the test set of split '1', but other residues of its chain"
+    ):
         make_folds(labels, method="predefined", roles=roles, chains=chains)
 
 
@@ -256,25 +258,25 @@ def test_a_file_of_folds_that_divides_a_chain_is_refused(generated, capsys):
 
     assert np.array_equal(read(without).groups, dataset.residues.record)
     other = lines[5][:2] + lines[5][:1:-1]
-    with pytest.raises(FoldError, match=r"record 'chain1:(1|5)': is tested in split '1', while other residues"):
+    with pytest.raises(FoldError, match=r"record 'chain1:(1|5)': is in the test set of split '1', but other residues"):
         read(["\t".join(line) for line in [*lines[:5], other, *lines[6:]]])
-    with pytest.raises(FoldError, match="record 'chain1:5': has another group than the residues before it"):
+    with pytest.raises(FoldError, match="record 'chain1:5': belongs to another group than the preceding residues"):
         read(["\t".join(line) for line in [*lines[:5], [lines[5][0], "11", *lines[5][2:]], *lines[6:]]])
     file.write_text("\n".join("\t".join(line) for line in [*lines[:5], other, *lines[6:]]) + "\n")
     arguments = ["--folds", str(file.parent), "--methods", '{"a": {"solver": "csvc"}}']
     assert main(["check", str(generated), *arguments]) == 1
-    assert "while other residues of its chain are trained on" in capsys.readouterr().err
+    assert "but other residues of its chain are in the training set" in capsys.readouterr().err
 
 
 def test_no_gram_matrix_of_all_residues_is_made_or_taken(generated, tmp_path, capsys):
     folds_of(generated, "--k", "2")
     np.save(tmp_path / "g.npy", np.eye(3))
-    message = "are residues, and data sets of residues have no Gram matrix of all residues; leave it out"
+    message = "samples are residues, for which no Gram matrix over all samples is computed; run seqkern evaluate"
     output = str(tmp_path / "out.npy")
     assert main(["gram", "--dataset", str(generated), "--kernel", "window", "-o", output]) == 1
     assert message in capsys.readouterr().err
     assert main(["gram", str(generated), "--kernel", "window", "-o", output]) == 1
-    assert f"is the folder of a data set; give it as --dataset {generated}" in capsys.readouterr().err
+    assert f"is a data-set folder, not FASTA; give it as --dataset {generated}" in capsys.readouterr().err
     how = ["--folds", str(generated / "folds"), "--kernel", "window", "-o", str(tmp_path / "e")]
     assert main(["evaluate", str(generated), *how, "--solver", "csvc", "--gram", str(tmp_path / "g.npy")]) == 1
     assert message in capsys.readouterr().err
@@ -293,7 +295,7 @@ def test_a_missing_file_of_states_is_named_with_its_place_in_the_study(files, mo
     }
     (files / "s.yaml").write_text(json.dumps(study))
     assert main(["datasets", "s.yaml", "--name", "d", "-o", "out"]) == 1
-    assert "s.yaml: datasets.d.labels.file: there is no file 'nope'; check the path" in capsys.readouterr().err
+    assert "s.yaml: datasets.d.labels.file: no such file: 'nope'; check the path" in capsys.readouterr().err
 
 
 def test_remedies_of_grouped_data_do_not_divide_groups():
@@ -315,7 +317,7 @@ def test_a_state_in_a_single_chain_calls_for_a_reduction_or_more_chains():
     chains = np.repeat(np.arange(3), 8)
     with pytest.raises(FoldError, match=r"'G' has 1 chain for 2 folds in task 'all'; reduce the states \(res"):
         make_folds(labels, method="grouped", k=2, chains=chains)
-    with pytest.raises(FoldError, match=r"no unit of class 'G'; take other folds, reduce the states .* or give more"):
+    with pytest.raises(FoldError, match=r"no sample of class 'G'; use other folds, reduce the states .* or give more"):
         make_folds(labels, method="leave-one-group-out", chains=chains)
 
 
@@ -379,23 +381,28 @@ def test_smaller_training_parts_are_whole_chains_and_nested(method):
     other = make_folds(labels, made.X, method, seed=2, train_size=400, **k)
     if method == "predefined":
         assert any(set(a.train) != set(b.train) for a, b in zip(other, smaller[0], strict=True))
-    with pytest.raises(FoldError, match=r"training part of task 'all' has \d+ units, train_size asks for 5000"):
+    with pytest.raises(FoldError, match=r"training set of task 'all' has \d+ samples, but train_size is 5000"):
         make_folds(labels, made.X, method, train_size=5000, **k)
 
 
 FORMATS = [
-    (rs126, "states", ">1ABC-AX\nMKV*\nHHC\n", "record '1ABC-AX': is not letters and states, each closed by"),
-    (rs126, "states", ">1ABC-AX\nMKV*\nHC*\n", "record '1ABC-A': has 2 states, its sequence 3 letters"),
+    (
+        rs126,
+        "states",
+        ">1ABC-AX\nMKV*\nHHC\n",
+        "record '1ABC-AX': does not consist of residues and states, each ending in",
+    ),
+    (rs126, "states", ">1ABC-AX\nMKV*\nHC*\n", "record '1ABC-A': has 2 states, but its sequence has length 3"),
     (
         cb513,
         "table",
         "input,dssp3,cb513_mask\nM K V,H C,1.0 0.0 1.0\n",
-        "record '1': has 3 letters, 2 states and 3 values",
+        "record '1': has 3 residues, 2 states and 3 mask values",
     ),
-    (jpred4, "states", ">d1 fold=1\nMKV\nH-\n", "record 'd1': has 3 letters and 2 states"),
-    (jpred4, "states", ">d1\nMKV\nH--\n", "record 'd1': its header has no field fold="),
-    (qian_sejnowski, "train", "<>\nM h\nK\n<end>\n", "line 3 is not a letter and a state"),
-    (qian_sejnowski, "train", "<>\nM h\nK x\n<end>\n", "record 'train1': state 'x' at position 2 is unknown"),
+    (jpred4, "states", ">d1 fold=1\nMKV\nH-\n", "record 'd1': has 3 residues and 2 states"),
+    (jpred4, "states", ">d1\nMKV\nH--\n", "record 'd1': has no field fold="),
+    (qian_sejnowski, "train", "<>\nM h\nK\n<end>\n", "line 3 is not a residue and a state"),
+    (qian_sejnowski, "train", "<>\nM h\nK x\n<end>\n", "record 'train1': unknown state 'x' at position 2"),
 ]
 
 

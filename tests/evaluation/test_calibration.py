@@ -113,7 +113,7 @@ def test_equal_decisions_give_the_share(value):
 
 
 def test_one_class():
-    with pytest.raises(LabelError, match="one class only"):
+    with pytest.raises(LabelError, match="only one class"):
         fit_sigmoid(np.ones(3), np.ones(3, dtype=bool))
 
 
@@ -199,7 +199,7 @@ def test_the_same_seed_gives_the_same_bits():
 def test_a_class_of_one():
     X, _ = data(6)
     labels = make_labels(X.ids, ["a", "b", "b", "b", "b", "b"], positive="a")
-    with pytest.raises(FoldError, match=r"and probabilities, thresholds and layers need folds; .*do without"):
+    with pytest.raises(FoldError, match=r"but probabilities, thresholds and layers need folds; .*remove"):
         held_out_decisions(Spy(np.eye(6)).pair, labels, SPEC, make_solver)
 
 
@@ -289,14 +289,14 @@ def test_a_damaged_calibration(tmp_path, stored):
     header, arrays = load_archive(tmp_path / "m")
     header["record"]["calibration"] = stored
     save_archive(tmp_path / "m", header, arrays)
-    with pytest.raises(ModelError, match="cannot be used here"):
+    with pytest.raises(ModelError, match="is not usable"):
         load_model(tmp_path / "m")
 
 
 def test_several_classes_have_no_probabilities():
     X, _ = data()
     labels = make_labels(X.ids, ["a", "b", "c"] * 20)
-    with pytest.raises(LabelError, match=r"for two classes, these labels are multiclass; .*--positive NAME"):
+    with pytest.raises(LabelError, match=r"need two classes, but these labels are multiclass; .*--positive NAME"):
         train_model(X, labels, build_kernel("spectrum:k=2"), "csvc:C=1", calibration="platt")
 
 
@@ -318,7 +318,7 @@ TRAIN = ("train", "yes.fa", "no.fa", "--kernel", "spectrum:k=2", "--solver", "cs
 
 def test_probabilities_of_the_command_line(folder, capsys):
     assert main([*TRAIN, "--calibration", "platt"]) == 0
-    assert "probability platt, fitted to 60 decisions about held-out units" in capsys.readouterr().out
+    assert "probability platt, fitted to 60 held-out decision values" in capsys.readouterr().out
     assert main(["predict", "m", "yes.fa"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out), delimiter="\t"))
     assert list(rows[0]) == ["id", "decision", "probability", "predicted"]
@@ -339,4 +339,4 @@ def test_a_model_without_has_no_such_column(folder, capsys):
 
 def test_files_of_lsgkm_hold_no_probabilities(folder, capsys):
     assert main([*TRAIN, "--calibration", "platt", "--format", "lsgkm"]) == 1
-    assert "files of LS-GKM hold neither probabilities nor a threshold" in capsys.readouterr().err
+    assert "the LS-GKM format stores neither probabilities nor a threshold" in capsys.readouterr().err

@@ -115,7 +115,7 @@ def test_tasks_without_a_score_and_all_ties():
     assert friedman({"a": [1, 1], "b": [1, 1], "c": [1, 1]})[4:7] == (0, 0, 1)
     assert math.isnan(friedman({"a": [1], "b": [2]}).p)
     assert math.isnan(friedman({"a": [math.nan], "b": [2]}).ranks[0])
-    for bad, words in (({"a": [1]}, "two or more"), ({"a": [1], "b": [1, 2]}, "one for each task")):
+    for bad, words in (({"a": [1]}, "at least two"), ({"a": [1], "b": [1, 2]}, "one score for each task")):
         with pytest.raises(LabelError, match=words):
             friedman(bad)
     with pytest.raises(LabelError, match="infinite"):

@@ -116,7 +116,7 @@ def test_several_states_with_long_names(tmp_path):
 def test_damaged_file(tmp_path):
     path = tmp_path / "states.txt"
     path.write_text("# head\n>a\tall\t1\nMK\nHH\nH\n99\n")
-    with pytest.raises(FileError, match="line 2 does not begin"):
+    with pytest.raises(FileError, match="line 2 does not start"):
         read_states(path)
     with pytest.raises(FileError, match="cannot be read"):
         read_states(tmp_path / "none.txt")

@@ -253,7 +253,7 @@ def test_a_rare_class_lowers_the_number_of_folds():
     assert len(folds) == 2
     for train, valid in folds:
         assert labels.y[train].sum() == labels.y[valid].sum() == 1
-    with pytest.raises(FoldError, match="one unit"):
+    with pytest.raises(FoldError, match="one sample"):
         list(inner_folds(binary([1] + [0] * 10), 5, 0))
 
 

@@ -99,7 +99,7 @@ def test_several_classes_need_a_pair(tmp_path, capsys):
     ("more", "said"),
     [
         (["--site", "61"], "site=61 is outside the windows; give 1 to 60"),
-        (["--section=70:80"], "the section 70 to 80 has no position of the windows"),
+        (["--section=70:80"], "the section 70 to 80 is outside the windows"),
         (["--order", "4"], "order=4"),
         (["--solver", "csvc:C=-1"], "C=-1"),
         (["--solver", "primal_svc"], "solver 'primal_svc' decides by features"),
@@ -115,7 +115,7 @@ def test_wrong_options_are_one_line(donors, more, said, capsys):
 
 def test_a_section_is_two_positions(donors, capsys):
     assert main([*donors, *WD, "--solver", "csvc:C=1", "--section=9:1"]) == 2
-    assert "is no section" in capsys.readouterr().err
+    assert "is not A:B" in capsys.readouterr().err
 
 
 def test_positions_of_unequal_sequences_do_not_compare(tmp_path, capsys):
@@ -124,7 +124,7 @@ def test_positions_of_unequal_sequences_do_not_compare(tmp_path, capsys):
     line = make_dataset(tmp_path, {"fasta": str(fasta), "labels": {"from": "header", "label": "label"}})
     capsys.readouterr()
     assert main([*line, "--kernel", "spectrum:k=2", "--solver", "csvc:C=1"]) == 1
-    assert "positions do not compare" in capsys.readouterr().err
+    assert "all must have one length" in capsys.readouterr().err
 
 
 # ---- the configuration ------------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ STUDY = {
     [
         ({"kernel": "q"}, "datasets.d.importance.kernel: 'q' is not defined"),
         ({"solver": "q"}, "datasets.d.importance.solver: 'q' is not defined"),
-        ({"kernel": "both"}, "'both' is a choice of kernels; name one of k, spectrum"),
+        ({"kernel": "both"}, "'both' stands for several kernels; choose one of k, spectrum"),
         ({"kernel": "linear"}, "datasets.d.importance.kernel"),
         ({"order": 4}, "datasets.d.importance.order"),
         ({"section": [5, 1]}, "datasets.d.importance.section: [5, 1] is empty"),
@@ -219,7 +219,7 @@ def test_the_report_shows_it_where_it_was_asked_for(study):
     found = Page(page)
     assert "A model of spectrum3 with svm was trained on all windows of the data set (120 windows)" in found.text
     assert "with C = 10, the best AUC in 3 folds" in found.text
-    assert "up speaks for donor, down for decoy" in found.text
+    assert "upward supports donor, downward decoy" in found.text
     assert "d1-importance" in found.ids
     assert "d2-importance" not in found.ids
     assert 'href="#d1-importance"' in page

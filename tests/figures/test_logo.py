@@ -135,7 +135,7 @@ def test_positions_come_back_from_their_file(tmp_path):
     with pytest.raises(FileError, match="no such file"):
         load_positions(tmp_path / "q.npz")
     save_archive(tmp_path / "q.npz", {"format": "another"}, {})
-    with pytest.raises(FileError, match="holds no importance"):
+    with pytest.raises(FileError, match="is not a file of position importance"):
         load_positions(tmp_path / "q.npz")
 
 
@@ -171,7 +171,7 @@ def test_a_section_holds_what_matters_and_the_site(model):
     assert positions_of(None, model, means_of(80, 3), None, "").section is None
     assert positions_of(None, model, None, None, "") is None
     assert positions_of(None, model, means_of(80, 3), None, "", first=-9, section=(-20, 5)).section == (-9, 5)
-    with pytest.raises(ParameterError, match="their positions are 1 to 80"):
+    with pytest.raises(ParameterError, match="choose positions from 1 to 80"):
         positions_of(None, model, means_of(80, 3), None, "", section=(81, 90))
 
 
@@ -185,11 +185,11 @@ def test_offsets_are_those_of_the_window_that_the_model_was_trained_on(model):
 
 def test_the_page_says_what_is_shown():
     text = Text("".join(positions_content(positions(first=-4, section=(-2, 9)), "x"))).text
-    for part in ("up speaks for yes", "offsets from the site", "9 windows", "The whole window, 30 positions"):
+    for part in ("upward supports yes", "offsets from the site", "9 windows", "The whole window, 30 positions"):
         assert part in text
     text = Text("".join(positions_content(positions(orders=1), "x"))).text
     assert "offsets" not in text
-    assert "words of" not in text
+    assert "k-mers of" not in text
 
 
 def test_an_explanation_shows_where_the_model_looks(tmp_path, model):
@@ -198,11 +198,11 @@ def test_an_explanation_shows_where_the_model_looks(tmp_path, model):
     rows = read_table(tmp_path / "importance.tsv")
     looked = {int(row["position"]) for row in rows if float(row["value"])}
     assert looked == set(range(21, 41)) - {31, 32}  # its part of the window; all windows have GT at 31 and 32
-    assert "What matters at each position" in (tmp_path / "index.html").read_text()
+    assert "Importance of positions" in (tmp_path / "index.html").read_text()
     write(model, new.take(slice(0, 5)), tmp_path, plots=1)  # too few for means
     assert not (tmp_path / "importance.tsv").exists()
     assert not list(tmp_path.glob("logo*"))
-    assert "What matters at each position" not in (tmp_path / "index.html").read_text()
+    assert "Importance of positions" not in (tmp_path / "index.html").read_text()
 
 
 def test_a_flat_logo_has_an_axis_of_its_own_scale():

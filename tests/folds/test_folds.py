@@ -213,7 +213,7 @@ def test_locus_by_chromosome():
         make_folds(labels, method="locus", train=["1", "2"], test="2")
     with pytest.raises(ParameterError, match="chromosome"):
         make_folds(labels, method="locus", train="1", test="4")
-    with pytest.raises(FoldError, match="both parts"):
+    with pytest.raises(FoldError, match="need train and test"):
         make_folds(labels, method="locus", train="1")
     with pytest.raises(FoldError, match="gap"):
         make_folds(labels, method="locus", k=2)
@@ -231,7 +231,7 @@ def test_training_parts_of_a_learning_curve_are_nested_and_keep_the_shares_of_th
     assert [int((np.array(y)[train] == 1).sum()) for train in trains[:2]] == [2, 5]
     for small, large in itertools.pairwise(trains):
         assert set(small) < set(large)
-    with pytest.raises(FoldError, match="has 300 units, train_size asks for 301"):
+    with pytest.raises(FoldError, match="has 300 samples, but train_size is 301"):
         make_folds(labels, method="locus", train="1", test="2", train_size=301)
     with pytest.raises(FoldError, match="by chromosome"):
         make_folds(labels, method="locus", gap=10, k=2, train_size=10)
@@ -256,7 +256,7 @@ def test_liao_noble_by_hand():
     assert np.array_equal(again["a.1.1.1"], roles)
     with pytest.raises(FoldError, match="no family"):
         liao_noble(superfamily, family, 1)
-    with pytest.raises(LabelError, match="'f' lies in the superfamilies 's' and 't'"):
+    with pytest.raises(LabelError, match="'f' is in the superfamilies 's' and 't'"):
         liao_noble(["s", "t"], ["f", "f"], 1)
 
 
@@ -299,28 +299,28 @@ def test_refusals():
         make_folds(labels, method="leave-one-out", k=3)
     with pytest.raises(ParameterError, match="k="):
         make_folds(labels, k=1)
-    with pytest.raises(FoldError, match=r"class 'yes' has 2 units for 3 folds.*choose k of at most 2"):
+    with pytest.raises(FoldError, match=r"class 'yes' has 2 samples for 3 folds.*choose k of at most 2"):
         make_folds(labels, k=3)
     with pytest.raises(LabelError, match="no column 'chromosome'"):
         make_folds(labels, method="locus")
     with pytest.raises(LabelError, match="no column 'folds'"):
         make_folds(labels, method="predefined")
-    with pytest.raises(LabelError, match="record 'u3': its group is empty"):
+    with pytest.raises(LabelError, match="record 'u3': has no group"):
         make_folds(labels, method="grouped", k=2)
     full = binary([0, 0, 0, 0, 1, 1], groups=["a", "b", "c", "c", "d", "d"])
     with pytest.raises(FoldError, match="class 'yes' has 1 group for 2 folds"):
         make_folds(full, method="grouped", k=2)
-    with pytest.raises(FoldError, match=r"training part of split 'd'.*no unit of class 'yes': one class only"):
+    with pytest.raises(FoldError, match=r"training set of split 'd'.*no sample of class 'yes': only one class"):
         make_folds(full, method="leave-one-group-out")
 
 
 @pytest.mark.parametrize(
     ("folds", "y", "message"),
     [
-        ("112112", [0, 1, 2, 0, 1, 2], "training part of split '1' .* no unit of class 'a'"),
-        ("111222", [0, 1, 0, 0, 1, 1], "training part of split '1' .* no unit of class 'c'"),
-        ("112233", [0, 1, 0, 1, 2, 2], "test part of split '1' .* no unit of class 'c'"),
-        ("111111", [0, 1, 2, 0, 1, 2], "names 1 fold"),
+        ("112112", [0, 1, 2, 0, 1, 2], "training set of split '1' .* no sample of class 'a'"),
+        ("111222", [0, 1, 0, 0, 1, 1], "training set of split '1' .* no sample of class 'c'"),
+        ("112233", [0, 1, 0, 1, 2, 2], "test set of split '1' .* no sample of class 'c'"),
+        ("111111", [0, 1, 2, 0, 1, 2], "contains 1 fold"),
     ],
 )
 def test_a_part_without_a_class_is_refused(folds, y, message):
@@ -350,11 +350,11 @@ def test_files_come_back_in_any_order(tmp_path):
     [
         ("id\t1\nu0\ttrain\nu1\ttest\nx\ttest\n", "folds.tsv: record 'x': is not in the data set"),
         ("id\t1\nu0\ttrain\n", "record 'u1': has no row"),
-        ("id\t1\nu0\ttrain\nu0\ttest\nu1\ttest\n", "record 'u0': occurs twice"),
+        ("id\t1\nu0\ttrain\nu0\ttest\nu1\ttest\n", "record 'u0': duplicate id"),
         ("id\t1\nu0\ttrain\nu1\ttset\n", "record 'u1': is marked 'tset'"),
-        ("name\t1\nu0\ttrain\nu1\ttest\n", "no table of folds"),
-        ("id\nu0\nu1\n", "no table of folds"),
-        ("", "no table of folds"),
+        ("name\t1\nu0\ttrain\nu1\ttest\n", "not a table of folds"),
+        ("id\nu0\nu1\n", "not a table of folds"),
+        ("", "not a table of folds"),
     ],
 )
 def test_files_of_others_are_refused(tmp_path, text, message):
@@ -369,10 +369,10 @@ def test_files_whose_parts_cannot_be_learned_from(tmp_path):
     path = tmp_path / "all.tsv"
     for marks, message in (
         (("train", "train", "", "test"), None),
-        (("train", "", "", "test"), "training part of split '1' .* no unit of class '1': one class only"),
-        (("", "", "", "test"), "the training part of split '1' of task 'all' is empty"),
-        (("train", "train", "", ""), "the test part of split '1' of task 'all' is empty"),
-        (("train", "train", "test", "test"), "record 'u2': has no label, and is in a part of split '1'"),
+        (("train", "", "", "test"), "training set of split '1' .* no sample of class '1': only one class"),
+        (("", "", "", "test"), "the training set of split '1' of task 'all' is empty"),
+        (("train", "train", "", ""), "the test set of split '1' of task 'all' is empty"),
+        (("train", "train", "test", "test"), "record 'u2': has no label, but is in split '1'"),
     ):
         path.write_text("id\t1\n" + "".join(f"u{i}\t{mark}\n" for i, mark in enumerate(marks)))
         assert len(read_folds(path, labels.ids)) == 1
@@ -450,11 +450,11 @@ def test_command_line(saved, tmp_path, capsys):
 def test_command_line_errors_write_nothing(saved, tmp_path, capsys):
     out = tmp_path / "out"
     for arguments, message in (
-        (["--k", "50"], "class 'no' has 10 units for 50 folds"),
+        (["--k", "50"], "class 'no' has 10 samples for 50 folds"),
         (["--method", "locus"], "chromosome"),
         (["--options", '{"kk": 3}'], "did you mean 'k'"),
         (["--options", "{k: 3}"], "not JSON"),
-        (["--options", "[3]"], "no JSON object"),
+        (["--options", "[3]"], "not a JSON object"),
         (["--leakage", '{"identiy": 0.9}'], "did you mean 'identity'"),
         (["--identity", "1.5"], "identity=1.5"),
     ):
@@ -500,7 +500,7 @@ def test_without_groups_the_file_has_no_column_for_them(tmp_path):
 
 def test_a_split_cannot_have_the_name_of_a_column():
     labels = make_labels(list("abcd"), list("0101"), groups=np.array(["group", "group", "b", "b"]))
-    with pytest.raises(FoldError, match="cannot be called 'group'"):
+    with pytest.raises(FoldError, match="invalid name 'group'"):
         make_folds(labels, method="leave-one-group-out")
 
 

@@ -66,6 +66,6 @@ def test_a_window_without_a_chromosome_is_alone():
 def test_one_locus_cannot_be_divided():
     X, labels = overlapping_windows()
     near = make_labels(X.ids, labels.names(), positive="yes", chromosome=["1"] * len(X), position=range(1, len(X) + 1))
-    with pytest.raises(FoldError, match="one unit \\(or group\\) only"):
+    with pytest.raises(FoldError, match="only one sample \\(or group\\)"):
         train_model(X, near, SpectrumKernel(2), [{"solver": "csvc", "C": 0.1}, {"solver": "csvc", "C": 1}])
     assert train_model(X, near, SpectrumKernel(2), "csvc:C=1").record["search"] is None

@@ -225,7 +225,7 @@ def test_tile_by_tile_equals_the_whole(tmp_path, computed):
         assert count == 5
         for index in reversed(range(1, count)):
             compute_tile(LetterKernel(), X, columns, index, path=b / "gram.npy")
-        with pytest.raises(GramError, match="1 of 5 tiles are missing, the first is tile 0"):
+        with pytest.raises(GramError, match="1 of 5 tiles are missing, starting with tile 0"):
             assemble(LetterKernel(), X, columns, path=b / "gram.npy")
         compute_tile(LetterKernel(), X, columns, [0, 1], path=b / "gram.npy")
         computed.clear()
@@ -235,7 +235,7 @@ def test_tile_by_tile_equals_the_whole(tmp_path, computed):
         assemble(LetterKernel(), X, columns, path=b / "gram.npy")  # it is there already
         compute_tile(LetterKernel(), X, columns, 0, path=b / "gram.npy")
         assert computed == []
-    with pytest.raises(GramError, match="there is no tile 5; choose from 0 to 4"):
+    with pytest.raises(GramError, match="no such tile: 5; choose a tile from 0 to 4"):
         compute_tile(LetterKernel(), X, None, 5, path=tmp_path / "gram.npy")
 
 
@@ -427,14 +427,14 @@ def test_open_refuses_other_sequences(stored):
         "ids": SequenceSet.from_strings(X.strings(), "dna", [f"s{i}" for i in range(20)]),
     }
     for stranger in strangers.values():
-        with pytest.raises(GramError, match=r"gram\.npy: its rows belong to other data; make it again"):
+        with pytest.raises(GramError, match=r"gram\.npy: the rows belong to other data; compute it again"):
             open_gram(stored, stranger)
-    with pytest.raises(GramError, match="its columns belong to other data"):
+    with pytest.raises(GramError, match="the columns belong to other data"):
         open_gram(stored, X, make_sequences(20, seed=9))
 
 
 def test_open_refuses_another_kernel(stored):
-    with pytest.raises(GramError, match=r"made with another kernel \(kernel=letters, normalize=False\)"):
+    with pytest.raises(GramError, match=r"computed with another kernel \(kernel=letters, normalize=False\)"):
         open_gram(stored, kernel=LetterKernel(normalize=True))
 
 
@@ -444,17 +444,17 @@ def test_open_refuses_damage(stored):
     text = side.read_text()
     for damaged in (content[:-1], content + b"\0", b"", b"not numpy", content[:50]):
         stored.write_bytes(damaged)
-        with pytest.raises(GramError, match="damaged"):
+        with pytest.raises(GramError, match="corrupted"):
             open_gram(stored)
     with stored.open("wb") as file:  # the right size in another type
         np.lib.format.write_array(file, np.zeros((20, 20), np.int64))
-    with pytest.raises(GramError, match="damaged"):
+    with pytest.raises(GramError, match="corrupted"):
         open_gram(stored)
     stored.write_bytes(content)
     foreign = ["", "[]", "{}", text[:-20], json.dumps({**json.loads(text), "format": "seqkern gram 99"})]
     for damaged in foreign:
         side.write_text(damaged)
-        with pytest.raises(GramError, match=r"gram\.json: is damaged, or not from this version"):
+        with pytest.raises(GramError, match=r"gram\.json: is corrupted, or from another version"):
             open_gram(stored)
     side.unlink()
     with pytest.raises(GramError, match="unfinished"):
@@ -464,12 +464,12 @@ def test_open_refuses_damage(stored):
 def test_open_without_a_file(tmp_path):
     with pytest.raises(FileError, match="no such Gram matrix"):
         open_gram(tmp_path / "gram.npy")
-    with pytest.raises(ParameterError, match=r"end in \.npy"):
+    with pytest.raises(ParameterError, match=r"ending in \.npy"):
         open_gram(tmp_path / "gram.txt")
 
 
 def test_rows_and_columns_of_two_alphabets_are_refused():
-    with pytest.raises(GramError, match="rows have the alphabet dna, the columns rna"):
+    with pytest.raises(GramError, match="rows have the alphabet dna, but the columns have rna"):
         compute_gram(LetterKernel(), make_sequences(3), SequenceSet.from_strings(["ACGU"], "rna"))
 
 
@@ -478,13 +478,13 @@ def test_rows_and_columns_of_two_alphabets_are_refused():
 
 def test_memory_is_predicted_before_the_work(tmp_path, computed):
     X = make_sequences(100)
-    with pytest.raises(GramError, match=r"100 × 100 float64 takes 80 kB of memory, the limit is 79.9 kB; give a path"):
+    with pytest.raises(GramError, match=r"100 × 100 float64 needs 80 kB of memory, but the limit is 79.9 kB; write it"):
         compute_gram(LetterKernel(), X, memory_limit=79_900)
     assert compute_gram(LetterKernel(), X, memory_limit=80_000).shape == (100, 100)
     computed.clear()
     path = tmp_path / "gram.npy"
     with pytest.raises(
-        GramError, match=r"one tile of a matrix .* takes .* kB of memory, the limit is 5 kB; set the limit"
+        GramError, match=r"one tile of a matrix .* needs .* kB of memory, but the limit is 5 kB; set the limit"
     ):
         compute_gram(LetterKernel(), X, path=path, memory_limit="5kB")
     with pytest.raises(GramError, match="one tile of"):
@@ -496,7 +496,7 @@ def test_memory_is_predicted_before_the_work(tmp_path, computed):
 def test_disk_without_room_is_refused_before_the_work(tmp_path, computed, monkeypatch):
     usage = os.statvfs(tmp_path)
     monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"total": usage, "free": 10_000}))
-    with pytest.raises(GramError, match=r"gram\.npy: the matrix and its tiles take .* kB, the disk has 10 kB"):
+    with pytest.raises(GramError, match=r"gram\.npy: the matrix and its tiles need .* kB, but the disk has 10 kB"):
         compute_gram(LetterKernel(), make_sequences(40), path=tmp_path / "gram.npy")
     assert computed == []
     assert not list(tmp_path.iterdir())
@@ -523,7 +523,7 @@ def test_full_disk_is_one_line_and_leaves_nothing_half_written(tmp_path, size):
         capture_output=True,
         text=True,
     )
-    assert "cannot be written: File too large; choose another place or make room" in done.stdout
+    assert "cannot be written: File too large; check the path, its permissions and the free space" in done.stdout
     assert done.stdout.count("\n") == 1
     assert not list(tmp_path.rglob("*.tmp"))
     assert not (tmp_path / "gram.npy").exists()
@@ -535,7 +535,7 @@ def test_full_disk_is_one_line_and_leaves_nothing_half_written(tmp_path, size):
 
 def test_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(FileError, match=r"gram\.npy: cannot be written: .*; choose another place"):
+    with pytest.raises(FileError, match=r"gram\.npy: cannot be written: .*; check the path"):
         compute_gram(LetterKernel(), make_sequences(5), path=tmp_path / "file" / "gram.npy")
 
 

@@ -81,7 +81,7 @@ def test_a_config_takes_a_repair(config, repair):
     ("repair", "message"),
     [
         ("clap", r"kernels\.raw: repair='clap' is not possible; choose none or clip or flip or shift or empirical_map"),
-        (["clip"], r"kernels\.raw\.repair: \['clip'\] is not a text or keys with values or null"),
+        (["clip"], r"kernels\.raw\.repair: \['clip'\] is not text or a mapping or null"),
         ({"method": "empirical_map", "normalise": 1}, "did you mean 'normalize'"),
         ({"method": "clip", "normalize": True}, "repair 'clip' has no option 'normalize'"),
     ],
@@ -227,7 +227,7 @@ def test_gram_prints_and_keeps_the_spectrum(files, tmp_path, capsys):
     assert f"smallest eigenvalue {values[0]:.4g}" in out
     assert f"{found.n_negative} of 40 negative, {100 * found.negative_share:.3g} % of the mass" in out
     assert main([*argv, "--tile", "1/2"]) == 1
-    assert "--spectrum is of a whole square matrix" in capsys.readouterr().err
+    assert "--spectrum needs the whole square matrix" in capsys.readouterr().err
     argv[argv.index("--kernel") + 1] = "spectrum:k=3"
     assert main(argv[:-1]) == 0
     assert not (tmp_path / "gram.spectrum.tsv").exists()  # it was that of another matrix

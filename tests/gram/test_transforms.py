@@ -147,7 +147,7 @@ def test_only_what_needs_all_columns_keeps_them(K):
         kept = 2 if spec in ("normalise", "repair:method=shift") else 20
         assert len(transform.required_rows(support)) == kept
         if kept == 20:
-            with pytest.raises(GramError, match="needs all 20 training units, got 2"):
+            with pytest.raises(GramError, match="needs all 20 training samples, got 2"):
                 transform.restrict(support)
 
 
@@ -367,7 +367,7 @@ def test_built_from_text_config_or_itself():
         ("repair:methd=clip", "did you mean 'method'"),
         ("repair:method=square", "method='square' is not possible; choose clip or flip or shift"),
         ("normalise:zero_diagonal=never", "zero_diagonal='never'"),
-        ({"method": "clip"}, "is no transform"),
+        ({"method": "clip"}, "is not a transform"),
         ("empirical_map:vector_kernel=cubic", "vector_kernel='cubic' is not possible; choose linear or rbf"),
         ("empirical_map:vector_kernel=rbf,gamma=-1", "gamma=-1"),
     ],

@@ -71,7 +71,7 @@ def test_values_are_typed_without_eval(word, value):
 def test_unreadable_text_names_the_text_and_the_remedy(text):
     with pytest.raises(ParameterError, match=r"cannot read .*; write name:parameter=value.* write the kernel as JSON"):
         parse_spec(text)
-    with pytest.raises(ParameterError, match=r"nested ones in parentheses$"):
+    with pytest.raises(ParameterError, match=r"nested specifications in parentheses$"):
         parse_spec(text, "solver")
 
 

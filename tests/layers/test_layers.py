@@ -271,8 +271,8 @@ def test_what_does_not_fit_is_refused(name):
         ("segments:weight=2", "weight"),
         ("segments:shortest=H3", "H:3 E:2"),
         ({"layer": "segments", "shortest": {"H": 0}}, "shortest H"),
-        ({"window": 5}, "no layer"),
-        ([3], "no layer"),
+        ({"window": 5}, "not a layer"),
+        ([3], "not a layer"),
         ("[structure", "not JSON"),
     ],
 )

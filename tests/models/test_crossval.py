@@ -317,8 +317,8 @@ def test_what_did_not_converge_is_written_and_told(study, tmp_path, capsys):
     assert {row["weights_converged"] for row in rows} == {"False"}
     counts = [int(row["inner_not_converged"]) for row in rows]
     told = capsys.readouterr().err
-    assert f"the kernel's weights did not converge in {len(rows)} of {len(rows)} training parts" in told
-    assert f"{sum(counts)} inner fits did not converge, in {len(rows)} of {len(rows)} training parts" in told
+    assert f"the kernel's weights did not converge in {len(rows)} of {len(rows)} training sets" in told
+    assert f"{sum(counts)} inner fits did not converge, in {len(rows)} of {len(rows)} training sets" in told
 
 
 @pytest.mark.parametrize("masked", [(), (3,), (2, 3)])
@@ -463,7 +463,7 @@ def test_stored_grams_of_kernels_to_choose_among(study, tmp_path, capsys):
     for table in TABLES:
         assert (tmp_path / "none" / table).read_bytes() == (tmp_path / "stored" / table).read_bytes()
     for wrong, words in (
-        (paths[:1], "1 Gram matrices for 3 kernels that have one over all units"),
+        (paths[:1], "1 Gram matrices for 3 kernels that need one"),
         (paths[::-1], "another kernel"),
     ):
         capsys.readouterr()
@@ -477,7 +477,7 @@ def test_stored_grams_of_kernels_to_choose_among(study, tmp_path, capsys):
     ):
         argv[argv.index("--kernel") + 1] = kernels
         assert main([*argv, "-o", str(tmp_path / "out")]) == 1
-        assert "list kernels, each with its name" in capsys.readouterr().err
+        assert "give a list of kernels, each with a name" in capsys.readouterr().err
 
 
 def test_checkpoints_of_another_identity_or_half_written_are_not_found(tmp_path):
@@ -512,7 +512,7 @@ def test_a_gram_over_all_units_is_refused_for_a_kernel_that_learns(study, tmp_pa
     argv[argv.index("--kernel") + 1] = spec
     capsys.readouterr()
     assert main(argv) == 1
-    assert "leave out --gram" in capsys.readouterr().err
+    assert "remove --gram" in capsys.readouterr().err
     for call in (lambda: compute_gram(kernel, sequences()), lambda: open_gram(path, kernel=kernel)):
         with pytest.raises(ParameterError, match="not fitted"):
             call()

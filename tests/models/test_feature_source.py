@@ -121,7 +121,7 @@ def test_names():
 def test_dense_features_that_do_not_fit_are_refused():
     X, _ = sequences(n=10)
     source = FeatureSource(build_kernel("spectrum:k=6"), X, sparse=False, memory_limit="100kB")
-    with pytest.raises(GramError, match="4096 features of 10 units"):
+    with pytest.raises(GramError, match="4096 features of 10 samples"):
         source.pair(np.arange(5), np.arange(5, 10))
 
 
@@ -327,7 +327,7 @@ def test_motifs_are_selected_from_fasta_and_new_sequences_predicted(tmp_path, ca
     decisions = np.array([float(line.split("\t")[1]) for line in lines[1:]])
     assert np.mean((decisions > 0) == (np.arange(40) < 20)) > 0.8
     assert main(["explain", model, files[0], "-o", str(tmp_path / "explained")]) == 1
-    assert "the model decides by features" in capsys.readouterr().err
+    assert "the model uses features" in capsys.readouterr().err
 
 
 def write_table(path, X, y, columns=None):
@@ -344,7 +344,7 @@ def test_a_model_of_a_table_is_trained_and_applied_to_a_table(tmp_path, capsys, 
     (X, y), (new, z) = table(d=30, signal=3.0), table(d=30, seed=5, signal=3.0)
     path, model = write_table(tmp_path / "a.tsv", X, y), str(tmp_path / "m.seqkern")
     assert main(["train", path, "--kernel", "linear", "--solver", solver, "--positive", "1", "-o", model]) == 0
-    assert "40 units" in capsys.readouterr().out
+    assert "40 samples" in capsys.readouterr().out
     order = np.random.default_rng(0).permutation(30)
     assert main(["predict", model, write_table(tmp_path / "b.tsv", new, z, order)]) == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()[1:]]
@@ -352,7 +352,7 @@ def test_a_model_of_a_table_is_trained_and_applied_to_a_table(tmp_path, capsys, 
     np.testing.assert_allclose([float(row[1]) for row in rows], expected, rtol=1e-9)
     assert np.mean((expected > 0) == (z > 0)) > 0.8
     assert main(["predict", model, write_table(tmp_path / "c.tsv", new, z, order[:-1])]) == 1
-    assert f"has no column 'gene{order[-1]}'" in capsys.readouterr().err
+    assert f"lacks column 'gene{order[-1]}'" in capsys.readouterr().err
 
 
 def test_the_table_of_features_is_refused_of_a_solver_without_selection(tmp_path, capsys):
@@ -371,7 +371,7 @@ def test_a_damaged_model_of_features_is_refused(tmp_path):
     model = copy.copy(train_model(X, labels_of(X, y), build_kernel("linear"), PSVM))
     object.__setattr__(model, "names", model.names[:-1])
     model.save(tmp_path / "model")
-    with pytest.raises(ModelError, match="features do not fit"):
+    with pytest.raises(ModelError, match="inconsistent features"):
         load_model(tmp_path / "model")
     assert PSVC(kernel="features").input == "features"
 

@@ -256,7 +256,7 @@ def test_held_out_decisions_of_several_classes(dataset):
     assert found.shape == (len(labels), 3)
     assert n_folds == 3
     assert not np.isnan(found).any()
-    with pytest.raises(LabelError, match="no unit of class 'C'"):
+    with pytest.raises(LabelError, match="no sample of class 'C'"):
         held_out_decisions(source.pair, labels.take(labels.y < 2), SOLVER, make_solver, **options)
     chains = dataset.residues.record
     whole = next(c for c in range(12) if len(np.unique(labels.y[chains == c])) == 3)
@@ -297,7 +297,7 @@ def test_the_verb_writes_the_same_bytes_every_time(study):
     assert header[-1] == "predicted"
     laps = json.loads((folder / "one" / "cost.json").read_text())["laps"]
     assert {"hold out", "layers"} <= {row["stage"] for row in laps}
-    assert "difference between the probabilities" in (folder / "one" / "states.txt").read_text().splitlines()[0]
+    assert "difference between the two highest" in (folder / "one" / "states.txt").read_text().splitlines()[0]
 
 
 def test_other_layers_are_another_checkpoint(study, monkeypatch):
@@ -334,7 +334,7 @@ def test_layers_that_cannot_be_are_refused_before_any_work(study, capsys, tmp_pa
 def test_layers_take_the_place_of_what_follows_two_classes(study, capsys, tmp_path, option):
     words, _ = study
     assert main([*words, "--layers", "probabilities", *option, "-o", str(tmp_path / "out")]) == 1
-    assert "--layers decide after the solver" in capsys.readouterr().err
+    assert "--layers replace the decisions" in capsys.readouterr().err
 
 
 def test_layers_of_a_study_are_checked_as_soon_as_the_classes_are_known(study, capsys):
@@ -356,7 +356,7 @@ def test_layers_need_residues(tmp_path, capsys):
     capsys.readouterr()
     words = ["evaluate", data, "--folds", folds, "--kernel", "spectrum:k=2", "--solver", "csvc"]
     assert main([*words, "--layers", "segments", "-o", str(tmp_path / "out")]) == 1
-    assert "no residues of chains" in capsys.readouterr().err
+    assert "not residues of chains" in capsys.readouterr().err
     assert main([*words, "--layers", "probabilities", "-o", str(tmp_path / "out")]) == 0
     rows = read_tsv(tmp_path / "out" / "decisions.tsv")
     for row in rows:
@@ -401,7 +401,7 @@ def test_layers_of_a_study():
         (["structur"], ["solvers.layered.layers", "structure"]),
         ([{"layer": "segments", "weigt": 1}], ["solvers.layered.layers", "'weight'"]),
         ("segments", ["solvers.layered.layers", "a list"]),
-        ([3], ["solvers.layered.layers.0", "keys with values"]),
+        ([3], ["solvers.layered.layers.0", "a mapping"]),
     ],
 )
 def test_wrong_layers_of_a_study(layers, words):
@@ -413,7 +413,7 @@ def test_wrong_layers_of_a_study(layers, words):
 def test_a_data_set_without_residues_cannot_name_a_solver_with_layers():
     study = config(layered={**SOLVER, "layers": ["segments"]})
     study["datasets"]["plain"]["solvers"] = ["layered"]
-    with pytest.raises(ConfigError, match=r"datasets\.plain\.solvers: 'layered' has layers that look"):
+    with pytest.raises(ConfigError, match=r"datasets\.plain\.solvers: 'layered' has layers that use"):
         Study.parse(study)
 
 

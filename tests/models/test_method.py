@@ -167,7 +167,7 @@ def test_feature_vectors_that_are_computed_together_are_asked_for_ahead():
     X, labels = labelled(kind)
     split = folds(labels, X)[0]
     fitted = method.fit(method.data(X, labels), split.train)
-    with pytest.raises(ParameterError, match="name the rows when the method is fitted"):
+    with pytest.raises(ParameterError, match="when fitting the method"):
         fitted.decide(split.test)
 
 
@@ -305,17 +305,17 @@ def test_warnings_of_a_fit_are_shown_and_those_of_inner_fits_counted():
 def test_what_cannot_be_is_refused():
     X, labels = labelled("binary")
     one = Method(SpectrumKernel(2), "csvc:C=[0.1,1]", search=SEARCH)
-    with pytest.raises(ParameterError, match="the solver takes implicit, and the kernel's values come as gram"):
+    with pytest.raises(ParameterError, match="the solver needs implicit, but the source gives gram"):
         Method(SpectrumKernel(2), "linear_svc").fit(one.data(X, labels))
     alone = make_labels(X.ids, [""] * len(X), kind="none")
-    with pytest.raises(LabelError, match="which of 2 candidates"):
+    with pytest.raises(LabelError, match="one of 2 candidates"):
         Method(SpectrumKernel(2), "one_class_svm:nu=[0.1,0.2]").fit(one.data(X, alone))
     components = Method(SpectrumKernel(2), "kernel_pca:n_components=2").fit(one.data(X, alone), np.arange(30))
     with pytest.raises(ModelError, match="projects on components"):
         components.decide(np.arange(30, 42))
     assert components.model().decision(X.take(slice(0, 3))).shape == (3, 2)
     values = StoredGram(compute_gram(SpectrumKernel(2), X))
-    with pytest.raises(ParameterError, match="kernel values alone"):
+    with pytest.raises(ParameterError, match="only kernel values"):
         one.fit(Data(labels, {"spectrum": values}), np.arange(30)).model()
     layered = Method(SpectrumKernel(2), "primal_svc", layers=["probabilities"], search=SEARCH)
     with pytest.raises(ParameterError, match="predicts residues"):

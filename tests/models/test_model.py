@@ -147,7 +147,7 @@ def test_features():
     assert model.decision(new).tobytes() == model.decision(new.values).tobytes()
     assert model.predict(values).tolist() == labels.names()
     for wrong in (FeatureTable(new.values), new.values[:, :2]):
-        with pytest.raises(ModelError, match="the model's 3 features are not these"):
+        with pytest.raises(ModelError, match="the features differ from those of the model"):
             model.decision(wrong)
 
 
@@ -212,7 +212,7 @@ def test_units_without_a_label_are_left_out():
     model = train_model(X, make_labels(X.ids, values), build_kernel("spectrum:k=3"), "csvc:C=1")
     assert model.record["n"] == 30
     assert not set(model.support.ids) & set(X.ids[10:40])
-    with pytest.raises(LabelError, match="60 labels for 59 units"):
+    with pytest.raises(LabelError, match="60 labels for 59 samples"):
         train_model(X.take(slice(0, 59)), labels, build_kernel("spectrum:k=3"), "csvc:C=1")
 
 
@@ -226,12 +226,12 @@ def test_model_without_support_vectors_predicts_its_constant(tmp_path):
 
 def test_similarities_are_refused():
     labels = make_labels(["1", "2"], ["a", "b"])
-    with pytest.raises(ModelError, match="cannot be applied to new units"):
+    with pytest.raises(ModelError, match="cannot be applied to new samples"):
         train_model(SimilarityTable(np.eye(2)), labels, build_kernel("precomputed"), "csvc:C=1")
 
 
 def test_another_alphabet_is_refused(plain):
-    with pytest.raises(ModelError, match="trained on dna, these are rna"):
+    with pytest.raises(ModelError, match="trained on dna, but these sequences are rna"):
         plain.decision(SequenceSet.from_strings(["ACGU"], "rna"))
     with pytest.raises(SequenceError, match="not in the alphabet dna"):
         plain.decision(["ACGU"])
@@ -315,7 +315,7 @@ FOREIGN = {
 def test_foreign_files_are_refused(tmp_path, name):
     path = tmp_path / "m.seqkern"
     path.write_bytes(FOREIGN[name])
-    with pytest.raises(ModelError, match=r"m\.seqkern: is no model") as caught:
+    with pytest.raises(ModelError, match=r"m\.seqkern: is not a (seqkern )?model") as caught:
         load_model(path)
     assert "\n" not in str(caught.value)
     import builtins
@@ -342,7 +342,7 @@ def test_damage_is_found_or_harmless(saved, plain):
 def test_newer_format_is_refused(saved):
     header, arrays = load_archive(saved)
     save_archive(saved, header | {"version": 2}, arrays)
-    with pytest.raises(ModelError, match="has the model format 2, this version of seqkern reads 1; update seqkern"):
+    with pytest.raises(ModelError, match="has the model format 2, but this version of seqkern reads 1; update seqkern"):
         load_model(saved)
 
 
@@ -398,7 +398,7 @@ def test_tampered_files_are_refused(saved, name):
     header, arrays = load_archive(saved)
     TAMPERED[name](header, arrays)
     save_archive(saved, header, arrays)
-    with pytest.raises(ModelError, match=r"m\.seqkern: cannot be used here: .*; train it again") as caught:
+    with pytest.raises(ModelError, match=r"m\.seqkern: is not usable: .*; train the model again") as caught:
         load_model(saved)
     assert "\n" not in str(caught.value)
 
@@ -422,7 +422,7 @@ def test_tampered_transforms_are_refused(tmp_path, change):
     header, arrays = load_archive(tmp_path / "m.seqkern")
     change(header, arrays)
     save_archive(tmp_path / "m.seqkern", header, arrays)
-    with pytest.raises(ModelError, match=r"m\.seqkern: cannot be used here: .*; train it again"):
+    with pytest.raises(ModelError, match=r"m\.seqkern: is not usable: .*; train the model again"):
         load_model(tmp_path / "m.seqkern")
 
 
@@ -430,7 +430,7 @@ def test_other_kernel_values_than_in_training_are_noticed(saved):
     header, arrays = load_archive(saved)
     arrays["diagonal"] = arrays["diagonal"] * 1.001
     save_archive(saved, header, arrays)
-    with pytest.raises(ModelError, match="computes other kernel values than the one that trained it"):
+    with pytest.raises(ModelError, match="computes different kernel values than the version"):
         load_model(saved)
 
 

@@ -46,7 +46,7 @@ def test_train_tells_chains_and_held_out_score(home, capsys):
     assert main([*train(home), *FEATURES, "--layers", "probabilities", "--folds", "3", *out(home, "told")]) == 0
     told = capsys.readouterr().out
     assert "residues of 20 chains (H: " in told
-    share = float(re.search(r"held out +Q3 (0\.\d{4}) of the first machine, before the layers", told)[1])
+    share = float(re.search(r"held out +Q3 (0\.\d{4}) of the first classifier, before the layers", told)[1])
     assert 0.4 < share < 1
 
 
@@ -56,7 +56,7 @@ def test_q3_is_a_name_of_accuracy(home, capsys):
         few = ["--kernel", "nystroem:base=(window:gamma=0.1),n_components=20", "--solver", "primal_svc:C=[0.1,1]"]
         capsys.readouterr()
         assert main([*train(home), *few, "--search", "--folds", "2", "--metric", name, *out(home, "q3")]) == 0
-        scored.append(re.search(rf"score +{name} (0\.\d+), the mean of 2 folds", capsys.readouterr().out)[1])
+        scored.append(re.search(rf"score +{name} (0\.\d+), mean of 2-fold", capsys.readouterr().out)[1])
     assert scored[0] == scored[1]
 
 
@@ -218,15 +218,15 @@ def test_letters_and_states_together_are_one_file(home, models, together, capsys
     one, two = (predicted(capsys, home, name) for name in ("one", "two"))
     assert one.out == two.out
     line = refused(capsys, "predict", home / "one.seqkern", together, "--states", home / "new.states")
-    assert "letters and states together" in line
+    assert "residues and states together" in line
 
 
 def test_states_in_place_of_sequences_are_noticed(home, models, together, capsys):
     warned = predicted(capsys, home, "layers", fasta="new.states").err
-    assert "new.states: all records, from 'chain1' on, hold only letters of states" in warned
+    assert "new.states: all records, from 'chain1' on, consist of letters of states" in warned
     warned = predicted(capsys, home, "layers", fasta="new.ss3").err
     assert warned.count("\n") == 1
-    assert "new.ss3: the second half of record 'chain1' looks like the states of the first" in warned
+    assert "new.ss3: the second half of record 'chain1' looks like the states of its first half" in warned
     assert predicted(capsys, home, "layers").err == ""
 
 
@@ -235,7 +235,7 @@ def test_residues_of_states_that_the_model_lacks_are_not_scored_and_counted(home
     turns.write_text((home / "new.states").read_text().replace("EE", "TT"))
     said = predicted(capsys, home, "gram", "--states", str(turns))
     turned = sum(line.count("T") for line in turns.read_text().split("\n") if line[:1] != ">")
-    assert f"seqkern: {turned} residues of states that the model lacks are not scored: T\n" in said.err
+    assert f"seqkern: {turned} residues have states unknown to the model and are not scored: T\n" in said.err
     rows = list(csv.DictReader(io.StringIO(said.out), delimiter="\t"))
     right = np.mean([row["true"] == row["predicted"] for row in rows if row["true"] != "T"])
     assert scores(said)["Q3"] == f"{right:.4f}"
@@ -247,10 +247,10 @@ def test_states_of_further_chains_are_left_out_and_counted(home, models, capsys)
     said, plain = (
         predicted(capsys, home, "gram", "--states", str(home / f"{name}.states")) for name in ("more", "new")
     )
-    note = f"seqkern: {more}: 2 chains of the file of states without a sequence left out\n"
+    note = f"seqkern: {more}: 2 chains with states but no sequence left out\n"
     assert (said.out, said.err) == (plain.out, note + plain.err)
     assert main(list(map(str, ["train", home / "new.fasta", "--states", more, *GRAM, *out(home, "more")]))) == 0
-    assert ": 2 chains of the file of states without a sequence left out\n" in capsys.readouterr().err
+    assert ": 2 chains with states but no sequence left out\n" in capsys.readouterr().err
 
 
 def test_help_names_the_reductions():
@@ -263,7 +263,7 @@ def test_mistakes_are_told_in_one_line(home, models, capsys):
     assert "add --track" in refused(capsys, "predict", model, new, "-o", home / "x.svg")
     assert "holds one chain" in refused(capsys, "predict", model, new, "--track", "-o", home / "x.svg")
     assert not (home / "x.svg").exists()
-    assert "no form of a track" in refused(capsys, "predict", model, new, "--track", "-o", home / "x.png")
+    assert "tracks cannot be written as" in refused(capsys, "predict", model, new, "--track", "-o", home / "x.png")
     assert "every residue" in refused(capsys, "predict", model, new, "--scan", "AG")
     assert "ghost=…" in refused(capsys, "predict", model, new, "--track", "ghost=x.fa")
     states = home / "short.states"
@@ -277,7 +277,7 @@ def test_mistakes_are_told_in_one_line(home, models, capsys):
     for joined in (["structure,", "segments"], ["structure:window=9,segments"]):
         assert "separate layers by spaces" in refused(capsys, *given, "--layers", *joined)
     line = refused(capsys, "train", old, "--states", new, *GRAM, "-o", home / "x")
-    assert "is this a file of sequences?" in line
+    assert "this looks like a file of sequences" in line
     assert "labels:" not in line
     given = [*train(home), *FEATURES, *LAYERS, "-o", home / "x"]
     assert "probabilities" in refused(capsys, *given, "--positive", "H", "--calibration", "platt")

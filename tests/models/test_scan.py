@@ -302,9 +302,9 @@ def test_kernels_without_position_weights():
     ("site", "window", "words"),
     [
         ("GT", None, "was trained on sites 'AG', not 'GT'; scan for AG"),
-        ("", None, "a candidate needs letters"),
+        ("", None, "no letters of candidates given"),
         ("AG", "-6:+6", r"was trained on windows -5:\+7, not -6:\+6"),
-        ("AG", "-6:6:6", "is no window"),
+        ("AG", "-6:6:6", "is not a window"),
         ("AG", "-5:+8", "was trained on windows"),
     ],
 )
@@ -316,11 +316,11 @@ def test_windows_that_are_not_the_models(site, window, words):
 def test_a_model_that_knows_no_window():
     model = trained()
     del model.record["window"]
-    with pytest.raises(ModelError, match=r"does not say which windows it was trained on; .*--window -60:\+80"):
+    with pytest.raises(ModelError, match=r"does not contain its window; .*--window -60:\+80"):
         Scanner(model, "AG")
-    with pytest.raises(ParameterError, match=r"-5:\+8 has 14 letters, the model's sequences 13"):
+    with pytest.raises(ParameterError, match=r"-5:\+8 has length 14, but the model's sequences have length 13"):
         Scanner(model, "AG", "-5:+8")
-    with pytest.raises(ParameterError, match="'AX' has letters outside the alphabet dna"):
+    with pytest.raises(ParameterError, match="'AX' contains letters outside the alphabet dna"):
         Scanner(model, "AX", "-5:+7")
     assert Scanner(model, "AG", "-6:+6").window == Window(6, 6, "AG")
 
@@ -370,15 +370,15 @@ def test_numbers_as_ids():
         (">a\n", "record 'a': has no sequence"),
         (">a", "record 'a': has no sequence"),
         (">a\nAC\n>b\n\n>c\nA\n", "record 'b': has no sequence"),
-        (">a\nAC\n>a\nAC\n", "record 'a': id occurs twice"),
+        (">a\nAC\n>a\nAC\n", "record 'a': duplicate id"),
         (">\nAC\n", "header 1 has no id"),
         (">a\nAC\n> \nAC\n", "header 2 has no id"),
         (
             ">a\nACGTAC\nGEA\n",
             "record 'a': letter 'E' at position 8 is not in .*write N in its place",
         ),
-        (">a\nACGUAC\n", "letter 'U' at position 4 is not in the alphabet dna; RNA"),
-        (">a\nAC-GT\n", "letter '-' at position 3 .*a gap"),
+        (">a\nACGUAC\n", "letter 'U' at position 4 is not in the alphabet dna; use alphabet=rna"),
+        (">a\nAC-GT\n", "letter '-' at position 3 .*remove the gaps"),
         (">a\nACéGT\n", "letter that is not ASCII at position 3"),
     ],
 )
@@ -391,7 +391,7 @@ def test_letters_that_stand_for_several():
     assert pieces_of(">a\nARYSWKMBDHVNryn\n")["a"] == "A***********" + "***" + "|"
     assert pieces_of(">a\nMKBZJXUO\n", alphabet=PROTEIN)["a"] == "MK******|"
     assert pieces_of(">a\nHEC?-x\n", alphabet=as_alphabet("HEC"))["a"] == "HEC***|"
-    with pytest.raises(LetterError, match="a stop codon"):
+    with pytest.raises(LetterError, match="stop codon"):
         pieces_of(">a\nMK*\n", alphabet=PROTEIN)
 
 
@@ -443,7 +443,7 @@ def run(capsys, *argv):
 
 
 SCAN = ("--scan", "AG")
-SLOW = "has no weights at positions; each window is compared with the support sequences, which is slower\n"
+SLOW = "has no position weights, so each window is compared with the support sequences, which is slower\n"
 
 
 def test_a_table(folder, capsys):
@@ -496,7 +496,7 @@ def test_bedgraph_has_one_letter_each_and_a_file_for_each_strand(folder, capsys,
             ends = [int(row[2]) for row in rows if row[0] == record]
             assert ends == sorted(set(ends))
     assert main(["predict", "m", "g.fa", *SCAN, "--format", "bedgraph"]) == 1
-    assert "choose --strand + or -, or give -o" in capsys.readouterr().err
+    assert "add --strand + or -, or -o" in capsys.readouterr().err
 
 
 def test_a_threshold(folder, capsys):
@@ -540,23 +540,23 @@ def test_a_chromosome_with_only_n(folder, capsys, tmp_path):
     out, err = run(capsys, "predict", "m", "n.fa", *SCAN)
     assert out == "record\tposition\tstrand\tdecision\n"
     assert err.splitlines()[1:] == [
-        "seqkern: n.fa: record 'chrUn': only N or other masked letters, no candidate",
+        "seqkern: n.fa: record 'chrUn': only N or other masked letters, so no candidate",
     ]
     (tmp_path / "c.fa").write_text(f">c\n{'C' * 1000}\n")
     out, err = run(capsys, "predict", "m", "c.fa", *SCAN)
-    assert err.splitlines()[1:] == ["seqkern: c.fa: no candidate 'AG' was decided about"]
+    assert err.splitlines()[1:] == ["seqkern: c.fa: no candidate 'AG' to classify"]
 
 
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
-        (("m", "g.fa", "--format", "bed"), "--format goes with --scan"),
-        (("m", "g.fa", "--window", "-5:+7"), "--window goes with --scan"),
-        (("m", "g.fa", "--threshold", "0"), "--threshold goes with --scan"),
-        (("m", "g.fa", *SCAN, "--unknown", "mask"), "--unknown goes without --scan; .*--masked"),
+        (("m", "g.fa", "--format", "bed"), "--format needs --scan"),
+        (("m", "g.fa", "--window", "-5:+7"), "--window needs --scan"),
+        (("m", "g.fa", "--threshold", "0"), "--threshold needs --scan"),
+        (("m", "g.fa", *SCAN, "--unknown", "mask"), "--unknown does not work with --scan; .*--masked"),
         (("m", "g.fa", *SCAN, "--window", "-7:+5"), r"trained on windows -5:\+7, not -7:\+5"),
         (("m", "g.fa", "--scan", "GT"), "trained on sites 'AG', not 'GT'"),
-        (("three", "g.fa", *SCAN, "--format", "bed"), "three: has 3 classes, .*choose --format tsv"),
+        (("three", "g.fa", *SCAN, "--format", "bed"), "three: has 3 classes, .*use --format tsv"),
         (("three", "g.fa", *SCAN, "--threshold", "0"), "three: has 3 classes"),
         (("m", "gone.fa", *SCAN), "gone.fa: no such file"),
         (("m", "g.fa", *SCAN, "-o", "g.fa/x"), "g.fa/x: cannot be written"),
@@ -577,12 +577,12 @@ def test_commands_that_are_not_possible(folder, capsys, tmp_path, argv, words):
 @pytest.mark.parametrize("value", ["x", "nan"])
 def test_a_threshold_in_words(folder, capsys, value):
     assert main(["predict", "m", "g.fa", *SCAN, "--threshold", value]) == 2
-    assert f"{value!r} is not possible; give a number" in capsys.readouterr().err
+    assert f"{value!r} is neither a number nor model" in capsys.readouterr().err
 
 
 def test_a_truncated_file(folder, tmp_path):
     (tmp_path / "t.fa.gz").write_bytes(gzip.compress((tmp_path / "g.fa").read_bytes())[:-30])
-    with pytest.raises(FileError, match="ends too early"):
+    with pytest.raises(FileError, match="is truncated"):
         list(Scanner(MODEL, "AG").scan(tmp_path / "t.fa.gz"))
 
 

@@ -132,27 +132,30 @@ def test_masked_letters_agree_with_any(tmp_path):
 def test_a_folder_is_read_as_far_as_needed(folder):
     (folder / "zzz.txt").write_text("something else")
     ProfileFiles(folder).add_to(sequences())
-    with pytest.raises(FileError, match=r"zzz\.txt: is neither a PSSM that PSI-BLAST wrote in ASCII nor"):
+    with pytest.raises(FileError, match=r"zzz\.txt: is neither an ASCII PSSM from PSI-BLAST nor"):
         ProfileFiles(folder).add_to(sequences(ids=("one", "other")))
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda text: text.replace("Last position", "First position"), "one.pssm: is neither a PSSM"),
-        (lambda text: text.replace("A  R  N", "A  A  N"), "line 3 does not name the 20 amino acids"),
+        (lambda text: text.replace("Last position", "First position"), "one.pssm: is neither an ASCII PSSM"),
+        (lambda text: text.replace("A  R  N", "A  A  N"), "line 3 does not list the 20 amino acids"),
         (lambda text: text.replace("    5 A", "    6 A"), "line 8 is not position 5"),
         (lambda text: text.replace("    5 A", "    5 A x"), "line 8 is not position 5"),
         (lambda text: text.replace("    5 A", "    " + "5" * 5000 + " A"), "line 8 is not position 5"),
-        (lambda text: with_score(text, "9" * 5000), "line 8 has a score beyond ±10000; make it with psiblast"),
+        (lambda text: with_score(text, "9" * 5000), "line 8 has a score beyond ±10000; create it with psiblast"),
         (lambda text: with_score(text, "-" + "9" * 400), "line 8 has a score beyond ±10000"),
         (lambda text: with_score(text, "9" * 50), "line 8 has a score beyond ±10000"),
         (lambda text: with_score(text, "-10001"), "line 8 has a score beyond ±10000"),
-        (lambda text: with_score(text, "1_0"), "line 8 is not position 5, a letter and 20 scores"),
-        (lambda text: with_score(text, "9" * 5000 + "x"), "line 8 is not position 5, a letter and 20 scores"),
+        (lambda text: with_score(text, "1_0"), "line 8 is not position 5 with a letter and 20 scores"),
+        (lambda text: with_score(text, "9" * 5000 + "x"), "line 8 is not position 5 with a letter and 20 scores"),
         (lambda text: "\n".join(text.split("\n")[:3]), "has no positions"),
-        (lambda text: "\n".join(text.split("\n")[:9]), "the profile has 6 positions, the sequence 8 letters"),
-        (lambda text: text.replace("    3 V", "    3 L"), "record 'one': at position 3 the profile has L, the sequ"),
+        (lambda text: "\n".join(text.split("\n")[:9]), "the profile has 6 positions, but the sequence has length 8"),
+        (
+            lambda text: text.replace("    3 V", "    3 L"),
+            "record 'one': at position 3 the profile has L, but the sequ",
+        ),
         (lambda text: "", "is empty|is neither"),
         (lambda text: "\0\0\0", "binary"),
     ],
@@ -167,12 +170,12 @@ def test_what_is_wrong_is_named(folder, change, message):
 
 
 def test_a_record_without_profile_is_named(folder):
-    with pytest.raises(SequenceError, match="record 'three': has no profile: none of 2 is named after it"):
+    with pytest.raises(SequenceError, match="record 'three': has no profile: none of 2 matches its id"):
         ProfileFiles(folder).add_to(sequences(["MKVLAAGW", "WWWW"], ["one", "three"]))
-    with pytest.raises(SequenceError, match="profiles are of proteins, these are dna"):
+    with pytest.raises(SequenceError, match="profiles need proteins, but these are dna"):
         ProfileFiles(folder).add_to(SequenceSet.from_strings(["ACGT"], "dna"))
     (folder / "empty").mkdir()
-    with pytest.raises(FileError, match="holds no profiles"):
+    with pytest.raises(FileError, match="contains no profiles"):
         ProfileFiles(folder / "empty")
     with pytest.raises(FileError, match="no such file"):
         ProfileFiles(folder / "missing")
@@ -194,7 +197,7 @@ def test_hmmer_files(tmp_path):
     np.testing.assert_allclose(X.tracks["profile"].sum(axis=1), 1, rtol=1e-5)
     assert (X.tracks["profile"][np.arange(17), X.codes] > BACKGROUND[X.codes]).all()
     check_tracks(X, ("pssm", "profile"))
-    with pytest.raises(SequenceError, match="the profile has 9 positions, the sequence 4 letters"):
+    with pytest.raises(SequenceError, match="the profile has 9 positions, but the sequence has length 4"):
         ProfileFiles(tmp_path / "two.hmm").add_to(sequences(["MKVL"], ["two"]))
     text = (tmp_path / "two.hmm").read_text()
     second = text.rindex("HMMER3/")
@@ -207,7 +210,7 @@ def test_hmmer_files(tmp_path):
     hmm, _, _ = Builder(dna).build(TextSequence(name="d", sequence="ACGTACGT").digitize(dna), Background(dna))
     with (tmp_path / "dna.hmm").open("wb") as file:
         hmm.write(file)
-    with pytest.raises(FileError, match=r"dna\.hmm: the HMM 'd' is of DNA, not of proteins"):
+    with pytest.raises(FileError, match=r"dna\.hmm: the HMM 'd' is for DNA, not for proteins"):
         ProfileFiles(tmp_path / "dna.hmm")
 
 
@@ -215,9 +218,9 @@ def test_profiles_are_checked():
     X = sequences(["MKV"], ["one"])
     rows = np.full((3, 20), 0.05, np.float32)
     assert add_profiles(X, [Profile("MKV", rows, rows)]).tracks["profile"].shape == (3, 20)
-    with pytest.raises(SequenceError, match="the pssm has 3 rows, the sequence 2 letters"):
+    with pytest.raises(SequenceError, match="the pssm has 3 rows, but the sequence has length 2"):
         Profile("MK", rows, rows)
-    with pytest.raises(SequenceError, match="the profile has 4 columns, the alphabet protein 20 letters"):
+    with pytest.raises(SequenceError, match="the profile has 4 columns, but the alphabet protein has 20 letters"):
         add_profiles(X, [Profile("MKV", rows, rows[:, :4])])
     for value in (0.0, np.nan, 0.5):
         odd = rows.copy()

@@ -139,8 +139,8 @@ def test_odd_sequences(cache, monkeypatch):
     monkeypatch.setattr("seqkern.profiles.search.LONGEST", 10)
     long = ProfileSearch(X)
     assert long.too_long == 1
-    assert long.add_to(X, cache=cache).counts["sequences too long to be searched with"] == 1
-    with pytest.raises(SequenceError, match="profiles are of proteins, these are dna"):
+    assert long.add_to(X, cache=cache).counts["sequences too long to search with"] == 1
+    with pytest.raises(SequenceError, match="profiles need proteins, but these are dna"):
         ProfileSearch(SequenceSet.from_strings(["ACGT"], "dna"))
     for options in ({"iterations": 0}, {"inclusion": 0}, {"inclusion": "1"}):
         with pytest.raises(ParameterError, match="is not possible"):

@@ -114,9 +114,9 @@ def test_windows_are_cut_from_sequences_with_profiles(folder):
     [
         ({}, "need exactly one source"),
         ({"files": "a", "search": "b"}, "need exactly one source"),
-        ({"search": "all"}, "profiles from all sequences know the test sequences; say so"),
-        ({"search": "x.fa", "transductive": True}, "know the test sequences"),
-        ({"files": "a", "iterations": 2}, "'iterations' does not go with files"),
+        ({"search": "all"}, "profiles built from all sequences use the test sequences; confirm"),
+        ({"search": "x.fa", "transductive": True}, "use the test sequences"),
+        ({"files": "a", "iterations": 2}, "'iterations' does not work with files"),
         ({"files": "a", "format": "blast"}, "format"),
     ],
 )
@@ -147,7 +147,7 @@ def test_a_kernel_without_profiles_is_found_before_any_work():
     study["kernels"]["p"] = {"kernel": "profile", "search": "training"}
     Study.parse(study)
     study["datasets"]["d"] = {"features": "a.tsv", "profiles": {"files": "x"}}
-    with pytest.raises(ConfigError, match="profiles are of sequences"):
+    with pytest.raises(ConfigError, match="profiles need sequences"):
         Study.parse(study)
 
 
@@ -177,7 +177,7 @@ def test_a_model_says_how_its_profiles_are_made(folder, capsys):
         options = ["--search-profiles", "positive.fa", "--profile-iterations", more]
         assert main(["predict", "m.seqkern", "new.fa", *options]) == 0
         err = capsys.readouterr().err
-        assert ("are made otherwise than those of the training" in err) == doubt
+        assert ("differ from those used in training" in err) == doubt
         assert ("up to 1 times" in err and "those were built by iterated search, up to 2 times" in err) == doubt
 
 
@@ -193,17 +193,17 @@ def test_a_model_that_searches_needs_no_file(folder, capsys):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (argv("gram"), "needs profiles of the sequences; add --profiles PATH (of PSI-BLAST or HMMER), or --search"),
+        (argv("gram"), "needs profiles of the sequences; add --profiles PATH (from PSI-BLAST or HMMER) or --search"),
         (argv("gram", "--profiles", "a", "--search-profiles", "b"), "two sources of profiles"),
-        (argv("gram", "--profiles", "pssm", "--profile-iterations", "2"), "is of a search; add --search-profiles"),
+        (argv("gram", "--profiles", "pssm", "--profile-iterations", "2"), "needs a search; add --search-profiles"),
         (
             argv("gram", "--search-profiles", "all"),
             "takes a FASTA file; write ./all for a file of that name",
         ),
-        (argv("gram", "--profiles", "pssm", "--track", "profile=x"), "the track 'profile' is no letters"),
+        (argv("gram", "--profiles", "pssm", "--track", "profile=x"), "the track 'profile' holds profiles, not letters"),
         (argv("gram", "--profiles", "nowhere"), "nowhere: no such file"),
         ([item if item != KERNEL else "spectrum" for item in argv("gram", "--profiles", "pssm")], "reads no profiles"),
-        (argv("gram", "--profiles", "new.fa"), "new.fa: is neither a PSSM that PSI-BLAST wrote in ASCII nor"),
+        (argv("gram", "--profiles", "new.fa"), "new.fa: is neither an ASCII PSSM from PSI-BLAST nor"),
     ],
 )
 def test_one_line_for_a_mistake(folder, given, words, capsys):
@@ -216,9 +216,13 @@ def test_one_line_for_a_mistake(folder, given, words, capsys):
 def test_a_record_without_profile_is_named(folder):
     (folder / "pssm" / "new2.pssm").unlink()
     X = read_fasta("new.fa", "protein")
-    with pytest.raises(SequenceError, match=r"pssm: record 'new2': has no profile: none of 11 is named.*; add a file"):
+    with pytest.raises(
+        SequenceError, match=r"pssm: record 'new2': has no profile: none of 11 matches its id.*; add a file"
+    ):
         ProfileFiles("pssm").add_to(X)
-    with pytest.raises(SequenceError, match=r"record 'new1': has no profile: none of 1 is named.*; add a model whose"):
+    with pytest.raises(
+        SequenceError, match=r"record 'new1': has no profile: none of 1 matches its id.*; add a model whose"
+    ):
         ProfileFiles("pssm/new0.pssm").add_to(X)
 
 

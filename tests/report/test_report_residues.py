@@ -287,7 +287,7 @@ def test_information_without_weights(tmp_path):
     text = escape(importance_parts(view, judged))
     assert "Garnier, Osguthorpe" in text
     assert "the kernel window with vector_kernel: linear" in text
-    assert "the confidence, 0 to 9: the tenth of the residues" in text_of(escape(track_parts(view, judged)))
+    assert "the confidence, 0 to 9: decile of the margin" in text_of(escape(track_parts(view, judged)))
     one = judged[BLOSUM]
     found = information(one, 15)
     with_letter = {True: 1, False: 1}

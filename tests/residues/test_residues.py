@@ -51,7 +51,7 @@ def test_a_window_that_has_no_middle_is_refused(window):
 
 
 def test_an_even_window_is_told_the_next_odd_ones():
-    with pytest.raises(ParameterError, match="window=14 is even, so no residue is in the middle; take 13 or 15"):
+    with pytest.raises(ParameterError, match="window=14 is even, so it has no middle residue; use 13 or 15"):
         residue_samples(chains(), 14)
 
 
@@ -99,7 +99,7 @@ def test_windows_that_overlap_are_kept_once_and_come_back():
         {"starts": arrays["starts"] - 1},
         {"starts": arrays["starts"][1:]},
     ):
-        with pytest.raises(SequenceError, match="damaged"):
+        with pytest.raises(SequenceError, match="corrupted"):
             SequenceSet.from_state(header, arrays | damage)
 
 
@@ -132,7 +132,7 @@ def test_reductions_equal_their_definitions(name):
 
 def test_a_reduction_of_three_states_is_refused():
     X = chains()
-    with pytest.raises(ConfigError, match="nothing to reduce: the states are H, E and C already; leave out reduction"):
+    with pytest.raises(ConfigError, match="nothing to reduce: the states are H, E and C already; remove reduction"):
         reduce_states(X.tracks[STATES], X.stops, "HGI_EB")
     with pytest.raises(ParameterError, match="unknown reduction of states 'HGI_BE'; did you mean 'HGI_E'"):
         reduce_states(X.tracks[STATES], X.stops, "HGI_BE")
@@ -166,14 +166,18 @@ def test_states_are_read_in_every_form(form):
 
 
 WRONG = [
-    ("c2\nEEC\n", "c2\nEECC\n", "record 'c2': has 4 states, its sequence 3 letters; give one state for each letter"),
-    ("c2\nEEC\n", "c2\nEE\n", "record 'c2': has 2 states, its sequence 3 letters"),
-    ("c2\nEEC\n", "c2\nACD\nEE\n", "record 'c2': has 3 letters and 2 states"),
-    ("c2\nEEC\n", "c2\nACE\nEEC\n", "record 'c2': letter 'E' at position 3 is 'D' in the sequence"),
-    ("c2\nEEC\n", "c2\nEXC\n", "record 'c2': state 'X' at position 2 is unknown; states are H, E and C, or DSSP's"),
+    (
+        "c2\nEEC\n",
+        "c2\nEECC\n",
+        "record 'c2': has 4 states, but its sequence has length 3; give one state for each residue",
+    ),
+    ("c2\nEEC\n", "c2\nEE\n", "record 'c2': has 2 states, but its sequence has length 3"),
+    ("c2\nEEC\n", "c2\nACD\nEE\n", "record 'c2': has 3 residues and 2 states"),
+    ("c2\nEEC\n", "c2\nACE\nEEC\n", "record 'c2': residue 'E' at position 3 is 'D' in the sequence"),
+    ("c2\nEEC\n", "c2\nEXC\n", "record 'c2': unknown state 'X' at position 2; use H, E and C, or DSSP's"),
     (">c2\nEEC\n", "", "record 'c2': has no states; add its states"),
-    ("c2\n", "d2\n", "record 'd2': states without a sequence .3 of the 4 ids here are among the 4 sequences."),
-    (">c2\nEEC\n", ">c2\nEEC\n>c2\nEEC\n", "record 'c2': has states twice; leave one out"),
+    ("c2\n", "d2\n", "record 'd2': has states but no sequence .3 of the 4 ids in this file are among the 4 sequences."),
+    (">c2\nEEC\n", ">c2\nEEC\n>c2\nEEC\n", "record 'c2': has states twice; remove one"),
 ]
 
 
@@ -198,12 +202,15 @@ def test_states_of_other_chains_are_left_out_and_counted():
 
 
 def test_sequences_in_place_of_states_are_noticed():
-    with pytest.raises(SequenceError, match="state 'K' at position 2 is unknown; is this a file of sequences"):
+    with pytest.raises(SequenceError, match=r"unknown state 'K' at position 2; .*this looks like a file of sequences"):
         with_states(SequenceSet.from_strings(["AAAAAA"], "protein"), ["EKVLAW"])
 
 
 def test_letters_and_states_of_different_length_are_refused():
-    for text, message in ((">a\nMKV\nHH\n", "has 3 letters and 2 states"), (">a\nMKV\nHH\nH\nC\n", "its 7 characters")):
+    for text, message in (
+        (">a\nMKV\nHH\n", "has 3 residues and 2 states"),
+        (">a\nMKV\nHH\nH\nC\n", "its 7 characters"),
+    ):
         with pytest.raises(SequenceError, match=message):
             read_letters_and_states(io.StringIO(text), alphabet="protein")
 

@@ -81,7 +81,7 @@ def test_units_without_a_label():
 
 def test_given_classes_keep_their_order():
     assert make_labels(names(3), ["c", "a", "b"], classes=["b", "a", "c"]).y.tolist() == [2, 1, 0]
-    with pytest.raises(LabelError, match="record 'u1': label 'x' is none of the classes; classes are: a, b"):
+    with pytest.raises(LabelError, match="record 'u1': label 'x' is not one of the classes; the classes are: a, b"):
         make_labels(names(3), ["a", "x", "b"], classes=["a", "b"])
 
 
@@ -101,16 +101,16 @@ def test_real_label_that_is_no_number(value):
 
 
 def test_one_class_only():
-    with pytest.raises(LabelError, match=r"f\.tsv: one class only: a; labels need at least two"):
+    with pytest.raises(LabelError, match=r"f\.tsv: only one class: a; give at least two"):
         make_labels(names(2), ["a", "a"], file="f.tsv")
-    with pytest.raises(LabelError, match="one class only: no label at all"):
+    with pytest.raises(LabelError, match="only one class: no labels"):
         make_labels(names(2), ["", ""])
 
 
 def test_kind_and_positive_must_fit():
-    with pytest.raises(LabelError, match="3 classes, a binary task has two; name the positive class"):
+    with pytest.raises(LabelError, match="3 classes, but a binary task has two; choose the positive class"):
         make_labels(names(3), ["a", "b", "c"], kind="binary")
-    with pytest.raises(LabelError, match="no unit of the positive class 'x'; classes are: a, b"):
+    with pytest.raises(LabelError, match="no sample of the positive class 'x'; the classes are: a, b"):
         make_labels(names(2), ["a", "b"], positive="x")
     with pytest.raises(LabelError, match="unknown kind of labels 'ternary'"):
         make_labels(names(2), ["a", "b"], kind="ternary")
@@ -142,7 +142,7 @@ def test_labels_are_immutable_and_checked():
     labels = make_labels(names(2), ["a", "b"])
     with pytest.raises(ValueError, match="read-only"):
         labels.y[0] = 1
-    with pytest.raises(LabelError, match="1 values of 'groups' for 2 units"):
+    with pytest.raises(LabelError, match="1 values of 'groups' for 2 samples"):
         Labels(names(2), [0, 1], "binary", ("a", "b"), groups=["g"])
 
 
@@ -186,7 +186,9 @@ def test_labels_from_headers(tmp_path):
 
 def test_header_without_the_field(tmp_path):
     found = reading(tmp_path, ">a label=1\nAC\n>b class=2\nGG\n")
-    with pytest.raises(LabelError, match=r"in\.fa: record 'b': its header has no field label=….*fields there: class"):
+    with pytest.raises(
+        LabelError, match=r"in\.fa: record 'b': has no field label=… in its header; fields in the header: class"
+    ):
         columns_of_headers(found, {"label": "label"}, "in.fa")
 
 
@@ -210,11 +212,11 @@ def test_table_is_put_in_order(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("id\tlabel\na\t1\n", "record 'b': sequence without a label"),
-        ("id\tlabel\na\t1\nb\t0\nc\t1\n", "record 'c': label without a sequence"),
+        ("id\tlabel\na\t1\n", "record 'b': has no label"),
+        ("id\tlabel\na\t1\nb\t0\nc\t1\n", "record 'c': has a label but no sequence"),
         ("id\tlabel\na\t1\nb\t0\na\t0\n", "record 'a': has two rows of labels"),
-        ("id\tclass\na\t1\nb\t0\n", "has no column 'label'; .*there are: id, class"),
-        ("id\tlabel\na\t1\nb\n", "line 3 has 1 cells, the first line 2"),
+        ("id\tclass\na\t1\nb\t0\n", "has no column 'label'; .*columns: id, class"),
+        ("id\tlabel\na\t1\nb\n", "line 3 has 1 cells, the first line has 2"),
         ("", "is empty"),
     ],
 )
@@ -229,7 +231,7 @@ def test_labels_of_records_left_out_are_no_error(tmp_path):
 
 
 def test_position_that_is_no_number():
-    with pytest.raises(LabelError, match=r"f: record 'u1': position '5.5' is not a whole number"):
+    with pytest.raises(LabelError, match=r"f: record 'u1': position '5.5' is not an integer"):
         labels_of_columns(names(2), {"label": ["a", "b"], "position": ["5", "5.5"]}, {}, "f")
 
 

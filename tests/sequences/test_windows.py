@@ -51,13 +51,13 @@ def test_the_example_of_the_convention():
     assert result.windows.strings() == [record]
     assert result.windows.ids == ["c1:61:+"]
     for position, edge in ((60, "beginning"), (62, "end of 141 letters")):  # one off, and the window does not fit
-        with pytest.raises(SequenceError, match=f"runs past the {edge}"):
+        with pytest.raises(SequenceError, match=f"extends past the {edge}"):
             cut(sequences(record), [("c1", position, "+")], window)
     mirrored = record[::-1].translate(COMPLEMENT)  # 80 letters lie before the site, 60 behind it
     result = cut(sequences(mirrored), [("c1", 81, "-")], window)
     assert result.windows.strings() == [record]
     for position, edge in ((80, "beginning"), (82, "end of 141 letters")):
-        with pytest.raises(SequenceError, match=f"runs past the {edge}"):
+        with pytest.raises(SequenceError, match=f"extends past the {edge}"):
             cut(sequences(mirrored), [("c1", position, "-")], window)
 
 
@@ -99,7 +99,7 @@ def test_the_first_and_last_window_of_each_strand():
     turned = CHR[::-1].translate(COMPLEMENT)
     assert cut(X, [("c1", 20, "-"), ("c1", 5, "-")], window).windows.strings() == [turned[:7], turned[-7:]]
     for site in (("c1", 2, "+"), ("c1", 19, "+"), ("c1", 21, "-"), ("c1", 4, "-")):
-        with pytest.raises(SequenceError, match=r"runs past the (beginning|end)"):
+        with pytest.raises(SequenceError, match=r"extends past the (beginning|end)"):
             cut(X, [site], window)
 
 
@@ -148,7 +148,7 @@ def test_unknown_letters_count_inside_windows_only(strand):
     X = sequences("NNNNACGTACGTNACGTACGTAA", unknown="mask")
     clean, touched = ("c1", 8, strand), ("c1", 16, strand)
     assert cut(X, [clean], Window(3, 3)).windows.counts == {}
-    with pytest.raises(SequenceError, match=rf"position 16 \(\{strand}\) holds letters outside the alphabet dna"):
+    with pytest.raises(SequenceError, match=rf"position 16 \(\{strand}\) contains letters outside the alphabet dna"):
         cut(X, [clean, touched], Window(3, 3))
     result = cut(X, [clean, touched], Window(3, 3), unknown="skip")
     assert (result.kept.tolist(), result.windows.counts) == ([0], {"windows with unknown letters left out": 1})
@@ -159,7 +159,7 @@ def test_unknown_letters_count_inside_windows_only(strand):
 
 def test_a_site_given_twice():
     sites = [("c1", 9, "+"), ("c1", 9, "+")]
-    with pytest.raises(SequenceError, match="the site c1:9:\\+ is there twice; leave one out"):
+    with pytest.raises(SequenceError, match="duplicate site c1:9:\\+; remove one of them"):
         cut(sequences(CHR), sites, Window(1, 1))
     assert cut(sequences(CHR), sites, Window(1, 1), ids="suffix").windows.ids == ["c1:9:+", "c1:9:+.2"]
     assert cut(sequences(CHR), sites, Window(1, 1), ids="number").windows.ids == ["1", "2"]
@@ -196,7 +196,7 @@ def test_forms_of_a_window():
     "text", ["", "60:80", "-60", "60", "+60:+80", "-60:-80", "-6.5:+8", "-6:+8:+9", "-6000000000:+8", {"left": 6}, 141]
 )
 def test_no_window(text):
-    with pytest.raises(ParameterError, match=r"is no window; .*like -60:\+80"):
+    with pytest.raises(ParameterError, match=r"is not a window; .*such as -60:\+80"):
         as_window(text)
 
 
@@ -209,18 +209,18 @@ def test_numbers_of_a_window(left):
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        ("record\tposition\n", "has no site"),
+        ("record\tposition\n", "contains no site"),
         ("", "is empty"),
-        ("chrom\tposition\nc\t1\n", "has no column 'record'; sites need the columns record and position"),
+        ("chrom\tposition\nc\t1\n", "has no column 'record'; add the columns record and position"),
         ("record\tpos\nc\t1\n", "has no column 'position'"),
-        ("record\tposition\nc\t0\n", "record 'c': position '0' is not possible; .*first letter of a record"),
-        ("record\tposition\nc\t-3\n", "position '-3' is not possible"),
-        ("record\tposition\nc\t1.5\n", "position '1.5' is not possible"),
-        ("record\tposition\nc\t1e3\n", "position '1e3' is not possible"),
-        ("record\tposition\nc\t\n", "position '' is not possible"),
-        ("record\tposition\nc\t" + "9" * 30 + "\n", "is not possible"),
-        ("record\tposition\tstrand\nc\t1\t.\n", "strand '.' is not possible; give \\+ or -"),
-        ("record\tposition\tposition\nc\t1\t1\n", "two columns 'position'"),
+        ("record\tposition\nc\t0\n", "record 'c': invalid position '0'; .*first position of a record"),
+        ("record\tposition\nc\t-3\n", "invalid position '-3'"),
+        ("record\tposition\nc\t1.5\n", "invalid position '1.5'"),
+        ("record\tposition\nc\t1e3\n", "invalid position '1e3'"),
+        ("record\tposition\nc\t\n", "invalid position ''"),
+        ("record\tposition\nc\t" + "9" * 30 + "\n", "invalid position"),
+        ("record\tposition\tstrand\nc\t1\t.\n", "invalid strand '.'; give \\+ or -"),
+        ("record\tposition\tposition\nc\t1\t1\n", "two columns named 'position'"),
         ("record,position\nc,1\n", "has no tab"),
     ],
 )
@@ -303,13 +303,13 @@ def test_a_class_for_each_file_and_sites_in_headers(tmp_path):
     [
         ({"sites": None}, ConfigError, "'window' needs 'sites'; give both"),
         ({"window": None}, ConfigError, "'sites' needs 'window'"),
-        ({"window": "60"}, ParameterError, "'60' is no window"),
-        ({"site": "AGX"}, ParameterError, "'AGX' has letters outside the alphabet dna"),
+        ({"window": "60"}, ParameterError, "'60' is not a window"),
+        ({"site": "AGX"}, ParameterError, "'AGX' contains letters outside the alphabet dna"),
         ({"sites": "gone.tsv"}, FileError, "gone.tsv: no such file"),
         ({"labels": {"label": "class"}}, LabelError, r"s\.tsv: has no column 'class'; .*record, position, strand"),
-        ({"sites": "header", "labels": {"from": "first_word"}}, SequenceError, r"'c1': its header has no field posit"),
-        ({"sites": "header", "labels": {"from": "sites"}}, LabelError, "nothing says which label"),
-        ({"labels": {"positive": "x"}}, LabelError, r"s\.tsv: no unit of the positive class 'x'"),
+        ({"sites": "header", "labels": {"from": "first_word"}}, SequenceError, r"'c1': has no field posit"),
+        ({"sites": "header", "labels": {"from": "sites"}}, LabelError, "no labels given"),
+        ({"labels": {"positive": "x"}}, LabelError, r"s\.tsv: no sample of the positive class 'x'"),
         ({"window": "-300:+300"}, SequenceError, r"s\.tsv: record 'c1': the window -300:\+300 around position"),
         ({"site": "AC"}, SequenceError, r"s\.tsv: record 'c1': position \d+ \(\+\) holds 'AG', not 'AC'"),
         ({"site": "AC", "other_sites": "skip"}, SequenceError, r"s\.tsv: no window is left: \d+ other sites left out"),
@@ -322,19 +322,22 @@ def test_entries_that_are_not_possible(genome, change, error, words):
 
 
 def test_windows_go_with_fasta():
-    with pytest.raises(ConfigError, match="'window' goes with fasta"):
+    with pytest.raises(ConfigError, match="'window' needs fasta"):
         make_dataset("d", {"simulate": {"kind": "donor"}, "window": "-3:+3", "sites": "header"})
 
 
 @pytest.mark.parametrize(
     ("sites", "words"),
     [
-        ("c3\t100\t+\t1\n", r"s\.tsv: record 'c3': there is no such record among the sequences; their ids are c1, c2"),
-        ("c1\t601\t+\t1\n", r"record 'c1': position 601 lies outside its 600 letters"),
-        ("c1\t600\t+\t1\n", r"record 'c1': the window -10:\+12 around position 600 \(\+\) runs past the end of 600"),
-        ("c2\t25\t+\t1\n", r"record 'c2': the window -10:\+12 around position 25 \(\+\) holds letters outside"),
-        ("c1\t100\t+\t1\n", "one class only: 1"),
-        ("c1\t100\t+\t\nc1\t120\t+\t0\n", "one class only: 0"),
+        (
+            "c3\t100\t+\t1\n",
+            r"s\.tsv: record 'c3': there is no such record among the sequences; use the ids of the records: c1, c2",
+        ),
+        ("c1\t601\t+\t1\n", r"record 'c1': position 601 is outside the record of length 600"),
+        ("c1\t600\t+\t1\n", r"record 'c1': the window -10:\+12 around position 600 \(\+\) extends past the end of 600"),
+        ("c2\t25\t+\t1\n", r"record 'c2': the window -10:\+12 around position 25 \(\+\) contains letters outside"),
+        ("c1\t100\t+\t1\n", "only one class: 1"),
+        ("c1\t100\t+\t\nc1\t120\t+\t0\n", "only one class: 0"),
     ],
 )
 def test_sites_that_are_not_possible(genome, sites, words):
@@ -364,7 +367,7 @@ def test_train_on_windows(genome, monkeypatch, capsys):
     windows = {naive(strings[name], *site, 10, 12) for name, *site in rows}
     assert set(model.support.strings()) <= windows
     out, err = capsys.readouterr()
-    assert "  windows    -10:+12 around AG, 23 letters\n" in out
+    assert "  windows    -10:+12 around AG, length 23\n" in out
     assert err == ""
 
 
@@ -397,10 +400,10 @@ def test_a_study_and_a_folder_of_windows(genome, monkeypatch, capsys):
     ("argv", "words"),
     [
         (("train", *WINDOW[:3], "--site", "AG", *TRAIN), "'sites' needs 'window'"),
-        (("train", "g.fa", "--window", "-3:+3", *TRAIN), "nothing says which label a sequence has; .*--sites a table"),
-        (("train", "g.fa", "--sites", "s.tsv", "--window", "3:3", *TRAIN), "'3:3' is no window"),
+        (("train", "g.fa", "--window", "-3:+3", *TRAIN), "no labels given; .*--sites TABLE"),
+        (("train", "g.fa", "--sites", "s.tsv", "--window", "3:3", *TRAIN), "'3:3' is not a window"),
         (("train", *WINDOW[:4], "-900:+2", *TRAIN), "s.tsv: record 'c1': the window -900:\\+2 around position"),
-        (("gram", *WINDOW, "--against", "g.fa", *TRAIN[:2], "-o", "a.npy"), "--against goes without windows"),
+        (("gram", *WINDOW, "--against", "g.fa", *TRAIN[:2], "-o", "a.npy"), "--against does not work with --window"),
     ],
 )
 def test_wrong_commands(genome, monkeypatch, capsys, argv, words):

@@ -377,7 +377,7 @@ def test_a_genome_has_its_sites_where_the_table_says(tmp_path, capsys):
     data = simulate("genome", 4, n_letters=9000, n_sites=20, n_others=60)
     assert data.of_sites
     assert "".join((tmp_path / "g.fasta").read_text().split("\n")[1:151]) == data.sequences.string(0)
-    with pytest.raises(ConfigError, match="'genome' makes sites on long sequences"):
+    with pytest.raises(ConfigError, match="'genome' simulates sites on long sequences"):
         make_dataset("d", {"simulate": {"kind": "genome"}})
 
 

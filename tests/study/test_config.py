@@ -73,18 +73,18 @@ def broken(config, path, value):
         ("inner.threshold", "recall=0.9", ["inner", "recall=0.9", "sensitivity=0.95"]),
         ("datasets.donors.kernels", ["spectrun1"], ["datasets.donors.kernels", "spectrum1"]),
         ("datasets.donors.public", "uci_splice", ["datasets.donors", "exactly one source"]),
-        ("datasets.donors.track", "1abc", ["datasets.donors: track names the chain", "add residues: {window: 15}"]),
+        ("datasets.donors.track", "1abc", ["datasets.donors: track needs residues", "add residues: {window: 15}"]),
         (
             "datasets.donors.residues",
             {"window": 15, "track": "1abc"},
-            ["datasets.donors.residues: unknown key 'track'", "track is a key of the data set itself"],
+            ["datasets.donors.residues: unknown key 'track'", "move track to the data set itself"],
         ),
         ("datasets.donors.importance.solver", "csvm", ["datasets.donors.importance.solver: 'csvm' is not defined"]),
         ("study", "../escape", ["study", "../escape"]),
         ("study", "a/b", ["study", "a/b"]),
         ("seed", -1, ["seed", "-1"]),
         ("inner.folds", 1, ["inner.folds", "1"]),
-        ("inner.draws", 5, ["inner.draws", "5 is without effect", "search: random"]),
+        ("inner.draws", 5, ["inner.draws", "5 has no effect", "search: random"]),
     ],
 )
 def test_what_does_not_fit_is_named(config, path, value, words):
@@ -166,7 +166,7 @@ def test_a_kernel_may_name_its_solvers(config):
     raw = study.kernels["raw"]
     assert (raw.spec, raw.transforms) == ({"kernel": "spectrum", "k": 2}, ())
     config["datasets"]["plain"] |= {"kernels": ["raw"], "solvers": ["csvc"]}
-    with pytest.raises(ConfigError, match=r"datasets\.plain: raw would never run: a kernel runs with the solvers"):
+    with pytest.raises(ConfigError, match=r"datasets\.plain: raw would never run: a kernel runs only with the solvers"):
         Study.parse(config)
 
 
@@ -209,7 +209,7 @@ def test_a_missing_file_of_a_data_set_is_named_with_its_key(entry, key, tmp_path
     (tmp_path / "here").touch()
     with pytest.raises(ConfigError) as caught:
         Study.of_results({"datasets": {"mine": entry}}).check_files(file="study.yaml")
-    assert str(caught.value).startswith(f"study.yaml: datasets.mine.{key}: there is no file 'none'; check the path")
+    assert str(caught.value).startswith(f"study.yaml: datasets.mine.{key}: no such file: 'none'; check the path")
     (tmp_path / "none").touch()
     Study.of_results({"datasets": {"mine": entry}}).check_files()
 

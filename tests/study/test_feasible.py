@@ -49,7 +49,7 @@ def test_outer_and_inner_training_parts():
     with pytest.raises(ParameterError, match=r"^fold 1: nu=0.61.* 0.6; give a smaller nu"):
         check_training_part(labels(), ["nusvc:nu=0.61"], place="fold 1")
     check_training_part(labels(), ["nusvc:nu=0.6"], inner_folds=0)
-    with pytest.raises(ParameterError, match=r"^an inner training part: nu=0.6 is infeasible"):
+    with pytest.raises(ParameterError, match=r"^an inner training set: nu=0.6 is infeasible"):
         check_training_part(labels(), ["nusvc:nu=0.6"])
     with pytest.raises(ParameterError, match=r"pos against neg: nu=0.5 is infeasible"):
         check_training_part(labels(2, 10, 10), ["nusvc:nu=0.5"], inner_folds=2)
@@ -62,14 +62,14 @@ def test_check_names_solver_split_and_file(study, capsys):
 
     # 4 of 16 training rows: ν ≤ 0.5; in inner parts 2 or 3 of 10 or 11
     assert run([0.1, 0.3], 3) == 0
-    assert "3 training parts" in capsys.readouterr().out
+    assert "training sets: 3" in capsys.readouterr().out
     assert run(0.5, 0) == 0
     capsys.readouterr()
     assert run([0.1, 0.5], 3) == 1
     told = capsys.readouterr().err
     assert "all.tsv" in told
     assert "solver 'few' in split" in told
-    assert "an inner training part: nu=0.5 is infeasible" in told
+    assert "an inner training set: nu=0.5 is infeasible" in told
     assert main(["check", str(study / "d"), "--folds", str(study / "folds"), "--methods", "[3]"]) == 1
 
 

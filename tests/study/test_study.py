@@ -261,9 +261,7 @@ def test_a_missing_file_of_a_data_set_is_named_with_its_line(tmp_path, config):
     path.write_text(yaml.safe_dump(config, sort_keys=False))
     line = path.read_text().splitlines().index("      negative: none.fa") + 1
     study = Study.load(path)
-    with pytest.raises(
-        ConfigError, match=rf"^line {line - 1} of .*: datasets\.mine\.fasta\.positive: there is no file"
-    ):
+    with pytest.raises(ConfigError, match=rf"^line {line - 1} of .*: datasets\.mine\.fasta\.positive: no such file"):
         study.check_files(file=path)
 
 
@@ -290,7 +288,7 @@ def test_a_verb_names_the_line_of_the_study(file, capsys, tmp_path):
     file.write_text(TEXT)
     assert main(["gram", "--kernel-config", str(file), "--kernel-name", "best", "x.fa", "-o", "g.npy"]) == 1
     told = capsys.readouterr().err
-    assert "'best' is a choice of kernels; add --kernel-name three or centred" in told
+    assert "'best' stands for several kernels; add --kernel-name three or centred" in told
 
 
 # ---- configurations that were written before ----------------------------------------------------

@@ -39,7 +39,7 @@ def test_init_leaves_a_study_to_fill_in(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["init", "my study"]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "my study/config/config.yaml: name your FASTA files here",
+        "edit my study/config/config.yaml: enter your FASTA files",
         "then run: cd 'my study' && snakemake --cores all",
     ]
     study = Study.load(tmp_path / "my study" / "config" / "config.yaml")

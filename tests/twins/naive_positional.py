@@ -11,7 +11,7 @@ def length_weights(degree):
 
 
 def kmer(string, start, k):
-    """Return the k-mer that starts there, None if it runs past the end or has a masked letter."""
+    """Return the k-mer that starts there, None if it extends past the end or has a masked letter."""
     found = string[start : start + k]
     return None if len(found) < k or "*" in found else found
 

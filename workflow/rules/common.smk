@@ -1,4 +1,4 @@
-# What the rules share: the checked configuration, the grid of methods, and parameters as JSON for the command line.
+# Shared by the rules: the checked configuration, the grid of methods, and parameters as JSON for the command line.
 import json
 import os
 import re
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(str(workflow.current_basedir)).resolve().parent.parent
-# Snakemake looks for modules beside the Snakefile first: an installed seqkern must not be hidden by its own source.
+# Snakemake searches modules beside the Snakefile first: the source folder must not hide an installed seqkern.
 if not any((ROOT / "seqkern" / "kernels").glob("_blocks.*.*")):
     sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != ROOT]
 
@@ -30,7 +30,7 @@ def load_study():
         study.check_files(file=files)
         return study
     except SeqkernError as error:
-        sys.exit(f"seqkern: {error}")  # of an exception Snakemake would print the lines of this file too
+        sys.exit(f"seqkern: {error}")  # for an exception Snakemake would also print lines of this file
 
 
 STUDY = load_study()
@@ -43,7 +43,7 @@ if STUDY.data_dir:
 METHODS = [(dataset, *method) for dataset in STUDY.datasets for method in STUDY.method_names(dataset)]
 
 
-# What jobs of Gram matrices are to check is no parameter of theirs: other solvers compute no matrix anew.
+# Checks are not parameters of the Gram matrix jobs: other solvers do not cause a matrix to be recomputed.
 CHECKED = {dataset: STUDY.checked_solvers(dataset) for dataset in STUDY.datasets}
 os.environ.update(
     SEQKERN_METHODS=json.dumps(
@@ -69,18 +69,18 @@ def as_json(value):
 
 
 def option(name, value):
-    """Return a command-line option with its value, or nothing where there is no value."""
+    """Return a command-line option with its value, or nothing without a value."""
     values = [value] if isinstance(value, str) else value
     return f"{name} {shlex.join(values)}" if values else ""
 
 
 def failures(logs):
-    """Return the last line of each failed job's log, which tells what is wrong; Snakemake's own logs name the jobs."""
+    """Return the last line of each failed job's log, which is the error message; Snakemake's own logs name the jobs."""
     logs = [logs] if isinstance(logs, str) else logs or []  # Snakemake 8 has one
     text = "".join(Path(log).read_text(errors="replace") for log in logs)
     names = dict.fromkeys(re.findall(r"^ +log: (.+) \(check log file\(s\) for error details\)$", text, re.MULTILINE))
-    told = [Path(name).read_text(errors="replace").rstrip().splitlines() for name in names if Path(name).is_file()]
-    return list(dict.fromkeys(lines[-1] for lines in told if lines))
+    texts = [Path(name).read_text(errors="replace").rstrip().splitlines() for name in names if Path(name).is_file()]
+    return list(dict.fromkeys(lines[-1] for lines in texts if lines))
 
 
 def stored_grams(dataset, kernel, solver):
@@ -89,30 +89,30 @@ def stored_grams(dataset, kernel, solver):
 
 
 def search_options():
-    """Return the options about what the inner loop searches and how it chooses, for the command line."""
+    """Return the command-line options for the search of the inner loop."""
     inner = STUDY.inner
     words = [f"--inner-draws={inner.draws}"] if inner.random else []
     return shlex.join([*words, f"--inner-rule={inner.rule}"])
 
 
 def afterwards_options(solver):
-    """Return the options about probabilities and the threshold, for the command line; none where layers decide."""
+    """Return the command-line options for probabilities and the threshold; empty for solvers with layers."""
     if STUDY.solvers[solver].has_layers:
         return ""
     return shlex.join(f"--{key}={value}" for key, value in STUDY.inner.afterwards.items())
 
 
 def bias_option(dataset):
-    """Return the option to compute what a selection of features with a look at the test parts would seem to reach."""
+    """Return the option to report the inflated scores from selecting features on the test data."""
     return "--selection-bias" if STUDY.datasets[dataset].selection_bias else ""
 
 
 def layers_option(solver):
-    """Return the option with the layers that follow a solver, for the command line."""
+    """Return the command-line option with the layers of a solver."""
     entry = STUDY.solvers[solver]
     return option("--layers", as_json(entry.layer_specs)) if entry.has_layers else ""
 
 
 def importance_of(dataset):
-    """Return what a data set's entry says of the importance of positions; None where it says nothing."""
+    """Return the importance settings of a data set's entry; None without."""
     return STUDY.datasets[dataset].importance

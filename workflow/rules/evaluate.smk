@@ -1,5 +1,5 @@
-# Train and test over all folds of a method; a kernel that learns from data is fitted on each training part instead,
-# and a solver that needs no Gram matrix is given feature vectors. Data sets of residues get three more files.
+# Train and test over all folds of a method; kernels with fitting are fitted on each training set, and solvers
+# without a Gram matrix get feature vectors. Data sets of residues get three more files.
 
 TABLES = {
     **{name: f"{name}.tsv" for name in ("decisions", "metrics", "choices", "inner_scores", "fits", "features")},

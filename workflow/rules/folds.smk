@@ -1,4 +1,4 @@
-# Splits as files, shared by all kernels and solvers; what leaks from test to training is found here.
+# Splits as files, shared by all kernels and solvers, with a check for leakage between training and test sets.
 
 
 rule folds:

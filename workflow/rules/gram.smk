@@ -1,7 +1,6 @@
-# One Gram matrix serves all folds of a kernel that learns nothing from the data, and all kernels that are made of it by
-# transforms, or by weights, that each training part has for itself. Its tiles are the unit of work. Before any is
-# computed, `seqkern check` asks whether a solver would refuse the labels of a training part; other solvers or folds make
-# no matrix anew.
+# One Gram matrix serves all folds of a kernel without fitting, and all kernels derived from it by transforms or weights
+# that are fitted on each training set. Jobs compute its tiles. Before any computation, `seqkern check` verifies that
+# every training set suits its solvers; other solvers or folds do not cause a matrix to be recomputed.
 
 
 rule gram_tile:

@@ -1,4 +1,4 @@
-# One method, trained on all windows of a data set (or on the training part of its only split): what matters where.
+# One method, trained on all windows of a data set (or on the training set of its only split): importance of positions.
 
 
 rule importance:

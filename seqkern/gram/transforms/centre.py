@@ -27,7 +27,7 @@ class CentreGram(GramTransform):
     learned = ("means_", "mean_")
 
     def needs_all(self) -> bool:
-        """Return True: the mean of a row is taken over all training samples."""
+        """Return True: the mean of a row is over all training samples."""
         return True
 
     def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
@@ -43,7 +43,7 @@ class CentreGram(GramTransform):
         return result, None if diagonal is None else diagonal - 2 * means + self.mean_
 
     def pull_back(self, coefficients: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], float]:
-        """Return (c', constant): the mean of a row is taken away from each coefficient.
+        """Return (c', constant): the mean of a row is subtracted from each coefficient.
 
         Parameters
         ----------

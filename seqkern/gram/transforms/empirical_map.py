@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class EmpiricalMapGram(GramTransform):
     """Kernel between vectors of kernel values: K'(x, y) = k(x) · k(y), k(x) = (K(x, z_1), …, K(x, z_l)).
 
-    z_1 … z_l are the training samples. The result is positive semi-definite whatever K is (Schölkopf, Mika, Burges,
+    z_1 … z_l are the training samples. The result is positive semi-definite for any K (Schölkopf, Mika, Burges,
     Knirsch, Müller, Rätsch, Smola, IEEE Transactions on Neural Networks 10, 1999; for alignment scores Liao & Noble,
     J Comput Biol 10, 2003: the kernel ``pairwise`` is this transform of its base kernel's matrix).
 
@@ -51,10 +51,10 @@ class EmpiricalMapGram(GramTransform):
     vector_kernel: Literal["linear", "rbf"] = VECTOR_KERNEL
     gamma: float | str = VECTOR_GAMMA
     normalize: bool = flag(
-        default=True, doc="Whether to scale the vectors to unit length, before the radial basis function too."
+        default=True, doc="Whether to scale the vectors to unit length, also before the radial basis function."
     )
     zero_diagonal: Literal["error", "zero"] = choice(
-        default="error", doc="What to do, when normalising, about a sample that no training sample resembles."
+        default="error", doc="Treatment, when normalising, of a sample unlike all training samples."
     )
 
     @property
@@ -76,7 +76,7 @@ class EmpiricalMapGram(GramTransform):
         self.between_ = self._between().fit(FeatureTable(K))
 
     def _prepared(self, K: npt.NDArray[np.float64], like: "Prepared | None" = None) -> "Prepared":
-        """Return the vectors as the kernel between them wants them; GramError for a row that it cannot take."""
+        """Return the vectors, prepared by the kernel between them; GramError for a row that it rejects."""
         try:
             return self.between_.prepare(FeatureTable(K), like=like)
         except SequenceError as error:
@@ -101,7 +101,7 @@ class EmpiricalMapGram(GramTransform):
         return self._filled(self._references(), self._references())
 
     def _filled(self, rows: "Prepared", columns: "Prepared") -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return the kernel between vectors, and its diagonal, which no other is needed for."""
+        """Return the kernel between vectors, and its diagonal, which depends on nothing else."""
         out = np.empty((len(rows), len(columns)))
         fill(self.between_, rows, columns, out)
         return out, rows.diagonal
@@ -126,8 +126,8 @@ class EmpiricalMapGram(GramTransform):
         """
         if self.vector_kernel != "linear":
             raise ParameterError(
-                f"after the transform {self.name!r} with vector_kernel={self.vector_kernel} no weighted sum of kernel "
-                "values is left",
+                f"after the transform {self.name!r} with vector_kernel={self.vector_kernel} the decision is not a "
+                "weighted sum of kernel values",
                 remedy="choose vector_kernel=linear",
             )
         if self.normalize:
@@ -135,7 +135,7 @@ class EmpiricalMapGram(GramTransform):
         return multiply(np.ascontiguousarray(coefficients)[None], self.square_)[0], 0.0
 
     def restrict(self, rows: npt.ArrayLike) -> Self:
-        """Return the same transform for matrices whose columns, all of them, come in another order.
+        """Return the same transform for matrices with all columns in another order.
 
         Parameters
         ----------
@@ -159,11 +159,11 @@ class EmpiricalMapGram(GramTransform):
         return result
 
     def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays): the training square, and what the kernel between vectors learned."""
+        """Return (JSON dict, dict of arrays): the training square, and the state of the kernel between vectors."""
         return {"between": self.between_.fitted_state()[0]}, {"square_": self.square_}
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore the result of `fitted_state`.
 
         Parameters
         ----------
@@ -175,10 +175,10 @@ class EmpiricalMapGram(GramTransform):
         Raises
         ------
         GramError
-            If the square does not fit.
+            If the square does not match.
         """
         self.square_, self._columns = arrays["square_"], None
         if self.square_.shape != (self.n_columns_, self.n_columns_):
-            raise GramError(f"the square of {self.n_columns_} training units has the shape {self.square_.shape}")
+            raise GramError(f"the square of {self.n_columns_} training samples has the shape {self.square_.shape}")
         self.between_ = self._between()
         self.between_.restore_fitted(header["between"], {})

@@ -1,4 +1,4 @@
-"""What every transform of a Gram matrix does: fit, transform, state, restriction."""
+"""The contract of all transforms of a Gram matrix: fit, transform, state, restriction."""
 
 import contextlib
 import copy
@@ -14,20 +14,20 @@ from seqkern.core.types import Arrays, Header
 
 
 class GramTransform(Parameters):
-    """Base of all transforms: a subclass writes `_fit`, `_apply` and `needs_all`.
+    """Base of all transforms: a subclass defines `_fit`, `_apply` and `needs_all`.
 
     Attributes
     ----------
     name : str
-        The name in configs.
+        The name in configurations.
     learned : tuple of str
         Names of the attributes that `fit` sets: JSON values, or arrays with one row for each training sample.
     divides : bool
-        Whether rows are divided by what depends on the row.
+        Whether rows are divided by a value that depends on the row.
     semidefinite : bool
-        Whether what comes out is positive semi-definite, whatever went in.
+        Whether the output is always positive semi-definite.
     n_columns_ : int
-        How many training samples there were.
+        Number of training samples.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class GramTransform(Parameters):
     semidefinite: ClassVar[bool] = False
 
     def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
-        """Learn from the training square and its diagonal; set the attributes in `learned`."""
+        """Fit to the training square and its diagonal; set the attributes in `learned`."""
         raise NotImplementedError
 
     def _apply(
@@ -62,13 +62,13 @@ class GramTransform(Parameters):
         return self._apply(K, diagonal)  # type: ignore[return-value]  # a diagonal follows from one that is given
 
     def needs_all(self) -> bool:
-        """Tell whether a new row can only be transformed with its values against all training samples."""
+        """Return whether a new row requires its values against all training samples."""
         raise NotImplementedError
 
     def pull_back(self, coefficients: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], float]:
         """Return (c', constant) with Σ_j c_j K'(x, z_j) = Σ_j c'_j K(x, z_j) + constant, for any x.
 
-        A transform that divides rows by what depends on x divides the right side by it too: see `divide_rows`.
+        A transform that divides rows by a value that depends on x also divides the right side by it: see `divide_rows`.
 
         Parameters
         ----------
@@ -83,16 +83,16 @@ class GramTransform(Parameters):
         Raises
         ------
         ParameterError
-            If no weighted sum of kernel values is left.
+            If the result is not a weighted sum of kernel values.
         """
         raise NotImplementedError
 
     def divide_rows(
         self, diagonal: npt.NDArray[np.float64]
     ) -> tuple[npt.NDArray[np.float64] | None, npt.NDArray[np.float64]]:
-        """Return what rows are divided by, and the diagonal that follows.
+        """Return the divisors of the rows, and the resulting diagonal.
 
-        Only for a transform whose new diagonal follows from the old one alone: not `needs_all`.
+        Only for a transform whose new diagonal depends on the old one only: not `needs_all`.
 
         Parameters
         ----------
@@ -102,21 +102,21 @@ class GramTransform(Parameters):
         Returns
         -------
         divisors : ndarray of float64, shape (n,), or None
-            None where rows are not divided.
+            None if rows are not divided.
         diagonal : ndarray of float64, shape (n,)
             K'(x, x).
         """
         return None, diagonal
 
     def fit(self, K: npt.ArrayLike, diagonal: npt.ArrayLike | None = None) -> Self:
-        """Learn from the training part and return self.
+        """Fit to the training set and return self.
 
         Parameters
         ----------
         K : array_like of float64, shape (l, l)
             Symmetric.
         diagonal : array_like, shape (l,), optional
-            K(x, x); by default the diagonal of `K`.
+            K(x, x); default: the diagonal of `K`.
 
         Returns
         -------
@@ -133,12 +133,12 @@ class GramTransform(Parameters):
         if not np.isfinite(K).all():
             raise GramError(
                 f"transform {self.name!r} cannot be fitted: a kernel value is not a finite number",
-                remedy="leave the unit out",
+                remedy="remove the sample",
             )
         if K.ndim != 2 or K.shape[0] != K.shape[1] or not np.array_equal(K, K.T):
             raise GramError(
                 f"transform {self.name!r} cannot be fitted on {K.shape}: not square, or not symmetric",
-                remedy="give the training units against themselves",
+                remedy="give the kernel matrix of the training samples",
             )
         diagonal = np.diagonal(K) if diagonal is None else diagonal
         self.n_columns_ = len(K)
@@ -167,30 +167,30 @@ class GramTransform(Parameters):
         Raises
         ------
         GramError
-            If the columns are not as many as the training samples, a value is not a finite number (with the row), or a
-            diagonal is needed and not given.
+            If the numbers of columns and training samples differ, a value is not a finite number (with the row), or a
+            diagonal is required and not given.
         """
         K = np.ascontiguousarray(K, dtype=np.float64)
         if K.ndim != 2 or K.shape[1] != self.n_columns_:
             raise GramError(
                 f"transform {self.name!r} needs {self.n_columns_} columns, got {K.shape[-1]}",
-                remedy="give kernel values against the training units, in their order",
+                remedy="give kernel values against the training samples, in order",
             )
         bad = np.flatnonzero(~np.isfinite(K).all(axis=1))
         if len(bad):
             raise GramError(
                 f"transform {self.name!r}: a kernel value is not a finite number",
                 record=int(bad[0]) + 1,
-                remedy="leave the unit out",
+                remedy="remove the sample",
             )
         return self._apply(K, None if diagonal is None else np.array(diagonal, dtype=np.float64))
 
     def transform_train(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return (K', diagonal') of the matrix that `fit` was given; symmetric to the bit."""
+        """Return (K', diagonal') of the matrix given to `fit`; exactly symmetric."""
         return self._apply_train(*self._train)  # type: ignore[misc]  # None only after `release`
 
     def release(self) -> None:
-        """Forget the training square, which `transform` has no need of: it takes as much memory as the Gram matrix."""
+        """Drop the training square, which `transform` does not need: it takes as much memory as the Gram matrix."""
         self._train = None
 
     def required_rows(self, support: npt.ArrayLike) -> npt.NDArray[np.int64]:
@@ -208,12 +208,12 @@ class GramTransform(Parameters):
         return np.arange(self.n_columns_) if self.needs_all() else np.asarray(support, dtype=np.int64)
 
     def restrict(self, rows: npt.ArrayLike) -> Self:
-        """Return the same transform for matrices that have only some of the columns.
+        """Return the same transform for matrices with only some of the columns.
 
         Parameters
         ----------
         rows : array_like of int64
-            Which training samples are left, in the order of the columns.
+            The remaining training samples, in the order of the columns.
 
         Returns
         -------
@@ -228,8 +228,8 @@ class GramTransform(Parameters):
         rows = np.asarray(rows, dtype=np.int64)
         if self.needs_all() and len(np.unique(rows)) < self.n_columns_:
             raise GramError(
-                f"transform {self.name!r} needs all {self.n_columns_} training units, got {len(rows)}",
-                remedy="keep the units that required_rows names",
+                f"transform {self.name!r} needs all {self.n_columns_} training samples, got {len(rows)}",
+                remedy="keep the samples in required_rows",
             )
         result = copy.copy(self)
         result._train = None
@@ -241,13 +241,13 @@ class GramTransform(Parameters):
         return result
 
     def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays) of what `_fit` learned."""
+        """Return (JSON dict, dict of arrays) of the fitted attributes."""
         values = {name: getattr(self, name) for name in self.learned}
         arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
         return {name: value for name, value in values.items() if name not in arrays}, arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned.
+        """Restore the result of `fitted_state`.
 
         Parameters
         ----------
@@ -260,7 +260,7 @@ class GramTransform(Parameters):
             setattr(self, name, arrays[name] if name in arrays else header[name])
 
     def state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays) from which `transform_from_state` makes this transform again."""
+        """Return (JSON dict, dict of arrays) for `transform_from_state`."""
         header, arrays = self.fitted_state()
         spec = {"transform": self.name, **self.get_params()}
         return {"spec": spec, "columns": self.n_columns_, "learned": header}, arrays
@@ -268,12 +268,12 @@ class GramTransform(Parameters):
 
 @contextlib.contextmanager
 def naming_rows(ids: Sequence[str] | None) -> Iterator[None]:
-    """Name the record in errors about a row, which give its number from 1.
+    """Add the record to errors about a row, which contain its number from 1.
 
     Parameters
     ----------
     ids : list of str or None
-        Those of the rows; None changes nothing.
+        Ids of the rows; None changes nothing.
 
     Examples
     --------
@@ -295,12 +295,12 @@ def naming_rows(ids: Sequence[str] | None) -> Iterator[None]:
 def fit_chain(
     transforms: Iterable[GramTransform], K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]
 ) -> tuple[list[GramTransform], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Fit transforms one after the other on a training part.
+    """Fit transforms one after another on a training set.
 
     Parameters
     ----------
     transforms : list of GramTransform
-        Copied before they are fitted.
+        Copied before fitting.
     K : ndarray of float64, shape (l, l)
         The training square.
     diagonal : ndarray of float64, shape (l,)
@@ -310,7 +310,7 @@ def fit_chain(
     -------
     fitted : list of GramTransform
     K : ndarray of float64, shape (l, l)
-        What comes out last; without transforms what was given.
+        The final matrix; without transforms the given one.
     diagonal : ndarray of float64, shape (l,)
 
     Examples

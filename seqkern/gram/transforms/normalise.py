@@ -31,11 +31,11 @@ class NormaliseGram(GramTransform):
     divides = True
 
     zero_diagonal: Literal["error", "zero"] = choice(
-        default="error", doc="What to do about K(x, x) ≤ 0: refuse, or make the row zero."
+        default="error", doc="Treatment of K(x, x) ≤ 0: raise an error, or set the row to zero."
     )
 
     def needs_all(self) -> bool:
-        """Return False: each value needs its own row and column."""
+        """Return False: each value needs only its own row and column."""
         return False
 
     def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
@@ -48,7 +48,7 @@ class NormaliseGram(GramTransform):
             raise GramError(
                 f"K(x, x) = {diagonal[bad[0]]:g} cannot be normalised",
                 record=int(bad[0]) + 1,
-                remedy="leave the unit out, or choose zero_diagonal=zero",
+                remedy="remove the sample, or choose zero_diagonal=zero",
             )
         return np.where(diagonal > 0, diagonal, 0.0)
 
@@ -56,14 +56,14 @@ class NormaliseGram(GramTransform):
         self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64] | None
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         if diagonal is None:
-            raise GramError("normalising needs K(x, x) of the new units", remedy="give the diagonal")
+            raise GramError("normalising needs K(x, x) of the new samples", remedy="give the diagonal")
         diagonal = self._positive(diagonal)
         result = K.copy()
         _blocks.normalise(result, diagonal, self.diagonal_)
         return result, np.where(diagonal > 0, 1.0, 0.0)
 
     def pull_back(self, coefficients: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], float]:
-        """Return (c', 0): each coefficient is divided by the root of its column's diagonal.
+        """Return (c', 0): each coefficient is divided by the square root of its column's diagonal.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Products of matrices in threads, each entry summed in one order: its bits depend on its row and column only."""
+"""Products of matrices in threads, with a fixed order of summation: the bits depend on row and column only."""
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,7 @@ from seqkern.kernels.blocks import row_blocks
 from seqkern.kernels.vectors import _vector
 
 LEAST_ROWS = 128
-"""Fewer rows in a block would cost more for arranging the columns."""
+"""Minimum rows of a block; arranging the columns would dominate for fewer."""
 
 
 def multiply(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -41,7 +41,7 @@ def multiply(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> npt.NDAr
 
 
 def square_of_rows(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return x · xᵀ, symmetric to the bit.
+    """Return x · xᵀ, exactly symmetric.
 
     Parameters
     ----------

@@ -12,12 +12,12 @@ from seqkern.gram.transforms.products import multiply, square_of_rows
 
 
 class RepairGram(GramTransform):
-    """Positive semi-definite from indefinite: what to do about negative eigenvalues of the training square.
+    """Positive semi-definite from indefinite: treatment of negative eigenvalues of the training square.
 
     With K = UΛUᵀ, ``"clip"`` sets negative eigenvalues to zero, ``"flip"`` to their absolute values;
-    ``"shift"`` adds the largest of those to all. New rows follow by the same linear map of similarities to
+    ``"shift"`` adds the largest of those to all. New rows are transformed by the same linear map of similarities to
     the training samples, k' = Pk with P = U diag(λ ≥ 0) Uᵀ or U diag(sign λ) Uᵀ; under ``"shift"`` they stay
-    as they are (Chen, Garcia, Gupta, Rahimi, Cazzanti, JMLR 10, 2009). A positive semi-definite matrix is
+    unchanged (Chen, Garcia, Gupta, Rahimi, Cazzanti, JMLR 10, 2009). A positive semi-definite matrix is
     not changed.
 
     Examples
@@ -36,16 +36,16 @@ class RepairGram(GramTransform):
     learned = ("vectors_", "values_")
     semidefinite = True
 
-    method: Literal["clip", "flip", "shift"] = choice(default="clip", doc="What becomes of the negative eigenvalues.")
+    method: Literal["clip", "flip", "shift"] = choice(default="clip", doc="Treatment of the negative eigenvalues.")
 
     def needs_all(self) -> bool:
-        """Tell whether rows change: under clip and flip, if an eigenvalue is negative."""
+        """Return whether rows change: under clip and flip, if an eigenvalue is negative."""
         return self.method != "shift" and len(self.values_) > 0
 
     def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
         from scipy.linalg import eigh  # 0.2 s to import
 
-        # No eigenvalue is larger than the largest sum of a row, and rounding makes no larger one of zero than this.
+        # No eigenvalue exceeds the largest row sum, and rounding makes at most this of a zero eigenvalue.
         rounding = len(K) * np.finfo(np.float64).eps * np.abs(K).sum(axis=1).max(initial=0.0)
         wanted: dict[str, Any] = {"subset_by_value": (-np.inf, -rounding), "check_finite": False}
         vectors = np.empty((len(K), 0))
@@ -60,11 +60,11 @@ class RepairGram(GramTransform):
         self.vectors_: npt.NDArray[np.float64] = np.ascontiguousarray(vectors)
 
     def _times(self) -> float:
-        """Return how often the negative part is taken away: once leaves zero, twice the opposite."""
+        """Return how often the negative part is subtracted: once gives zero, twice the opposite sign."""
         return 1.0 if self.method == "clip" else 2.0
 
     def _shift(self) -> float:
-        """Return what is added to the diagonal."""
+        """Return the value added to the diagonal."""
         return max((-value for value in self.values_), default=0.0)
 
     def _apply(
@@ -84,7 +84,7 @@ class RepairGram(GramTransform):
         return result, diagonal
 
     def pull_back(self, coefficients: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], float]:
-        """Return (c', 0): under clip and flip the same linear map as of rows.
+        """Return (c', 0): under clip and flip by the same linear map as for rows.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The text and config forms of transforms, and of the repair of a kernel's matrix."""
+"""The text and configuration forms of transforms, and of the repair of a kernel's matrix."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.gram.transforms.transform_table import TRANSFORMS
 
 REPAIRS = ("none", "clip", "flip", "shift", "empirical_map")
-"""Ways to make an indefinite matrix positive semi-definite; ``"none"`` leaves it as it is."""
+"""Ways to make an indefinite matrix positive semi-definite; ``"none"`` leaves it unchanged."""
 
 
 def build_transform(spec: Any) -> GramTransform:
@@ -43,7 +43,7 @@ def build_transform(spec: Any) -> GramTransform:
 
 
 def repair_transforms(repair: Any) -> list[dict[str, Any]]:
-    """Return the specs of the transforms that a repair stands for.
+    """Return the specs of the transforms for a repair.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def repair_transforms(repair: Any) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        One; none for ``"none"``.
+        One; empty for ``"none"``.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def repair_transforms(repair: Any) -> list[dict[str, Any]]:
     if method == "empirical_map":
         spec = {"transform": method, **options}
     elif options:
-        raise ParameterError(f"repair {method!r} has no option {next(iter(options))!r}", remedy="leave it out")
+        raise ParameterError(f"repair {method!r} has no option {next(iter(options))!r}", remedy="remove it")
     elif method == "none":
         return []
     else:
@@ -89,7 +89,7 @@ def repair_transforms(repair: Any) -> list[dict[str, Any]]:
 
 
 def transform_from_state(header: Header, arrays: Arrays) -> GramTransform:
-    """Return the fitted transform whose `state` this was.
+    """Return the fitted transform with this `state`.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def transform_from_state(header: Header, arrays: Arrays) -> GramTransform:
 
 
 def _repair_class(method: str) -> type[GramTransform] | None:
-    """Return the transform whose options a repair takes."""
+    """Return the transform with the options of a repair."""
     return TRANSFORMS.get(method) if method == "empirical_map" else None
 
 

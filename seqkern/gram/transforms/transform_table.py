@@ -1,6 +1,6 @@
-"""The transforms by their names, and the modules of their classes, so that looking one up imports one.
+"""The transforms by name, and the modules of their classes, so that looking one up imports only its module.
 
-A new transform takes one line here, and one in the stub ``__init__.pyi`` beside; the tests of the registry say which.
+A new transform needs a line here, and one in the stub ``__init__.pyi``; the tests of the registry check both.
 """
 
 from seqkern.core.registry import Registry

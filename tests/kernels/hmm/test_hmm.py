@@ -334,7 +334,7 @@ def test_packed_files_are_read_and_truncated_ones_refused(tmp_path, pack):
     packed.write_bytes(pack(plain.read_bytes()))
     np.testing.assert_array_equal(read_profiles(packed)[0][0].emissions, read_profiles(plain)[0][0].emissions)
     packed.write_bytes(packed.read_bytes()[:-20])
-    with pytest.raises(FileError, match=r"packed\.hmm: ends too early: truncated"):
+    with pytest.raises(FileError, match=r"packed\.hmm: is truncated"):
         read_profiles(packed)
 
 

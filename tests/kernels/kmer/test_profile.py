@@ -123,5 +123,5 @@ def test_wrong_parameters_and_tracks():
     bad[7, 3] = 0
     with pytest.raises(SequenceError, match=r"row \d of the track 'profile' is not probabilities above 0"):
         raw(3, 7.5)(X.replace(tracks={"profile": bad}))
-    with pytest.raises(SequenceError, match="has 3 columns, the alphabet protein 20 letters"):
+    with pytest.raises(SequenceError, match="has 3 columns, but the alphabet protein has 20 letters"):
         raw(3, 7.5)(X.replace(tracks={"profile": X.tracks["profile"][:, :3]}))

@@ -253,7 +253,7 @@ def test_motifs_of_another_alphabet():
         found(["AC-L"], ["ACGT"])
     with pytest.raises(ParameterError, match=r"\{ACGT\} excludes every letter"):
         found(["{ACGT}"], ["ACGT"])
-    with pytest.raises(ParameterError, match="reverse_complement needs dna or rna"):
+    with pytest.raises(ParameterError, match="use dna or rna for reverse_complement"):
         found(["A"], ["ACGT"], "protein", reverse_complement=True)
 
 

@@ -158,7 +158,7 @@ def test_projections_from_one_fasta(trained, capsys):
     K = SpectrumKernel(k=2)(sequences)
     same_up_to_sign(found, KernelPCA(n_components=3).fit_transform(K), atol=1e-8)
     np.testing.assert_allclose(found, model.decision(sequences), atol=1e-9)
-    with pytest.raises(ModelError, match="predicts nothing"):
+    with pytest.raises(ModelError, match="does not predict"):
         model.predict(sequences)
 
 
@@ -170,4 +170,4 @@ def test_what_training_tells(trained, capsys):
     assert "cross-validation" not in told.out
     assert told.err == ""
     assert main(["predict", str(trained / "two.seqkern"), str(trained / "all.fa"), "--scan", "AG"]) == 1
-    assert "decides about no site" in capsys.readouterr().err
+    assert "cannot classify sites" in capsys.readouterr().err

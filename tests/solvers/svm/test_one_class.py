@@ -57,8 +57,8 @@ def test_with_negatives_it_learns_the_positives_alone(folder, capsys):
     both = [str(folder / "pos.fa"), str(folder / "neg.fa")]
     assert main(["train", *both, *METHOD, *solver, "-o", str(folder / "two.seqkern")]) == 0
     told = capsys.readouterr().out
-    assert "the 40 of class positive alone, none of class negative" in told
-    assert "no cross-validation was made; seqkern evaluate" in told
+    assert "only the 40 of class positive, none of class negative" in told
+    assert "not cross-validated; use seqkern evaluate" in told
     assert main(["train", both[0], *METHOD, *solver, "-o", str(folder / "one.seqkern")]) == 0
     capsys.readouterr()
     _, rows = predicted(folder, "two.seqkern", capsys)
@@ -72,7 +72,7 @@ def test_what_is_refused(folder, capsys):
     assert main([*alone, "--solver", "csvc"]) == 1
     assert "choose solver one_class_svm" in capsys.readouterr().err
     assert main([*alone, "--solver", "one_class_svm", "--search"]) == 1
-    assert "without labels nothing tells which of 5 candidates is the best" in capsys.readouterr().err
+    assert "cannot choose one of 5 candidates without labels" in capsys.readouterr().err
     assert main([*alone, "--solver", "one_class_svm", "--calibration", "platt"]) == 1
     assert "these labels are none" in capsys.readouterr().err
 
