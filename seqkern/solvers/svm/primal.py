@@ -1,4 +1,4 @@
-"""The linear classifier of very many samples in the primal: squared hinge loss, or least squares, on features."""
+"""Linear classification of very many samples in the primal: squared hinge loss or least squares, on features."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self, cast
@@ -104,7 +104,7 @@ class PrimalSVC(SearchesCost, AnyClassSolver):
     def fit_after(
         self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
     ) -> Self:
-        """Fit, beginning with the weights for another C, if `previous` has them for the same samples; see `fit`."""
+        """Fit, starting from the weights of `previous` for another C, if on the same samples; see `fit`."""
         self._previous = previous if type(previous) is type(self) else None
         try:
             return self.fit(K, y, groups)
