@@ -82,8 +82,7 @@ class PrimalSVC(SearchesCost, AnyClassSolver):
     C: float = cost("C, the cost of a squared error.")
     loss: Literal["squared_hinge", "squared"] = choice(
         default="squared_hinge",
-        doc="``squared_hinge``: records beyond their margin cost nothing; ``least_squares``: their "
-        "squared distance from it.",
+        doc="``squared_hinge``: records beyond their margin cost nothing; ``squared``: their squared distance from it.",
     )
     class_weight: dict | str | None = class_weights()
     tol: float = tolerance(

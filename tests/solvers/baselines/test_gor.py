@@ -115,7 +115,9 @@ def test_features_that_are_no_letters_are_refused(row):
     texts, y = windows(1500, 5)
     X = one_hot(texts)
     X[1200, 3:6] = row
-    wanted = r"row 1200: the features of position 2 are not one-hot, .* kernel window with vector_kernel=linear and enco"
+    wanted = (
+        r"row 1200: the features of position 2 are not one-hot: .* kernel window with vector_kernel=linear and enco"
+    )
     with pytest.raises(GramError, match=wanted):
         GOR(letters=3).fit(X, y)
 
