@@ -249,7 +249,7 @@ def test_a_damaged_state(name):
 def test_what_does_not_fit_is_refused(name):
     chains, y, scores = noisy([9, 7])
     for bad in ((scores[:-1], chains, y), (scores, chains, y[:-1]), (scores[:, :1], chains, y)):
-        with pytest.raises(LabelError, match="residues, .* labels"):
+        with pytest.raises(LabelError, match=r"residues, .* labels"):
             layer(name).fit(*bad)
     with pytest.raises(LabelError, match="2 classes for scores"):
         layer(name).fit(scores, chains, y, "ab")
