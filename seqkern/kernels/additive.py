@@ -6,12 +6,12 @@ for any kernel, including parts inside other kernels.
 
 Kernels built from kernels distribute their values among their parts:
 
-- a weighted sum to each part its summand, a kernel on a part of the sequence to the letters of that part;
+- a weighted sum to each part its summand, a kernel on a part of the sequence to the residues of that part;
 - a product of n kernels to each of them 1/n;
 - a function f of a kernel K (polynomial, radial, sigmoid) in proportion to K, what exceeds the value of f at K = 0: of
   c_j·f(K(x, z_j)) a letter of x has its share of c_j'·K(x, z_j), with c_j' = c_j·(f(K(x, z_j)) − f(0)) / K(x, z_j), or
   c_j·f'(0) where K(x, z_j) = 0. What is left, c_j·f(0), rests on nothing that x and z_j have in common: it is shared
-  equally by all letters of x.
+  equally by all residues of x.
 
 In the last two cases the coefficients differ between sequences; the weight of a k-mer is then the mean over the
 explained sequences.

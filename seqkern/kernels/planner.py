@@ -62,7 +62,7 @@ class Workload:
         Residues of all records.
     symmetric : bool
     match : float
-        Probability that two random letters are the same.
+        Probability that two random residues are the same.
     common : float
         Share of the commonest letter.
     longest : int

@@ -1,14 +1,14 @@
-"""Layers after the first classifier: from its scores about the residues of a chain to better ones, in context.
+"""Layers after the first classifier: they refine its scores along a chain, in context.
 
-Residues are decided one by one, each from its own window. What the neighbours were decided to be says more: a second
-classifier looks at the scores around each residue (`structure`), a model of segments forbids those of lengths that do
-not occur (`segments`), and scores become probabilities (`probabilities`). Layers follow each other::
+A classifier decides each residue separately, from its own window. The decisions on the neighbours add information: a
+second classifier uses the scores around each residue (`structure`), a segment model excludes segments of impossible
+lengths (`segments`), and scores become probabilities (`probabilities`). Layers form a chain::
 
     scores ─▶ fit(scores, chains, y) ─▶ transform(scores, chains) ─▶ scores ─▶ the next layer
 
-They learn from scores about held-out residues: those about a classifier's own training residues are too good. `chain`
-sees to it for all layers of a chain; `base` is the contract; `specs` turns a config or a line of text into layers. A
-class is found by its name, ``from seqkern.layers import SegmentLayer``.
+They learn from scores of held-out residues, because scores of training residues are too good; `chain` ensures this for
+all layers. `layer` is the contract, `layer_specs` builds layers from configurations or text. Classes are loaded by
+name, ``from seqkern.layers import SegmentLayer``.
 """
 
 import lazy_loader

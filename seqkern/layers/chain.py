@@ -1,4 +1,4 @@
-"""Layers one after the other, fitted so that none learns from scores that know its residues' labels."""
+"""A chain of layers, fitted so that none learns from scores that depend on the labels of its residues."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -15,17 +15,16 @@ from seqkern.residues import Residues
 
 
 class Decided(NamedTuple):
-    """What layers decide about n residues.
+    """The decisions of layers on n residues.
 
     Attributes
     ----------
     scores : ndarray of float64, shape (n, classes)
         Of the last layer.
     predicted : ndarray of int64, shape (n,)
-        Columns of classes: the path of the last layer that finds one, if but layers of probabilities follow; else
-        those of the largest scores.
+        Class columns: the path of the last layer with one, if only probability layers follow; else the largest scores.
     probabilities : ndarray of float64, shape (n, classes), or None
-        Where the last layer gives some.
+        If the last layer provides them.
 
     Examples
     --------
@@ -42,24 +41,23 @@ class Decided(NamedTuple):
 
 
 class Layers:
-    """Layers that follow the first classifier.
+    """The layers after the first classifier.
 
     Parameters
     ----------
     layers : list of Layer, dict or str
-        As `build_layers` takes them; copied before they are fitted.
+        As in `build_layers`; copied before fitting.
 
     Attributes
     ----------
     layers_ : list of Layer
         After `fit`.
     held_out_accuracy_ : float
-        After `fit`: the share of the residues, of those with a score and a class, whose class has the largest score,
-        before any layer.
+        After `fit`: accuracy of the largest score before any layer, over residues with a score and a class.
 
     Examples
     --------
-    Residues of helices (0) and coil (1), with scores that waver within a helix:
+    Residues of helix (0) and coil (1), with scores that fluctuate within a helix:
 
     >>> import numpy as np
     >>> from seqkern import SequenceSet
@@ -83,15 +81,15 @@ class Layers:
         self.layers = build_layers(layers)
 
     def specs(self) -> list[dict[str, Any]]:
-        """Return the layers as a config would write them, a list of dict."""
+        """Return the layers in configuration form, a list of dict."""
         return [layer.spec() for layer in self.layers]
 
     def needs_chains(self) -> bool:
-        """Return whether a layer looks at neighbours, so that samples have to be residues."""
+        """Return whether a layer uses neighbours, so that samples must be residues."""
         return any(layer.needs_chains for layer in self.layers)
 
     def check_classes(self, classes: Sequence[str]) -> None:
-        """Raise ParameterError where a layer's parameters name other classes.
+        """Raise ParameterError if a layer's parameters name unknown classes.
 
         Parameters
         ----------
@@ -101,7 +99,7 @@ class Layers:
         Raises
         ------
         ParameterError
-            With the classes that there are.
+            It lists the classes.
         """
         for layer in self.layers:
             layer.check_classes(tuple(classes))
@@ -114,21 +112,21 @@ class Layers:
         parts: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]],
         classes: Sequence[str] | None = None,
     ) -> Self:
-        """Learn from scores about held-out residues.
+        """Learn from scores of held-out residues.
 
-        The first layer learns from `scores`. Each later one learns from what a copy of the layer before gives for
-        residues that the copy was not fitted on, fold by fold; the layers that are kept are then fitted on all.
+        The first layer learns from `scores`. Each later one learns from the output of copies of the previous layer on
+        residues they were not fitted on, fold by fold; the final layers are then fitted on all.
 
         Parameters
         ----------
         scores : array_like of float64, shape (n, classes), or (n,) for two classes
-            About each residue by a classifier trained on folds without it; NaN where there is none.
+            Scores of each residue by a classifier trained without its fold; NaN if missing.
         chains : Residues or None
-            Of the n rows; None for samples that are not residues, if no layer needs chains.
+            Of the n rows; None if samples are not residues and no layer needs chains.
         y : array_like of int, shape (n,)
-            Columns of the true classes; −1 for residues that are neighbours only, as in `Layer.fit`.
+            Columns of the true classes; −1 for residues that serve as neighbours only, as in `Layer.fit`.
         parts : list of (ndarray of int, ndarray of int)
-            Rows of the training and held-out parts of the folds that `scores` come from.
+            Training and held-out rows of the folds of `scores`.
         classes : sequence of str, optional
             Names of the classes.
 
@@ -141,7 +139,7 @@ class Layers:
         LabelError
             As `Layer.fit`.
         FoldError
-            If no residue has a score, or a class has none.
+            If no residue, or none of a class, has a score.
         """
         scores, y = as_columns(scores), np.asarray(y, dtype=np.int64)
         chains = _rows_of(scores, chains)
@@ -165,7 +163,7 @@ class Layers:
         parts: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]],
         names: list[str],
     ) -> npt.NDArray[np.float64]:
-        """Return what copies of a layer give for the residues of each fold, each fitted on the other folds."""
+        """Return the output of copies of a layer for the residues of each fold, fitted on the other folds."""
         out = np.full_like(scores, np.nan)
         for train, held_out in parts:
             known = held_out[~np.isnan(scores[held_out]).any(axis=1)]
@@ -175,14 +173,14 @@ class Layers:
         return out
 
     def decide(self, scores: npt.ArrayLike, chains: Residues | None) -> Decided:
-        """Return what the layers make of the first classifier's scores about new residues.
+        """Apply the layers to the first classifier's scores of new residues.
 
         Parameters
         ----------
         scores : array_like of float64, shape (n, classes), or (n,) for two classes
-            Decisions about each residue.
+            Decisions on each residue.
         chains : Residues or None
-            Which residue of which chain each row is; None for samples that are not residues, if no layer needs chains.
+            Which residue of which chain each row is; None if samples are not residues and no layer needs chains.
 
         Returns
         -------
@@ -195,18 +193,18 @@ class Layers:
             if layer.decides:
                 path = layer.predict(values, chains)
             elif not layer.calibrated:
-                path = None  # what comes out is decided anew
+                path = None  # the output is decided again
             values = layer.transform(values, chains)
         predicted = values.argmax(axis=1) if path is None else path
         return Decided(values, predicted, np.exp(values) if self.layers_[-1].calibrated else None)
 
     def learned(self) -> dict[str, Any]:
-        """Return what the layers learned that is worth reporting, a dict of a name to a number."""
+        """Return what the layers learned that is worth reporting, a dict of name to number."""
         named = [(f"layer {place} {layer.name}", layer) for place, layer in enumerate(self.layers_, start=1)]
         return {f"{name} {key}": value for name, layer in named for key, value in layer.learned().items()}
 
     def count_not_converged(self) -> int:
-        """Return how many fits of the layers did not converge."""
+        """Return the number of unconverged fits of the layers."""
         return sum(layer.not_converged_ for layer in self.layers_)
 
     def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
@@ -237,7 +235,7 @@ class Layers:
         Raises
         ------
         ModelError
-            If it is not a state of layers.
+            If it is not a valid state.
         """
         fitted = [layer_from_state(one, unnest(str(place), arrays)) for place, one in enumerate(header["layers"])]
         made = cls([copy.copy(layer) for layer in fitted])
@@ -251,7 +249,7 @@ def as_columns(scores: npt.ArrayLike) -> npt.NDArray[np.float64]:
     Parameters
     ----------
     scores : array_like of float64, shape (n, classes), or (n,) for two classes
-        Decisions; those f of two classes become −f/2 and f/2.
+        Decisions; for two classes, f becomes −f/2 and f/2.
 
     Returns
     -------
@@ -281,7 +279,7 @@ def as_decisions(scores: npt.NDArray[np.float64], kind: str) -> npt.NDArray[np.f
     Returns
     -------
     ndarray of float64, shape (n,) for two classes, else (n, classes)
-        Of two classes the second column less the first.
+        For two classes, the second column minus the first.
 
     Examples
     --------
@@ -294,14 +292,14 @@ def as_decisions(scores: npt.NDArray[np.float64], kind: str) -> npt.NDArray[np.f
 
 
 def _rows_of(scores: npt.NDArray[np.float64], chains: Residues | None) -> Any:
-    """Return the chains of rows; without any, numbers that can be taken by rows in their place."""
+    """Return the chains of rows; if none, row numbers in their place."""
     return np.arange(len(scores)) if chains is None else chains
 
 
 def _fit_known(
     layer: Layer, scores: npt.NDArray[np.float64], chains: Any, y: npt.NDArray[np.int64], names: list[str]
 ) -> Layer:
-    """Return a copy of a layer, fitted on the rows that have scores."""
+    """Return a copy of a layer, fitted on the rows with scores."""
     known = np.flatnonzero(~np.isnan(scores).any(axis=1))
     if not len(known):
         raise FoldError("no residue has a score, so layers cannot be fitted", remedy="give more chains")

@@ -1,4 +1,4 @@
-"""What every layer does: learn from scores about held-out residues, and make new scores of scores."""
+"""The base of all layers: learn from scores of held-out residues, and turn scores into new scores."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
@@ -13,24 +13,24 @@ from seqkern.sequences.labels import UNLABELLED
 
 
 class Layer(Parameters):
-    """Base of all layers: a subclass writes `_fit`, `transform`, `fitted_state` and `restore_fitted`.
+    """Base of all layers: a subclass implements `_fit`, `transform`, `fitted_state` and `restore_fitted`.
 
     Attributes
     ----------
     name : str
         The name in configs.
     summary : str
-        One sentence for readers of a report.
+        One sentence for report readers.
     calibrated : bool
-        Whether what `transform` gives are natural logarithms of probabilities.
+        Whether `transform` returns natural logarithms of probabilities.
     needs_chains : bool
-        Whether it looks at neighbours; else it follows a solver on any data of classes.
+        Whether it uses neighbours; otherwise it suits any classification data.
     decides : bool
-        Whether `predict` says something else than the class with the largest score.
+        Whether `predict` may differ from the class with the largest score.
     classes_ : tuple of str
         After `fit`: the names of the classes, in the order of the scores' columns.
     not_converged_ : int
-        After `fit`: how many fits did not converge.
+        After `fit`: number of unconverged fits.
     """
 
     name: ClassVar[str | None] = None
@@ -40,7 +40,7 @@ class Layer(Parameters):
     decides: ClassVar[bool] = False
 
     def check_classes(self, classes: Sequence[str]) -> None:
-        """Raise ParameterError where the parameters name classes that are not among `classes`.
+        """Raise ParameterError if the parameters name classes not in `classes`.
 
         Parameters
         ----------
@@ -50,11 +50,11 @@ class Layer(Parameters):
         Raises
         ------
         ParameterError
-            With the classes that there are.
+            It lists the classes.
         """
 
     def _fit(self, scores: npt.NDArray[np.float64], chains: Residues, y: npt.NDArray[np.int64]) -> None:
-        """Learn, from rows with a class, in the context of all; set what ends in ``_``."""
+        """Learn from rows with a class, in the context of all; set attributes ending in ``_``."""
         raise NotImplementedError
 
     def transform(self, scores: npt.ArrayLike, chains: Residues) -> npt.NDArray[np.float64]:
@@ -65,7 +65,7 @@ class Layer(Parameters):
         scores : array_like of float64, shape (n, classes)
             A column for each class.
         chains : Residues
-            Which residue of which chain each row is. Neighbours that are not among the rows count as missing.
+            Which residue of which chain each row is. Neighbours not among the rows count as missing.
 
         Returns
         -------
@@ -79,7 +79,7 @@ class Layer(Parameters):
         Returns
         -------
         header : dict
-            What JSON can hold.
+            JSON values.
         arrays : dict of str to ndarray
             The rest.
         """
@@ -98,14 +98,14 @@ class Layer(Parameters):
         Raises
         ------
         ModelError
-            If they are damaged.
+            If they are corrupted.
         """
         raise NotImplementedError
 
     def fit(
         self, scores: npt.ArrayLike, chains: Residues, y: npt.ArrayLike, classes: Sequence[str] | None = None
     ) -> Self:
-        """Learn from scores about residues that the classifier behind them was not trained on.
+        """Learn from scores of residues that the classifier was not trained on.
 
         Parameters
         ----------
@@ -114,8 +114,7 @@ class Layer(Parameters):
         chains : Residues
             Which residue of which chain each row is.
         y : array_like of int, shape (n,)
-            The true classes, as columns of `scores`; −1 (`UNLABELLED`) for residues that are looked at as neighbours
-            only.
+            The true classes, as columns of `scores`; −1 (`UNLABELLED`) for residues that serve as neighbours only.
         classes : sequence of str, optional
             Their names; by default the numbers of the columns.
 
@@ -128,7 +127,7 @@ class Layer(Parameters):
         ParameterError
             For a parameter outside its domain.
         LabelError
-            If scores, residues and classes do not fit each other, or a class has no residue.
+            If scores, residues and classes do not match, or a class has no residue.
         """
         self.check_parameters()
         scores, y = np.ascontiguousarray(scores, dtype=np.float64), np.asarray(y, dtype=np.int64)
@@ -156,11 +155,11 @@ class Layer(Parameters):
         return self
 
     def learned(self) -> dict[str, Any]:
-        """Return what `fit` learned that is worth reporting, a dict of a name to a number."""
+        """Return what `fit` learned that is worth reporting, a dict of name to number."""
         return {}
 
     def predict(self, scores: npt.ArrayLike, chains: Residues) -> npt.NDArray[np.int64]:
-        """Return the class of each residue: by default the column of its largest new score.
+        """Return the class of each residue, by default that of the largest new score.
 
         Parameters
         ----------
@@ -176,7 +175,7 @@ class Layer(Parameters):
         return self.transform(scores, chains).argmax(axis=1)
 
     def spec(self) -> dict[str, Any]:
-        """Return the layer as a config would write it: ``{"layer": name, parameter: value, …}``."""
+        """Return the layer in configuration form: ``{"layer": name, parameter: value, …}``."""
         return {"layer": self.name, **self.get_params(deep=False)}
 
     def _stored(self, arrays: Mapping[str, npt.NDArray[Any]], name: str, *shape: int | None) -> npt.NDArray[Any]:
@@ -192,7 +191,7 @@ class Layer(Parameters):
         return array
 
     def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return (JSON dict, dict of arrays) from which `layer_from_state` makes this layer again."""
+        """Return (JSON dict, dict of arrays) from which `layer_from_state` restores this layer."""
         header, arrays = self.fitted_state()
         return {"spec": self.spec(), "classes": list(self.classes_), "learned": header}, arrays
 
@@ -209,7 +208,7 @@ class Layer(Parameters):
         Raises
         ------
         ModelError
-            If they are damaged.
+            If they are corrupted.
         """
         self.classes_ = tuple(header["classes"])
         self.not_converged_ = 0

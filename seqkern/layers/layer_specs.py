@@ -14,7 +14,7 @@ from seqkern.layers.layer_table import LAYERS
 
 
 def build_layer(spec: Any) -> Layer:
-    """Return the layer that a spec describes, not fitted.
+    """Build a layer from a spec, not fitted.
 
     Parameters
     ----------
@@ -40,12 +40,12 @@ def build_layer(spec: Any) -> Layer:
 
 
 def build_layers(specs: Any) -> list[Layer]:
-    """Return the layers that specs describe, in order.
+    """Build layers from specs, in order.
 
     Parameters
     ----------
     specs : list, str, mapping or None
-        Of layers, as `build_layer` takes them; a text may be JSON, of one or of a list. None means none.
+        Specs as in `build_layer`; text may be JSON of one or a list. None: no layers.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def layer_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray
     Raises
     ------
     ModelError
-        If it is not a layer's state, or that of a layer unknown here.
+        If it is not the state of a known layer.
 
     Examples
     --------

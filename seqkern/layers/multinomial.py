@@ -1,10 +1,10 @@
-"""Multinomial logistic regression on a few columns: probabilities of classes from their scores."""
+"""Multinomial logistic regression: class probabilities from scores."""
 
 import numpy as np
 import numpy.typing as npt
 
 PENALTY = 1.0
-"""Of the squared weights, the scores having spread 1: of no weight beside thousands of residues."""
+"""Penalty of squared weights, for standardised scores; negligible for thousands of residues."""
 INTERCEPT_PENALTY = 1e-6
 STEPS, SMALLEST_STEP, PRECISION, ROUNDING = 100, 1e-8, 1e-10, 1e-12
 
@@ -12,7 +12,7 @@ STEPS, SMALLEST_STEP, PRECISION, ROUNDING = 100, 1e-8, 1e-10, 1e-12
 def fit_multinomial(
     scores: npt.NDArray[np.float64], y: npt.NDArray[np.int64], k: int | None = None
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], bool]:
-    """Return weights and intercepts of greatest penalised likelihood.
+    """Return the weights and intercepts that maximise the penalised likelihood.
 
     log P(c | f) = f · w_c + b_c − log Σ_d exp(f · w_d + b_d), where ½ Σ w² of the weights of scores with spread 1 is
     taken from the log likelihood.
@@ -24,7 +24,7 @@ def fit_multinomial(
     y : ndarray of int64, shape (n,)
         Their classes, from 0 to k − 1.
     k : int, optional
-        How many classes; by default d.
+        Number of classes; by default d.
 
     Returns
     -------
@@ -33,7 +33,7 @@ def fit_multinomial(
     intercepts : ndarray of float64, shape (k,)
         One for each class.
     converged : bool
-        Whether Newton's method came to rest.
+        Whether Newton's method converged.
 
     Notes
     -----
@@ -104,7 +104,7 @@ def log_probabilities(
     scores = np.asarray(scores, dtype=np.float64)
     z = np.zeros((len(scores), len(intercepts))) + intercepts
     for column, row in zip(scores.T, weights, strict=True):
-        z += column[:, None] * row  # one order of adding, so that a row has the same bits in every batch
+        z += column[:, None] * row  # a fixed order of summation, so that a row has the same bits in every batch
     return log_softmax(z)
 
 

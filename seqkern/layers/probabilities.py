@@ -15,9 +15,9 @@ from seqkern.sequences.labels import UNLABELLED
 class ProbabilityLayer(Layer):
     """Multinomial logistic regression on the scores of all classes.
 
-    log P(c | f) = f · w_c + b_c + constant: what Platt's sigmoid is for two classes. It is fitted to scores about
-    held-out residues by greatest likelihood with a small penalty on the weights. It looks at no neighbours, so that it
-    also follows solvers on samples that are no residues.
+    log P(c | f) = f · w_c + b_c + constant, the multi-class form of Platt's sigmoid. It is fitted to scores of held-out
+    residues by maximum likelihood with a small penalty on the weights. It uses no neighbours, so that it also suits
+    samples that are not residues.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class ProbabilityLayer(Layer):
 
     Notes
     -----
-    `transform` gives natural logarithms of the probabilities.
+    `transform` returns natural logarithms of the probabilities.
 
     References
     ----------
@@ -55,7 +55,7 @@ class ProbabilityLayer(Layer):
     needs_chains = False
 
     def _fit(self, scores: npt.NDArray[np.float64], chains: Residues, y: npt.NDArray[np.int64]) -> None:
-        """Find the weights of greatest likelihood."""
+        """Maximise the likelihood."""
         known = y != UNLABELLED
         self.weights_, self.intercepts_, converged = fit_multinomial(scores[known], y[known])
         self.not_converged_ = int(not converged)

@@ -15,18 +15,18 @@ from seqkern.kernels.windows.window_vectors import position_weights
 from seqkern.residues import Residues
 
 TOLERANCE = 1e-6
-"""Directions in which landmarks vary by less than this share of the largest are rounding errors of single precision."""
+"""Directions with less than this share of the largest variance of landmarks are single-precision rounding errors."""
 
 
 class ScoreWindows:
-    """Vectors of residues: the scores around them, flags of neighbours that are missing, means of their chains.
+    """Vectors of residues: the scores around them, flags of missing neighbours, means of their chains.
 
     Parameters
     ----------
     scores : ndarray of float64, shape (n, classes)
-        Of mean 0 and spread 1.
+        Standardised to mean 0 and standard deviation 1.
     means : ndarray of float64, shape (n, classes)
-        Of all rows of the residue's chain, of spread 1 too.
+        Means over the residue's chain, also with standard deviation 1.
     chains : Residues
         Which residue of which chain each row is.
     window : int
@@ -56,7 +56,7 @@ class ScoreWindows:
         return len(self.around)
 
     def of(self, rows: npt.NDArray[np.int64]) -> "ScoreWindows":
-        """Return the windows of some residues, which see the scores of the others.
+        """Return the windows of some residues, with access to the scores of the others.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ class Landmarks:
         gamma : float
             γ of the RBF kernel.
         seed : int
-            Of the draw.
+            Seed of the draw.
 
         Returns
         -------

@@ -1,7 +1,7 @@
-"""A hidden Markov model of segments with shortest lengths: its best path, and probabilities of its classes.
+"""A hidden Markov model of segments with minimum lengths: its best path, and class probabilities.
 
-A class of shortest length m is a row of m states, each followed by the next; the last may stay, and only from it
-another class can follow. All chains go forward together, a residue each at a time, the longest first.
+A class of shortest length m is a row of m states, each followed by the next; the last may repeat, and only from it
+another class can follow. All chains advance together, one residue at a time, the longest first.
 """
 
 from typing import NamedTuple, Self
@@ -18,15 +18,15 @@ class SegmentModel(NamedTuple):
     Attributes
     ----------
     shortest : ndarray of int64, shape (k,)
-        Fewest residues of a segment of each class.
+        Minimum length of a segment of each class.
     start : ndarray of float64, shape (k,)
         Natural logarithms of the probabilities of the first segment's class.
     stay : ndarray of float64, shape (k,)
-        Of going on, for a segment that has its shortest length.
+        Of continuing, for a segment with at least its minimum length.
     follow : ndarray of float64, shape (k, k)
-        Of a segment of the column's class after one of the row's; 0 on the diagonal, which means nothing.
+        Of a segment of the column's class after one of the row's; 0 on the unused diagonal.
     weight : float
-        The power of all these beside the evidence; 0 leaves but the shortest lengths.
+        Exponent of these probabilities relative to the evidence; 0 keeps only the minimum lengths.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class SegmentModel(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """Residues of chains in the order in which they are gone through, one of each chain at a time.
+    """The processing order of residues, one of each chain at a time.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class Steps(NamedTuple):
 
 
 def best_path(model: SegmentModel, evidence: npt.NDArray[np.float64], steps: Steps) -> npt.NDArray[np.int64]:
-    """Return the most likely classes of residues, among the paths without a segment that is too short.
+    """Return the most likely classes of residues, over paths without too short segments.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def best_path(model: SegmentModel, evidence: npt.NDArray[np.float64], steps: Ste
     Returns
     -------
     ndarray of int64, shape (n,)
-        A chain that is shorter than every shortest length is one segment.
+        A chain shorter than all minimum lengths is one segment.
     """
     of, first, _ = model.states()
     into = np.ascontiguousarray(model.transitions().T)  # (to, from)
@@ -169,7 +169,7 @@ def best_path(model: SegmentModel, evidence: npt.NDArray[np.float64], steps: Ste
 def _final_states(value: npt.NDArray[np.float64], model: SegmentModel, length: int) -> npt.NDArray[np.int64]:
     """Return the best state in which chains of a length may end."""
     _, first, last = model.states()
-    # where every class is longer than the chain, it is one segment, as long as the chain
+    # if all minimum lengths exceed the chain, it is one segment
     ends = last if length >= model.shortest.min() else first + length - 1
     return ends[value[:, ends].argmax(axis=1)]
 
@@ -227,7 +227,7 @@ def class_probabilities(
 
 
 def _product(rows: npt.NDArray[np.float64], A: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return rows @ A, summed in one order: a chain has the same bits in every company."""
+    """Return rows @ A, summed in a fixed order, so that the bits of a chain do not depend on other chains."""
     out = np.zeros((len(rows), A.shape[1]))
     for column, row in zip(rows.T, A, strict=True):
         out += column[:, None] * row

@@ -1,4 +1,4 @@
-"""Segments of lengths that occur: smoothing along the chain."""
+"""Smoothing along the chain by segments with minimum lengths."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,11 +21,11 @@ WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5)
 ARRAYS = ("weights", "intercepts", "context_weights", "context_intercepts", "shares")
 LONGEST = 100  # of the shortest lengths
 LEAST = np.log(1e-12)
-"""Probabilities below are taken for this: one residue alone does not rule a class out."""
+"""Lower bound of probabilities, so that a single residue does not exclude a class."""
 
 
 class SegmentLayer(Layer):
-    """The best path through segments with shortest lengths, and learned transitions between them.
+    """Best path through segments with minimum lengths and learned transitions.
 
     Scores become probabilities by multinomial logistic regression. Divided by the classes' shares, these are the
     evidence of a hidden Markov model over segments, whose transitions are counted in the true states: it gives
@@ -43,7 +43,7 @@ class SegmentLayer(Layer):
 
     Notes
     -----
-    Residues that are missing between those of a chain count as residues that nothing is known of.
+    Missing residues within a chain count as residues without information.
 
     References
     ----------
@@ -53,7 +53,7 @@ class SegmentLayer(Layer):
 
     Examples
     --------
-    A residue in the middle of a helix scores as coil; no helix of the training part is shorter than six residues:
+    A residue within a helix scores as coil; no training helix is shorter than six residues:
 
     >>> import numpy as np
     >>> from seqkern import SequenceSet
@@ -100,7 +100,7 @@ class SegmentLayer(Layer):
             check_integer(f"shortest {name}", length, 1, LONGEST)
 
     def check_classes(self, classes: Sequence[str]) -> None:
-        """Raise ParameterError where `shortest` names no class."""
+        """Raise ParameterError if `shortest` names an unknown class."""
         for name in read_lengths(self.shortest) or {}:
             if name not in classes:
                 raise ParameterError(
@@ -114,7 +114,7 @@ class SegmentLayer(Layer):
         Parameters
         ----------
         true : TrueSegments
-            They tell the lengths where `shortest` is None.
+            Source of the lengths if `shortest` is None.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""A second classifier: the scores around each residue decide anew."""
+"""A second classifier on the scores around each residue."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -20,19 +20,18 @@ from seqkern.solvers.base import Solver
 
 
 class StructureLayer(Layer):
-    """A support vector machine on the scores of the residues around each residue.
+    """Support vector machine on the scores of the residues around each residue.
 
-    The window holds the scores of all classes, made of mean 0 and spread 1 over the training part, and for each place
-    a flag that says that there is no residue, or that nothing is known of it. Beside it stand the mean scores of the
-    chain: how much helix and strand it seems to have. On these learns a linear SVM, or one with an RBF kernel by
-    Nyström's features.
+    The window contains the scores of all classes, standardised over the training part, and a flag for each missing or
+    unknown residue. The mean scores of the chain are added, its apparent helix and strand content. A linear SVM, or one
+    with Nyström features of an RBF kernel, learns from these.
 
     Attributes
     ----------
     mean_, scale_ : ndarray of float64, shape (classes,)
-        Of the scores.
+        Mean and standard deviation of the scores.
     chain_scale_ : ndarray of float64, shape (classes,)
-        Spread of the mean standardised scores of chains.
+        Standard deviation of the mean standardised scores of chains.
     landmarks_ : Landmarks or None
     solver_ : PrimalSVC
 
@@ -96,7 +95,7 @@ class StructureLayer(Layer):
         return build_solver({"solver": "primal_svc", "C": self.C, "loss": self.loss})
 
     def _fit(self, scores: npt.NDArray[np.float64], chains: Residues, y: npt.NDArray[np.int64]) -> None:
-        """Learn means and spreads, draw the landmarks, and train."""
+        """Learn means and standard deviations, draw the landmarks, and train."""
         self.mean_, self.scale_ = scores.mean(axis=0), _spread(scores)
         self.chain_scale_ = _spread(_chain_means((scores - self.mean_) / self.scale_, chains))
         known = np.flatnonzero(y != UNLABELLED)
@@ -160,7 +159,7 @@ def _chain_means(scores: npt.NDArray[np.float64], chains: Residues) -> npt.NDArr
     """Return for each row the mean of the rows of its chain, float64 (n, classes)."""
     _, chain = np.unique(chains.record, return_inverse=True)
     sizes = np.bincount(chain)
-    # in the order of places: a chain has the same bits in every company
+    # in order of positions, so that the bits of a chain do not depend on other chains
     order = np.lexsort((chains.place, chains.record))
     sums = np.column_stack([np.bincount(chain[order], column[order]) for column in scores.T])
     return (sums / sizes[:, None])[chain]

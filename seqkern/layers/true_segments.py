@@ -1,4 +1,4 @@
-"""Segments of true states: how long they are, and which follows which."""
+"""Segments of true states: lengths and transitions."""
 
 from typing import NamedTuple, Self
 
@@ -9,7 +9,7 @@ from seqkern.layers.segment_model import SegmentModel
 from seqkern.residues import Residues
 
 RARE = 100
-"""Lengths below which there are fewer than one in so many segments of a class are taken for impossible."""
+"""Lengths are impossible if fewer than one in this many segments of a class is shorter."""
 
 
 class TrueSegments(NamedTuple):
@@ -20,7 +20,7 @@ class TrueSegments(NamedTuple):
     state, length : ndarray of int64, shape (s,)
         Class, and number of residues.
     first : ndarray of bool, shape (s,)
-        Whether it is the first one of its chain.
+        Whether it is the first of its chain.
     meets : ndarray of bool, shape (s,)
         Whether the next segment follows it: not where a chain ends, or residues are missing.
     whole : ndarray of bool, shape (s,)
@@ -75,7 +75,7 @@ class TrueSegments(NamedTuple):
         )
 
     def shortest(self, k: int, longest: int) -> npt.NDArray[np.int64]:
-        """Return for each class the shortest length that does occur.
+        """Return the shortest length of each class.
 
         Fewer than one in `RARE` of the class's whole segments are shorter; without any it is 1.
 
@@ -84,7 +84,7 @@ class TrueSegments(NamedTuple):
         k : int
             How many classes.
         longest : int
-            No length is above this.
+            Upper bound of the lengths.
 
         Returns
         -------
@@ -99,12 +99,12 @@ class TrueSegments(NamedTuple):
         return out
 
     def model(self, shortest: npt.NDArray[np.int64]) -> SegmentModel:
-        """Return the model whose probabilities are the shares of what is seen, with one more of each.
+        """Return the model with the observed frequencies as probabilities, with a pseudocount of 1.
 
         Parameters
         ----------
         shortest : ndarray of int64, shape (k,)
-            Fewest residues of a segment of each class; a shorter segment counts as one of that length.
+            Fewest residues of a segment of each class; shorter segments count as that length.
 
         Returns
         -------

@@ -42,7 +42,7 @@ def check_solver(solver: "Solver") -> None:
         by = "by features, not by" if solver.input == "features" else "not by weighted sums of"
         raise ParameterError(
             f"solver {solver.name!r} decides {by} kernel values with training sequences, so it cannot be "
-            "explained letter by letter",
+            "explained residue by residue",
             remedy="choose a solver that can, such as csvc or psvc with a Gram matrix",
         )
 

@@ -1,4 +1,4 @@
-"""What the solvers by linear algebra share: factors of a matrix, centring."""
+"""Shared by the solvers by linear algebra: matrix factors, centring."""
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +17,12 @@ def check_symmetric(K: npt.NDArray[np.float64]) -> None:
     Parameters
     ----------
     K : ndarray of float64, shape (n, n)
-        A memory map is read by parts.
+        A memory map is read in parts.
 
     Raises
     ------
     GramError
-        With two entries that differ.
+        It names two entries that differ.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def check_symmetric(K: npt.NDArray[np.float64]) -> None:
 
 
 def centred(K: npt.NDArray[np.float64], means: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return C K C, C = I − 11ᵀ/n, with the bits of a symmetric matrix where `K` has them.
+    """Return C K C, C = I − 11ᵀ/n, exactly symmetric if `K` is.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def centred(K: npt.NDArray[np.float64], means: npt.NDArray[np.float64]) -> npt.N
 
 
 class Definite:
-    """The Cholesky factor of a symmetric positive definite matrix, in the memory of that matrix.
+    """The Cholesky factor of a symmetric positive definite matrix, stored in place.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class Definite:
         Parameters
         ----------
         b : ndarray of float64, shape (n,) or (n, m)
-            One right side, or m of them.
+            One or m right-hand sides.
 
         Returns
         -------
@@ -120,10 +120,10 @@ class Definite:
         return cho_solve(self._factor, b, check_finite=False)
 
     def inverse(self) -> npt.NDArray[np.float64]:
-        """Return A⁻¹ with the bits of a symmetric matrix, in the memory of the factor, which is gone then."""
+        """Return A⁻¹, exactly symmetric, in the memory of the factor, which is destroyed."""
         factor, _ = self._factor
         inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
-        for start in range(0, len(inverse), ROWS):  # the triangle that was not computed
+        for start in range(0, len(inverse), ROWS):  # the uncomputed triangle
             stop = start + ROWS
             inverse[start:stop, stop:] = inverse[stop:, start:stop].T
             block = np.tril(inverse[start:stop, start:stop])
@@ -132,7 +132,7 @@ class Definite:
 
 
 class Indefinite:
-    """The factor L D Lᵀ (Bunch & Kaufman 1977) of a symmetric matrix, in the memory of that matrix.
+    """The factor L D Lᵀ (Bunch & Kaufman 1977) of a symmetric matrix, stored in place.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class Indefinite:
         Parameters
         ----------
         b : ndarray of float64, shape (n,) or (n, m)
-            One right side, or m of them.
+            One or m right-hand sides.
 
         Returns
         -------
@@ -175,7 +175,7 @@ class Indefinite:
 
 
 def on_diagonal(K: npt.NDArray[np.float64], added: float | npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return a C-ordered copy of a matrix with something added to its diagonal.
+    """Return a C-ordered copy of a matrix with an addition to its diagonal.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Ranges of a solver's parameters, and solver specifications drawn from them at random.
+"""Ranges of solver parameters, and random draws from them.
 
 A range is written ``0.01..100``, in a config and on the command line. Values are drawn evenly on a logarithmic scale
 where both ends are above zero, else evenly; ends without a decimal point give whole numbers (Bergstra & Bengio 2012,
@@ -26,7 +26,7 @@ class Range:
     Attributes
     ----------
     low, high : float or int
-        Where both are int, only whole numbers are drawn.
+        If both are int, only integers are drawn.
 
     Raises
     ------
@@ -74,7 +74,7 @@ class Range:
         low, high, logarithmic = self.low, self.high, self.low > 0
         whole = isinstance(low, int) and isinstance(high, int)
         if whole:
-            # each whole number has the cell around it, so that the ends are as likely as the others
+            # each integer has an equal cell, so that the ends are as likely as the others
             low, high = low - 0.5, high + 0.5
         value = rng.uniform(*((math.log(low), math.log(high)) if logarithmic else (low, high)))
         value = math.exp(value) if logarithmic else value
@@ -84,7 +84,7 @@ class Range:
 
 
 def as_range(word: str) -> Range | None:
-    """Return the Range that a text means, or None.
+    """Return the Range of a text, or None.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Parameters that several solvers declare, and what follows from them."""
+"""Parameters shared by several solvers."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +17,14 @@ def cost(doc: str, *, infinite: bool = False) -> Any:
     Parameters
     ----------
     doc : str
-        What it costs.
+        The meaning of C.
     infinite : bool
         Whether infinity is a value too.
 
     Returns
     -------
     Parameter
-        For type checkers a value.
+        For type checkers, a value.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def class_weights(doc: str = BALANCED) -> Any:
     Returns
     -------
     Parameter
-        For type checkers a value.
+        For type checkers, a value.
     """
     return numbers_by_name(
         value=real(low=0, open_low=True),
@@ -69,54 +69,54 @@ def tolerance(default: float, doc: str) -> Any:
     default : float
         > 0.
     doc : str
-        What is compared with it, in which units.
+        The quantity compared with it, and its units.
 
     Returns
     -------
     Parameter
-        For type checkers a value.
+        For type checkers, a value.
     """
     return real(default=default, low=0, open_low=True, doc=doc)
 
 
 def limit(default: int, doc: str) -> Any:
-    """Declare the most iterations, or what else is counted from 1.
+    """Declare a maximum number of iterations, or another count from 1.
 
     Parameters
     ----------
     default : int
         At least 1.
     doc : str
-        What is counted.
+        The count.
 
     Returns
     -------
     Parameter
-        For type checkers a value.
+        For type checkers, a value.
     """
     return integer(default=default, low=1, doc=doc)
 
 
 def random_seed(doc: str, *, largest: int = LARGEST_SEED) -> Any:
-    """Declare where random numbers begin.
+    """Declare a random seed.
 
     Parameters
     ----------
     doc : str
-        What is drawn.
+        The use of the seed.
     largest : int
         The largest seed; the default suits numpy.
 
     Returns
     -------
     Parameter
-        For type checkers a value.
+        For type checkers, a value.
     """
     return integer(default=1, low=0, high=largest, doc=doc)
 
 
 class SearchesCost:
-    """What a search of hyperparameters does by default with a solver whose one choice is its cost C."""
+    """Default hyperparameter search of solvers whose only choice is C."""
 
     if TYPE_CHECKING:  # each solver declares it
 
@@ -130,5 +130,5 @@ class SearchesCost:
         return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
 
     def complexity(self) -> tuple[float, ...]:
-        """Return C: the classifier is simpler where errors cost less."""
+        """Return C: smaller costs give simpler classifiers."""
         return (float(self.C),)

@@ -1,4 +1,4 @@
-"""Solvers from a config or the command line, grids of them, and solvers from a model file."""
+"""Solvers and grids from a configuration or the command line, and solvers from a model file."""
 
 import contextlib
 import itertools
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from seqkern.solvers.contract import Solver
 
 Spec = Mapping[str, Any] | str
-"""A solver as a configuration or the command line has it; a list stands for values to choose from."""
+"""A solver in a configuration or on the command line; a list gives values to choose from."""
 
 TAKES = {
     "gram": "a Gram matrix",
     "features": "the features of a kernel",
     "implicit": "feature vectors that are never stored",
 }
-"""What the `input` of a solver is called in messages."""
+"""Names of solver inputs in messages."""
 
 
 def build_solver(spec: "Spec | Solver") -> "Solver":
@@ -85,8 +85,7 @@ def expand_grid(spec: Spec, *, search: bool = False, ends: bool = False) -> list
     spec : dict or str
         A spec in which a list stands for values to choose from, as ``psvc:C=1,epsilon=[0.1,0.3]`` in text.
     search : bool
-        Whether parameters that the spec leaves out, and for which the solver offers a `default_grid`, take
-        it.
+        Whether omitted parameters take the solver's `default_grid`.
     ends : bool
         Whether a range of values (see ranges.py) stands for both its ends: so that what random search may draw can be
         checked. Else it is an error.
@@ -94,8 +93,8 @@ def expand_grid(spec: Spec, *, search: bool = False, ends: bool = False) -> list
     Returns
     -------
     list of dict
-        One spec for each combination, the last parameter of the constructor changing fastest, values in the
-        order given. Each has been built once, so its names and values are good.
+        One spec for each combination, the last parameter of the constructor changing fastest, values in the order
+        given. Each has been built once, so names and values are valid.
 
     Raises
     ------
@@ -138,7 +137,7 @@ def _points(spec: Spec, search: bool, ends: bool) -> list[dict[str, Any]]:
 
 
 def draw_spec(spec: Spec, rng: np.random.Generator, *, search: bool = False) -> dict[str, Any]:
-    """Return one spec, drawn at random: of each list a value, of each range a number within it.
+    """Return one random spec: a value of each list, and a number within each range.
 
     Parameters
     ----------
@@ -205,7 +204,7 @@ def has_range(spec: Spec) -> bool:
 
 
 def spec_text(spec: dict[str, Any]) -> str:
-    """Return a specification in the text form that reads as the same one; as JSON, where that form cannot say it.
+    """Return a specification as text that parses to the same one; as JSON if necessary.
 
     Parameters
     ----------
@@ -321,7 +320,7 @@ def make_solver(spec: "Spec | Solver", kind: str, classes: Sequence[str] = ()) -
 
 
 def common_input(specs: Iterable["Spec | Solver"]) -> str:
-    """Return what all solvers of a grid take of a kernel, ``"gram"``, ``"features"`` or ``"implicit"``.
+    """Return the common input of all solvers of a grid, ``"gram"``, ``"features"`` or ``"implicit"``.
 
     Parameters
     ----------
@@ -371,7 +370,7 @@ def solver_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArra
     Raises
     ------
     ModelError
-        If it is not the state of a solver, or that of a solver unknown here.
+        If it is not the state of a known solver.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""The solvers by their names, and the modules of their classes, so that looking one up imports one.
+"""The solvers by name, with the modules of their classes, so that a look-up imports a single module.
 
-A new solver takes one line here, and one in the stub ``__init__.pyi`` beside; the tests of the registry say which.
+A new solver needs one line here, and one in the stub ``__init__.pyi``; the registry tests name missing ones.
 """
 
 from seqkern.core.registry import Registry

@@ -1,4 +1,4 @@
-"""The state of a fitted solver: to a model file and back, and to matrices with other columns."""
+"""The state of a fitted solver: saving, restoring, and restriction to fewer columns."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
@@ -17,7 +17,7 @@ class Stored(Estimator):
 
     Examples
     --------
-    Prediction needs the support alone, so that a model keeps few sequences:
+    Prediction needs only the support, so a model keeps few sequences:
 
     >>> import numpy as np
     >>> from seqkern.solvers import CSVC, solver_from_state
@@ -29,7 +29,7 @@ class Stored(Estimator):
     >>> few.predict(np.array([[2.0], [-2.0]]) @ X[solver.support_].T).tolist()
     [1, 0]
 
-    A state is what a model file holds of it:
+    The state is its content in a model file:
 
     >>> header, arrays = few.state()
     >>> header["spec"]["C"], sorted(arrays)
@@ -78,7 +78,7 @@ class Stored(Estimator):
         arrays : mapping of str to ndarray
             Its arrays.
         """
-        # the types stand here, for in the body of a class they would be taken for parameters of the constructor
+        # typed here, because annotations in the class body would become constructor parameters
         self.n_features_in_: int = header["columns"]
         self.report_: dict[str, Any] = header["report"]
         self.support_: npt.NDArray[np.int64] = arrays["support"]

@@ -1,4 +1,4 @@
-"""The decision value above which a sample counts as positive, chosen by what errors cost.
+"""The decision threshold of the positive class, chosen by the costs of errors.
 
 A rule is one of ``sensitivity=0.95`` (at least so many of the positives are found, with as few false positives as
 that allows), ``specificity=0.99`` (at least so many of the negatives are left, with as many positives found as that
@@ -22,12 +22,12 @@ FORMS = "sensitivity=0.95, specificity=0.99 or cost=1:5 (of a false positive and
 
 @dataclass(frozen=True)
 class Threshold:
-    """A threshold, and what it reached on the decisions that it was fitted to.
+    """A threshold, and its performance on the decisions that it was fitted to.
 
     Attributes
     ----------
     rule : str
-        As a user wrote it.
+        As given by the user.
     value : float
         Decisions above it mean the positive class.
     sensitivity, specificity : float
@@ -37,7 +37,7 @@ class Threshold:
 
     Examples
     --------
-    All positives are to be found, at the price of one false positive:
+    Finding all positives costs one false positive:
 
     >>> import numpy as np
     >>> from seqkern.solvers.thresholds import Threshold
@@ -81,9 +81,9 @@ class Threshold:
         Raises
         ------
         ParameterError
-            For what is not a rule.
+            For an invalid rule.
         LabelError
-            If a class has no sample.
+            If a class has no samples.
         """
         kind, *numbers = parse_rule(rule)
         values, are_positive = np.asarray(decisions, dtype=np.float64), np.asarray(positive, dtype=bool)
@@ -103,12 +103,12 @@ class Threshold:
         else:
             cost = numbers[0] * wrong + numbers[1] * (n_positive - found)
             cheapest = np.flatnonzero(cost <= cost.min() * (1 + 1e-12))
-            best = int(cheapest[np.argmin(np.abs(places[cheapest]))])  # of equally cheap ones the nearest to 0
+            best = int(cheapest[np.argmin(np.abs(places[cheapest]))])  # among equal costs, the nearest to 0
         reached = float(found[best] / n_positive), float(1 - wrong[best] / n_negative)
         return cls(rule, float(places[best]), *reached, n_positive, n_negative)
 
     def record(self) -> dict[str, Any]:
-        """Return what a model keeps: a JSON dict, the arguments of this class."""
+        """Return a JSON dict for the model, the arguments of this class."""
         return asdict(self)
 
 
@@ -118,7 +118,7 @@ def parse_rule(rule: str) -> tuple[str, *tuple[float, ...]]:
     Parameters
     ----------
     rule : str
-        As a user wrote it.
+        As given by the user.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def parse_rule(rule: str) -> tuple[str, *tuple[float, ...]]:
     Raises
     ------
     ParameterError
-        For what is not a rule.
+        For an invalid rule.
 
     Examples
     --------
@@ -156,5 +156,5 @@ def parse_rule(rule: str) -> tuple[str, *tuple[float, ...]]:
 def _places(decisions: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return thresholds that divide decisions in every way: between neighbours, below the lowest, at the highest."""
     values = np.unique(decisions)
-    between = values[:-1] / 2 + values[1:] / 2  # a difference may be too large for a number
+    between = values[:-1] / 2 + values[1:] / 2  # a difference may overflow
     return np.concatenate([[np.nextafter(values[0], -np.inf)], between, values[-1:]])

@@ -113,7 +113,7 @@ def test_inner_fits_that_do_not_converge_are_one_line(tmp_path, files, capsys):
 
 
 def test_a_solver_without_labels_says_so():
-    with pytest.raises(ParameterError, match=r"'kernel_pca' learns without labels.*without --labels"):
+    with pytest.raises(ParameterError, match=r"'kernel_pca' is unsupervised.*without --labels"):
         make_solver("kernel_pca", "binary")
 
 

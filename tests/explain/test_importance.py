@@ -103,7 +103,7 @@ def test_several_classes_need_a_pair(tmp_path, capsys):
         (["--order", "4"], "order=4"),
         (["--solver", "csvc:C=-1"], "C=-1"),
         (["--solver", "primal_svc"], "solver 'primal_svc' decides by features"),
-        (["--solver", "kernel_neighbors"], "solver 'kernel_neighbors' decides by no weighted sums"),
+        (["--solver", "kernel_neighbors"], "solver 'kernel_neighbors' decides not by weighted sums"),
     ],
 )
 def test_wrong_options_are_one_line(donors, more, said, capsys):

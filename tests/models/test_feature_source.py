@@ -95,7 +95,7 @@ def test_the_products_of_features_are_the_kernel(name):
 def test_kernels_without_features_say_so_before_any_work():
     X, _ = sequences(n=4)
     for spec in ("smith_waterman", "oligo:k=2,sigma=1", "gapped_kmer:l=4,k=2,estimator=truncated"):
-        with pytest.raises(ParameterError, match=r"feature|no product"):
+        with pytest.raises(ParameterError, match=r"feature|not a product"):
             FeatureSource(build_kernel(spec), X)
     with pytest.raises(ParameterError, match="transform"):
         FeatureSource(build_kernel("spectrum:k=2"), X, ["centre"])
@@ -257,7 +257,7 @@ def test_a_solvers_inner_folds_are_refused_before_any_kernel():
     spec = {**SELECTED, "n_features": [2, 3], "folds": 20}
     check_training_part(labels_of(X, y), [spec], inner_folds=0)
     groups = np.where(y > 0, 0, np.arange(40))
-    with pytest.raises(ParameterError, match=r"fold 1: a class of a training part has one record"):
+    with pytest.raises(ParameterError, match=r"fold 1: a class of a training part has only one record"):
         check_training_part(labels_of(X, y), [spec], inner_folds=0, groups=groups, place="fold 1")
 
 

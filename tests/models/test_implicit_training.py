@@ -86,7 +86,7 @@ def test_what_cannot_be_is_refused():
         train_model(X, labels, build_kernel("spectrum*spectrum"), "linear_svc")
     with pytest.raises(ParameterError, match="transforms need a Gram matrix"):
         train_model(X, labels, kernel, "linear_svc", transforms=[build_transform("centre")])
-    with pytest.raises(ParameterError, match="'csvc' takes a Gram matrix, 'linear_svc' feature vectors"):
+    with pytest.raises(ParameterError, match="'csvc' takes a Gram matrix, 'linear_svc' takes feature vectors"):
         train_model(X, labels, kernel, [{"solver": "csvc"}, {"solver": "linear_svc"}])
 
 

@@ -322,7 +322,7 @@ def test_layers_that_cannot_be_are_refused_before_any_work(study, capsys, tmp_pa
     words, _ = study
     for layers, message in (
         (["structur"], "did you mean 'structure'"),
-        (["segments:shortest=X:3"], "names the class 'X'"),
+        (["segments:shortest=X:3"], "names 'X', which is not a class"),
         (["structure:window=4"], "even"),
     ):
         assert main([*words, "--layers", *layers, "-o", str(tmp_path / "out")]) == 1
@@ -345,7 +345,7 @@ def test_layers_of_a_study_are_checked_as_soon_as_the_classes_are_known(study, c
         assert main([*check, json.dumps(methods)]) == code
         told = capsys.readouterr().err
         if isinstance(layers, list):
-            assert ("solver 'smooth': layer 'segments': shortest names the class 'Q'" in told) == bool(code)
+            assert ("solver 'smooth': layer 'segments': shortest names 'Q', which is not a class" in told) == bool(code)
 
 
 def test_layers_need_residues(tmp_path, capsys):

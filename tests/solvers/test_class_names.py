@@ -56,7 +56,7 @@ def test_train_and_evaluate_take_names(tmp_path, capsys):
     assert load_model(tmp_path / "names").record["solver"]["class_weight"] == {"site": 5, "decoy": 0.5}
     capsys.readouterr()
     assert train({"sites": 5, "decoy": 0.5}, "none") == 1
-    assert "names 'sites', and there is no such class; classes are: decoy, site" in capsys.readouterr().err
+    assert "names 'sites', which is not a class; classes are: decoy, site" in capsys.readouterr().err
 
     entry = json.dumps({"fasta": str(tmp_path / "both.fa"), "labels": {"from": "header", "positive": "site"}})
     folder = str(tmp_path / "d")

@@ -386,7 +386,7 @@ def test_a_sparse_matrix_is_refused(solver):
     ):
         with pytest.raises(GramError) as info:
             call()
-        assert "takes no sparse matrix" in one_line(info)
+        assert "does not take a sparse matrix" in one_line(info)
 
 
 @each(GRAMS)
@@ -558,7 +558,7 @@ def test_texts_that_mean_numbers():
         ("pairwise_voting", "binary"),
         ("pairwise_voting:binary=3", "binary=3"),
         ("pairwise_voting:binary=(psvr)", "binary=PSVR"),
-        ({"C": 1}, "names no solver"),
+        ({"C": 1}, "does not name a solver"),
         ('{"solver": ', "JSON"),
     ],
 )

@@ -79,7 +79,7 @@ def test_bad_rules(rule):
 
 
 def test_one_class():
-    with pytest.raises(LabelError, match="one class only"):
+    with pytest.raises(LabelError, match="only one class"):
         Threshold.fit(np.arange(3.0), np.ones(3, dtype=bool), "cost=1:1")
 
 

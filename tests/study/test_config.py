@@ -182,7 +182,7 @@ def test_a_missing_file_of_a_kernel_is_found_before_any_work(config, tmp_path, m
 @pytest.mark.parametrize(
     ("kernel", "remedy"),
     [
-        ({"kernel": "smith_waterman", "matrix": "BLOSSUM62"}, "or choose a matrix of Biopython, such as BLOSUM62"),
+        ({"kernel": "smith_waterman", "matrix": "BLOSSUM62"}, "or choose a matrix of Biopython such as BLOSUM62"),
         ({"kernel": "motif", "motifs": "W-W-W"}, "or put patterns in brackets"),
     ],
 )
@@ -230,9 +230,12 @@ def test_a_completed_study_fits_again(config):
         ({"solver": "pairwise_voting", "binary": "primal_svc"}, "solver 'primal_svc' decides by features"),
         ({"solver": "psvc", "kernel": ["precomputed", "features"]}, "takes"),
         ({"solver": "psvc", "kernel": "features"}, "solver 'psvc' decides by features"),
-        ({"solver": "kernel_neighbors"}, "solver 'kernel_neighbors' decides by no weighted sums"),
-        ({"solver": "filtered", "binary": "kernel_neighbors"}, "solver 'kernel_neighbors' decides by no weighted sums"),
-        ({"solver": "one_against_rest", "binary": "csvc"}, "'one_against_rest' has no machine for two classes"),
+        ({"solver": "kernel_neighbors"}, "solver 'kernel_neighbors' decides not by weighted sums"),
+        (
+            {"solver": "filtered", "binary": "kernel_neighbors"},
+            "solver 'kernel_neighbors' decides not by weighted sums",
+        ),
+        ({"solver": "one_against_rest", "binary": "csvc"}, "'one_against_rest' has no binary classifier"),
     ],
 )
 @pytest.mark.parametrize("residues", [False, True])

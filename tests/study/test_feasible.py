@@ -76,7 +76,7 @@ def test_check_names_solver_split_and_file(study, capsys):
 @pytest.mark.parametrize(
     ("solver", "problem"),
     [
-        ("kernel_pca", "learns without labels"),
+        ("kernel_pca", "is unsupervised"),
         ("svr", "does not learn binary labels; choose from: "),
         ("one_against_rest:binary=csvc", "does not learn binary labels; choose from: "),
     ],

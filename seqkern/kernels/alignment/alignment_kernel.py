@@ -95,7 +95,7 @@ class AlignmentKernel(SequenceKernel):
             self._score_matrix()
 
     def scores(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
-        """Return the scores by the codes of an alphabet, the masked letter's last; see `scoring.score_table`.
+        """Return the scores by the codes of an alphabet, the masked residue's last; see `scoring.score_table`.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class AlignmentKernel(SequenceKernel):
         return (self.matrix,) if is_file(self.matrix) else ()
 
     def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays): letters and scores that were read from a file."""
+        """Return (JSON dict, dict of arrays): letters and scores read from a file."""
         if not self.files():
             return {}, {}
         matrix = self._score_matrix()

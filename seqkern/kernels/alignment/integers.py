@@ -21,7 +21,7 @@ class IntegerScores:
     Attributes
     ----------
     table : ndarray of int32, shape (letters, letters)
-        The masked letter is the last one.
+        The masked residue is the last one.
     gap_open, gap_extend : int
     numerator, denominator : int
         A unit is numerator / denominator.

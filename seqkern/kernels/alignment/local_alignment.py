@@ -24,7 +24,7 @@ LEAST_BLOCK_ROWS = 512  # fewer leave too many vector lanes idle
 ONE_THREAD_BLOCK_ROWS = 4096  # nothing is gained by smaller blocks for one thread
 LARGEST_LOGARITHM = 700.0  # of a number that a double can hold
 
-# CPU nanoseconds for a pair of letters, for each level of instructions.
+# CPU nanoseconds for a pair of residues, for each level of instructions.
 CELL_NS = {"single": (0.3, 0.15, 0.095), "double": (0.53, 0.26, 0.18), "logarithms": (130.0, 130.0, 130.0)}
 ROW_BYTES, PROFILE_BYTES = 320, 64  # for a letter of the rows, and for one of the lanes and each of the alphabet
 
@@ -105,7 +105,7 @@ class LocalAlignmentKernel(AlignmentKernel):
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
         doc="When normalising, what to do with a sequence whose value with itself is 0 or less, as "
-        "that of one without letters is: raise an error, or return zeros.",
+        "that of one without residues is: raise an error, or return zeros.",
     )
 
     @classmethod
@@ -126,7 +126,7 @@ class LocalAlignmentKernel(AlignmentKernel):
 
     @property
     def positive_semidefinite(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether every Gram matrix is: that of K is if exp(β·s) is, the masked letter's included; ln K is not."""
+        """Whether every Gram matrix is: that of K is if exp(β·s) is, the masked residue's included; ln K is not."""
         if self.logarithm:
             return False
         for alphabet in [PROTEIN, DNA] if self.alphabet is None else [as_alphabet(self.alphabet)]:

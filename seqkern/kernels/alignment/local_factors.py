@@ -1,31 +1,31 @@
-"""Factors of letters and gaps, and ranges of numbers, for sums over all local alignments.
+"""Factors of residues and gaps, and ranges of numbers, for sums over all local alignments.
 
 There are three ways to compute: in single precision, in double precision, and in logarithms. In the first two, numbers
 are scaled by powers of two, which change between tiles of a few rows. `_range` finds how many rows there may be so
 that, whatever the sequences, nothing overflows within a tile. If not even few rows will do, for β·s beyond a hundred or
 gaps that cost hundreds, it is logarithms.
 
-Nothing is lost that matters. Where the power is 0, every T is 1 or more: what underflows is 2^−149 of that. Else let v,
+No significant part is lost. Where the power is 0, every T is 1 or more: what underflows is 2^−149 of that. Else let v,
 2^low or more, be the largest number that a tile begins with: T or X above it, in a column of the strip, or Y left of
 it, in a row of the tile. Take a cell c of the tile, and an alignment that goes on from c by pairs Q, then S: S begins
 with the first pair below and right of v. What v adds up can go on with S, too, by gaps. So an error of 2^−149 in c
-changes K by a share of no more than 2^−149 / v times the largest sum, over all Q between c and the same S, of
-weight(c, Q, S) / weight(v, S); and if there is no S, four times as much, as T, X, Y < 4K. In this sum,
+changes K by a share of no more than 2^−149 / v times the largest sum, over all Q between c and the same S, of weight(c,
+Q, S) / weight(v, S); and if there is no S, four times as much, as T, X, Y < 4K. In this sum,
 
 - v being above, Q are pairs in columns of the strip, in any rows; v being at the left, in rows of the tile, in any
   columns, of other strips, too. So they are q ≤ P pairs, P = 8 or `rows`, in one of C(P, q) ways in that direction;
 - the length of their gaps in the other direction is that of the way from v, but for q and the distance from c to v:
-  extended letters cancel each other. There remains the number of ways to cut it: C(q + 1, g)·reach^(g − 1) / (g − 1)!
-  into g gaps, and the factor o / e for each but the first. With no gap, g = 0, the way from v has one gap more;
+  extended residues cancel. There remains the number of ways to cut it: C(q + 1, g)·reach^(g − 1) / (g − 1)! into g
+  gaps, and the factor o / e for each but the first. With no gap, g = 0, the way from v has one gap more;
 - the direction of the P pairs has no gap from v that c has not, unless Q is empty: then there may be two gaps more;
-- what is left are no more extended letters than P and the sides of the tile, which bounds scaled columns, too.
+- at most as many extended residues remain as P and the sides of the tile, which bounds scaled columns, too.
 
-Along a lane in single precision, `reach` is 1024 letters. A row may be of any length, but gaps that cost more than v
-can be are nothing beside S alone, which bounds them. A row of fewer than 2·1024 letters has up to 2^21 cells; a longer
+Along a lane in single precision, `reach` is 1024 residues. A row may be of any length, but gaps that cost more than v
+can be are nothing beside S alone, which bounds them. A row of fewer than 2·1024 residues has up to 2^21 cells; a longer
 one leaves 2^−25 for each letter of what roundings may take, see below. `_range` keeps all that is lost, over all cells,
-below 2^−20, and 2^−49 in double precision, for sequences of up to 2^24 letters.
+below 2^−20, and 2^−49 in double precision, for sequences of up to 2^24 residues.
 
-Errors, in units u = 2^−24 or 2^−53: a pair of letters takes four roundings with fused multiply-adds (E·T, + o·X, + 1,
+Errors, in units u = 2^−24 or 2^−53: a pair of residues takes four roundings with fused multiply-adds (E·T, + o·X, + 1,
 + o·Y) and six without, and E may be wrong by 2u; a letter in a gap takes three, the factor's included. As a pair has
 two letters, ln K is wrong by less than 4u·(|x| + |y|). Sums of M over the rows of a block and the columns of a strip,
 then in double precision, take no more than 137u, and 2^−20 = 16u is lost: 4u·(|x| + |y| + 40) bounds it all. (Roundings
@@ -98,7 +98,7 @@ class Factors:
         Parameters
         ----------
         scores : array_like of float64, shape (size, size)
-            β·s by codes, the masked letter's last.
+            β·s by codes, the masked residue's last.
         open_cost, extend_cost : float
             β·gap_open, β·gap_extend.
         precision : {"single", "double"}
@@ -187,7 +187,7 @@ def _ways(pairs: int, reach: float, best: float, opened: float, extended: float)
 
 
 def _depth(letters: int, best: float, opened: float, extended: float) -> float:
-    """Return the length of a gap in a lane that costs more than all alignments of `letters` letters can weigh."""
+    """Return the length of a gap in a lane that costs more than all alignments of `letters` residues can weigh."""
     if extended == 0:
         return LONGEST
     gaps = 2 * math.log2(1 + 2.0**-opened / max(1 - 2.0**-extended, 1 / LONGEST))  # before a pair, along both sequences

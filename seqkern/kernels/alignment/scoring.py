@@ -107,7 +107,7 @@ def score_table(matrix: "str | ScoreMatrix | npt.ArrayLike", alphabet: Alphabet)
     Returns
     -------
     ndarray of float64, shape (size + 1, size + 1)
-        Symmetric. The last row and column are the masked letter's: the scores of the matrix's X (of N in a matrix for
+        Symmetric. The last row and column are the masked residue's: the scores of the matrix's X (of N in a matrix for
         DNA), else the smallest score, or 0 if all are positive.
 
     Raises

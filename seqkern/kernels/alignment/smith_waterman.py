@@ -21,7 +21,7 @@ CELL_NS = (
     0.30,
     0.033,
     0.029,
-)  # CPU nanoseconds for a pair of letters in lanes of 8 bits, for each level of instructions
+)  # CPU nanoseconds for a pair of residues in lanes of 8 bits, for each level of instructions
 VECTOR_BYTES = (16, 32, 64)
 LEAST_BLOCK_ROWS = 64  # fewer leave too many vector lanes idle where rows meet each other
 ONE_THREAD_BLOCK_ROWS = 512

@@ -81,7 +81,7 @@ def build_profile(X: SequenceSet) -> ProfileHMM:
     """Return the ProfileHMM of a set of sequences.
 
     The sequences are aligned by FAMSA without refinement (its PFASUM43 for proteins, 5 for a match and -4 for a
-    mismatch of bases; a masked letter scores 0 with any), and the model is built as hmmbuild does: a column belongs to
+    mismatch of bases; a masked residue scores 0 with any), and the model is built as hmmbuild does: a column belongs to
     the model if half of the sequences, with Henikoff weights, have a residue in it (if none does, all columns belong);
     mixture Dirichlet priors; as many effective sequences as give a model of HMMER's target information. For a single
     sequence the priors dominate. The result is deterministic and independent of threads.
@@ -136,12 +136,12 @@ def from_hmmer(model: Any, frequencies: npt.ArrayLike) -> ProfileHMM:
 
 
 def align(strings: Sequence[str], alphabet: Alphabet) -> list[str]:
-    """Return strings with ``-`` for gaps, all of one length; masked letters are ``X``.
+    """Return strings with ``-`` for gaps, all of one length; masked residues are ``X``.
 
     Parameters
     ----------
     strings : list of str
-        Sequences, with ``*`` for masked letters.
+        Sequences, with ``*`` for masked residues.
     alphabet : Alphabet
         Of the sequences.
 

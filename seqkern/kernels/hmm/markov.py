@@ -176,7 +176,7 @@ def words_of(X: SequenceSet, order: int) -> npt.NDArray[np.int64]:
 
 
 def word_counts(X: SequenceSet, order: int) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
-    """Count how often each k-mer of order + 1 letters occurs in each record, some records at a time.
+    """Count how often each k-mer of order + 1 residues occurs in each record, some records at a time.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ class ProfileHMM:
 
     States: begin; for each of `length` columns a match state, an insert state after it (but for the last column) and a
     delete state; end. Before the begin and after the end a state emits any number of letters, one more with the
-    probability 350/351. These two and the inserts emit letters with their background frequencies, as in HMMER's
+    probability 350/351. These two and the inserts emit residues with their background frequencies, as in HMMER's
     programs. A masked residue is emitted with probability 1 by any state, and not counted.
 
     Attributes
@@ -125,7 +125,7 @@ class ProfileHMM:
         return scores, odds + X.lengths * np.log(LOOP) + 2 * np.log1p(-LOOP)
 
     def posteriors(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
-        """Return the probability of each match state at each letter, float64 (n, length), 0 at masked letters.
+        """Return the probability of each match state at each residue, float64 (n, length), 0 at masked residues.
 
         Parameters
         ----------
@@ -268,7 +268,7 @@ def _variance(visits: npt.NDArray[np.float64], chances: npt.NDArray[np.float64])
 
 
 def _spans(lengths: npt.NDArray[np.int64], n_threads: int) -> list[tuple[int, int]]:
-    """Return (first, last) of ranges of records with about as many letters each, some for each thread."""
+    """Return (first, last) of ranges of records with about as many residues each, some for each thread."""
     total = np.cumsum(lengths + 1)
     parts = CHUNKS * n_threads
     inner: Any = np.searchsorted(total, np.linspace(0, total[-1], parts + 1)[1:-1]) if len(total) else []

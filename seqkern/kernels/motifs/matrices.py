@@ -193,14 +193,14 @@ def share_threshold(scores: npt.NDArray[np.int64], share: float) -> int:
 def distribution(
     scores: npt.NDArray[np.int64], background: npt.NDArray[np.float64]
 ) -> tuple[npt.NDArray[np.float64], int]:
-    """Return the probability of each sum of scores of a window of independent letters.
+    """Return the probability of each sum of scores of a window of independent residues.
 
     Parameters
     ----------
     scores : ndarray of int64, shape (columns, letters)
         Of a matrix.
     background : ndarray of float64, shape (letters,)
-        Shares of the letters.
+        Frequencies of the letters.
 
     Returns
     -------
@@ -233,7 +233,7 @@ def p_value_threshold(scores: npt.NDArray[np.int64], background: npt.NDArray[np.
     scores : ndarray of int64, shape (columns, letters)
         Of a matrix.
     background : ndarray of float64, shape (letters,)
-        Shares of the letters.
+        Frequencies of the letters.
     p_value : float
         Largest probability of a match of a random window.
 
@@ -260,7 +260,7 @@ def tail(scores: npt.NDArray[np.int64], background: npt.NDArray[np.float64], thr
     scores : ndarray of int64, shape (columns, letters)
         Of a matrix.
     background : ndarray of float64, shape (letters,)
-        Shares of the letters.
+        Frequencies of the letters.
     threshold : int
         The smallest sum of scores of a match.
 

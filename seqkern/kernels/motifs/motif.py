@@ -225,7 +225,7 @@ class MotifKernel(FeatureKernel):
         return MatrixScanner(chosen.matrices, alphabet, both, **options)
 
     def min_length(self) -> int:
-        """Return the letters of the shortest match of any motif."""
+        """Return the length of the shortest match of any motif."""
         return min(motif.min_length for motif in self._set().motifs)
 
     # ---- the matrix -------------------------------------------------------------------------------

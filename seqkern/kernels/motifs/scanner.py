@@ -165,7 +165,7 @@ class Scanner:
     def _lengths(
         self, motif: int, X: SequenceSet, record: int, reverse: bool, starts: npt.NDArray[np.int64]
     ) -> int | npt.NDArray[np.int64]:
-        """Return the letters of a motif's shortest match at each of some starts in one strand of a record."""
+        """Return the length of a motif's shortest match at each of some starts in one strand of a record."""
         raise NotImplementedError
 
     def chances(self, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -174,7 +174,7 @@ class Scanner:
         Parameters
         ----------
         shares : ndarray of float64, shape (letters,)
-            Of the letters of the sequences.
+            Letter frequencies of the sequences.
 
         Returns
         -------
@@ -245,7 +245,7 @@ class PatternScanner(Scanner):
         Parameters
         ----------
         shares : ndarray of float64, shape (letters,)
-            Of the letters of the sequences.
+            Letter frequencies of the sequences.
 
         Returns
         -------

@@ -3,7 +3,7 @@
 K(x, y) = Σ_i γ_i Σ_k β_k [x_i..x_{i+k−1} = y_i..y_{i+k−1}] is a dot product over (position, k-mer), and a linear
 classifier is f(x) = Σ_i Σ_k w_k[i, x_i..x_{i+k−1}]. There is no hashing, so there are no collisions:
 
-- k-mers of up to `depth` letters have a dense table of weights, [position][k-mer];
+- k-mers of up to `depth` residues have a dense table of weights, [position][k-mer];
 - a longer one that two windows or more have at one position is a node with a weight, and each window lists its nodes.
   One node serves all lengths at which the same windows share;
 - what a window shares with no other contributes to K(x, x) only: one weight and one factor for each window.

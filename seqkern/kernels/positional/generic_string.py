@@ -97,7 +97,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="When normalising, what to do with a sequence without letters: raise an error, or return zeros.",
+        doc="When normalising, what to do with a sequence without residues: raise an error, or return zeros.",
     )
 
     @classmethod
@@ -131,7 +131,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         Parameters
         ----------
         alphabet : Alphabet
-            Whose letters.
+            The alphabet.
 
         Returns
         -------
@@ -158,12 +158,12 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         Parameters
         ----------
         alphabet : Alphabet
-            Whose letters.
+            The alphabet.
 
         Returns
         -------
         ndarray of float64, shape (size + 1, size + 1)
-            The masked letter is the last one.
+            The masked residue is the last one.
         """
         vectors = self.vectors(alphabet)
         squares = ((vectors[:, None] - vectors) ** 2).sum(axis=2)
@@ -195,7 +195,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         return values[: np.count_nonzero(values)]
 
     def _rule(self, alphabet: Alphabet, longest: int) -> _generic_string.Rule:
-        """Return the compiled Rule for sequences of up to `longest` letters."""
+        """Return the compiled Rule for sequences of up to `longest` residues."""
         tolerances = np.append(self.tolerances(longest), np.zeros(_generic_string.TOLERANCE_PADDING))
         longest_words = min(int(self.length), max(1, longest))
         return _generic_string.Rule(longest_words, self.letter_weights(alphabet), tolerances)

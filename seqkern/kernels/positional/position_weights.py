@@ -6,9 +6,9 @@ the pair (p, q), a *placement*: the same position, or one within the shift. So
     f(x) = Σ_j c_j·K(x, z_j) = Σ_k Σ_p w_k[p, k-mer of x at p].
 
 k-mers of up to `prefix` letters are in one table for each position p, over all k-mers of so many letters, with the sum
-of all lengths and placements (and, for k-mers before a masked letter, over all shorter k-mers). Longer ones are in one
+of all lengths and placements (and, for k-mers before a masked residue, over all shorter k-mers). Longer ones are in one
 trie for each position q of the support, without collisions and with compressed paths; each placement (p, q) walks the
-trie of q with the letters from p on. Support sequences are not visited; more of them only add k-mers to the tries. See
+trie of q with the residues from p on. Support sequences are not visited; more of them only add k-mers to the tries. See
 `_position_weights.h` and `_position_tries.h`.
 """
 
@@ -144,7 +144,7 @@ class PositionWeights:
         total = (length + 1) * loops.table_entries(bits, prefix) * 8 + 2 * m * length
         total += PLACEMENT_BYTES * (length if placements is None else placements)
         if degree > prefix:
-            # At most one branch for each path, and a node for each word of letters on it.
+            # At most one branch for each path, and a node for each machine word of residues on it.
             nodes = m * (2 + (degree - prefix - 1) // (WORD_BITS // bits))
             total += length * (nodes * loops.NODE_BYTES + -(-(1 << bits * prefix) // 64) * loops.ROOT_BYTES)
         return total

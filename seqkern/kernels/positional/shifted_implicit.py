@@ -4,7 +4,7 @@ K(x, y) = Σ_k β_k Σ_{p,q} A_pq [x_p..x_{p+k−1} = y_q..y_{q+k−1}]: k-mers 
 γ_min(p,q)·δ_|p−q| if p and q are close enough. A linear classifier is f(x) = Σ_p Σ_k w_k[x_p..x_{p+k−1}, p], and the
 contribution of y at q goes to all near p:
 
-- k-mers of up to `depth` letters have a dense table of weights, [k-mer][position];
+- k-mers of up to `depth` residues have a dense table of weights, [k-mer][position];
 - of a longer k-mer only the positions are kept at which it stands in some window, next to each other: cells. One cell
   serves all lengths at which the windows around are the same;
 - a k-mer that no window has nearby contributes to K(x, x) only: one weight and one factor for each window.

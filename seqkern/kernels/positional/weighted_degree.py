@@ -68,7 +68,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="When normalising, what to do with a sequence of masked letters only: raise an error, or return zeros.",
+        doc="When normalising, what to do with a sequence of masked residues only: raise an error, or return zeros.",
     )
 
     @classmethod

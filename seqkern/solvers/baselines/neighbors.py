@@ -22,7 +22,7 @@ class Neighbors(Solver):
         if len(y) <= self.n_neighbors:
             raise ParameterError(
                 f"n_neighbors={self.n_neighbors} is not possible with {len(y)} training records",
-                remedy=f"give an integer ≥ 1 to {len(y) - 1}",
+                remedy=f"give an integer from 1 to {len(y) - 1}",
             )
 
     @classmethod

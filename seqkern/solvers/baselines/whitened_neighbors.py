@@ -90,7 +90,7 @@ class WhitenedNeighbors(AnyClassSolver):
         if count <= self.n_neighbors:
             raise ParameterError(
                 f"n_neighbors={self.n_neighbors} is not possible with {count} training records",
-                remedy=f"give an integer ≥ 1 to {count - 1}",
+                remedy=f"give an integer from 1 to {count - 1}",
             )
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The kernel Fisher discriminant: class means far apart, members of a class close together."""
+"""The kernel Fisher discriminant: distant class means, small scatter within classes."""
 
 from typing import Any, Literal, Self
 
@@ -99,7 +99,7 @@ class KernelFisher(KernelExpansion, BinarySolver):
         return {"epsilon": [1e-4, 1e-3, 1e-2, 1e-1, 1.0]}
 
     def complexity(self) -> tuple[float, ...]:
-        """Return (−ε,): the larger ε, the smoother the decision."""
+        """Return (−ε,): larger ε gives smoother decisions."""
         return (-float(self.epsilon),)
 
     @classmethod
@@ -112,7 +112,7 @@ class KernelFisher(KernelExpansion, BinarySolver):
         ]
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
-        """Solve for the direction, then choose its length and the threshold."""
+        """Solve for the direction, then set its length and the threshold."""
         check_symmetric(K)
         with one_thread():
             return self._discriminant(K, _Classes(y))
@@ -177,11 +177,11 @@ class KernelFisher(KernelExpansion, BinarySolver):
             raise _indefinite()
         matrix[np.diag_indices_from(matrix)] += epsilon
         other = self._factor(matrix).solve(classes.without_means(between))
-        # of rounding, a constant part would come in again, and K does not take it away
+        # rounding would reintroduce a constant part, which K does not remove
         return epsilon, (difference - classes.without_means(other)) / epsilon
 
     def _factor(self, matrix: npt.NDArray[np.float64]) -> Definite:
-        """Return the Cholesky factor, or say that there is none."""
+        """Return the Cholesky factor, or raise an error."""
         try:
             return Definite(matrix)
         except np.linalg.LinAlgError as error:
@@ -189,7 +189,7 @@ class KernelFisher(KernelExpansion, BinarySolver):
 
 
 def _indefinite() -> GramError:
-    """Return the error about a scatter that is not positive definite."""
+    """Return the error for a scatter that is not positive definite."""
     return GramError(
         "the scatter within the classes is not positive definite, even with epsilon added",
         remedy="choose a larger epsilon or penalty=coefficients, or repair the matrix (clip, flip, shift)",
@@ -208,7 +208,7 @@ class _Classes:
         self.share = len(self.members[0]) * len(self.members[1]) / len(y)
 
     def centred(self, K: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return H K H, symmetric to the bit where `K` is."""
+        """Return H K H, exactly symmetric if `K` is."""
         means = K @ self.averages
         blocks = self.averages.T @ means
         result = np.array(K)
@@ -220,7 +220,7 @@ class _Classes:
         return result
 
     def without_means(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return H `values`: each row less the mean of the rows of its class."""
+        """Return H `values`: each row minus the mean of its class."""
         means = self.averages.T @ values
         result = np.array(values)
         for mean, rows in zip(means, self.members, strict=True):

@@ -1,4 +1,4 @@
-"""Kernel principal component analysis: the directions of largest variance in feature space."""
+"""Kernel principal component analysis: directions of largest variance in feature space."""
 
 import warnings
 from collections.abc import Mapping
@@ -57,7 +57,7 @@ class KernelPCA(TransformerMixin, Solver):
 
     Examples
     --------
-    The first component tells the two families apart:
+    The first component separates the two families:
 
     >>> from seqkern.kernels import SpectrumKernel
     >>> from seqkern.solvers import KernelPCA
@@ -105,7 +105,7 @@ class KernelPCA(TransformerMixin, Solver):
                 matrix.T, subset_by_index=(n - wanted, n - 1), overwrite_a=True, check_finite=False, driver="evr"
             )
             values, vectors = values[::-1], vectors[:, ::-1]
-            # of rounding, an eigenvalue of zero has about n ε of the largest
+            # rounding makes a zero eigenvalue about n ε of the largest
             positive = values > max(1e-12, n * np.finfo(np.float64).eps) * max(values[0], np.abs(self.means_).max())
             count = int(positive.sum())
             self._check(count, trace)
@@ -126,7 +126,7 @@ class KernelPCA(TransformerMixin, Solver):
         }
 
     def _check(self, count: int, trace: float) -> None:
-        """Raise GramError if there is no variance, and warn if there are fewer components than wanted."""
+        """Raise GramError without variance, and warn if there are fewer components than requested."""
         if count == 0 or trace <= 0:
             none = "no direction has positive variance"
             less = f"the total variance in feature space is not positive: the centred matrix has the trace {trace:g}"

@@ -5,13 +5,12 @@ any γ > 0 that is the same as Qα − 1 = ((Qα − 1) − γα)₊. Mangasaria
 
     α ← Q⁻¹(((Qα − 1) − γα)₊ + 1),    0 < γ < 1/C,
 
-from one Cholesky factor: linear convergence from anywhere. What is Qα after a step is known from it, so that a step
-costs one solve. With large C the convergence is slow, and α nears zero without ever reaching it. So after a few steps
-Newton's method takes over (Keerthi & DeCoste, JMLR 6, 2005; Chapelle, Neural Computation 19, 2007), for the primal,
-½ βᵀ(K + 11ᵀ)β + Σ C_i (1 − y_i f(x_i))₊² with β = Yα. With A the rows within the margin a step goes towards the
-solution of (K_AA + 11ᵀ + D_AA) β_A = y_A, β = 0 elsewhere, to the best point on the way. It never goes up, and when A
-settles, that is the exact optimum, with exact zeros. Where K + 11ᵀ is indefinite, though Q is not, neither is sure to
-find it.
+from one Cholesky factor: linear convergence from any start. Qα after a step follows from the step, so that a step costs
+one solve. With large C convergence is slow, and α approaches zero without reaching it. So after a few steps Newton's
+method takes over (Keerthi & DeCoste, JMLR 6, 2005; Chapelle, Neural Computation 19, 2007), for the primal, ½ βᵀ(K +
+11ᵀ)β + Σ C_i (1 − y_i f(x_i))₊² with β = Yα. With A the rows within the margin a step goes towards the solution of
+(K_AA + 11ᵀ + D_AA) β_A = y_A, β = 0 elsewhere, to the best point on the way. It never goes up, and when A settles, that
+is the exact optimum, with exact zeros. Where K + 11ᵀ is indefinite, though Q is not, neither is sure to find it.
 """
 
 from typing import Any
@@ -33,7 +32,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class _Program:
-    """K, y and C, and the conditions of the optimum."""
+    """K, y and C, and the optimality conditions."""
 
     def __init__(self, K: Floats, y: Floats, cost: Floats) -> None:
         self.K = K
@@ -60,7 +59,7 @@ class _Program:
         return np.flatnonzero(self.y * f < 1.0)
 
     def target(self, active: npt.NDArray[np.int64]) -> Floats:
-        """Return the β that a Newton step goes towards."""
+        """Return the target β of a Newton step."""
         part = self.K[np.ix_(active, active)]
         part += 1.0
         part[np.diag_indices_from(part)] += self.ridge[active]
@@ -156,7 +155,7 @@ def _factor(program: _Program) -> Definite:
 
 
 def _iterate(program: _Program, factor: Definite, tol: float, max_iter: int) -> tuple[Floats, int]:
-    """Return α after steps of Mangasarian & Musicant, and their number.
+    """Return α after iterations of Mangasarian & Musicant, and their number.
 
     They end when α is optimal, or the rows within the margin stay the same.
     """
@@ -192,16 +191,16 @@ def _descend(
         t = program.best_part(beta, f, other, its_f)
         beta, f = (1.0 - t) * beta + t * other, (1.0 - t) * f + t * its_f
         before, primal = primal, program.primal(beta, f)
-        if not primal < before:  # as far as rounding, or an indefinite K, allows
+        if not primal < before:  # up to rounding, or an indefinite K
             break
     last = _certificate(program, program.y * beta)
-    last["objective"] = best["objective"]  # an α < 0 bounds nothing
+    last["objective"] = best["objective"]  # an α < 0 gives no bound
     last["gap"] = (last["primal"] + best["objective"]) / last["primal"]
     return min(best, last, key=lambda one: one["gap"]), iterations
 
 
 def _indefinite(program: _Program) -> bool:
-    """Return whether K + 11ᵀ is not positive semi-definite, so that the primal is not convex, though the dual is."""
+    """Return whether K + 11ᵀ is not positive semi-definite, so that the primal is not convex, although the dual is."""
     matrix = on_diagonal(program.K, 1e-9 * program.diagonal.max())
     matrix += 1.0
     try:
@@ -230,7 +229,7 @@ def _certificate(program: _Program, alpha: Floats) -> dict[str, Any]:
 
 
 def _report(best: dict[str, Any], iterations: int, tol: float, stuck: bool) -> dict[str, Any]:
-    """Return the report; `stuck` says that rounding has ended the descent."""
+    """Return the report; `stuck` means that rounding ended the descent."""
     converged = best["residual"] <= tol or 0 <= best["gap"] <= tol
     remark = {"remark": "K and 1/C differ by too many orders of magnitude; lower C, or normalise the kernel"}
     return {

@@ -1,7 +1,7 @@
 """Least-squares support vector machines: a margin error costs its square.
 
-With errors on both sides of the margin counted (equality form), and for real labels, one linear system is the whole
-solution. With errors on the wrong side only (inequality form) a bounded quadratic program is left: lagrangian.py.
+If errors on both sides of the margin count (equality form), and in regression, one linear system gives the solution. If
+only errors on the wrong side count (inequality form), a bounded quadratic program remains: lagrangian.py.
 """
 
 from typing import Any, Literal, Self
@@ -23,7 +23,7 @@ REFINEMENTS = 1
 """Number of refinement steps for the rounding errors of the factor."""
 
 ENOUGH = 1e-4
-"""The system is solved when no equation is off by more, in units of the largest |y|, at least 1."""
+"""Largest error of an equation of a solved system, in units of the largest |y|, at least 1."""
 
 
 class LSSVC(SearchesCost, KernelExpansion, BinarySolver):

@@ -84,7 +84,7 @@ class SphericalSVC(KernelExpansion, BinarySolver):
         return {"C": [0.01, 0.1, 1.0, 10.0], "ridge": [0.001, 0.01, 0.1, 1.0]}
 
     def complexity(self) -> tuple[float, ...]:
-        """Return (C, −ρ): cheap errors and a large ridge give smooth decisions."""
+        """Return (C, −ρ): small costs and a large ridge give smooth decisions."""
         return float(self.C), -float(self.ridge)
 
     @classmethod
@@ -102,7 +102,7 @@ class SphericalSVC(KernelExpansion, BinarySolver):
             added = float(self.ridge) * float(np.trace(matrix))  # l ρ s
             matrix[np.diag_indices_from(matrix)] += added
             try:
-                # for K̄ = 0 rounding may leave any sign
+                # for K̄ = 0 rounding may give any sign
                 if not added > 1e-13 * n * np.abs(means).max():
                     raise np.linalg.LinAlgError
                 inverse = Definite(matrix).inverse()
@@ -119,7 +119,7 @@ class SphericalSVC(KernelExpansion, BinarySolver):
         with one_thread():
             square = float(coefficients @ (sphered @ coefficients))
             weights = n * (1.0 + self.ridge) * (inverse @ coefficients)
-        # centring a row takes away its mean, so that the mean of the weights goes; the rest is constant
+        # centring a row subtracts its mean, so the mean of the weights cancels; the rest is constant
         weights -= weights.mean()
         self._keep(weights, constant - float(means @ weights))
         margin = {"margin": square**-0.5} if square > 0 else {}

@@ -1,4 +1,4 @@
-"""The P-SVM: potential support vector machine, for classes and for real values."""
+"""The P-SVM: potential support vector machine, for classification and regression."""
 
 import warnings
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from seqkern.solvers.shared import cost, limit, tolerance
 
 
 class PotentialSVM(Solver):
-    """What `PSVC` and `PSVR` share: parameters, the fit, the model."""
+    """Shared by `PSVC` and `PSVR`: parameters, fit, state."""
 
     C: float = cost(
         "C, the bound on every |α_j|; infinite for none. A small bound limits the influence of single columns.",
@@ -53,11 +53,11 @@ class PotentialSVM(Solver):
 
     @property
     def accepts_sparse(self) -> bool:
-        """Features may be sparse, and are standardised without becoming dense."""
+        """Features may be sparse; they are standardised without becoming dense."""
         return self.input == "features"
 
     def accepts_unread(self, K: Any) -> bool:
-        """Return whether `K` is a large memory map, which is read by parts, or a LinearOperator."""
+        """Return whether `K` is a large memory map, read in parts, or a LinearOperator."""
         return stays_outside(K, self.cache_size)
 
     @classmethod
@@ -66,7 +66,7 @@ class PotentialSVM(Solver):
         return {"C": [0.01, 1.0], "epsilon": [0.01, 0.03, 0.1, 0.3]}
 
     def complexity(self) -> tuple[float, ...]:
-        """Return (C, −ε): both bound the coefficients."""
+        """Return (C, −ε); both bound the coefficients."""
         return float(self.C), -float(self.epsilon)
 
     @classmethod
@@ -82,9 +82,9 @@ class PotentialSVM(Solver):
     def fit_after(
         self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
     ) -> Self:
-        """Fit, beginning with the solution of another C or ε, if `previous` is a P-SVM for the same columns.
+        """Fit, starting from the solution of `previous` for another C or ε, if it is a P-SVM on the same columns.
 
-        Raises as `fit` does.
+        Raises like `fit`.
         """
         if isinstance(previous, PotentialSVM):
             self._start = previous._on_columns(previous.alpha_)

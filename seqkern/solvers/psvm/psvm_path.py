@@ -1,8 +1,8 @@
-"""Solutions of the P-SVM for many values of ε at once, and the choice among them by cross-validation.
+"""P-SVM solutions for many values of ε, and the choice of ε by cross-validation.
 
-ε goes down from where nothing is selected: each solution is the start of the next, which differs little (warm start).
-Cross-validation makes such a path in every training part, where the columns are standardised anew and ε counts in
-units of the part's own ε_max; of a Gram matrix it leaves out rows and columns together.
+ε decreases from the value at which nothing is selected; each solution is the warm start of the next. Cross-validation
+computes such a path in every training part, with newly standardised columns and ε in units of the part's own ε_max; for
+a Gram matrix it leaves out rows and columns together.
 """
 
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ from seqkern.solvers.psvm.psvm import PotentialSVM
 from seqkern.solvers.solver_specs import solver_from_state
 
 DIGITS = 12
-"""Errors are means: those that are equal but for rounding are equal."""
+"""Tolerance for equal mean errors, because of rounding."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Path:
     intercept : float
         Mean of y.
     reports : list of dict
-        What `PSVC` reports, for each ε; ``iterations`` are those since the solution before.
+        The report of `PSVC` for each ε; ``iterations`` count from the previous solution.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Path:
         return len(self.epsilons)
 
     def solver(self, place: int) -> Solver:
-        """Return the fitted solver of one ε, as `fit` makes it but for the tolerance.
+        """Return the fitted solver of one ε, equal to that of `fit` up to the tolerance.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ class Path:
         return solver_from_state(header, arrays)
 
     def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
-        """Return the decisions about new rows for every ε.
+        """Return the decisions on new rows for every ε.
 
         Parameters
         ----------
@@ -118,22 +118,22 @@ class Path:
 
 @dataclass(frozen=True)
 class CrossValidatedPath:
-    """A path on all rows, and how good its solutions are on rows that they were not learned from.
+    """A path on all rows, and the errors of its solutions on held-out rows.
 
     Attributes
     ----------
     path : Path
         On all rows.
     folds : ndarray of int64, shape (l,)
-        The part that each row is left out with.
+        The fold of each row.
     decisions : ndarray of float64, shape (l, p)
-        Of every row for every ε, by the path of the other parts.
+        Decisions on every row for every ε, by the path of the other folds.
     losses : ndarray of float64, shape (l, p)
-        Whether a row is put into the wrong class, 0 or 1; or the squared error.
+        Misclassification, 0 or 1; or the squared error.
     errors, standard_errors : ndarray of float64, shape (p,)
         The mean loss for each ε, and its standard error, from the variance between the parts' means.
     chosen : int
-        Which of the ε is chosen.
+        Index of the chosen ε.
     solver : Solver
         Fitted on all rows with the chosen ε.
     """
@@ -162,7 +162,7 @@ def psvm_path(
     Parameters
     ----------
     solver : PSVC or PSVR
-        Its parameters but `epsilon`; it is not changed.
+        Its parameters, except `epsilon`, are used; it is not changed.
     K : matrix, shape (l, N)
         As `solver.fit` takes it.
     y : array_like, shape (l,)
@@ -217,7 +217,7 @@ def psvm_path_cv(
     rule: Literal["best", "one_standard_error"] = "best",
     seed: int = 1,
 ) -> CrossValidatedPath:
-    """Return a path and the ε of it that cross-validation chooses.
+    """Return a path and its ε chosen by cross-validation.
 
     Parameters
     ----------
@@ -229,10 +229,9 @@ def psvm_path_cv(
         The number of parts, drawn at random, those of classes with a like share of each; or the name of the part
         that each row belongs to, for groups that must stay together.
     rule : {"best", "one_standard_error"}
-        The ε of the least error, the largest of equally good ones; or the largest whose error is no more than a
-        standard error above that.
+        The ε with the smallest error, the largest in ties; or the largest within one standard error of it.
     seed : int
-        Of the random parts.
+        Seed of the random folds.
 
     Returns
     -------
@@ -284,7 +283,7 @@ def psvm_path_cv(
 
 
 def prepared(solver: PotentialSVM, K: Any, y: npt.ArrayLike) -> tuple[PotentialSVM, Columns, npt.NDArray[np.float64]]:
-    """Return what a path takes, after all checks.
+    """Return the input of a path, after all checks.
 
     Parameters
     ----------
@@ -298,7 +297,7 @@ def prepared(solver: PotentialSVM, K: Any, y: npt.ArrayLike) -> tuple[PotentialS
     Returns
     -------
     solver : PSVC or PSVR
-        A copy, which knows the classes.
+        A copy with the classes set.
     columns : Columns
         Those of K.
     target : ndarray of float64, shape (l,)
@@ -391,7 +390,7 @@ def _left_out(
     train: npt.NDArray[np.int64],
     test: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.float64]:
-    """Return the decisions about the rows `test` of the path that is learned from the rows `train`."""
+    """Return the decisions on the rows `test` of the path learned from the rows `train`."""
     if _is_classifier(solver) and len(np.unique(target[train])) < 2:
         raise LabelError(
             "a training part of the cross-validation has labels of one class only",

@@ -1,7 +1,7 @@
-"""How likely chance alone gives the P-SVM a support feature: permutation of the labels.
+"""Significance of P-SVM support features by permutation of the labels.
 
-The rows of K stay as they are, the labels y are shuffled B times, and for each shuffling the statistic T_j of every
-column j is computed anew. With T_j that of the labels as they are,
+The labels y are shuffled B times, and the statistic T_j of every column j is recomputed each time. With T_j that of the
+original labels,
 
     p_j = (1 + number of shufflings with T_j at least as large) / (B + 1).
 
@@ -49,7 +49,7 @@ from seqkern.solvers.psvm.psvm import PotentialSVM
 from seqkern.solvers.psvm.psvm_path import prepared
 
 SAME = 1e-6
-"""Solutions are exact to a tolerance: a statistic that is less by this share counts as equal, in favour of the null."""
+"""Solutions are approximate: a statistic smaller by this share counts as equal, in favour of the null."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Significance:
     columns : ndarray of int64, shape (s,)
         The support features.
     alpha, statistic : ndarray of float64, shape (s,)
-        α with the labels as they are, and T.
+        α with the original labels, and T.
     p : ndarray of float64, shape (s,)
         Not corrected; never below 1 / (B + 1).
     bonferroni, holm : ndarray of float64, shape (s,)
@@ -76,7 +76,7 @@ class Significance:
     n_permutations : int
         B.
     not_converged : int
-        Of the fits, with the labels as they are and shuffled, how many did not converge: their α is not exact.
+        Number of unconverged fits, with original and shuffled labels; their α is not exact.
     """
 
     columns: npt.NDArray[np.int64]
@@ -101,7 +101,7 @@ def psvm_significance(
     n_permutations: int = 999,
     seed: int = 1,
 ) -> Significance:
-    """Return the significance of each support feature; the module says of what.
+    """Return the significance of each support feature; the module describes the hypotheses.
 
     Parameters
     ----------
@@ -112,11 +112,11 @@ def psvm_significance(
     y : array_like, shape (l,)
         Classes, or real values.
     statistic : {"coefficient", "correlation"}
-        The module tells what each is valid for. The former takes a fit for each shuffling.
+        The module describes the validity of each. The former takes one fit per shuffling.
     n_permutations : int
         B. A p of 0.05 needs 19 at least; a good estimate of p some 20 / p.
     seed : int
-        Of the shufflings.
+        Seed of the shufflings.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def psvm_significance(
     Warns
     -----
     ConvergenceWarning
-        With the number of the fits that did not converge.
+        With the number of unconverged fits.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Feature selection ahead of a solver: `selected` and the `selectors` it chooses with."""
+"""Feature selection before a solver: `selected` and its `selectors`."""

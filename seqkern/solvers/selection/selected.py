@@ -1,4 +1,4 @@
-"""A classifier on selected features: scaler, selector and predictor, with their hyperparameters, as one solver."""
+"""A classifier on selected features: scaler, selector and predictor as one solver."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -138,7 +138,7 @@ class SelectedClassifier(ClassSolver):
         check_scaler(self.scaler)
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
-        """Raise ParameterError where there are no inner parts, or a predictor cannot learn the labels of one."""
+        """Raise ParameterError without inner folds, or if a predictor cannot learn the labels of one."""
         kind = "binary" if len(np.unique(y)) == 2 else "multiclass"
         if kind not in self.selector.targets:
             raise ParameterError(
@@ -178,7 +178,7 @@ class SelectedClassifier(ClassSolver):
         return self.support_[self.chosen_]
 
     def selected_weights(self) -> npt.NDArray[np.float64] | None:
-        """Return the predictor's factors of the selected features, after the scaler; None where it has none."""
+        """Return the predictor's weights of the selected, scaled features; None if it has none."""
         linear = self.machine_.linear()
         if linear is None:
             return None
@@ -196,13 +196,13 @@ class SelectedClassifier(ClassSolver):
         return clone(self).set_params(n_features=n_features, predictor=predictor)
 
     def without_selection(self, columns: npt.ArrayLike) -> Self:
-        """Return a new solver that scales whole rows, and learns from these features of them."""
+        """Return a new solver that scales whole rows and uses these features."""
         columns = np.asarray(columns)
         given = GivenSelector(columns)
         return clone(self).set_params(selector=given, n_features=len(columns))
 
     def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
-        """Choose F and the predictor, and learn from all rows."""
+        """Choose F and the predictor, and fit on all rows."""
         chosen = self._choose(K, y, groups)
         with unconverged():  # the report tells
             selector = clone(self.selector).set_params(n_features=chosen.size).fit_scaled(K, y, self.scaler)
@@ -269,7 +269,7 @@ class SelectedClassifier(ClassSolver):
         return sorted(pairs, key=lambda pair: (pair[0], pair[1].complexity() if _alike(self._predictors()) else ()))
 
     def _choose(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.int64], groups: npt.ArrayLike | None) -> Chosen:
-        """Return the Chosen pair; if there is only one, without a look at the data."""
+        """Return the Chosen pair, without using the data if there is only one."""
         pairs = self._pairs()
         if len(pairs) == 1:
             return Chosen(*pairs[0])
@@ -298,5 +298,5 @@ def _can_predict(solver: Any) -> bool:
 
 
 def _alike(solvers: list[Solver]) -> bool:
-    """Return whether all solvers are of one class, so that their complexities can be compared."""
+    """Return whether all solvers are of one class, so that their complexities are comparable."""
     return len({type(solver) for solver in solvers}) == 1

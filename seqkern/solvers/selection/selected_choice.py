@@ -1,4 +1,4 @@
-"""How many features, and which predictor: the inner cross-validation of the classifier on selected features."""
+"""The inner cross-validation of the classifier on selected features: number of features, and predictor."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ Split: TypeAlias = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 LEAVE_ONE_OUT = "leave_one_out"
 SEED = 0
-"""Of the inner folds: they are the same for the same rows in the same order."""
+"""Seed of the inner folds."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Chosen:
     error : float, optional
         The mean inner error; None if there was no choice.
     not_converged : int
-        Of the fits that gave the error, how many did not converge.
+        Number of unconverged fits behind the error.
     """
 
     size: int
@@ -55,10 +55,10 @@ def inner_parts(y: npt.ArrayLike, folds: int | str, groups: npt.ArrayLike | None
     y : array_like, shape (n,)
         Classes.
     folds : {"leave_one_out"} or int
-        Each row by itself; or so many stratified folds, fewer if the rarest class has fewer rows. Which rows are in
-        one fold is drawn once for all: in another order of the rows it may be others.
+        Leave-one-out; or this many stratified folds, fewer if the rarest class has fewer rows. The draw depends on the
+        order of the rows.
     groups : array_like, shape (n,), optional
-        They stay together: each group by itself, and folds of whole groups.
+        Groups stay together: leave-one-group-out, or folds of whole groups.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def inner_parts(y: npt.ArrayLike, folds: int | str, groups: npt.ArrayLike | None
     Raises
     ------
     ParameterError
-        Where a class would be missing from training parts: no fold is left.
+        If no fold has all classes in its training part.
     """
     y = np.unique(y, return_inverse=True)[1]
     groups = np.arange(len(y)) if groups is None else np.unique(groups, return_inverse=True)[1]
@@ -96,7 +96,7 @@ def choose(
     around: int,
     folds: int | str,
 ) -> Chosen:
-    """Return the pair with the least inner error, the first of equal ones.
+    """Return the pair with the smallest inner error, the first in ties.
 
     Parameters
     ----------
@@ -109,11 +109,11 @@ def choose(
     pairs : sequence of (int, Solver)
         F and the predictor, in the order of preference.
     selector : Selector
-        Copies of it are fitted to the training part of each fold.
+        Copies are fitted on the training part of each fold.
     scaler : ExpressionScaler, optional
         Likewise.
     around : int
-        The error of F is the mean of those of F − a, F and F + a, as far as there are so many features.
+        The error of F is the mean of those of F − a, F and F + a, as far as they exist.
     folds : {"leave_one_out"} or int
         As in `inner_parts`.
 
@@ -157,8 +157,8 @@ def part_errors(
 ) -> Iterator[tuple[tuple[int, int], int, int]]:
     """Yield the errors of each number of features and predictor in one inner fold.
 
-    Scaler, selector and predictors learn from the training rows; a selector that stops early counts once for each F
-    and predictor.
+    Scaler, selector and predictors learn from the training rows; an unconverged selector counts once for each F and
+    predictor.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def part_errors(
     y : ndarray of int64, shape (n,)
         Places of classes.
     groups : ndarray, shape (n,), optional
-        For predictors that divide their training part.
+        For predictors that split their training part.
     train, test : ndarray of int64
         Rows of the two parts of the fold.
     selector : Selector
@@ -184,7 +184,7 @@ def part_errors(
     key : (int, int)
         F and the id of the predictor.
     errors : int
-        Wrong predictions of test rows.
+        Number of misclassified test rows.
     not_converged : int
         Fits that did not converge.
     """
@@ -234,18 +234,18 @@ def learn(
     groups: npt.ArrayLike | None = None,
     gram: npt.NDArray[np.float64] | None = None,
 ) -> Solver:
-    """Return a fitted copy of a predictor; its report tells whether it converged.
+    """Return a fitted copy of a predictor, whose report says whether it converged.
 
     Parameters
     ----------
     predictor : Solver
-        A binary one learns several classes as `make_solver` says.
+        A binary solver learns several classes as in `make_solver`.
     values : ndarray of float64, shape (n, F)
         The selected features.
     y : ndarray, shape (n,)
         Classes.
     groups : array_like, shape (n,), optional
-        For predictors that divide their training part.
+        For predictors that split their training part.
     gram : ndarray of float64, shape (n, n), optional
         The linear kernel of `values`, if it is known already.
 
@@ -261,7 +261,7 @@ def learn(
 
 
 def products(rows: npt.NDArray[np.float64], others: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the linear kernel; each entry has its own bits, whatever the other rows are.
+    """Return the linear kernel; the bits of an entry do not depend on other rows.
 
     Parameters
     ----------

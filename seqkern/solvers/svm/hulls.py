@@ -1,4 +1,4 @@
-"""Whether two classes are separable, or values reached: the distance between convex hulls.
+"""Separability of classes, or attainability of values, from the distance between convex hulls.
 
 The hard margin is half the distance between the convex hulls of the classes in feature space, min ‖Σ a_i y_i φ(x_i)‖
 over a ≥ 0 that sum to 1 in each class (Bennett & Bredensteiner 2000). Unlike the dual of the hard margin this problem
@@ -35,7 +35,7 @@ def hull_distance(K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> tup
     Returns
     -------
     separable : bool
-        True is certain: a plane was found that has each class on its own side. False means that none was.
+        True if a separating plane was found, which is certain; False if not.
     distance : float
         An upper bound of the distance of the hulls, in units of the root of K's mean diagonal.
 
@@ -123,7 +123,7 @@ def _fitted_within(K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], epsil
 
 
 def not_separable(K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> str | None:
-    """Return why there is no hard margin, and what to do; None if a plane separates the classes.
+    """Return cause and remedy of a missing hard margin; None if a plane separates the classes.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""What the SVMs of LIBSVM share: the run through scikit-learn, and the measures of its solution.
+"""Shared by the LIBSVM solvers: the call through scikit-learn, and measures of the solution.
 
-Each solver of the family sets its own quadratic program, and computes from the solution, in double precision, how far
-its optimality conditions are from holding. LIBSVM reads a C-ordered float64 matrix where it lies, a memory map too;
-what it takes besides is its cache, in single precision, of at most `CACHE_MEGABYTES`.
+Each solver defines its quadratic program, and computes the violation of its optimality conditions in double precision.
+LIBSVM reads a C-ordered float64 matrix in place, memory maps included; it adds a single-precision cache of at most
+`CACHE_MEGABYTES`.
 """
 
 from collections.abc import Callable
@@ -18,10 +18,10 @@ from seqkern.solvers.shared import limit, tolerance
 CACHE_MEGABYTES = 200
 
 SOON = (10_000, 100)
-"""A problem that may have no solution is looked at after a + b·n iterations."""
+"""A problem that may have no solution is checked after a + b·n iterations."""
 
 LARGEST = 1e100
-"""Of larger coefficients the sums of squares may not be finite."""
+"""Larger coefficients may have infinite sums of squares."""
 
 UNBOUNDED = (
     "LIBSVM's coefficients diverged, as they do if the kernel matrix is not positive "
@@ -80,7 +80,7 @@ class LibsvmMachine(KernelExpansion):
             try:
                 estimator.fit(K, y)
             except ValueError:
-                # scikit-learn refuses what LIBSVM found; anything else is an error of ours
+                # scikit-learn refuses LIBSVM's result; anything else is a bug here
                 found = getattr(estimator, "_dual_coef_", 0.0), getattr(estimator, "_intercept_", 0.0)
                 if all(np.isfinite(values).all() for values in found):
                     raise
@@ -103,14 +103,14 @@ class LibsvmMachine(KernelExpansion):
     def _run_if_solvable(
         self, estimator: Any, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], remark: Callable[[], str | None]
     ) -> dict[str, Any]:
-        """Run LIBSVM, but no longer than needed to see that there is no solution.
+        """Run LIBSVM, but only as long as needed to detect that there is no solution.
 
         Parameters
         ----------
         estimator, K, y
             As in `_run`.
         remark : callable
-            Without arguments; it returns why there is none, or None. It is called where LIBSVM has not converged soon.
+            Called without arguments if LIBSVM does not converge soon; returns why there is no solution, or None.
 
         Returns
         -------
@@ -128,7 +128,7 @@ class LibsvmMachine(KernelExpansion):
 
 
 def libsvm_estimator(name: str, **params: Any) -> Any:
-    """Return scikit-learn's way to one of LIBSVM's SVMs.
+    """Return scikit-learn's estimator for a LIBSVM problem.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def unit_of(K: npt.NDArray[np.float64]) -> float:
 
 
 def on_rows(support: npt.NDArray[np.int64], values: npt.NDArray[np.float64], n: int) -> npt.NDArray[np.float64]:
-    """Return values of the support in their places among all rows, and zero elsewhere.
+    """Return support values on all rows, zero elsewhere.
 
     Parameters
     ----------

@@ -95,9 +95,9 @@ class LinearSVC(SearchesCost, BinarySolver):
     def fit_after(
         self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
     ) -> Self:
-        """Fit, beginning with the solution of another C, if `previous` has it for the same samples.
+        """Fit, starting from the solution of `previous` for another C, if on the same samples.
 
-        Raises as `fit` does.
+        Raises like `fit`.
         """
         self._start = getattr(previous, "_alpha", None)
         try:
@@ -106,7 +106,7 @@ class LinearSVC(SearchesCost, BinarySolver):
             del self._start
 
     def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
-        """Descend, and keep what is not zero."""
+        """Descend, and keep non-zero coefficients."""
         implicit = K if isinstance(K, Implicit) else SparseImplicit.of(K)
         factors = class_factors(self.class_weight, self.classes_, y)
         cost = float(self.C) * np.where(y > 0, factors[1], factors[0])
@@ -157,7 +157,7 @@ class LinearSVC(SearchesCost, BinarySolver):
         return self._on_columns(self.coefficients_), self.intercept_
 
     def renumber(self, support: npt.NDArray[np.int64], columns: int) -> Self:
-        """Return this fitted solver for matrices of another width; it decides about an `Implicit` as before.
+        """Return this fitted solver for matrices of another width; decisions on an `Implicit` are unchanged.
 
         Parameters
         ----------
@@ -184,6 +184,6 @@ class LinearSVC(SearchesCost, BinarySolver):
         self.coefficients_ = arrays["coef"]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave feature vectors, which compiled code uses, and where others may begin out of pickles."""
+        """Exclude feature vectors and warm-start data from pickles."""
         state = cast("dict[str, Any]", super().__getstate__())
         return {name: value for name, value in state.items() if name not in ("_vectors", "_alpha")}

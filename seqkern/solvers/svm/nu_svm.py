@@ -103,7 +103,7 @@ class NuSVC(LibsvmMachine, BinarySolver):
         return {"nu": [0.03, 0.1, 0.2, 0.3]}
 
     def complexity(self) -> tuple[float, ...]:
-        """Return (−ν,): the more margin errors are allowed, the smoother the decision."""
+        """Return (−ν,): more margin errors give smoother decisions."""
         return (-float(self.nu),)
 
     @classmethod
@@ -112,7 +112,7 @@ class NuSVC(LibsvmMachine, BinarySolver):
         return [cls(nu=0.1, tol=1e-7), cls(tol=1e-7)]
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
-        """Run LIBSVM, more exactly where the margin is small beside its tolerance."""
+        """Run LIBSVM, with a smaller tolerance if the margin is small."""
         unit = unit_of(K)
         soon = ITERATIONS[0] + ITERATIONS[1] * len(y)
         run, found = self._attempt(K, y, unit, self.tol, soon)
@@ -160,7 +160,7 @@ class NuSVC(LibsvmMachine, BinarySolver):
         return {"residual": residual / unit, "objective": 0.5 * square, "gap": gap, "C": 1 / rho, "distance": distance}
 
     def _remark(self) -> str:
-        """Return why there is no solution, and what to do."""
+        """Return cause and remedy of a missing solution."""
         return (
             f"with nu={self.nu:g} no margin was found: the classes overlap too much for so few margin errors; "
             "give a larger nu, or solver csvc"

@@ -92,7 +92,7 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
         return {"nu": [0.01, 0.03, 0.1, 0.3, 0.5]}
 
     def complexity(self) -> tuple[float, ...]:
-        """Return (−ν,): the more rows may lie outside, the smoother the boundary."""
+        """Return (−ν,): more outliers give smoother boundaries."""
         return (-float(self.nu),)
 
     @classmethod
@@ -101,7 +101,7 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
         return [cls(tol=1e-7), cls(nu=0.2, tol=1e-7)]
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64] | None) -> dict[str, Any]:
-        """Run LIBSVM on the positives, and say how good its solution is."""
+        """Run LIBSVM on the positives, and measure its solution."""
         if y is None:
             self.classes_ = OUT_AND_IN
         rows = np.arange(len(K)) if y is None or np.all(y > 0) else np.flatnonzero(y > 0)
@@ -140,7 +140,7 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
         return np.sqrt(max(0.0, float(np.sum(alpha * product))) / unit) / (self.nu * len(rows))
 
     def __sklearn_tags__(self) -> "Tags":
-        """Tell scikit-learn that who sees one class only recognises the other poorly."""
+        """Return scikit-learn's tags: poor score on two classes."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags

@@ -1,4 +1,4 @@
-"""The linear classifier of very many samples in the primal: squared hinge loss, or least squares, on features."""
+"""Linear classification of very many samples in the primal: squared hinge loss or least squares, on features."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self, cast
@@ -82,8 +82,7 @@ class PrimalSVC(SearchesCost, AnyClassSolver):
     C: float = cost("C, the cost of a squared error.")
     loss: Literal["squared_hinge", "squared"] = choice(
         default="squared_hinge",
-        doc="``squared_hinge``: records beyond their margin cost nothing; ``least_squares``: their "
-        "squared distance from it.",
+        doc="``squared_hinge``: records beyond their margin cost nothing; ``squared``: their squared distance from it.",
     )
     class_weight: dict | str | None = class_weights()
     tol: float = tolerance(
@@ -104,7 +103,7 @@ class PrimalSVC(SearchesCost, AnyClassSolver):
     def fit_after(
         self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
     ) -> Self:
-        """Fit, beginning with the weights for another C, if `previous` has them for the same samples; see `fit`."""
+        """Fit, starting from the weights of `previous` for another C, if on the same samples; see `fit`."""
         self._previous = previous if type(previous) is type(self) else None
         try:
             return self.fit(K, y, groups)

@@ -1,4 +1,4 @@
-"""What makes the conjugate gradients of the primal classifiers few: a matrix near the Hessian that is easily solved."""
+"""Preconditioners of the primal classifiers: easily solved approximations of the Hessian."""
 
 from typing import Any, Protocol
 
@@ -10,7 +10,7 @@ from seqkern.core.errors import GramError
 from seqkern.solvers.svm.primal_rows import Rows
 
 MOST_SQUARE = 8192
-"""For more features the matrix of their products is not computed: it would take too much memory."""
+"""Maximum features for the matrix of their products, because of memory."""
 
 WORTH = 6000
 """Nor where a Cholesky factor takes more than so many operations, which are fast ones, for each entry of the rows."""
@@ -26,7 +26,7 @@ TRIES = 20
 
 
 class Conditioner(Protocol):
-    """What a preconditioner does."""
+    """Protocol of a preconditioner."""
 
     def prepare(self, kappas: npt.NDArray[np.float64]) -> list[Any]:
         """Return what `solve` takes for classifiers with these κ.
@@ -58,7 +58,7 @@ class Conditioner(Protocol):
         """
 
     def release(self) -> None:
-        """Forget what only one fit needs; the rest is kept for other costs."""
+        """Drop the data of one fit; the rest is kept for other costs."""
 
 
 def make_conditioner(rows: Rows) -> "Conditioner":
@@ -213,4 +213,4 @@ class DiagonalConditioner:
         return errors / np.stack(prepared)
 
     def release(self) -> None:
-        """Do nothing: there are no factors."""
+        """Do nothing, because there are no factors."""

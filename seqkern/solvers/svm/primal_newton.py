@@ -32,7 +32,7 @@ MOST_PRODUCTS = 250
 
 
 class DualityGap(NamedTuple):
-    """How good each classifier is.
+    """Optimality of each classifier.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class DualityGap(NamedTuple):
 
 
 class PrimalMachines:
-    """Some classifiers on the same rows.
+    """Several classifiers on the same rows.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class PrimalMachines:
         return slack if self.squared else np.maximum(slack, 0, out=slack)
 
     def _set_bias(self, classifiers: npt.NDArray[np.int64]) -> None:
-        """Put the bias of some classifiers where the value is least for their w."""
+        """Set the optimal bias of some classifiers for their w."""
         for m in classifiers:
             change = best_step(0.0, 0.0, self._margins(m), self.signs[m], self.costs[m], self.squared, start=0.0)
             self.weights[m, -1] += change

@@ -1,4 +1,4 @@
-"""Products with the rows of a feature matrix, dense, sparse or in blocks, one pass over them at a time.
+"""Products with the rows of a feature matrix, dense, sparse or in blocks, in single passes.
 
 Dense rows are visited a few hundred at a time, so that those that have just been multiplied with weights are still in
 the cache when they are summed. Products are computed in the precision of the features, their sums over the blocks in

@@ -1,4 +1,4 @@
-"""How far to go along a direction: a function of one number that is made of pieces of parabolas."""
+"""Line search for a piecewise quadratic function."""
 
 import numpy as np
 import numpy.typing as npt

@@ -73,7 +73,7 @@ class CSVC(SearchesCost, LibsvmMachine, BinarySolver):
         return [cls(tol=1e-6), cls(C=0.3, class_weight="balanced", tol=1e-6), cls(C=np.inf, tol=1e-6)]
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
-        """Run LIBSVM and say how good its solution is."""
+        """Run LIBSVM and measure its solution."""
         weights = class_factors(self.class_weight, self.classes_, y)
         estimator = libsvm_estimator("SVC", C=self.C, class_weight=dict(zip((-1.0, 1.0), weights, strict=True)))
         if np.isinf(self.C):

@@ -72,7 +72,7 @@ class SVR(LibsvmMachine, RealSolver):
         return {"C": [0.1, 1.0, 10.0, 100.0], "epsilon": [0.01, 0.1, 0.3]}
 
     def complexity(self) -> tuple[float, ...]:
-        """Return (C, −ε): the cheaper an error, the smoother the function."""
+        """Return (C, −ε): smaller costs give smoother functions."""
         return float(self.C), -float(self.epsilon)
 
     @classmethod
@@ -81,7 +81,7 @@ class SVR(LibsvmMachine, RealSolver):
         return [cls(tol=1e-6), cls(C=10.0, epsilon=0.0, tol=1e-6)]
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
-        """Run LIBSVM and say how good its solution is."""
+        """Run LIBSVM and measure its solution."""
         estimator = libsvm_estimator("SVR", C=self.C, epsilon=self.epsilon)
         if np.isinf(self.C):
             report = self._run_if_solvable(estimator, K, y, lambda: self._no_tube(K, y))
@@ -102,7 +102,7 @@ class SVR(LibsvmMachine, RealSolver):
         return report if report["converged"] else {"remark": SLOW, **report}
 
     def _no_tube(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> str | None:
-        """Return why no function stays within ε, and what to do; None if one does."""
+        """Return cause and remedy if no function stays within ε; None if one does."""
         if tube_found(K, y, max(self.epsilon, self.tol)):
             return None
         return (
@@ -167,7 +167,7 @@ class NuSVR(LibsvmMachine, RealSolver):
         return {"C": [0.1, 1.0, 10.0, 100.0], "nu": [0.2, 0.5, 0.8]}
 
     def complexity(self) -> tuple[float, ...]:
-        """Return (C, ν): the cheaper an error, the smoother the function; fewer support vectors first."""
+        """Return (C, ν): smaller costs give smoother functions; fewer support vectors first."""
         return float(self.C), float(self.nu)
 
     @classmethod
@@ -176,7 +176,7 @@ class NuSVR(LibsvmMachine, RealSolver):
         return [cls(tol=1e-6), cls(C=10.0, nu=0.2, tol=1e-6)]
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
-        """Run LIBSVM and say how good its solution is."""
+        """Run LIBSVM and measure its solution."""
         run = self._run(libsvm_estimator("NuSVR", C=self.C, nu=self.nu), K, y)
         beta = on_rows(self.support_, self.dual_coef_, len(y))
         product = weighted_sums(K, self.support_, self.dual_coef_)

@@ -115,7 +115,7 @@ def test_lp_machine_of_drawn_rows():
     rows = order_by_content(in_blocks(X, np.float32), 2.0 * y - 1, 1)[:60]
     alone = LPMachine().fit(X[rows].astype(np.float32), y[rows])
     np.testing.assert_allclose(solver.decision_function(X), alone.decision_function(X), rtol=0, atol=1e-9)
-    with pytest.raises(ParameterError, match="one class only"):
+    with pytest.raises(ParameterError, match="only one class"):
         LPMachine(max_units=2).fit(X, np.arange(len(X)) == 5)
 
 

@@ -115,7 +115,9 @@ def test_features_that_are_no_letters_are_refused(row):
     texts, y = windows(1500, 5)
     X = one_hot(texts)
     X[1200, 3:6] = row
-    wanted = r"row 1200: the features of position 2 are no letter, .* kernel window with vector_kernel=linear and enco"
+    wanted = (
+        r"row 1200: the features of position 2 are not one-hot: .* kernel window with vector_kernel=linear and enco"
+    )
     with pytest.raises(GramError, match=wanted):
         GOR(letters=3).fit(X, y)
 
@@ -127,7 +129,7 @@ def test_windows_of_properties_and_of_substitution_scores_are_refused():
     for kernel in (WindowKernel(vector_kernel="linear", encoding="BLOSUM62"), PropertyKernel(vector_kernel="linear")):
         features = kernel.features(X)
         features = features.toarray() if hasattr(features, "toarray") else features
-        with pytest.raises(GramError, match="are no letter"):
+        with pytest.raises(GramError, match="are not one-hot"):
             GOR(letters=features.shape[1] // 7).fit(features, y)
 
 

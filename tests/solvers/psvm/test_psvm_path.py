@@ -199,7 +199,7 @@ def test_bad_values():
             psvm_path_cv(solver, K, names(y), **given)
     with pytest.raises(LabelError, match="one class"):
         psvm_path_cv(solver, K, names(y), folds=(y > 0).astype(int))
-    with pytest.raises(ParameterError, match="no P-SVM"):
+    with pytest.raises(ParameterError, match="not a P-SVM"):
         psvm_path(CSVC(), K, names(y))
     with pytest.raises(GramError, match="not square"):
         psvm_path(solver, K[:, :20], names(y))

@@ -79,7 +79,7 @@ def test_bad_numbers_in_sparse_features():
 
 def test_a_gram_matrix_may_not_be_sparse():
     K, y = problem("square")
-    with pytest.raises(GramError, match="takes no sparse matrix"):
+    with pytest.raises(GramError, match="does not take a sparse matrix"):
         PSVR().fit(csr_array(K), y)
 
 

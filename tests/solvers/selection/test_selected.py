@@ -139,7 +139,7 @@ def test_a_selector_that_stops_early_did_not_converge():
     X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
     selector = build_selector({"selector": "recursive_elimination", "C": 1e9})
     solver = SelectedClassifier(selector, CSVC(C=0.1), n_features=2)
-    with pytest.warns(ConvergenceWarning, match="'recursive_elimination': .* stopped before convergence") as told:
+    with pytest.warns(ConvergenceWarning, match="'recursive_elimination': .* did not converge") as told:
         solver.fit(X, y)
     assert len(told) == 1
     assert solver.report_["converged"] is False
@@ -231,7 +231,7 @@ def test_a_class_of_one_group_is_refused_before_any_fit(monkeypatch):
     solver = SelectedClassifier(build_selector("pearson"), CSVC(), n_features=[1, 2], folds=3)
     y = np.array([0, 0, 0, 1, 1, 1])
     solver.check_labels(y, np.array([0, 0, 1, 2, 2, 3]))
-    with pytest.raises(ParameterError, match=r"one record \(or group\) alone"):
+    with pytest.raises(ParameterError, match=r"only one record \(or group\)"):
         solver.check_labels(y, np.array([0, 0, 1, 2, 2, 2]))
     monkeypatch.setattr(selected_choice, "deal", lambda y, *rest: y)
     with pytest.raises(ParameterError, match="no inner fold has all classes"):
@@ -336,7 +336,7 @@ def test_specs():
     ("change", "part"),
     [
         ({"selector": "gulub"}, "selector"),
-        ({"selector": 3}, "names no selector"),
+        ({"selector": 3}, "does not name a selector"),
         ({"predictor": "svr"}, "predictor="),
         ({"predictor": []}, r"predictor=\[\]"),
         ({"n_features": []}, "n_features has no values"),
@@ -366,5 +366,5 @@ def test_labels_that_do_not_go_with_the_parameters():
 def test_no_feature_is_chosen():
     X, y = expression()
     solver = SelectedClassifier(PSVMFeatureSelector(epsilon=1.5), CSVC(), n_features=2)
-    with pytest.raises(ParameterError, match="chooses no feature"):
+    with pytest.raises(ParameterError, match="selects no feature"):
         solver.fit(X, y)

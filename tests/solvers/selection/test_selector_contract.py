@@ -274,9 +274,9 @@ def test_spec_and_back(selector):
     ("spec", "part"),
     [
         ("nothing:n_features=3", "selector"),
-        ({"n_features": 3}, "names no selector"),
-        (7, "names no selector"),
-        (["golub"], "names no selector"),
+        ({"n_features": 3}, "does not name a selector"),
+        (7, "does not name a selector"),
+        (["golub"], "does not name a selector"),
     ],
 )
 def test_bad_spec(spec, part):

@@ -341,7 +341,7 @@ def test_filter_tells_what_it_left_out():
     told = f"the filter left out {few[0]} of {sizes[0]} negatives and {few[1]} of {sizes[1]} positives"
     assert sum(few) > 0
     assert solver.report_["remark"] == told
-    assert "more than half: give it a smaller nu" in FilteredSVC(CSVC(), nu=0.9).fit(K, y).report_["remark"]
+    assert "more than half; choose a smaller nu" in FilteredSVC(CSVC(), nu=0.9).fit(K, y).report_["remark"]
 
 
 # ---- problems without a solution -------------------------------------------------------------------------
@@ -426,6 +426,6 @@ def test_no_margin_is_found_soon(solver):
     rng = np.random.default_rng(0)
     points = rng.normal(size=(100, 2))
     y = rng.choice([-1.0, 1.0], 100) if isinstance(solver, NuSVC) else None
-    with pytest.warns(ConvergenceWarning, match="no margin was found|no plane was found that leaves the origin"):
+    with pytest.warns(ConvergenceWarning, match="no margin was found|no plane separates the rows from the origin"):
         solver.fit(points @ points.T, y)
     assert solver.report_["iterations"] <= 30_000

@@ -298,7 +298,7 @@ def test_who_takes_no_blocks_says_so():
     with pytest.raises(GramError, match="too small"):
         PrimalSVC().fit(FeatureBlocks.of(X[:1]), y[:1])
     solver = PrimalSVC().fit(FeatureBlocks.of(X), y)
-    with pytest.raises(GramError, match="fitted on 7"):
+    with pytest.raises(GramError, match="fitted with 7"):
         solver.decision_function(FeatureBlocks.of(X[:, :4]))
     with pytest.raises(ParameterError, match="loss"):
         PrimalSVC(loss="hinge").fit(X, y)

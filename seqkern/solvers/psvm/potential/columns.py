@@ -1,8 +1,7 @@
-"""The standardised columns of the P-SVM's matrix, as the minimiser sees them.
+"""The standardised columns of the P-SVM's matrix, the interface of the minimiser.
 
 K̃ is K (l × N) with each column standardised: mean 0 and variance 1 (divisor l) on the training rows. It is never
-stored. A way to store K is a subclass of `Columns`; the minimiser asks it for products with K̃ and for blocks of
-Q = K̃ᵀK̃, and for nothing else.
+stored. Each storage of K is a subclass of `Columns`; the minimiser uses only products with K̃ and blocks of Q = K̃ᵀK̃.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ class Columns:
     n_rows, n_columns : int
         l and N.
     means, scales : ndarray of float64, shape (N,)
-        Column j of K̃ is (k_j − means[j]) / scales[j]; where scales[j] = 0 the column is constant, but for
-        rounding, and column j of K̃ is 0.
+        Column j of K̃ is (k_j − means[j]) / scales[j]; if scales[j] = 0 the column is constant up to rounding, and
+        column j of K̃ is 0.
     """
 
     n_rows: int
@@ -99,7 +98,7 @@ class Columns:
         Parameters
         ----------
         a, b : ndarray of int64
-            The columns of K that its rows and its columns belong to.
+            The columns of K for its rows and columns.
 
         Returns
         -------
@@ -108,7 +107,7 @@ class Columns:
         raise NotImplementedError
 
     def part(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64] | None = None) -> Columns:
-        """Return the Columns of some rows of K (a training part), with means and scales of their own.
+        """Return the Columns of some rows of K (a training part), with their own means and scales.
 
         Parameters
         ----------
@@ -139,7 +138,7 @@ class Columns:
 
 
 class DenseColumns(Columns):
-    """A matrix in memory, or mapped into it.
+    """A matrix in memory, or memory-mapped.
 
     Parameters
     ----------
@@ -160,7 +159,7 @@ class DenseColumns(Columns):
     array([2.449, 0.   ])
     """
 
-    BLOCK = 128  # columns that are standardised at a time
+    BLOCK = 128  # columns standardised at a time
 
     def __init__(
         self,
@@ -178,7 +177,7 @@ class DenseColumns(Columns):
 
     @classmethod
     def of(cls, K: npt.NDArray[np.float64], square: bool) -> DenseColumns:
-        """Return the columns of a matrix K, which is not copied if it is symmetric or stored by columns.
+        """Return the columns of a matrix K, without a copy if it is symmetric or stored by columns.
 
         Parameters
         ----------

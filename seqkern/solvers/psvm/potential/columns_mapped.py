@@ -1,4 +1,4 @@
-"""Columns of a matrix that stays in its file: a stated amount of memory, and reading in the order of the file."""
+"""Columns of a matrix in a file, with bounded memory, read in file order."""
 
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from seqkern.solvers.psvm.potential.matrix_file import MIB, MatrixFile
 
 
 class ColumnCache:
-    """The columns that were used last.
+    """A cache of the most recently used columns.
 
     Parameters
     ----------
@@ -39,17 +39,17 @@ class ColumnCache:
         self.place: OrderedDict[int, int] = OrderedDict()  # of each column in `store`; the one used last at the end
 
     def missing(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the columns that are not here, and keep the others from being dropped next.
+        """Return the missing columns, and mark the others as recently used.
 
         Parameters
         ----------
         which : ndarray of int64
-            The columns that are asked for.
+            The requested columns.
 
         Returns
         -------
         ndarray of int64
-            Those of them that must be read.
+            The columns to read.
         """
         out = []
         for j in which:
@@ -60,12 +60,12 @@ class ColumnCache:
         return np.array(out, dtype=np.int64)
 
     def reserve(self, which: npt.NDArray[np.int64]) -> list[int]:
-        """Return places in `store` for columns that are not here, in place of those that were used longest ago.
+        """Return places in `store` for missing columns, replacing the least recently used.
 
         Parameters
         ----------
         which : ndarray of int64
-            The columns that will be written there.
+            The columns to be written.
 
         Returns
         -------
@@ -80,7 +80,7 @@ class ColumnCache:
         return places
 
     def get(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return a copy of columns that are here, as rows.
+        """Return a copy of cached columns, as rows.
 
         Parameters
         ----------
@@ -95,16 +95,16 @@ class ColumnCache:
 
 
 class MappedColumns(Columns):
-    """A matrix K in a file, of which at most `cache_size` MiB are in memory at a time.
+    """A matrix K in a file, with at most `cache_size` MiB in memory.
 
-    A symmetric matrix, and one that is stored by columns, are read by columns: a column is one piece of the file. Of
-    any other, columns lie scattered over the whole file: all that is asked for at a time is read in one go, by blocks
-    of rows. Columns that blocks of Q were made of are kept as long as there is room: half of the memory.
+    A symmetric matrix, and one that is stored by columns, are read by columns: a column is contiguous in the file. The
+    columns of other matrices are scattered over the file: each request is read in one pass, by blocks of rows. Columns
+    used for blocks of Q are cached in half of the memory.
 
     Parameters
     ----------
     file : MatrixFile
-        With the whole matrix, or a part of it.
+        The whole matrix, or a part.
     by_columns : bool
         Whether row j of the file is column j of K.
     cache_size : float
@@ -113,7 +113,7 @@ class MappedColumns(Columns):
     Raises
     ------
     ParameterError
-        If there is no room for sixteen columns.
+        If sixteen columns do not fit.
     GramError
         If the matrix contains NaN or inf.
     """
@@ -130,7 +130,7 @@ class MappedColumns(Columns):
                 f"cache_size={cache_size} MiB cannot hold sixteen columns",
                 remedy=f"give at least {int(np.ceil(16 * longest * 8 / MIB))}",
             )
-        # Half is the cache, an eighth for blocks in transit, the rest for columns that are being multiplied.
+        # Half is the cache, an eighth is for blocks in transit, the rest for columns being multiplied.
         self.block = room // 8
         self.batch = max(1, room // 8 // self.n_rows)
         self.cache = ColumnCache(min(size, room // 2 // self.n_rows), self.n_rows)
@@ -233,7 +233,7 @@ class MappedColumns(Columns):
         if not self.by_columns and len(np.union1d(a, b)) > len(self.cache.store):
             return self._gram_by_rows(a, b)
         if not self.by_columns:
-            self._keep(np.union1d(a, b))  # in one go
+            self._keep(np.union1d(a, b))  # in one pass
         out = np.empty((len(a), len(b)))
         for right in self._batches(np.arange(len(b))):
             columns = self._standardised(b[right], keep=True)
@@ -242,7 +242,7 @@ class MappedColumns(Columns):
         return out
 
     def _gram_by_rows(self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return a block of Q, in one go through the file, without columns that are kept."""
+        """Return a block of Q, in one pass through the file, without caching."""
         out = np.zeros((len(a), len(b)))
         for _, block in self.file.blocks(self.block):
             left, right = block[:, a], block[:, b]
@@ -269,7 +269,7 @@ class MappedColumns(Columns):
         return out
 
     def _batches(self, which: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
-        """Yield as many of the indices at a time as there is room for columns that are being multiplied."""
+        """Yield as many indices at a time as columns fit into the product buffer."""
         for start in range(0, len(which), self.batch):
             yield which[start : start + self.batch]
 
@@ -285,7 +285,7 @@ class MappedColumns(Columns):
         return rows
 
     def _raw(self, which: npt.NDArray[np.int64], keep: bool = False) -> npt.NDArray[np.float64]:
-        """Return a copy of columns of K as rows, from the cache or the file; with `keep`, all are in the cache then."""
+        """Return a copy of columns of K as rows, from the cache or the file; with `keep`, all end up in the cache."""
         if keep:
             self._keep(which)
         missing = self.cache.missing(which)
@@ -298,7 +298,7 @@ class MappedColumns(Columns):
         return out
 
     def _keep(self, which: npt.NDArray[np.int64]) -> None:
-        """Read into the cache the columns that are not there; there must be room for all of `which`."""
+        """Read missing columns into the cache, which must have room for all of `which`."""
         missing = self.cache.missing(which)
         if len(missing):
             self._read(missing, self.cache.store, self.cache.reserve(missing))

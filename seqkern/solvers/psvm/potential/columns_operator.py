@@ -1,4 +1,4 @@
-"""Columns of a matrix that is never stored: all that is known of it is how it and its transpose multiply."""
+"""Columns of a matrix known only by its products and those of its transpose."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ class OperatorColumns(Columns):
     array([-0.5,  0.5])
     """
 
-    BLOCK = 64  # columns that are there at a time
+    BLOCK = 64  # columns held at a time
 
     def __init__(self, operator: Any) -> None:
         self.operator = aslinearoperator(operator)
@@ -135,9 +135,9 @@ class _Part(LinearOperator):
 
 
 class GramOperator(LinearOperator):
-    """The kernel matrix between records (rows) and others (columns), of feature vectors that are never stored.
+    """The kernel matrix of records (rows) and others (columns) from implicit feature vectors.
 
-    K = Φ·Φ'ᵀ: a product takes time in proportion to the length of all records together, and not to its square.
+    K = Φ·Φ'ᵀ: a product takes time proportional to the total length of the records, not to its square.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class GramOperator(LinearOperator):
     Raises
     ------
     ParameterError
-        If the tables are not the same.
+        If the tables differ.
 
     Examples
     --------

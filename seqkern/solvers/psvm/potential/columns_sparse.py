@@ -1,4 +1,4 @@
-"""Columns of a sparse matrix, which are standardised without becoming dense."""
+"""Columns of a sparse matrix, standardised without becoming dense."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ class SparseColumns(Columns):
     Parameters
     ----------
     matrix : scipy sparse matrix or array, shape (l, N)
-        Turned into float64 by columns (CSC), and not copied if it is that already, each element stored once.
+        Turned into float64 by columns (CSC), without a copy if it already is, without duplicate elements.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class SparseColumns(Columns):
     ) -> tuple[
         npt.NDArray[np.float64], npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[np.float64]
     ]:
-        """The arguments that all loops begin with."""
+        """The common arguments of all loops."""
         return self.matrix.data, self.matrix.indices, self.matrix.indptr, self.means, self.scales
 
     def products(self, vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Decisions about new rows, and which matrices are not read into memory for them."""
+"""Decisions on new rows, without reading large matrices into memory."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +12,7 @@ from seqkern.solvers.psvm.potential.matrix_file import MIB, MatrixFile, is_whole
 
 
 def stays_outside(K: Any, cache_size: float) -> bool:
-    """Return whether a matrix is not to be read into memory.
+    """Return whether a matrix stays outside memory.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def decide(
 ) -> npt.NDArray[np.float64]:
     """Return Σ_j (K[i, columns[j]] − means[j]) · weights[j] + intercept for each row i of K.
 
-    The bits are the same for each way to store K but an operator.
+    The bits are the same for all storages of K except operators.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def decide(
 def _support_blocks(
     K: Any, columns: npt.NDArray[np.int64], size: int
 ) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
-    """Yield (slice, the rows of it in some columns): of a sparse matrix, or of a file, `size` numbers at a time."""
+    """Yield (slice, those rows in some columns) of a sparse matrix or a file, `size` numbers at a time."""
     if is_sparse(K):
         picked = K.tocsc()[:, columns].tocsr()
         step = max(1, size // max(1, len(columns)))
@@ -100,5 +100,5 @@ def _support_blocks(
         for part, block in MatrixFile.of(K).blocks(size // 2):
             yield part, np.ascontiguousarray(block[:, columns])
     else:
-        # Stored by columns: only those of the support are read.
+        # Stored by columns: only support columns are read.
         yield slice(0, K.shape[0]), np.ascontiguousarray(MatrixFile.of(K).take(columns).T)

@@ -1,8 +1,8 @@
-"""The dual problem of the P-SVM: objective, optimality conditions, and the gap that certifies a solution.
+"""The dual problem of the P-SVM: objective, optimality conditions, and the duality gap.
 
     min_α  ½ ‖K̃α − y‖² + ε ‖α‖₁   over   −C ≤ α_j ≤ C
 
-K̃ has standardised columns, y is centred. There is no equality constraint, so that one variable can move alone.
+K̃ has standardised columns, y is centred. There is no equality constraint, so single variables can move.
 """
 
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from seqkern.solvers.psvm.potential.columns import Columns
 
 @dataclass(frozen=True)
 class Dual:
-    """One problem; `dataclasses.replace` gives the same one with another ε or C, without a pass over K.
+    """One problem; `dataclasses.replace` changes ε or C without a pass over K.
 
     Attributes
     ----------
     columns : Columns
-        K and the means and scales of its columns; a scale of zero leaves a column out.
+        K and the means and scales of its columns; a scale of zero excludes a column.
     target : ndarray of float64, shape (l,)
         y, centred.
     epsilon, cost : float
@@ -63,12 +63,12 @@ class Dual:
 
     @property
     def unit(self) -> float:
-        """The unit of violations: ε_max; 1 where that is 0."""
+        """The unit of violations: ε_max, or 1 if it is 0."""
         return self.epsilon_max or 1.0
 
     @property
     def energy(self) -> float:
-        """The unit of gaps: ½‖y‖²; 1 where that is 0."""
+        """The unit of gaps: ½‖y‖², or 1 if it is 0."""
         return 0.5 * float(self.target @ self.target) or 1.0
 
     @property
@@ -109,7 +109,7 @@ class Dual:
         return self.columns.products(residual)
 
     def violations(self, alpha: npt.NDArray[np.float64], gradient: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return by how much each variable violates its optimality condition.
+        """Return the violation of each variable's optimality condition.
 
         α = 0 demands |g| ≤ ε; 0 < α < C: g = −ε; −C < α < 0: g = ε; α = C: g ≤ −ε; α = −C: g ≥ ε.
 
@@ -121,7 +121,7 @@ class Dual:
         Returns
         -------
         ndarray of float64, shape (N,)
-            Zero where the condition holds.
+            Zero if the condition holds.
         """
         out = np.empty(len(alpha))
         _descent.violations(alpha, gradient, self.epsilon, self.cost, out)
@@ -140,7 +140,7 @@ class Dual:
         Returns
         -------
         float
-            Half of ‖y‖² less than the problem above has it.
+            Smaller than the objective above by ½‖y‖².
         """
         squares = residual @ residual - self.target @ self.target
         return float(0.5 * squares + self.epsilon * np.abs(alpha).sum())
@@ -148,7 +148,7 @@ class Dual:
     def gap(
         self, alpha: npt.NDArray[np.float64], residual: npt.NDArray[np.float64], gradient: npt.NDArray[np.float64]
     ) -> float | None:
-        """Return a bound on how far the objective is from its minimum.
+        """Return an upper bound of the distance of the objective from its minimum.
 
         Any multiple s · (K̃α − y) is a point of the problem's own dual, with a penalty C Σ (s|g_j| − ε)₊. The
         smaller gap of two is taken: s = 1 (finite C only), and the largest s without penalty, as for the
@@ -166,7 +166,7 @@ class Dual:
         Returns
         -------
         float or None
-            None where ε = 0 and C is infinite.
+            None if ε = 0 and C is infinite.
         """
         size = np.abs(gradient)
         norm = self.epsilon * float(np.abs(alpha).sum())

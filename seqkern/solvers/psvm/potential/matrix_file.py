@@ -1,4 +1,4 @@
-"""A matrix in a file, read row by row: nothing is mapped, so that only what was asked for takes memory."""
+"""A matrix in a file, read row by row without mapping, so that only requested data use memory."""
 
 import mmap
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ def is_whole_map(K: Any) -> TypeGuard[np.memmap]:
     Parameters
     ----------
     K : object
-        Any matrix, or what stands for one.
+        Any matrix-like object.
 
     Returns
     -------
@@ -50,13 +50,13 @@ class MatrixFile:
     path : path-like
         The file.
     offset : int
-        Where the matrix begins, in bytes.
+        Offset of the matrix, in bytes.
     dtype : numpy dtype
         Of the numbers in the file.
     shape : tuple of int
         Of the matrix in the file, rows one after the other.
     rows, columns : ndarray of int64, optional
-        Which ones this object is about, ascending; by default all.
+        Rows and columns of this object, ascending; by default all.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class MatrixFile:
         Parameters
         ----------
         rows, columns : ndarray of int64, optional
-            Which ones, ascending, numbered as here; by default all.
+            Rows and columns, ascending, relative to this object; by default all.
 
         Returns
         -------
@@ -151,7 +151,7 @@ class MatrixFile:
                 stop = min(start + step, self.shape[0])
                 block = self._read(start, stop)
             else:
-                # Rows that are left out between are read too, as long as they fit.
+                # Skipped rows in between are read too, if they fit.
                 stop = int(np.searchsorted(self.rows, self.rows[start] + step))
                 first = self.rows[start]
                 block = self._read(first, self.rows[stop - 1] + 1)
@@ -166,7 +166,7 @@ class MatrixFile:
         Parameters
         ----------
         which : ndarray of int64, shape (w,)
-            Which ones, in any order.
+            Rows, in any order.
 
         Returns
         -------
@@ -179,7 +179,7 @@ class MatrixFile:
         return out
 
     def is_symmetric(self, size: int) -> bool:
-        """Return whether a square matrix equals its transpose, bit for bit.
+        """Return whether a square matrix is exactly symmetric.
 
         Parameters
         ----------
@@ -214,7 +214,7 @@ class MatrixFile:
         return out
 
     def _fill(self, out: npt.NDArray[Any], first: int) -> None:
-        """Fill a contiguous array with numbers of the file, from number `first` on."""
+        """Fill a contiguous array from the file, starting at number `first`."""
         self._file.seek(self.offset + int(first) * self.dtype.itemsize)
         view = out.data.cast("B")
         while len(view):

@@ -1,11 +1,11 @@
-"""How the dual of the P-SVM is minimised, for one ε or down a path of them.
+"""Minimisation of the dual of the P-SVM, for one ε or along a path.
 
-`minimise` looks at all variables, adds those that violate their conditions most to a `WorkingSet` (working_set.py),
-which minimises over its members, and so on until none outside violates anything. What was found is the start of the
-next problem with the same columns and labels: α, the gradient, and the working set with its Q, so that a path of
-falling ε (ε-annealing) forms each element of Q once and looks at all columns about once for each ε.
+`minimise` checks all variables, adds the worst violators to a `WorkingSet` (working_set.py), which minimises over its
+members, and repeats until no other variable violates its condition. The result is a warm start for the next problem
+with the same columns and labels: α, the gradient, and the working set with its Q. So a path of decreasing ε
+(ε-annealing) computes each element of Q once, and looks at all columns about once per ε.
 
-Shrinking: a variable that the duality gap proves to be zero at the minimum is not looked at again.
+Shrinking: variables that the duality gap proves to be zero at the minimum are skipped.
 """
 
 from dataclasses import dataclass
@@ -18,29 +18,28 @@ from seqkern.core.threads import one_thread
 from seqkern.solvers.psvm.potential.dual import Dual
 from seqkern.solvers.psvm.potential.working_set import WorkingSet
 
-INNER = 0.1  # the violation to which a working set is solved, as a share of the worst of all variables
+INNER = 0.1  # tolerance of a working set, as a share of the worst violation
 
 
 @dataclass
 class Minimum:
-    """What `minimise` found.
+    """The result of `minimise`.
 
     Attributes
     ----------
     alpha : ndarray of float64, shape (N,)
         α.
     report : dict
-        ``converged``, ``iterations`` (moves of one variable), ``jumps`` (of all free variables), ``residual``
-        (the largest violation, in units of ‖K̃ᵀy‖_∞) and ``gap`` (in units of ½‖y‖²; None where nothing bounds it),
-        ``objective``.
+        ``converged``, ``iterations`` (moves of one variable), ``jumps`` (of all free variables), ``residual`` (the
+        largest violation, in units of ‖K̃ᵀy‖_∞) and ``gap`` (in units of ½‖y‖²; None if unbounded), ``objective``.
     residual : ndarray of float64, shape (l,)
         K̃α − y.
     gradient : ndarray of float64, shape (N,)
-        K̃ᵀ(K̃α − y); for a variable that was shrunk, its value when it was.
+        K̃ᵀ(K̃α − y); for shrunk variables, the value at that time.
     shrunk : ndarray of bool, shape (N,)
         Variables that the gap proves to be zero.
     working : WorkingSet
-        Shared with the minima that start from this one.
+        Shared with minima started from this one.
     """
 
     alpha: npt.NDArray[np.float64]
@@ -61,8 +60,8 @@ def minimise(
     dual : Dual
         The problem, with its ε and C.
     tol : float
-        Stop when the largest violation, in units of ‖K̃ᵀy‖_∞, and the duality gap, in units of ½‖y‖², are
-        both at most this; a violation as small as the rounding error of a gradient is none.
+        Stop when the largest violation, in units of ‖K̃ᵀy‖_∞, and the duality gap, in units of ½‖y‖², are both at most
+        this; violations within the rounding error of a gradient are ignored.
     max_iter : int
         Maximum number of moves of one variable.
     start : Minimum or ndarray of float64, shape (N,), optional
@@ -100,7 +99,7 @@ def _minimise(dual: Dual, tol: float, max_iter: int, start: Minimum | npt.NDArra
     while True:
         violations = dual.violations(now.alpha, now.gradient)
         worst = float(violations.max(initial=0.0))
-        # Where no column is correlated with y, the unit itself is a rounding error, and nothing can be below it.
+        # If no column is correlated with y, the unit itself is a rounding error, and cannot be reached.
         gap = dual.gap(now.alpha, now.residual, now.gradient) if dual.unit > dual.rounding else 0.0
         converged = worst <= tolerance and (gap is None or gap <= tol * dual.energy)
         done = working.moves - moves
@@ -108,7 +107,7 @@ def _minimise(dual: Dual, tol: float, max_iter: int, start: Minimum | npt.NDArra
             break
         _shrink(dual, now, gap)
         complete = working.extend(dual, now.alpha, violations)
-        # Once it has all that violate, a working set is solved to the end: another look at all columns costs more.
+        # A working set with all violators is solved exactly, because another look at all columns costs more.
         inner = min(INNER * worst, 0.5 * tolerance) if complete else INNER * worst
         moving = working.minimise(dual, now.alpha, now.gradient, inner, max_iter - done)
         now.residual = dual.residual(now.alpha)
@@ -125,7 +124,7 @@ def _minimise(dual: Dual, tol: float, max_iter: int, start: Minimum | npt.NDArra
 
 
 def _begin(dual: Dual, start: Minimum | npt.NDArray[np.float64] | None) -> Minimum:
-    """Return a Minimum to begin with: its α inside the box, its gradient up to date, its report empty."""
+    """Return an initial Minimum: α inside the box, an updated gradient, an empty report."""
     size = dual.columns.n_columns
     none = np.zeros(size, dtype=bool)
     if start is None:
@@ -155,7 +154,7 @@ def _look(dual: Dual, now: Minimum, which: npt.NDArray[np.bool_]) -> None:
 
 
 def _shrink(dual: Dual, now: Minimum, gap: float | None) -> None:
-    """Mark the variables that are zero, at the minimum and until then (Ndiaye et al., JMLR 18, 2017).
+    """Mark the variables that are zero at the minimum and until then (Ndiaye et al., JMLR 18, 2017).
 
     The objective is strongly convex in K̃α: with a gap G, K̃α is within √(2G) of its minimum, and so is every later
     one with a smaller gap. No element of the gradient changes by more than √l times twice that between them.

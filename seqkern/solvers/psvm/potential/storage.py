@@ -1,4 +1,4 @@
-"""Which `Columns` a matrix K is stored as."""
+"""The choice of the `Columns` class for a matrix K."""
 
 from typing import Any
 

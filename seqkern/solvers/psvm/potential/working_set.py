@@ -1,9 +1,9 @@
-"""The variables of the P-SVM that move, and how they move.
+"""The active variables of the P-SVM, and their moves.
 
-For them, and not for all columns, Q = K̃ᵀK̃ is stored. The compiled `_descent.descend` moves one variable at a time,
-the one that gains most. Where that is slow, because columns are nearly dependent, a jump moves all variables that are
-free (neither zero nor at a bound) at once, as far as none changes its sign or leaves the box: a damped Newton step.
-Only it makes high accuracy affordable when ε is small.
+Q = K̃ᵀK̃ is stored for these variables only. The compiled `_descent.descend` moves one variable at a time, the one that
+gains most. If that is slow because columns are nearly dependent, a jump (a damped Newton step) moves all free variables
+(neither zero nor at a bound) at once, as far as none changes its sign or leaves the box. This makes high accuracy
+affordable for small ε.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ DAMPING = (1e-11, 1e-2)  # smallest and first damping, in units of Q's diagonal
 
 
 class WorkingSet:
-    """Some variables and Q for them, which depends on neither ε nor C: one set serves a whole path.
+    """Active variables and their Q, which depends on neither ε nor C, so one set serves a whole path.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class WorkingSet:
     Q : ndarray of float64, shape (w, w)
         K̃ᵀK̃ of the members; its diagonal is l.
     moves, jumps : int
-        How often one variable, and all free ones, moved so far.
+        Number of single moves, and of joint moves of all free variables.
 
     Examples
     --------
@@ -57,39 +57,39 @@ class WorkingSet:
         self._rows: npt.NDArray[np.float64] | None = None
         if isinstance(columns, DenseColumns):
             size = min(columns.n_columns, LARGEST, ROWS // columns.n_rows)
-            self._rows = np.empty((size, columns.n_rows))  # takes memory as far as it is filled
+            self._rows = np.empty((size, columns.n_rows))  # uses memory only where filled
         self.moves = 0
         self.jumps = 0
         self.damping = DAMPING[1]
 
     def include(self, which: npt.NDArray[np.int64]) -> None:
-        """Add variables that are not members yet, as far as there is room.
+        """Add new variables, as far as there is room.
 
         Parameters
         ----------
         which : ndarray of int64
-            Members may be among them.
+            May include members.
         """
         new = np.setdiff1d(which, self.members)[: LARGEST - len(self.members)]
         if len(new):
             self._add(new)
 
     def extend(self, dual: Dual, alpha: npt.NDArray[np.float64], violations: npt.NDArray[np.float64]) -> bool:
-        """Add the variables that violate their conditions most, half as many as are not zero.
+        """Add the worst violators, half as many as there are non-zero variables.
 
-        A full set is made anew: half of it the worst violators, the rest of it variables that are free.
+        A full set is rebuilt: half of it from the worst violators, the rest from free variables.
 
         Parameters
         ----------
         dual : Dual
             The problem.
         alpha, violations : ndarray of float64, shape (N,)
-            α and by how much each variable violates its condition.
+            α and the violation of each variable.
 
         Returns
         -------
         bool
-            Whether all variables that violate their conditions are now members.
+            Whether all violators are now members.
         """
         violating = violations > 0
         violating[self.members] = False
@@ -105,7 +105,7 @@ class WorkingSet:
         return count >= len(outside)
 
     def _renew(self, dual: Dual, alpha: npt.NDArray[np.float64], violations: npt.NDArray[np.float64]) -> None:
-        """Choose the members of a full set anew; what is known of Q stays."""
+        """Choose new members of a full set, keeping the known part of Q."""
         worst = _largest(violations, np.flatnonzero(violations > 0), LARGEST // 2)
         others = _free(dual, alpha) & (self.columns.scales > 0)
         others[worst] = False
@@ -182,12 +182,12 @@ class WorkingSet:
         return not np.array_equal(own, before)
 
     def _turn(self, dual: Dual, alpha: npt.NDArray[np.float64]) -> int:
-        """Return after how many moves jumps are tried: few where a jump is cheap, else such that moves cost as much."""
+        """Return the number of moves before a jump: few if a jump is cheap, otherwise such that moves cost as much."""
         free = int(np.count_nonzero(_free(dual, alpha)))
         return max(FIRST, len(alpha) // 4, free * free // 256)
 
     def _jumps(self, dual: Dual, alpha: npt.NDArray[np.float64], gradient: npt.NDArray[np.float64]) -> None:
-        """Move all free members, several times; damp more when bounds cut the moves short, else less."""
+        """Move all free members several times, with more damping if bounds shorten the moves, else less."""
         for _ in range(JUMPS):
             length = self._jump(dual, alpha, gradient)
             if length is None or length == 1:
@@ -200,9 +200,9 @@ class WorkingSet:
     def _jump(self, dual: Dual, alpha: npt.NDArray[np.float64], gradient: npt.NDArray[np.float64]) -> float | None:
         """Move all free members along the damped Newton direction; change `alpha` and `gradient` in place.
 
-        Returns the length of the move as a share of the Newton step, None if there was none. Members that
-        reach zero or a bound on the way stop there. A long move is taken if it lowers the objective, and
-        otherwise the one to the first such stop, which always does.
+        Returns the length of the move as a share of the Newton step, None without a move. Members that reach zero or a
+        bound on the way stop there. A long move is taken if it lowers the objective, and otherwise the one to the first
+        such stop, which always does.
         """
         epsilon, cost = dual.epsilon, dual.cost
         free = np.flatnonzero(_free(dual, alpha))
@@ -239,7 +239,7 @@ class WorkingSet:
             return None
         H = np.empty((len(free), len(free)))
         _descent.gather(self.Q, free, self.damping * self.columns.n_rows, H)
-        # LAPACK stores by columns: what is below the diagonal here is above it there.
+        # LAPACK stores by columns, so the lower triangle here is the upper one there.
         _, direction, failed = dposv(H.T, -slope, lower=0, overwrite_a=1)
         return None if failed else direction
 

@@ -1,7 +1,7 @@
-"""Selectors of features: scikit-learn transformers that rate the columns of a feature matrix by the labels.
+"""Feature selectors: scikit-learn transformers that score the columns of a feature matrix by the labels.
 
-`selector.py` holds the contract, `selector_specs.py` makes a selector of a configuration, `scaling.py` prepares
-expression values, `selector_table.py` has the names of the classes: `SELECTORS`.
+`selector.py` is the contract, `selector_specs.py` builds selectors from configurations, `scaling.py` prepares
+expression values, `selector_table.py` lists the classes in `SELECTORS`.
 """
 
 import lazy_loader

@@ -13,11 +13,11 @@ from seqkern.solvers.selection.selectors.wrappers import going
 
 
 class RecursiveEliminationSelector(Selector):
-    """Recursive elimination: train a linear SVM, leave out the features of the smallest weights, and begin again.
+    """Recursive elimination: train a linear SVM, remove the features with the smallest weights, and repeat.
 
-    In each round w = Σ_i α_i y_i x_i of a C-SVM on the features that are left; those of the smallest w_j² go. With
-    several classes one SVM for each against the rest, and their w_j² are summed. The score of a feature is how
-    many went before it.
+    In each round w = Σ_i α_i y_i x_i of a C-SVM on the remaining features; those with the smallest w_j² are removed.
+    With several classes, there is one SVM for each against the rest, and their w_j² are summed. The score of a feature
+    is the number removed before it.
 
     Notes
     -----
@@ -54,7 +54,7 @@ class RecursiveEliminationSelector(Selector):
         return [cls(step=0.0), cls(n_features=2, C=0.1)]
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        """Return for each feature how many went before it."""
+        """Return the number of features removed before each feature."""
         X, usable = standardised(X)
         scores, seconds = np.full(X.shape[1], -np.inf), second_classes(y, self.classes_)
         left, gone = np.flatnonzero(usable), 0

@@ -1,8 +1,7 @@
-"""Filters: each feature is rated by itself, from the values that it has in each class.
+"""Filters: each feature is scored separately, from its values in each class.
 
-With several classes a filter that compares two takes, for each feature, the largest of its scores for one class
-against all others; where the literature has a statistic for several classes, that one. All of them are fast: a few
-passes over the matrix.
+With several classes, a two-class filter takes the largest score of one class against the rest, unless the literature
+has a multi-class statistic. All are fast: a few passes over the matrix.
 """
 
 from collections.abc import Callable
@@ -105,8 +104,8 @@ class GolubSelector(Selector):
 
     Notes
     -----
-    Golub, Slonim, Tamayo et al., Science 286, 1999. There, as many features of either sign are taken; here the best of
-    both together.
+    Golub, Slonim, Tamayo et al., Science 286, 1999. The original takes equally many features of either sign; here both
+    are ranked together.
 
     Examples
     --------
@@ -178,8 +177,8 @@ class WilcoxonSelector(Selector):
 
     Notes
     -----
-    Wilcoxon, Biometrics Bulletin 1, 1945; Kruskal & Wallis, J. Am. Stat. Assoc. 47, 1952. Unmoved by any increasing
-    transformation of a feature, and by outliers.
+    Wilcoxon, Biometrics Bulletin 1, 1945; Kruskal & Wallis, J. Am. Stat. Assoc. 47, 1952. Invariant under increasing
+    transformations of a feature, and robust to outliers.
 
     Examples
     --------
@@ -278,7 +277,7 @@ def largest_against_rest(
 
 
 def second_classes(y: npt.NDArray[np.int64], classes: npt.NDArray[Any]) -> list[npt.NDArray[np.bool_]]:
-    """Return the members of the class that each comparison sets against the rest.
+    """Return the members of the class of each one-against-rest comparison.
 
     Parameters
     ----------
@@ -290,13 +289,13 @@ def second_classes(y: npt.NDArray[np.int64], classes: npt.NDArray[Any]) -> list[
     Returns
     -------
     list of ndarray of bool, shape (n,)
-        Of two classes the second alone; of more, one for each.
+        For two classes, the second only; for more, one for each.
     """
     return [y == c for c in (range(1, 2) if len(classes) == 2 else range(len(classes)))]
 
 
 def constant_columns(X: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Return which columns hold one value only.
+    """Return which columns are constant.
 
     Parameters
     ----------
@@ -318,7 +317,7 @@ class _Moments:
         self.n = len(part)
         self.mean = part.mean(axis=0)
         self.squares = ((part - self.mean) ** 2).sum(axis=0)
-        same = constant_columns(part)  # their mean may be off by a rounding error
+        same = constant_columns(part)  # their mean may have a rounding error
         self.mean[same], self.squares[same] = part[0, same], 0.0
 
     def variance(self) -> npt.NDArray[np.float64]:
@@ -331,7 +330,7 @@ class _Moments:
 
 
 def _ratio(above: npt.NDArray[np.float64], below: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return above / below: inf where only `below` is 0, −inf, which is never chosen, where both are."""
+    """Return above / below: inf where only `below` is 0, −inf, never chosen, if both are."""
     out = np.where(above > 0, np.inf, -np.inf)
     return np.divide(above, below, out=out, where=below > 0)
 

@@ -1,4 +1,4 @@
-"""A selector that learns nothing: features that were chosen before."""
+"""A selector of given features."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from seqkern.solvers.selection.selectors.selector import Selector
 
 
 class GivenSelector(Selector):
-    """Choose given features, in the order given; it has no name in configs.
+    """Select given features, in the given order; it has no name in configurations.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The P-SVM without bound (C = ∞) at every ε at once: the exact path of its solutions.
+"""The exact solution path of the P-SVM without bound (C = ∞), for all ε.
 
 For C = ∞ the P-SVM is the lasso, whose solution is piecewise linear in ε: between two *knots* the selected columns A
 and the signs s of their coefficients stay, and with K̃_A = QR
@@ -7,12 +7,12 @@ and the signs s of their coefficients stay, and with K̃_A = QR
 
 At a knot a column joins, as its correlation with the residual reaches ±ε, or leaves, as its coefficient reaches 0.
 There are l rows, and at most l − 1 columns are selected at a time, so that Q is small however many columns K has, and
-no product of two columns outside A is needed. Everything is computed from A alone, so that no error builds up down
-the path. Osborne, Presnell & Turlach 2000; Efron, Hastie, Johnstone & Tibshirani 2004.
+no product of two columns outside A is needed. Everything is computed from A, so that errors do not accumulate along the
+path. Osborne, Presnell & Turlach 2000; Efron, Hastie, Johnstone & Tibshirani 2004.
 
-A knot looks at the columns *near* to joining, and at the others only where it must: a column's correlation with the
-residual r changes by at most √l ‖r − r₀‖ since it was computed for r₀, so that as long as the largest of the others
-and this are below ε, none of them joins. No column is given up: the path is exact.
+A knot checks the columns *near* to joining, and the others only if necessary: a column's correlation with the residual
+r changes by at most √l ‖r − r₀‖ since it was computed for r₀, so that as long as the largest of the others and this are
+below ε, none of them joins. No column is ignored: the path is exact.
 """
 
 import warnings
@@ -24,7 +24,7 @@ from scipy.linalg.lapack import dtrtrs
 from sklearn.exceptions import ConvergenceWarning
 
 LOWEST = 1e-6
-"""The path ends at this share of the largest ε: below it, the signs of differences are rounding."""
+"""The path ends at this share of the largest ε, below which rounding determines signs."""
 ORTHOGONAL = 1e-12
 """A cosine of at most this between target and column is rounding."""
 DEPENDENT = 1e-9
@@ -75,14 +75,14 @@ class Segment:
 
 @dataclass(frozen=True)
 class EpsilonPath:
-    """The solutions from ε_max, from which on no column is selected, down to `bottom`.
+    """The solutions from ε_max, above which no column is selected, down to `bottom`.
 
     Attributes
     ----------
     top, bottom : float
         ε_max, and where the path ends.
     segments : list of Segment
-        From top to bottom, each of a length above 0.
+        From top to bottom, each with positive length.
     """
 
     top: float
@@ -95,7 +95,7 @@ class EpsilonPath:
         Parameters
         ----------
         epsilon : float
-            Below `bottom`, it is taken for `bottom`.
+            Values below `bottom` are replaced by it.
 
         Returns
         -------
@@ -159,7 +159,7 @@ def epsilon_path(
     Warns
     -----
     ConvergenceWarning
-        Where columns that tie end the path before its time.
+        If tied columns end the path early.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def epsilon_path(
 
 
 class _Walk:
-    """The way down a path: the selected columns, K̃_A = QR, and the knots so far."""
+    """The state along a path: the selected columns, K̃_A = QR, and the knots so far."""
 
     def __init__(
         self,
@@ -217,7 +217,7 @@ class _Walk:
         self.segments: list[Segment] = []
 
     def run(self) -> bool:
-        """Walk to the end; return False if the events go round in a circle."""
+        """Follow the path to its end; return False if events cycle."""
         if self.epsilon <= self.lowest:
             return True
         first = int(np.argmax(np.abs(self.correlations)))
@@ -275,7 +275,7 @@ class _Walk:
     def _next_join(
         self, fixed: npt.NDArray[np.float64], moving: npt.NDArray[np.float64], lowest: float
     ) -> tuple[float, int, float]:
-        """Return the next join of a column that is near (ε, column, sign), or one below `lowest`."""
+        """Return the next join of a near column (ε, column, sign), or one below `lowest`."""
         fixed, moving = (self.near.columns @ np.stack([fixed, moving], axis=1)).T
         free = ~self.waiting[self.near.which]
         # A column joins where sign · (fixed + ε · moving) = ε, if the difference shrinks on the way down.
@@ -318,7 +318,7 @@ class _Walk:
         self.signs.append(float(sign))
 
     def _leave(self, place: int) -> None:
-        """Drop the column at a place among the selected, and factor the others anew."""
+        """Drop a selected column, and refactor the others."""
         self.active.pop(place)
         self.signs.pop(place)
         size = len(self.active)
@@ -328,7 +328,7 @@ class _Walk:
 
 
 class _Near:
-    """The columns that are near to joining, and how near the others were when they were looked at.
+    """The columns near to joining, and the distance of the others at the last check.
 
     Attributes
     ----------
@@ -343,7 +343,7 @@ class _Near:
         self.all = columns
 
     def look(self, residual: npt.NDArray[np.float64], active: list[int], share: int) -> None:
-        """Choose the columns anew for a residual, `share` for each row."""
+        """Choose the near columns for a residual, `share` per row."""
         self.share = share
         size = max(share * len(residual), len(active) + 1)
         if 2 * size >= len(self.all):

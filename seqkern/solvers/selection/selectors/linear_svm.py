@@ -1,4 +1,4 @@
-"""Linear SVMs on few samples and many features, as selectors need them: by the Gram matrix of the samples."""
+"""Linear SVMs for selectors, on few samples with many features, through the Gram matrix."""
 
 import warnings
 
@@ -9,9 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from seqkern.solvers.selection.selectors.filters import constant_columns
 
 NO_BOUND = 1e9
-"""Stands for no bound on α where the diagonal of K allows for errors."""
+"""Represents no bound on α if the diagonal of K allows for errors."""
 MOST_STEPS = 200_000
-"""Of LIBSVM: with fewer features than samples and a large C it may creep. It warns where it stops."""
+"""Maximum LIBSVM iterations: with fewer features than samples and a large C it may be very slow."""
 
 
 def standardised(X: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
@@ -53,7 +53,7 @@ def dual_weights(
     Returns
     -------
     ndarray of float64, shape (n,)
-        0 for samples that are no support vectors.
+        0 for samples that are not support vectors.
     """
     from sklearn.svm import SVC  # imported here: it slows start-up, and most selectors need no SVM
 
@@ -92,14 +92,14 @@ def enclosing_ball(
 ) -> tuple[npt.NDArray[np.float64], float]:
     """Return the smallest ball around points in the feature space of a kernel.
 
-    Its dual: max_β Σ_i β_i K_ii − βᵀKβ over β ≥ 0, Σβ = 1; two β at a time are moved, the worst pair.
+    Its dual: max_β Σ_i β_i K_ii − βᵀKβ over β ≥ 0, Σβ = 1; pairs of β are moved, the worst one first.
 
     Parameters
     ----------
     K : ndarray of float64, shape (n, n)
         The Gram matrix.
     tol : float
-        It has converged when no pair can gain more, as a share of the largest K_ii.
+        Tolerance of the gain of a pair, as a share of the largest K_ii.
     max_iter : int
         Maximum number of pairs moved.
 

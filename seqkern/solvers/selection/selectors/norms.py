@@ -1,4 +1,4 @@
-"""Linear classifiers that are sparse by their norm: the 1-norm SVM, and the approximation of the 0-norm."""
+"""Sparse linear classifiers: the 1-norm SVM, and the approximation of the 0-norm."""
 
 from typing import Any, Self
 
@@ -15,9 +15,9 @@ from seqkern.solvers.selection.selectors.selector import Selector
 class OneNormSelector(Selector):
     """The 1-norm SVM: min_{w,b} ‖w‖₁ + C Σ_i max(0, 1 − y_i (w·x_i + b)), a linear program.
 
-    At most l weights are not zero. The score of a feature is |w_j| where it is not zero; else
-    |Σ_i α_i y_i x_ij| − 1 ≤ 0, α the dual solution: how near the feature is to being taken. With several classes the
-    largest of one class against the rest.
+    At most l weights are non-zero. The score of a feature is |w_j| if non-zero; else |Σ_i α_i y_i x_ij| − 1 ≤ 0, α the
+    dual solution: how close the feature is to being selected. With several classes the largest of one class against the
+    rest.
 
     Notes
     -----
@@ -48,7 +48,7 @@ class OneNormSelector(Selector):
         return [cls(), cls(n_features=2, C=0.1)]
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        """Return |w| and, below it, how near the others are."""
+        """Return |w| and, for the others, how close they are to being selected."""
         X, usable = standardised(X)
 
         def score(second: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
@@ -59,7 +59,7 @@ class OneNormSelector(Selector):
 
 
 class ZeroNormSelector(Selector):
-    """Approximation of the 0-norm: train a linear SVM, multiply every feature by its weight, and begin again.
+    """Approximation of the 0-norm: train a linear SVM, multiply features by their weights, and repeat.
 
     z ← z · |w|, w of the C-SVM on the features z_j x_j, from z = 1 on; it descends on Σ_j ln(ε + |w_j|), which counts
     the weights that are not zero, ε → 0. Most z_j go to zero. The score is ln z_j, each round shifted so that the

@@ -14,7 +14,7 @@ from seqkern.solvers.selection.selectors.selector import Selector
 
 
 class PSVMFeatureSelector(Selector):
-    """Features that the P-SVM selects, without a bound on its coefficients (C = ∞).
+    """Features selected by the P-SVM, without a bound on its coefficients (C = ∞).
 
     The P-SVM minimises ½ ‖K̃α − t‖² + ε‖α‖₁, where K̃ are the standardised features and t the centred labels, −1 and 1
     for two classes; each class against the rest for more. The larger ε, the fewer features have α ≠ 0.

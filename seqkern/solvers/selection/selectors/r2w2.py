@@ -1,4 +1,4 @@
-"""R²W²: scale the features so that a bound on the leave-one-out error of an SVM is small."""
+"""R²W²: scale the features to minimise a bound on the leave-one-out error of an SVM."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -13,15 +13,15 @@ from seqkern.solvers.selection.selectors.selector import Selector
 
 
 class R2W2Selector(Selector):
-    """Minimise the bound R²W² over a scale σ_j ≥ 0 of each feature, by steps down its gradient.
+    """Minimise the bound R²W² over a scale σ_j ≥ 0 of each feature, by gradient descent.
 
     The bound (1/l) R² W² on the leave-one-out error of a hard-margin SVM has R the radius of the smallest ball around
     the samples and W = ‖w‖, both with the kernel K_σ(x, x') = Σ_j σ_j² x_j x'_j. With α of the SVM and β of the ball
 
     ∂W²/∂σ_j = −2 σ_j (Σ_i α_i y_i x_ij)²,   ∂R²/∂σ_j = 2 σ_j (Σ_i β_i x_ij² − (Σ_i β_i x_ij)²).
 
-    d/C on the diagonal of K allows for errors. The score is σ_j. With several classes the product of the bounds of the
-    SVMs of each class against the rest is minimised.
+    d/C is added to the diagonal of K to allow for errors. The score is σ_j. With several classes the product of the
+    bounds of the SVMs of each class against the rest is minimised.
 
     Attributes
     ----------

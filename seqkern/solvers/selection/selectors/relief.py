@@ -1,4 +1,4 @@
-"""Relief: a feature is good if it differs between near samples of different classes, and not between those of one."""
+"""Relief: a good feature differs between near samples of different classes, but not of one class."""
 
 from collections.abc import Iterator
 from typing import Any, Self
@@ -15,10 +15,10 @@ from seqkern.solvers.selection.selectors.selector import Selector
 class ReliefSelector(Selector):
     """Relief with several neighbours, for two or more classes (ReliefF).
 
-    score_j = (1/l) Σ_i [ Σ_{c ≠ y_i} P(c)/(1 − P(y_i)) · mean_{m ∈ M_c(i)} |x_ij − x_mj| −
-    mean_{h ∈ H(i)} |x_ij − x_hj| ], every feature divided by its range. H(i) are the `n_neighbors` nearest other
-    samples of the class of i, M_c(i) those of class c, by the sum of absolute differences of all features; of a small
-    class all that there are. Every sample is looked at, so that nothing is drawn at random.
+    score_j = (1/l) Σ_i [ Σ_{c ≠ y_i} P(c)/(1 − P(y_i)) · mean_{m ∈ M_c(i)} |x_ij − x_mj| − mean_{h ∈ H(i)} |x_ij −
+    x_hj| ], every feature divided by its range. H(i) are the `n_neighbors` nearest other samples of the class of i,
+    M_c(i) those of class c, by the sum of absolute differences of all features; all of a small class. All samples are
+    used, without random draws.
 
     Notes
     -----

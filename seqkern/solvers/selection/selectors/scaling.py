@@ -1,4 +1,4 @@
-"""Preprocessing of expression values, learned on training rows and applied to new ones."""
+"""Preprocessing of expression values, learned from training rows and applied to new ones."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, Self
@@ -18,7 +18,7 @@ from seqkern.core.specs import plain
 class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Normalisation, present call, standardisation and clipping, in this order.
 
-    Everything is learned by `fit`, so that in cross-validation nothing of a held-out sample is used.
+    `fit` learns everything, so that cross-validation uses no held-out sample.
 
     Attributes
     ----------

@@ -7,7 +7,7 @@ the coding of labels, the ranking and what scikit-learn expects of a transformer
     fit(X, y) ─▶ checks ─▶ _fit(X, target) ─▶ scores_ ─▶ _order(scores) ─▶ ranking_
     get_support(), transform(X): the `n_features` best
 
-A selector learns from what it is given and from nothing else: inside cross-validation, fit it on the training part.
+A selector learns only from its input: inside cross-validation, fit it on the training part.
 """
 
 import warnings
@@ -40,19 +40,18 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
     name : str
         The name in configs; a class without one is not registered.
     summary : str
-        One sentence for readers of a report who know no selectors.
+        One sentence for report readers without knowledge of selectors.
     targets : tuple of {"binary", "multiclass", "real"}
         The kinds of label that it takes.
     scores_ : ndarray of float64, shape (d,)
-        After `fit`: how good each feature is, greater being better; −inf for one that cannot be rated, as a
-        constant one.
+        After `fit`: score of each feature, greater is better; −inf for unrated ones, such as constant ones.
     ranking_ : ndarray of int64, shape (d,)
         After `fit`: the place of each feature, 1 for the best. Equal scores are in the order of the columns,
         unless the selector has a better rule.
     not_converged_ : int
         After `fit`: how many of the classifiers that rate the features stopped before they converged.
     kind_ : {"binary", "multiclass", "real"}
-        After `fit`: what the labels were.
+        After `fit`: the kind of the labels.
     classes_ : ndarray, shape (c,)
         After `fit` with classes: these, sorted.
     """
@@ -147,7 +146,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         return self._learn(X, y, None)
 
     def fit_scaled(self, X: npt.ArrayLike, y: npt.ArrayLike, scaler: ExpressionScaler | None) -> Self:
-        """Fit to values that are not scaled yet: a selector that divides the training data scales each part by itself.
+        """Fit on unscaled values: a selector that splits the training data scales each part separately.
 
         Parameters
         ----------
@@ -156,7 +155,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         y : array_like, shape (n,)
             As in `fit`.
         scaler : ExpressionScaler or None
-            Left as it is: copies of it are fitted.
+            Not changed: copies are fitted.
 
         Returns
         -------

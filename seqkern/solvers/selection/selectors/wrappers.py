@@ -1,4 +1,4 @@
-"""Wrappers: forward and backward search for the features with the smallest leave-one-out error of a linear classifier.
+"""Wrappers: forward and backward search for the smallest leave-one-out error of a linear classifier.
 
 The classifier is regularised least squares on the classes (several: one column of ±1 for each), with a constant feature
 for the bias. Its leave-one-out error follows from one inverse: with G = (Z Zᵀ + λI)⁻¹, Z the chosen features, and
@@ -18,7 +18,7 @@ from seqkern.solvers.selection.selectors.selector import Selector
 
 
 class LeastSquaresSearch(Selector):
-    """What forward and backward search share.
+    """Shared by forward and backward search.
 
     Features are standardised first. Every feature gets a score; see `_fit` of either.
     """
@@ -37,7 +37,7 @@ class LeastSquaresSearch(Selector):
 
 
 class ForwardSelector(LeastSquaresSearch):
-    """Forward search: begin with no feature, and add the one with which the leave-one-out error is smallest.
+    """Forward search: starting without features, add the one that gives the smallest leave-one-out error.
 
     error(S) = Σ_i ‖y_i − f_S^(−i)(x_i)‖², f_S^(−i) the regularised least-squares classifier on the features S, trained
     without sample i.
@@ -49,9 +49,9 @@ class ForwardSelector(LeastSquaresSearch):
 
     Notes
     -----
-    Forward search: Whitney, IEEE Trans. Computers 20, 1971; wrappers: Kohavi & John, Artif. Intell. 97, 1997; this
-    one: Pahikkala et al. 2010. The error of the chosen features is not an estimate of that on new data: it was
-    minimised.
+    Forward search: Whitney, IEEE Trans. Computers 20, 1971; wrappers: Kohavi & John, Artif. Intell. 97, 1997; this one:
+    Pahikkala et al. 2010. The error of the chosen features was minimised, so it does not estimate the error on new
+    data.
 
     Examples
     --------
@@ -109,10 +109,10 @@ class ForwardSelector(LeastSquaresSearch):
 
 
 class BackwardSelector(LeastSquaresSearch):
-    """Backward search: begin with all features, and leave out those without which the leave-one-out error is smallest.
+    """Backward search: starting with all features, remove those that leave the smallest leave-one-out error.
 
-    The error is that of `ForwardSelector`. Of many features a share goes at once, those whose loss alone would matter
-    least.
+    The error is that of `ForwardSelector`. Of many features, a share is removed at once, those whose single removal
+    matters least.
 
     Notes
     -----
@@ -148,7 +148,7 @@ class BackwardSelector(LeastSquaresSearch):
         return [cls(step=0.0), cls(n_features=2, ridge=10.0)]
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        """Return for each feature how many went before it."""
+        """Return the number of features removed before each feature."""
         X, usable = standardised(X)
         targets, n = self._targets(y), len(X)
         scores = np.full(X.shape[1], -np.inf)
