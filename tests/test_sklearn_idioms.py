@@ -181,7 +181,7 @@ def test_a_kernel_is_multiplied_with_numbers_from_zero(number):
 
 @pytest.mark.parametrize("exponent", [0, -1, 0.5, 2.0])
 def test_a_kernel_is_raised_to_integers_from_one(exponent):
-    with pytest.raises(ParameterError, match="give an integer from 1") as info:
+    with pytest.raises(ParameterError, match="give an integer ≥ 1") as info:
         A**exponent
     one_line(info)
 
@@ -456,7 +456,7 @@ def test_letters_that_do_not_fit_are_one_line(fitted):
         fitted.transform(["ACG", "AKV"])
     assert "alphabet='protein'" in one_line(info)
     assert info.value.record == "2"
-    with pytest.raises(SequenceError, match="alphabet protein, the training sequences dna") as info:
+    with pytest.raises(SequenceError, match="alphabet protein, the training sequences have dna") as info:
         fitted.transform(SequenceSet.from_strings(["AKV"]))
     one_line(info)
 

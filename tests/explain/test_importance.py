@@ -235,7 +235,7 @@ def test_the_report_names_the_training_part(study):
 
 
 def test_what_is_missing_is_said_and_what_is_damaged_is_an_error(study):
-    assert "The importance of positions was not found" in build_report(study, study / "report").read_text()
+    assert "No results on the importance of positions were found" in build_report(study, study / "report").read_text()
     folder = write_importance(study)
     (folder / "importance.npz").write_bytes(b"PK")
     with pytest.raises(FileError, match=r"importance\.npz"):

@@ -351,7 +351,7 @@ def test_labels_that_cannot_be_learned_from():
     for rule in ("mkl", "alignment"):
         with pytest.raises(LabelError, match="learned without labels"):
             learn(GRAMS, None, rule=rule)
-        with pytest.raises(LabelError, match="are one"):
+        with pytest.raises(LabelError, match="are the same"):
             learn(GRAMS, ONES(N), rule=rule)
         with pytest.raises(LabelError, match="NaN"):
             learn(GRAMS, np.where(Y > 0, np.nan, REAL), rule=rule)

@@ -47,5 +47,5 @@ def test_an_asymmetric_table_is_refused_with_the_pair():
 
 
 def test_rows_and_columns_of_two_tables_are_refused():
-    with pytest.raises(SequenceError, match="two tables"):
+    with pytest.raises(SequenceError, match="different tables"):
         PrecomputedKernel().kernel(np.eye(2), 2 * np.eye(2))
