@@ -24,6 +24,7 @@ extensions = [
     "docstrings",
     "generated",
     "mathml",
+    "repository",
 ]
 exclude_patterns = ["_build", "README.md", "gallery", "courses", "**/README.txt"]
 default_role = "code"

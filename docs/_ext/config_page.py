@@ -23,7 +23,7 @@ def pages(root: Path) -> dict[str, str]:
     text = (
         rst.title("Keys of the schema")
         + "\nAll keys of a configuration, as ``workflow/schemas/config.schema.yaml`` declares them. "
-        ":doc:`../configuration` explains them; ``seqkern kernels NAME`` and ``seqkern solvers NAME`` list the "
+        ":doc:`configuration` explains them; ``seqkern kernels NAME`` and ``seqkern solvers NAME`` list the "
         "parameters that a kernel or a solver adds.\n"
     )
     for name, part, prefix in sections:

@@ -7,6 +7,7 @@ import api_pages
 import class_pages
 import cli_pages
 import config_page
+import repository
 from sphinx.application import Sphinx
 
 
@@ -18,10 +19,14 @@ def write(app: Sphinx, config: Any) -> None:
         **cli_pages.pages(),
         **config_page.pages(Path(app.srcdir).parent),
         **api_pages.pages(),
+        **repository.pages(Path(app.srcdir).parent),
     }
     folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("*.rst"):
+    for old in [*folder.glob("*.rst"), *folder.glob("*.md")]:
         if old.name not in pages:
+            old.unlink()
+    for old in folder.glob("api/*.rst"):
+        if f"   {old.stem}\n" not in pages["api.rst"]:
             old.unlink()
     for name, text in pages.items():
         path = folder / name

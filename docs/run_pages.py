@@ -1,8 +1,8 @@
-"""Run the commands of the tutorials in a new folder, and compare what they print with what the pages show.
+"""Run the commands of the tutorials and how-to pages in a new folder, and compare what they print with what the pages show.
 
-    python docs/run_tutorials.py                      compare
-    python docs/run_tutorials.py --update             write what they print into the pages
-    python docs/run_tutorials.py splice_sites         one page
+    python docs/run_pages.py                      compare
+    python docs/run_pages.py --update             write what they print into the pages
+    python docs/run_pages.py splice_sites         one page
 
 In a page, a block of bash or python is run, the block of text right after it is what it prints, and a block with a
 caption is a file of that name.
@@ -19,8 +19,8 @@ from pathlib import Path
 
 import seqkern
 
-FOLDER = Path(__file__).resolve().parent / "tutorials"
-PAGES = sorted(path for path in FOLDER.glob("*.md") if path.stem != "index")
+HERE = Path(__file__).resolve().parent
+PAGES = [path for path in sorted(HERE.glob("tutorials/*.md")) + sorted(HERE.glob("howto/*.md")) if "```text" in path.read_text("utf-8")]
 BLOCK = re.compile(r"^```(\{code-block\} )?(\w+)\n(?::caption: (\S+)\n\n)?(.*?)^```\n", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"[-−]?\d[\d,]*\.?\d*(?:e-?\d+)?")
 
