@@ -1,4 +1,4 @@
-"""Run the commands of the tutorials and how-to pages in a new folder, and compare what they print with what the pages show.
+"""Run the commands of the tutorials and how-to pages, and compare what they print with what the pages show.
 
     python docs/run_pages.py                      compare
     python docs/run_pages.py --update             write what they print into the pages
@@ -20,7 +20,11 @@ from pathlib import Path
 import seqkern
 
 HERE = Path(__file__).resolve().parent
-PAGES = [path for path in sorted(HERE.glob("tutorials/*.md")) + sorted(HERE.glob("howto/*.md")) if "```text" in path.read_text("utf-8")]
+PAGES = [
+    path
+    for path in sorted(HERE.glob("tutorials/*.md")) + sorted(HERE.glob("howto/*.md"))
+    if "```text" in path.read_text("utf-8")
+]
 BLOCK = re.compile(r"^```(\{code-block\} )?(\w+)\n(?::caption: (\S+)\n\n)?(.*?)^```\n", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"[-−]?\d[\d,]*\.?\d*(?:e-?\d+)?")
 
