@@ -51,7 +51,11 @@ def faults(folder: Path) -> list[str]:
     -------
     list of str
     """
-    pages = {path.resolve(): Page(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.html"))}
+    pages = {
+        path.resolve(): Page(path.read_text(encoding="utf-8"))
+        for path in sorted(folder.rglob("*.html"))
+        if "_static" not in path.parts
+    }
     found = []
     for path, page in pages.items():
         name = path.relative_to(folder.resolve())

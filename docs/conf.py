@@ -28,6 +28,8 @@ extensions = [
 ]
 exclude_patterns = ["_build", "README.md", "gallery", "courses", "**/README.txt"]
 default_role = "code"
+# -- of options stays as it is
+smartquotes = False
 nitpicky = False
 suppress_warnings = ["config.cache"]
 

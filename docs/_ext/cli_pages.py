@@ -28,13 +28,13 @@ def page(verb: str) -> str:
     parser = parser_of(verb)
     program = f"seqkern {verb}"
     parts = [rst.title(program), rst.escape(parser.description or ""), ""]
-    usage = parser.format_usage().removeprefix("usage: ")
+    usage = parser.format_usage().removeprefix("usage: ").replace("\n       ", "\n")
     parts += [rst.block(usage), f".. program:: {program}\n"]
     for group in parser._action_groups:
         actions = [action for action in group._group_actions if action.help != argparse.SUPPRESS]
         if not actions or [action.dest for action in actions] == ["help"]:
             continue
-        parts.append(rst.title((group.title or "").capitalize(), "-"))
+        parts.append(rst.title(heading(group.title or ""), "-"))
         if group.description:
             parts.append(rst.block(textwrap.dedent(group.description)))
         parts += [option(action, parser) for action in actions]
@@ -42,6 +42,11 @@ def page(verb: str) -> str:
     if examples.strip():
         parts += [rst.title("Examples", "-"), rst.block(textwrap.dedent(examples), "bash")]
     return "\n".join(parts)
+
+
+def heading(text: str) -> str:
+    """Return text with a capital at its start; names inside keep theirs."""
+    return text[:1].upper() + text[1:]
 
 
 def parser_of(verb: str) -> argparse.ArgumentParser:

@@ -1,5 +1,6 @@
 """Formulas as MathML: every current browser draws it, so the site needs no script and no network for them."""
 
+import re
 from html import escape
 from typing import Any
 
@@ -29,11 +30,10 @@ def inline(self: HTML5Translator, node: nodes.math) -> None:
 
 
 def block(self: HTML5Translator, node: nodes.math_block) -> None:
-    """Write a formula on lines of its own; ampersands align it."""
-    tex = node.astext().strip()
-    if r"\\" in tex and r"\begin" not in tex:
-        tex = rf"\begin{{align*}}{tex}\end{{align*}}"
-    self.body.append(f'<div class="math">{render(tex, node, as_block=True)}</div>\n')
+    """Write a formula on lines of its own, one for each part between wide spaces: pages are narrow."""
+    parts = re.split(r",?\s*\\qquad", node.astext().strip())
+    lines = [render(part.strip(), node, as_block=True) for part in parts]
+    self.body.append(f'<div class="math">{"".join(lines)}</div>\n')
     raise nodes.SkipNode
 
 

@@ -6,7 +6,7 @@ A support vector machine separates two classes by the hyperplane with the larges
 
 .. math::
 
-   \min_{w, b, \xi}\ \tfrac12 \lVert w\rVert^2 + C \sum_i \xi_i,\qquad y_i f(x_i) \ge 1 - \xi_i,\quad \xi_i \ge 0
+   \min_{w, b, \xi}\ \tfrac{1}{2} \lVert w\rVert^2 + C \sum_i \xi_i,\qquad y_i f(x_i) \ge 1 - \xi_i,\quad \xi_i \ge 0
 
 with :math:`f(x) = \sum_i \alpha_i y_i K(x_i, x) + b`.
 """
@@ -23,7 +23,7 @@ from seqkern.solvers import CSVC, KernelPCA
 # -----------------------
 #
 # With C = ∞ no error is allowed. SAY and BAY against SAD and BAD are separable with 2-mers, and the margin is
-# :math:`1/\lVert w\rVert = 1/\sqrt2`.
+# :math:`1/\lVert w\rVert = 1/\sqrt{2}`.
 
 words = ["SAY", "BAY", "SAD", "BAD"]
 K = SpectrumKernel(2, alphabet="ABDSY", normalize=False)(words)

@@ -7,7 +7,7 @@ The potential support vector machine learns from any matrix :math:`K`. With its 
 
 .. math::
 
-   \min_\alpha\ \tfrac12\,\alpha^\top \tilde K^\top \tilde K \alpha - y^\top \tilde K \alpha
+   \min_\alpha\ \tfrac{1}{2}\,\alpha^\top \tilde K^\top \tilde K \alpha - y^\top \tilde K \alpha
    + \varepsilon \lVert\alpha\rVert_1, \qquad -C \le \alpha_j \le C
 
 The columns with :math:`\alpha_j \ne 0` are the support features.
@@ -39,7 +39,7 @@ for epsilon in (3.0, 1.0, 0.5, 0.01):
 # --------------------------------------------------
 #
 # Here :math:`t = f_2 + f_3`, but :math:`f_1` has the largest correlation with t. It enters first; as ε → 0 its
-# weight goes to zero and the other two go to :math:`1/\sqrt2`.
+# weight goes to zero and the other two go to :math:`1/\sqrt{2}`.
 
 K = np.array([[0.0, 1, -1, 1], [-1, 1, 0, 0], [0, 0, -1, 1]]).T
 t = K[:, 1] + K[:, 2]
