@@ -80,4 +80,4 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }
-html_sidebars = {"results": [], "performance": [], "index": []}
+html_sidebars: dict[str, list[str]] = {"results": [], "performance": [], "index": []}  # wide tables

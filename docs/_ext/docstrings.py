@@ -10,11 +10,16 @@ LITERAL = re.compile(r"(``.*?``|`[^`]*`)")
 
 
 def escape_bars(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Escape bars and lone asterisks in the text of a docstring, outside of literals and examples."""
-    in_example = False
+    """Escape bars and lone asterisks in the text of a docstring, outside of literals, examples and formulas."""
+    in_example, formula = False, -1
     for i, line in enumerate(lines):
+        indent = len(line) - len(line.lstrip())
+        if line.strip() and indent <= formula:
+            formula = -1
+        if line.lstrip().startswith(".. math::"):
+            formula = indent
         in_example = line.lstrip().startswith(">>>") or (in_example and bool(line.strip()))
-        if in_example:
+        if in_example or formula >= 0:
             continue
         pieces = LITERAL.split(line)
         lines[i] = "".join(piece if piece.startswith("`") else escape(piece) for piece in pieces)

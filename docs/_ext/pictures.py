@@ -19,7 +19,7 @@ from seqkern.simulate import simulate
 
 CAPTIONS = {
     "donors": "16 simulated decoys, then 16 donor splice sites",
-    "proteins": "simulated proteins of three superfamilies, one after the other",
+    "proteins": "simulated proteins of three superfamilies with two families each, one after the other",
     "features": "base composition of 16 simulated decoys, then 16 donor splice sites",
 }
 
