@@ -1,5 +1,7 @@
 """One page for each kernel and solver: from their tables and docstrings, and docs/reference/kernels.yaml."""
 
+import inspect
+import re
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -59,10 +61,12 @@ def class_page(name: str, cls: Any, module: str) -> str:
 def kernel_page(name: str, cls: Any, note: dict[str, Any], folder: Path) -> str:
     """Return the page of a kernel."""
     parts = [rst.title(name), rst.escape(getattr(cls, "summary", "")), ""]
-    if "formula" in note:
-        parts.append(f".. math::\n\n{textwrap.indent(note['formula'].strip(), '   ')}\n")
+    documentation = inspect.getdoc(cls) or ""
+    formula = first_formula(documentation) or note.get("formula", "")
+    if formula:
+        parts.append(f".. math::\n\n{textwrap.indent(formula.strip(), '   ')}\n")
     rows = [("Properties", rst.escape(traits(cls)))]
-    if "cost" in note:
+    if "cost" in note and "omplexity" not in documentation:
         rows.append(("Cost of K(x, y)", rst.escape(note["cost"])))
     rows.append(("On the command line", f"``seqkern kernels {name}``"))
     parts += ["".join(f":{key}: {value}\n" for key, value in rows)]
@@ -71,3 +75,9 @@ def kernel_page(name: str, cls: Any, note: dict[str, Any], folder: Path) -> str:
         file, caption = drawn
         parts.append(f".. figure:: {file}\n   :width: 20em\n   :alt: Gram matrix of {name}\n\n   {caption}\n")
     return "\n".join(parts) + f"\n.. autoclass:: seqkern.kernels.{cls.__name__}\n"
+
+
+def first_formula(documentation: str) -> str:
+    """Return the first displayed formula of a docstring, or nothing."""
+    found = re.search(r"^( *)\.\. math::\n\n((?:\1 +.*\n)+)", documentation + "\n", re.MULTILINE)
+    return textwrap.dedent(found[2]) if found else ""
