@@ -1,4 +1,4 @@
-"""Draw what letters around a residue speak for, by the linear machine of the study of secondary structure on RS126.
+"""Draw the weights of the residues in a window: linear SVM of the study of secondary structure, RS126.
 
 Run it after the study: ``python docs/state_letters.py``; it writes ``docs/state_letters.svg``.
 """

@@ -1,5 +1,6 @@
-"""What README shows in Python runs on the files that its commands make."""
+"""README's commands and Python run on its own files, its links lead somewhere, and it is short."""
 
+import re
 import shlex
 
 import numpy as np
@@ -7,9 +8,11 @@ from conftest import ROOT
 
 from seqkern.cli.main import main
 
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
 
 def test_the_first_two_blocks_of_python_in_the_readme_run_on_its_own_files(tmp_path, monkeypatch, capsys):
-    before, first, second, *_ = (ROOT / "README.md").read_text().split("```python\n")
+    before, first, second, *_ = README.split("```python\n")
     monkeypatch.chdir(tmp_path)
     simulations = [line for line in before.splitlines() if line.startswith("seqkern simulate")]
     for line in simulations:
@@ -26,3 +29,25 @@ def test_the_first_two_blocks_of_python_in_the_readme_run_on_its_own_files(tmp_p
     found = names["search"].predict(names["new"])
     assert np.mean((found == "donor") == is_site) > 0.7
     assert "svc__C" in capsys.readouterr().out
+
+
+def test_its_commands_on_simulated_sequences_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    # as at a shell, what goes to a file is not printed
+    commands = [
+        line.partition(" > ")[0] for line in README.splitlines() if re.match("seqkern (simulate|.*donors)", line)
+    ]
+    assert len(commands) == 5
+    for command in commands:
+        assert main(shlex.split(command)[1:]) == 0, command
+    assert (tmp_path / "explained" / "index.html").is_file()
+
+
+def test_its_links_lead_to_files_of_the_repository():
+    links = re.findall(r"\]\(([^)#]+)", README)
+    assert len(links) > 15
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_it_is_short():
+    assert len(README.split()) <= 900

@@ -27,7 +27,7 @@ def liao_noble(
 ) -> dict[str, npt.NDArray[np.str_]]:
     """Return the roles of all samples in the Liao-Noble protocol, with one task for each held-out family.
 
-        Positive test samples are the family, positive training samples the rest of its superfamily. Negatives are the
+    Positive test samples are the family, positive training samples the rest of its superfamily. Negatives are the
     samples outside the superfamily, or, if `fold` is given, outside the fold (samples of the fold but not of the
     superfamily are then unused, since they may be related); they are split at random in the ratio of the
     positives. The split of a family depends only on the seed and its name.

@@ -586,15 +586,13 @@ def test_a_truncated_file(folder, tmp_path):
         list(Scanner(MODEL, "AG").scan(tmp_path / "t.fa.gz"))
 
 
-def test_the_example_of_the_readme(tmp_path, monkeypatch, capsys):
-    text = (
-        (ROOT / "README.md").read_text().partition("## Sites in a genome")[2].partition("```\n")[2].partition("```")[0]
-    )
-    commands = [shlex.split(line) for line in text.replace("\\\n", "").splitlines()]
+def test_the_example_of_the_tutorial(tmp_path, monkeypatch, capsys):
+    page = (ROOT / "docs" / "tutorials" / "splice_sites.md").read_text().partition("## Explain")[0]
+    commands = [line for line in page.replace("\\\n", "").splitlines() if line.startswith("seqkern ")]
+    assert len(commands) == 4
     monkeypatch.chdir(tmp_path)
-    for program, *argv in commands:
-        assert program == "seqkern"
-        assert main(argv) == 0, capsys.readouterr().err
+    for command in commands:
+        assert main(shlex.split(command)[1:]) == 0, capsys.readouterr().err
     header, *rows = [line.split("\t") for line in (tmp_path / "unseen.tsv").read_text().splitlines()]
     donors = {tuple(row[:3]) for row in rows if row[header.index("label")] == "donor"}
     found = [line.split("\t") for line in (tmp_path / "found.bed").read_text().splitlines()]

@@ -355,6 +355,6 @@ def test_labels_that_cannot_be_learned_from():
             learn(GRAMS, ONES(N), rule=rule)
         with pytest.raises(LabelError, match="NaN"):
             learn(GRAMS, np.where(Y > 0, np.nan, REAL), rule=rule)
-        with pytest.raises(LabelError, match="30 units"):
+        with pytest.raises(LabelError, match="30 samples"):
             learn(GRAMS, Y[:-1], rule=rule)
     assert learn(GRAMS, None, rule="uniform").weights.tolist() == [0.25] * 4
