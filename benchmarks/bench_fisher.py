@@ -104,7 +104,7 @@ def report_threads(repeats):
 
 
 def report_family(repeats):
-    """Print the CPU seconds of one training part of the homology study."""
+    """Print the CPU seconds of one training set of the homology study."""
     labels = DATA / "edd_homology" / "edd_ln_labels.tsv"
     if not labels.is_file():
         return

@@ -2,8 +2,8 @@
 
 CPU seconds and memory of each step, in one process on one thread. Run it by pytest (on generated chains), or:
 ``python benchmarks/bench_residues.py`` for reading and folds, ``… training [features] [kernel] [memory]`` for one fold
-of the official seven: Nyström (or random_fourier) features of the training part, primal_svc on them for C = 1 and then
-for the grid, and predictions about the test part. Without the public files, generated chains of the same number take
+of the official seven: Nyström (or random_fourier) features of the training set, primal_svc on them for C = 1 and then
+for the grid, and predictions about the test set. Without the public files, generated chains of the same number take
 their place, and windows of letters that of profiles.
 """
 

@@ -28,7 +28,7 @@ SOLVERS = {
     ),
 }
 CLASSES = 6
-LIMIT = 30e6  # beside the matrices of 58 MB, of which that of the training part has 46 MB
+LIMIT = 30e6  # beside the matrices of 58 MB, of which that of the training set has 46 MB
 
 
 def write_problem(folder, n, seed=1):

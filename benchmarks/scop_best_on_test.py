@@ -1,7 +1,7 @@
-"""What hyperparameters chosen on the test part would give: gapped k-mer kernels on ten SCOP families.
+"""What hyperparameters chosen on the test set would give: gapped k-mer kernels on ten SCOP families.
 
 Nothing is chosen here as a study should choose; the numbers are optimistic, and stand beside those that others report.
-For each family the best AUC and the best ROC50 on the test part, over (l, k), the C-SVM's cost and its class weights.
+For each family the best AUC and the best ROC50 on the test set, over (l, k), the C-SVM's cost and its class weights.
 
 Run: ``SEQKERN_DATA=… python benchmarks/scop_best_on_test.py`` (about ten CPU minutes).
 """
@@ -23,7 +23,7 @@ WEIGHTS = ("balanced", None)
 
 
 def scores(family):
-    """Return the AUC and ROC50 on the test part for each combination, float64 (combinations, 2)."""
+    """Return the AUC and ROC50 on the test set for each combination, float64 (combinations, 2)."""
     entry = {"public": f"scop_family_{family}", "unknown": "mask", "ids": "number"}
     dataset = make_dataset(family, entry, data_dir=DATA)
     task = dataset.task()

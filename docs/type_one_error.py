@@ -4,7 +4,7 @@
 ``docs/type_one_error.md`` is its output.
 
 Two kinds of nothing to find. *Classifiers*: two fixed decision functions of equal quality on new units; what a test on
-one test part asks. *Learners*: two methods whose classifiers are equally good on average over training sets, each time
+one test set asks. *Learners*: two methods whose classifiers are equally good on average over training sets, each time
 trained anew; what one wants to know of methods, and what the folds of one data set can only hint at. The learners here
 are nearest-mean classifiers, each on three features of its own of the same distribution: no other difference is
 possible than that of chance.
@@ -41,12 +41,12 @@ def decisions_of(rng, y):
 
 
 def delong(rng):
-    """Return p on one test part."""
+    """Return p on one test set."""
     return delong_test(*fixed_classifiers(rng)).p
 
 
 def delong_few(rng):
-    """Return p on a test part with few positives."""
+    """Return p on a test set with few positives."""
     return delong_test(*fixed_classifiers(rng, n=60, share=0.2)).p
 
 
@@ -58,7 +58,7 @@ def delong_of(positives, negatives, parts=1):
 
 
 def delong_parts(rng):
-    """Return p of rankings compared within five test parts."""
+    """Return p of rankings compared within five test sets."""
     return delong_test(*fixed_classifiers(rng), folds=np.arange(100) % 5).p
 
 
@@ -184,7 +184,7 @@ def pooled_delong(y, first, second, fold):
 def useless_alone(test):
     """Return the function that draws p of two methods that know nothing, leave-one-out of 30 units.
 
-    One is the share of positives in the training part, with a little noise; the other noise alone.
+    One is the share of positives in the training set, with a little noise; the other noise alone.
     """
     y = np.arange(30) % 2
 
@@ -248,12 +248,12 @@ def mcnemar_folds(y, first, second, fold):
 
 # test, what it is given, function, whether it is slow
 TABLE = (
-    ("DeLong", "classifiers, one test part, 40 + 60 units", delong, False),
-    ("DeLong", "classifiers, one test part, 12 + 48 units", delong_few, False),
-    ("DeLong", "classifiers, one test part, 5 + 95 units", delong_of(5, 95), False),
-    ("DeLong within parts", "classifiers, 5 test parts, 40 + 60 units", delong_parts, False),
-    ("DeLong within parts", "classifiers, 5 test parts of 4 + 16 units", delong_of(4, 16, 5), False),
-    ("DeLong within parts", "classifiers, 10 test parts of 2 + 2 units", delong_of(2, 2, 10), False),
+    ("DeLong", "classifiers, one test set, 40 + 60 units", delong, False),
+    ("DeLong", "classifiers, one test set, 12 + 48 units", delong_few, False),
+    ("DeLong", "classifiers, one test set, 5 + 95 units", delong_of(5, 95), False),
+    ("DeLong within parts", "classifiers, 5 test sets, 40 + 60 units", delong_parts, False),
+    ("DeLong within parts", "classifiers, 5 test sets of 4 + 16 units", delong_of(4, 16, 5), False),
+    ("DeLong within parts", "classifiers, 10 test sets of 2 + 2 units", delong_of(2, 2, 10), False),
     ("McNemar, mid-p (default)", "classifiers, 100 units", mcnemar_of("midp"), False),
     ("McNemar, exact", "classifiers, 100 units", mcnemar_of("exact"), False),
     ("McNemar, corrected", "classifiers, 100 units", mcnemar_of("corrected"), False),
@@ -264,7 +264,7 @@ TABLE = (
             ((30, 70), "30 + 70 units"),
             ((10, 40), "10 + 40 units"),
             ((10, 200), "10 + 200 units"),
-            ((10, 10, 5), "5 test parts of 10 + 10 units"),
+            ((10, 10, 5), "5 test sets of 10 + 10 units"),
         )
         for score, name in (("roc50", "ROC50"), ("average_precision", "average precision"))
     ),
@@ -272,8 +272,8 @@ TABLE = (
         (f"bootstrap, {name}, not offered", f"classifiers, {words}", bootstrap_of(score, *sizes), True)
         for sizes, words in (
             ((5, 95), "5 + 95 units"),
-            ((4, 16, 5), "5 test parts of 4 + 16 units"),
-            ((2, 2, 10), "10 test parts of 2 + 2 units"),
+            ((4, 16, 5), "5 test sets of 4 + 16 units"),
+            ((2, 2, 10), "10 test sets of 2 + 2 units"),
         )
         for score, name in (("roc50", "ROC50"), ("average_precision", "average precision"))
     ),

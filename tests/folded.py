@@ -10,7 +10,7 @@ from seqkern.models.search import Search
 
 @dataclass(frozen=True)
 class InnerLoop:
-    """What is done within each training part besides training."""
+    """What is done within each training set besides training."""
 
     folds: int = 3
     metric: str = "auto"

@@ -150,7 +150,7 @@ def _label(shape, value):
 
 
 def _tested(shape, split, s):
-    """Return which units are in test part s; of a single split, every second one of each class."""
+    """Return which units are in test set s; of a single split, every second one of each class."""
     return split == s if len(shape.splits) > 1 else np.arange(len(split)) % 3 != 1
 
 
@@ -196,7 +196,7 @@ def _write_evaluation(folder, truth, shape, spec, skill, rng):
 
 
 def _decide(shape, y, skill, rng):
-    """Return decision cells, predictions, metrics of one test part."""
+    """Return decision cells, predictions, metrics of one test set."""
     if shape.kind == "real":
         values = y + rng.normal(size=len(y)) / skill
         rmse = float(np.sqrt(np.mean((values - y) ** 2)))

@@ -18,7 +18,7 @@ PACKAGES = {
     "seqkern.gram.transforms": "Transforms of a Gram matrix, fitted on training data",
     "seqkern.solvers": "Solvers: making them from text; selectors of features",
     "seqkern.layers": "Layers after a solver, for residues of a chain",
-    "seqkern.folds": "Splits into training and test parts",
+    "seqkern.folds": "Splits into training and test sets",
     "seqkern.evaluation": "Scores, intervals and tests",
     "seqkern.explain": "Explanations of decisions",
     "seqkern.datasets": "Data sets of a study",

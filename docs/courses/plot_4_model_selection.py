@@ -21,7 +21,7 @@ from seqkern.solvers import CSVC
 # -----------------------------
 #
 # 50 samples with 2,000 random features and random labels. The 20 features that correlate best with the labels are
-# selected: once on all samples, once inside each training part.
+# selected: once on all samples, once inside each training set.
 
 
 def cross_validated(X, y, inside, seed):
@@ -81,13 +81,13 @@ for draw in range(30):
 figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
 axes.plot(range(1, len(grid) + 1), best.mean(axis=0))
 axes.axhline(0.5, color="grey", linestyle=":")
-axes.set(xlabel="number of candidates", ylabel="AUC of the best on the test part", ylim=(0.4, 0.8))
+axes.set(xlabel="number of candidates", ylabel="AUC of the best on the test set", ylim=(0.4, 0.8))
 
 # %%
 # Nested cross-validation
 # -----------------------
 #
-# The remedy: choose in an inner loop on the training part, and use the test part once. ``seqkern evaluate`` and
+# The remedy: choose in an inner loop on the training set, and use the test set once. ``seqkern evaluate`` and
 # each study do this. In scikit-learn's terms, a ``GridSearchCV`` inside ``cross_val_score``.
 #
 # Exercises

@@ -1,13 +1,13 @@
 """Whether a method is better than chance: its score against those of all permutations of the labels.
 
-Labels are permuted within each test part only, since decisions of different fits need not be on one scale. A score that
+Labels are permuted within each test set only, since decisions of different fits need not be on one scale. A score that
 is a sum of what each sample gains under its label has a permutation mean and variance in closed form (Hoeffding 1951);
 AUC, macro AUC, accuracy and mean squared error are such sums. No label is drawn, and nothing is trained again.
 
 The folds of a cross-validation are not independent: the labels that test one classifier train the others. For decisions
 linear in the training labels, with a symmetric kernel, a pair of samples from two folds counts the same in both, so the
 variance of the mean over folds is twice that of independent folds. This factor is always applied; without it 24 useless
-methods would yield a "significant" one far too often (`tests/evaluation/test_chance.py`). Test parts that overlap are
+methods would yield a "significant" one far too often (`tests/evaluation/test_chance.py`). Test sets that overlap are
 treated as fully dependent.
 
 References
@@ -25,11 +25,11 @@ import numpy.typing as npt
 from scipy import stats
 
 SHARED_TRAINING = 2.0
-"""Variance of a mean over folds, divided by that of independent test parts."""
+"""Variance of a mean over folds, divided by that of independent test sets."""
 
 
 class Permuted(NamedTuple):
-    """A score of one test part, and its mean and variance over all permutations of the labels.
+    """A score of one test set, and its mean and variance over all permutations of the labels.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class Permuted(NamedTuple):
 
 
 class ChanceTest(NamedTuple):
-    """A mean score over test parts, what chance gives, the standard error under chance, z and two-sided p.
+    """A mean score over test sets, what chance gives, the standard error under chance, z and two-sided p.
 
     Examples
     --------
@@ -185,19 +185,19 @@ def permuted_error(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> Permuted:
 
 
 def variance_of_mean(variances: Sequence[float] | npt.NDArray[np.float64], *, tested_once: bool = True) -> float:
-    """Return the variance of a mean over test parts that share training samples.
+    """Return the variance of a mean over test sets that share training samples.
 
     Parameters
     ----------
     variances : sequence of float
-        Of the score of each test part.
+        Of the score of each test set.
     tested_once : bool, default True
-        Whether each sample is in one test part only; otherwise the parts are treated as fully dependent.
+        Whether each sample is in one test set only; otherwise the parts are treated as fully dependent.
 
     Returns
     -------
     float
-        NaN without test parts.
+        NaN without test sets.
 
     Examples
     --------
@@ -212,12 +212,12 @@ def variance_of_mean(variances: Sequence[float] | npt.NDArray[np.float64], *, te
 
 
 def chance_test(parts: Sequence[Permuted], *, tested_once: bool = True) -> ChanceTest:
-    """Test whether a mean score over test parts differs from what permuted labels give.
+    """Test whether a mean score over test sets differs from what permuted labels give.
 
     Parameters
     ----------
     parts : sequence of Permuted
-        Of each test part; those without a score are left out.
+        Of each test set; those without a score are left out.
     tested_once : bool, default True
         As in `variance_of_mean`.
 

@@ -44,7 +44,7 @@ def quantile(methods: int, df: float = math.inf) -> float:
 
 
 def auc_variance(codes: npt.ArrayLike, decisions: npt.ArrayLike) -> tuple[float, float]:
-    """Return the AUC of one test part, of several classes its mean, and its variance by DeLong's method.
+    """Return the AUC of one test set, of several classes its mean, and its variance by DeLong's method.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def share_ends(score: float, variance: float, methods: int) -> ScoreInterval:
     Parameters
     ----------
     score, variance : float
-        The mean over test parts, and its variance.
+        The mean over test sets, and its variance.
     methods : int
         How many intervals hold together.
 
@@ -123,9 +123,9 @@ def accuracy_ends(score: float, samples: int, parts: int, methods: int) -> Score
     Parameters
     ----------
     score : float
-        Mean over test parts.
+        Mean over test sets.
     samples, parts : int
-        Test samples, each counted once, and test parts.
+        Test samples, each counted once, and test sets.
     methods : int
         How many intervals hold together.
 
@@ -150,14 +150,14 @@ def accuracy_ends(score: float, samples: int, parts: int, methods: int) -> Score
 def error_ends(
     score: float, errors: Sequence[npt.NDArray[np.float64]], methods: int, *, tested_once: bool = True
 ) -> ScoreInterval:
-    """Return the interval of a mean over test parts of root mean squared errors.
+    """Return the interval of a mean over test sets of root mean squared errors.
 
     Parameters
     ----------
     score : float
         The mean.
     errors : sequence of ndarray of float64
-        Of the samples of each test part.
+        Of the samples of each test set.
     methods : int
         How many intervals hold together.
     tested_once : bool, default True
@@ -166,7 +166,7 @@ def error_ends(
     Returns
     -------
     ScoreInterval
-        NaN ends where a test part holds a single sample.
+        NaN ends where a test set holds a single sample.
 
     Examples
     --------

@@ -44,7 +44,7 @@ class KernelContract(Parameters):
     tracks : tuple of str
         Names of the tracks that the sequences must carry.
     data_dependent : bool
-        Whether `fit` learns from the data; then one Gram matrix is needed for each training part.
+        Whether `fit` learns from the data; then one Gram matrix is needed for each training set.
     positive_semidefinite : bool
         Whether every Gram matrix is positive semi-definite.
     equal_lengths : bool
@@ -145,7 +145,7 @@ class KernelContract(Parameters):
     def stored_form(self) -> StoredForm | None:
         """Return how this kernel follows from matrices over all samples; None if it does not.
 
-        By default the kernel itself if it learns nothing: one Gram matrix serves every training part.
+        By default the kernel itself if it learns nothing: one Gram matrix serves every training set.
 
         Returns
         -------
@@ -156,7 +156,7 @@ class KernelContract(Parameters):
     def learned(self) -> dict[str, float]:
         """Return what `fit` learned that is worth reporting, a dict of text to number, possibly empty.
 
-        A study stores it for each training part, with the chosen parameters.
+        A study stores it for each training set, with the chosen parameters.
         """
         return {}
 

@@ -80,12 +80,12 @@ class Kernel(Operators, GramTransformer, KernelContract):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from training data (nothing, unless `data_dependent`) and return self.
 
-        The training part is kept, not copied, for `transform`.
+        The training set is kept, not copied, for `transform`.
 
         Parameters
         ----------
         X : SequenceSet, list of str, or table
-            The training part only.
+            The training set only.
         y : array_like, shape (n,), optional
             Labels, for kernels that use them.
 
@@ -384,7 +384,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
         if self.data_dependent and not self.fitted:
             raise ParameterError(
                 f"kernel {self.name!r} learns from data and is not fitted",
-                remedy="call fit on the training part first",
+                remedy="call fit on the training set first",
             )
 
     def coerce(self, X: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Shared by profile kernels: profiles from tracks, or built by searching the training part."""
+"""Shared by profile kernels: profiles from tracks, or built by searching the training set."""
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -85,7 +85,7 @@ class ProfileTracks(_Base):
             self.database_ = SequenceSet.from_state(header["database"], unnest("database", arrays))
 
     def _searched(self) -> ProfileSearch:
-        """Return the ProfileSearch of the training part."""
+        """Return the ProfileSearch of the training set."""
         return ProfileSearch(self.database_, iterations=self.iterations, inclusion=self.inclusion)
 
     def with_profiles(self, X: SequenceSet) -> SequenceSet:

@@ -14,12 +14,12 @@ Samples: TypeAlias = SequenceSet | FeatureTable | SimilarityTable
 
 @dataclass(frozen=True)
 class References:
-    """The training part of a kernel, shared by all its copies and never changed.
+    """The training set of a kernel, shared by all its copies and never changed.
 
     Attributes
     ----------
     samples : SequenceSet, FeatureTable or SimilarityTable
-        The training part.
+        The training set.
 
     Examples
     --------

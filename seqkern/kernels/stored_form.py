@@ -1,4 +1,4 @@
-"""How kernel matrices of training parts follow from Gram matrices over all samples."""
+"""How kernel matrices of training sets follow from Gram matrices over all samples."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StoredForm:
-    """A kernel as Gram matrices over all samples, and the operations on each training part.
+    """A kernel as Gram matrices over all samples, and the operations on each training set.
 
     Attributes
     ----------
     parts : tuple of Kernel or StoredForm
-        A Kernel here learns nothing, so that one Gram matrix over all samples serves every training part.
+        A Kernel here learns nothing, so that one Gram matrix over all samples serves every training set.
     join : object or None
         Object that combines the matrices of several parts (see `seqkern.kernels.CombinationKernel`): ``join.learn_from
-        (grams, y)``, of the training part, returns what has ``combine(matrices, row diagonals, column diagonals)``,
+        (grams, y)``, of the training set, returns what has ``combine(matrices, row diagonals, column diagonals)``,
         which returns a matrix and its row diagonal, ``learned()``, and ``fit_parts(X, y)``, which returns the fitted
         kernel. None where there is one part.
     transforms : tuple of dict
-        Specs of the subsequent Gram transforms, fitted on the training part.
+        Specs of the subsequent Gram transforms, fitted on the training set.
     """
 
     parts: tuple[Kernel | StoredForm, ...]
@@ -40,7 +40,7 @@ class StoredForm:
 
     @property
     def learns(self) -> bool:
-        """Whether each training part has its own matrix."""
+        """Whether each training set has its own matrix."""
         return self.join is not None or bool(self.transforms) or isinstance(self.parts[0], StoredForm)
 
     def then(self, *transforms: dict[str, Any]) -> StoredForm:

@@ -1,7 +1,7 @@
 """Kernels as scikit-learn transformers, from samples to rows of a Gram matrix.
 
 ``fit`` keeps the training samples, ``transform`` compares new ones with them. So a kernel can be a pipeline step before
-a solver that takes a Gram matrix, a grid search can choose its parameters, and it learns from the training part of each
+a solver that takes a Gram matrix, a grid search can choose its parameters, and it learns from the training set of each
 fold only. scikit-learn is imported on demand.
 """
 
@@ -45,7 +45,7 @@ class GramTransformer:
             Parameters
             ----------
             X : SequenceSet, list of str, or table
-                The training part.
+                The training set.
             y : array_like, optional
                 Labels.
 

@@ -92,12 +92,12 @@ class ScoreWindows:
 
 
 class Landmarks:
-    """Features φ with φ(u)·φ(v) near exp(−γ ‖u − v‖²), from the kernel with some vectors of the training part.
+    """Features φ with φ(u)·φ(v) near exp(−γ ‖u − v‖²), from the kernel with some vectors of the training set.
 
     Parameters
     ----------
     vectors : ndarray of float32, shape (m, width)
-        Windows of the training part.
+        Windows of the training set.
     map : ndarray of float32, shape (m, features)
         The inverse root of the kernel among the landmarks.
     gamma : float
@@ -117,7 +117,7 @@ class Landmarks:
         Parameters
         ----------
         windows : ScoreWindows
-            Of the training part.
+            Of the training set.
         count : int
             How many, or all if there are fewer.
         gamma : float

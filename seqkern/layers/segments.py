@@ -75,7 +75,7 @@ class SegmentLayer(Layer):
     """
 
     name = "segments"
-    summary = "Chooses the states of a chain together, so that no segment is shorter than in the training part."
+    summary = "Chooses the states of a chain together, so that no segment is shorter than in the training set."
     calibrated = True
     decides = True
 

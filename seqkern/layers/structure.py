@@ -22,7 +22,7 @@ from seqkern.solvers.base import Solver
 class StructureLayer(Layer):
     """Support vector machine on the scores of the residues around each residue.
 
-    The window contains the scores of all classes, standardised over the training part, and a flag for each missing or
+    The window contains the scores of all classes, standardised over the training set, and a flag for each missing or
     unknown residue. The mean scores of the chain are added, its apparent helix and strand content. A linear SVM, or one
     with Nyström features of an RBF kernel, learns from these.
 

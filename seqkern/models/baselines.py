@@ -1,8 +1,8 @@
 """Trivial baselines on a study's folds: what any method should beat.
 
-``majority`` predicts the most frequent class of the training part, ``mean`` its mean label. ``composition`` is a linear
+``majority`` predicts the most frequent class of the training set, ``mean`` its mean label. ``composition`` is a linear
 model of the sequence's length and residue frequencies; for residues of chains, ``residue`` predicts the most frequent
-state of the residue at hand. All are fitted on the training part alone.
+state of the residue at hand. All are fitted on the training set alone.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = "npt.NDArray[Any]"
 Decided: TypeAlias = "tuple[Array, Array]"
-"""Decisions and predictions for the test part, as a solver gives them."""
+"""Decisions and predictions for the test set, as a solver gives them."""
 Rule: TypeAlias = "Callable[[Labels, Array, Array], Decided]"
-"""Takes all labels, the rows of the training part and those of the test part."""
+"""Takes all labels, the rows of the training set and those of the test set."""
 
 
 def run_baselines(dataset: Dataset, fold_sets: dict[str, FoldSet]) -> Iterator[tuple[str, FoldResult]]:
@@ -151,7 +151,7 @@ def _composition(features: Array, labels: Labels, train: Array, test: Array) -> 
         return values, values
     found = model.predict_proba(features[test])
     decisions = np.zeros((len(test), len(labels.classes)))
-    decisions[:, model.classes_] = found  # a class may be missing from the training part
+    decisions[:, model.classes_] = found  # a class may be missing from the training set
     return decisions, decisions.argmax(axis=1)
 
 

@@ -208,11 +208,11 @@ class SingleTaskTests(_Table):
     Attributes
     ----------
     shape : str
-        How the test parts lie to one another: ``single``, ``folds`` or ``five_by_two``.
+        How the test sets lie to one another: ``single``, ``folds`` or ``five_by_two``.
     test : str
         Name of the test.
     units, parts : int
-        Test samples and test parts.
+        Test samples and test sets.
     fewest : int or None
         Samples of the smaller class, for two classes.
     paired : PairedDecisions

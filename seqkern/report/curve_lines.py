@@ -104,7 +104,7 @@ def _mean_name(view: View, found: dict[str, dict[str, Line]]) -> str:
     if view.dataset.kind == "multiclass":
         return f"mean of {most} classes"
     if any(outcome.pooled for outcome in view.outcomes.values()):
-        return "all test parts pooled"
+        return "all test sets pooled"
     return f"mean of {most} {view.words}" if most > 1 else view.word
 
 

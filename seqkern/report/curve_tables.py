@@ -27,7 +27,7 @@ Array = npt.NDArray[np.float64]
 
 
 class Ranked(NamedTuple):
-    """The decisions of one test part for one positive class."""
+    """The decisions of one test set for one positive class."""
 
     place: tuple[str, ...]
     name: str
@@ -40,7 +40,7 @@ def write_curves(datasets: Sequence[DatasetResults], folder: Path) -> None:
 
     A sample is predicted positive if its decision is at least ``threshold``. Of several classes each has a curve,
     against all others; ``class`` is the positive class. Points on a straight line between two others are left out of
-    ROC curves, of precision-recall curves those between two others of the same recall. Test parts that hold one class
+    ROC curves, of precision-recall curves those between two others of the same recall. Test sets that hold one class
     have no curve.
 
     Parameters

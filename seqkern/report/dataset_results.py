@@ -48,7 +48,7 @@ TABLES = {
 }
 
 EIGENVALUES = ("smallest_eigenvalue", "negative_share")
-"""Columns of ``fits.tsv`` that a kernel has which learns from the training part."""
+"""Columns of ``fits.tsv`` that a kernel has which learns from the training set."""
 
 
 def subfolders(folder: Path) -> list[str]:
@@ -279,7 +279,7 @@ class DatasetResults:
 
     @cached_property
     def features(self) -> pd.DataFrame:
-        """DataFrame of all ``features.tsv``: what each training part selected; empty where no method selects."""
+        """DataFrame of all ``features.tsv``: what each training set selected; empty where no method selects."""
         table = self._all("features")
         return table.assign(rank=numbers(table["rank"]))
 
@@ -442,7 +442,7 @@ class DatasetResults:
         return read_spectrum(path) if not self.learns(kernel) and path.exists() else None
 
     def learns(self, kernel: str) -> bool:
-        """Tell whether a kernel learns from the training part; False where it is not known here.
+        """Tell whether a kernel learns from the training set; False where it is not known here.
 
         Parameters
         ----------

@@ -46,7 +46,7 @@ def read_paired_decisions(
     Raises
     ------
     FileError
-        If a table tests a sample twice in one test part.
+        If a table tests a sample twice in one test set.
     LabelError
         If two methods name different labels for a sample: they were not tested on the same data.
     """
@@ -85,7 +85,7 @@ def read_paired_decisions(
 
 
 def _all_alike(tables: Tables) -> bool:
-    """Tell whether all tables have the same samples with the same labels, row by row, each once in a test part."""
+    """Tell whether all tables have the same samples with the same labels, row by row, each once in a test set."""
     first, *rest = tables.values()
     columns = ["split", "id", "label"]
     alike = all(
@@ -119,7 +119,7 @@ def _samples(tables: Tables) -> list[tuple[str, str, str]]:
 
 
 def _check_same_folds(tables: Tables) -> None:
-    """Raise LabelError if two methods were not tested on the same samples in the same test parts."""
+    """Raise LabelError if two methods were not tested on the same samples in the same test sets."""
     places: dict[str, tuple[set[str], str]] = {}
     for method, table in tables.items():
         name = f"{method.kernel} with {method.solver}"
@@ -130,7 +130,7 @@ def _check_same_folds(tables: Tables) -> None:
             other, other_name = places.setdefault(sample, (splits, name))
             if not (splits <= other or other <= splits):  # a method may lack a part, and no more
                 raise LabelError(
-                    f"is in test part {min(splits - other)!r} of {name}, in {min(other - splits)!r} of {other_name}",
+                    f"is in test set {min(splits - other)!r} of {name}, in {min(other - splits)!r} of {other_name}",
                     record=sample,
                     remedy="compare methods that were evaluated on the same folds",
                 )

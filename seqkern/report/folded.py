@@ -3,9 +3,9 @@
 from seqkern.core.markup import Markup, tag
 
 INSIDE = {
-    "folds": "how many samples each training and test part holds",
+    "folds": "how many samples each training and test set holds",
     "comparisons": "every pair of methods: difference, p value, correction for the number of pairs",
-    "units": "the score of each method on each test part",
+    "units": "the score of each method on each test set",
     "choices": "what the inner cross-validation searched, and what it chose",
     "weights": "how much each kernel of a combination counts",
     "selection-bias": "scores that result from selecting features on the test data",

@@ -1,6 +1,6 @@
 """What the first screen says of a data set: every method's headline score with its interval, against chance, baselines.
 
-The test against chance is that of permuted labels within test parts; where there are enough tasks for it to find
+The test against chance is that of permuted labels within test sets; where there are enough tasks for it to find
 something, the signed-rank test of the tasks' scores against chance; of residues, that of the chains' scores against the
 majority class. p is corrected by Holm's method for the number of methods.
 """

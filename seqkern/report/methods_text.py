@@ -20,7 +20,7 @@ FOLDS = {
     "stratified": "stratified cross-validation",
     "grouped": "cross-validation that kept groups of related sequences together",
     "five_by_two": "5 × 2 cross-validation",
-    "predefined": "the training and test parts of the source",
+    "predefined": "the training and test sets of the source",
     "locus": "cross-validation by place on the genome",
     "leave-one-out": "leave-one-out cross-validation",
     "leave-one-group-out": "leave-one-group-out cross-validation",
@@ -157,7 +157,7 @@ def _evaluation(text: MethodsText, study: Study, views: Sequence[View]) -> Itera
         if folds.method in ("stratified", "grouped", "locus") and count > 1:
             how = f"{count}-fold {how}"
         yield f"{view.dataset.name} was evaluated by {how}."
-    yield f"All methods used the same training and test parts (seed {study.seed})."
+    yield f"All methods used the same training and test sets (seed {study.seed})."
 
 
 def _methods(text: MethodsText, study: Study, kind: str) -> Iterator[str]:
@@ -198,8 +198,8 @@ def _search(study: Study, views: Sequence[View]) -> list[str]:
     by = "" if inner.metric == "auto" else f" by {metric(inner.metric).name}"
     how = f"a random search of {inner.draws} candidates" if inner.random else "a grid search"
     sentences = [
-        f"Values in braces were chosen{by} in each training part by {how} with {inner.folds}-fold cross-validation; "
-        "test parts were never used."
+        f"Values in braces were chosen{by} in each training set by {how} with {inner.folds}-fold cross-validation; "
+        "test sets were never used."
     ]
     if inner.rule == "one_standard_error":
         sentences.append("Of the candidates within one standard error of the best, the simplest was taken.")

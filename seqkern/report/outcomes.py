@@ -123,7 +123,7 @@ def hard_cases(dataset: DatasetResults, table: pd.DataFrame, count: int = 10) ->
     Returns
     -------
     list of (unit, id, label, decision or prediction, how wrong)
-        Binary: positives, then negatives, by the share of the other class of their test part on whose wrong
+        Binary: positives, then negatives, by the share of the other class of their test set on whose wrong
         side they are ranked. Several classes: mistakes, by the margin of the wrong class. Real: by residual.
     """
     if dataset.kind == "real":

@@ -66,7 +66,7 @@ class Judged:
 
     @cached_property
     def interval(self) -> ScoreInterval:
-        """ScoreInterval of the share of right residues, by chain; a chain in several test parts is one."""
+        """ScoreInterval of the share of right residues, by chain; a chain in several test sets is one."""
         number = {name: i for i, name in enumerate(dict.fromkeys(one.name for one in self.chains))}
         chain = np.array([number[one.name] for one in self.chains], dtype=np.int64)[self.chain]
         n = np.bincount(chain, minlength=len(number))

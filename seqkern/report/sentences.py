@@ -98,9 +98,9 @@ METRICS = {
         "SOV'99",
         "How well predicted segments overlap with the true ones, as corrected in 1999: 1 is perfect, and segments "
         "in pieces score "
-        "lower. Pooled over all segments of the test part.",
+        "lower. Pooled over all segments of the test set.",
     ),
-    "sov99_chain": Metric("SOV'99 by chain", "SOV'99 of each chain, averaged over the chains of the test part."),
+    "sov99_chain": Metric("SOV'99 by chain", "SOV'99 of each chain, averaged over the chains of the test set."),
     "rmse": Metric(
         "RMSE",
         "Root mean squared error: the typical difference between predicted "
@@ -124,7 +124,7 @@ METRICS = {
 SAMPLE_WORDS = {"features": "sample", "similarities": "object", "dissimilarities": "object", "residues": "residue"}
 """What one sample of a data set is called, by the kind of data, where it is not a sequence."""
 
-# What methods are ranked by: the first that has a value (single-sequence test parts have no AUC).
+# What methods are ranked by: the first that has a value (single-sequence test sets have no AUC).
 HEADLINE = {"binary": ("auc", "accuracy"), "multiclass": ("auc", "accuracy"), "real": ("rmse",)}
 
 FOLDS = {
@@ -132,7 +132,7 @@ FOLDS = {
     "grouped": "Folds that keep groups of related sequences together.",
     "five_by_two": "The data are split at random into two halves with equal class proportions, five "
     "times, and each half is tested once (5×2cv). Groups of related sequences stay together.",
-    "predefined": "Training and test parts as defined by the source of the data.",
+    "predefined": "Training and test sets as defined by the source of the data.",
     "locus": "Folds by position in the genome; neighbouring windows stay together.",
     "leave-one-out": "Each sequence is tested once, by a classifier trained on all the others.",
     "leave-one-group-out": "Each group is tested once, by a classifier trained on all the other groups.",
@@ -315,7 +315,7 @@ def enumerate_names(names: Iterable[object]) -> str:
 
 
 def averaged_over(dataset: DatasetResults) -> tuple[str, str]:
-    """Return what scores are averaged over, singular and plural: folds (the only one is a test part), groups, ….
+    """Return what scores are averaged over, singular and plural: folds (the only one is a test set), groups, ….
 
     Of several tasks it is tasks or families.
 
@@ -336,7 +336,7 @@ def averaged_over(dataset: DatasetResults) -> tuple[str, str]:
     if dataset.several:
         return ("family", "families") if families else ("task", "tasks")
     if len(dataset.units) == 1:
-        return "test part", "test parts"
+        return "test set", "test sets"
     return ("group", "groups") if method == "leave-one-group-out" else ("fold", "folds")
 
 

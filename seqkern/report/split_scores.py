@@ -50,7 +50,7 @@ class SplitScores:
 
     @property
     def tested_once(self) -> bool:
-        """Whether each sample is in one test part only."""
+        """Whether each sample is in one test set only."""
         return self.samples == len(self.ids)
 
     @property

@@ -33,7 +33,7 @@ VERBS = {
     "no significant difference": "does not differ significantly from",
 }
 """What stands between two methods, the one that is ahead first."""
-SHAPES = {"single": "one test part", "folds": "{} folds", "five_by_two": "five times two halves"}
+SHAPES = {"single": "one test set", "folds": "{} folds", "five_by_two": "five times two halves"}
 
 
 def method_text(method: Method) -> str:

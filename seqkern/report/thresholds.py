@@ -21,7 +21,7 @@ MOST_PLACES = 400
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The confusion matrix of two classes, over all test parts, as predicted and at other thresholds.
+    """The confusion matrix of two classes, over all test sets, as predicted and at other thresholds.
 
     Attributes
     ----------

@@ -141,7 +141,7 @@ class View:
 
     @cached_property
     def few_negatives(self) -> bool:
-        """Whether no test part has more than 50 negatives: then ROC50 is the AUC."""
+        """Whether no test set has more than 50 negatives: then ROC50 is the AUC."""
         rows, dataset = self.dataset.composition, self.dataset
         if rows is None or dataset.kind != "binary" or "roc50" not in self.ranking.scores:
             return False
@@ -151,7 +151,7 @@ class View:
 
     @cached_property
     def chain_counts(self) -> dict[tuple[str, str], dict[str, int]]:
-        """Dict of (task, split) to the number of chains in the training and the test part; empty without residues."""
+        """Dict of (task, split) to the number of chains in the training and the test set; empty without residues."""
         return chain_counts(self.dataset)
 
     @cached_property

@@ -49,7 +49,7 @@ class Solver(Stored, Estimator):
     targets : tuple of {"binary", "multiclass", "real", "none"}
         Supported label kinds; with ``"none"``, it can be fitted without labels, and `_fit` gets None.
     accepts_groups : bool
-        Whether `_fit` takes groups, kept together when it splits the training part: ``_fit(K, y, groups)``.
+        Whether `_fit` takes groups, kept together when it splits the training set: ``_fit(K, y, groups)``.
     accepts_blocks : bool
         Whether it takes features as FeatureBlocks (seqkern/kernels/feature_blocks.py), computed on demand.
     selects : bool
@@ -99,7 +99,7 @@ class Solver(Stored, Estimator):
     # ---- what a solver writes ----------------------------------------------------------------------------
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
-        """Raise ParameterError if the parameters do not suit the labels of a training part.
+        """Raise ParameterError if the parameters do not suit the labels of a training set.
 
         It needs no kernel matrix, so it can be called before computing one. By default all labels are accepted.
 
@@ -255,7 +255,7 @@ class Solver(Stored, Estimator):
     # ---- what its users call -----------------------------------------------------------------------------
 
     def fit(self, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None) -> Self:
-        """Learn from the training part.
+        """Learn from the training set.
 
         Parameters
         ----------
@@ -264,7 +264,7 @@ class Solver(Stored, Estimator):
         y : array_like, shape (n,), optional
             Required unless ``"none"`` is among the solver's `targets`.
         groups : array_like, shape (n,), optional
-            Samples of one group stay together if a solver with `accepts_groups` splits the training part; others ignore
+            Samples of one group stay together if a solver with `accepts_groups` splits the training set; others ignore
             groups.
 
         Returns

@@ -32,7 +32,7 @@ def convert_matrix(solver: Any, K: Any, reset: bool, sparse: bool) -> Any:
     ndarray of float64, or csr_matrix
     """
     try:
-        # A model without support vectors has no columns; a training part has at least two rows.
+        # A model without support vectors has no columns; a training set has at least two rows.
         return check_array(
             K,
             accept_sparse="csr" if sparse else False,

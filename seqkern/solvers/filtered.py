@@ -1,4 +1,4 @@
-"""A one-class SVM as a filter of the training part, before a binary solver."""
+"""A one-class SVM as a filter of the training set, before a binary solver."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
@@ -37,7 +37,7 @@ class FilteredSVC(BinarySolver):
 
     .. math:: g_{y_i}(x_i) < 0
 
-    fewer than ν n_c rows of class c. The filter is part of the fit: in cross-validation it sees the training part only,
+    fewer than ν n_c rows of class c. The filter is part of the fit: in cross-validation it sees the training set only,
     and no row to be predicted is left out. `report_` is that of the binary solver, plus ``n_left_out`` (negatives,
     positives), also in its ``remark``; ``converged`` and ``residual`` cover all SVMs. The number of rows left out is
     known only once the kernel is, so `check_labels` assumes the worst case.

@@ -375,7 +375,7 @@ STRANGERS = [
     ),
     Case("no folds", evaluate(fold_files="GOOD"), ("all.tsv: cannot be read", "check the path")),
     fold_file(
-        "folds without a test part", lambda letter, i: "train", "all.tsv: ", "test set", "is empty", "other folds"
+        "folds without a test set", lambda letter, i: "train", "all.tsv: ", "test set", "is empty", "other folds"
     ),
     fold_file("marks of one's own", lambda letter, i: "x", "all.tsv: record 'p0'", "marked 'x'", "train, test"),
     Case(

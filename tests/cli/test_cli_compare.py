@@ -70,7 +70,7 @@ def table(text):
 @pytest.mark.parametrize(
     ("dataset", "words"),
     [
-        ("folds", ["folds: 3 methods on 400 test samples, 5 folds", "DeLong's test asks", "within each test part"]),
+        ("folds", ["folds: 3 methods on 400 test samples, 5 folds", "DeLong's test asks", "within each test set"]),
         (
             "folds",
             [
@@ -78,7 +78,7 @@ def table(text):
                 "p can be somewhat too small. Scores of folds are not independent, so no t-test of them is made",
             ],
         ),
-        ("single", ["one test part", "DeLong's test asks", "McNemar's test", "these trained classifiers only"]),
+        ("single", ["one test set", "DeLong's test asks", "McNemar's test", "these trained classifiers only"]),
         ("classes", ["By accuracy. McNemar's test"]),
         ("numbers", ["By absolute error. Wilcoxon's signed-rank test", "smaller error on"]),
         ("families", ["8 families", "Wilcoxon's signed-rank test of each pair", "Friedman's test over 8 families"]),
@@ -164,7 +164,7 @@ def test_the_report_has_the_same_rows(tmp_path, capsys):
 def test_one_task_of_several_unit_by_unit(folder, capsys):
     code, text, _ = compare(capsys, folder, "--dataset", "families", "--task", "f1")
     assert code == 0
-    assert "one test part" in text
+    assert "one test set" in text
     assert "DeLong's test" in text
 
 
@@ -220,12 +220,12 @@ def test_without_a_summary_the_positive_class_is_that_of_higher_decisions(folder
         ),
         (
             ["{s}/evaluate/folds/poor/svm", "{t}/good/svm"],
-            "is in test part 'x' of good with svm, in '1' of poor with svm; compare",
+            "is in test set 'x' of good with svm, in '1' of poor with svm; compare",
         ),
     ],
 )
 def test_what_is_wrong_is_one_line_with_a_remedy(folder, tmp_path, capsys, words, message):
-    for name in ("metrics.tsv", "decisions.tsv"):  # the same units in another test part
+    for name in ("metrics.tsv", "decisions.tsv"):  # the same units in another test set
         rows = read_tsv(folder / "evaluate/folds/good/svm" / name)
         write_tsv(tmp_path / "good/svm" / name, list(rows[0]), [row | {"split": "x"} for row in rows])
     code, out, complaint = compare(capsys, *(word.format(s=folder, t=tmp_path) for word in words))
@@ -255,7 +255,7 @@ def test_overlapping_test_parts_have_no_test(folder, tmp_path, capsys):
 
 
 def _evaluated(folder, splits, metric, seed=0):
-    """Write a method evaluated on 20 units in these test parts, with values of one metric."""
+    """Write a method evaluated on 20 units in these test sets, with values of one metric."""
     rng = np.random.default_rng(seed)
     rows = [("all", s, f"u{i}", "ab"[i % 2], rng.normal(), "ab"[rng.integers(2)]) for i, s in enumerate(splits)]
     write_tsv(folder / "decisions.tsv", ["task", "split", "id", "label", "decision", "predicted"], rows)

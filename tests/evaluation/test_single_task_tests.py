@@ -110,7 +110,7 @@ def test_parts_of_one_class_are_not_ranked_together():
     assert metrics_with_test(some) == metrics_with_interval(some) == ("accuracy",)
     with pytest.raises(LabelError, match="decision values of different classifiers cannot be ranked together"):
         pair_tests(some, "auc")
-    # of a single test part with one class there is no such bias
+    # of a single test set with one class there is no such bias
     assert metrics_with_test(replace(mixed, splits=np.repeat("1", 90), labels=np.ones(90, dtype=int))) == ("accuracy",)
 
 

@@ -231,7 +231,7 @@ def test_the_report_shows_it_where_it_was_asked_for(study):
 def test_the_report_names_the_training_part(study):
     write_importance(study, part="chromosome 2")
     text = Page(build_report(study, study / "report").read_text()).text
-    assert "was trained on the training part of the split chromosome 2" in text
+    assert "was trained on the training set of the split chromosome 2" in text
 
 
 def test_what_is_missing_is_said_and_what_is_damaged_is_an_error(study):

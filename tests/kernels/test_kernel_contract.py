@@ -2,7 +2,7 @@
 
 Checks run on data that fit the kernel: a dozen related sequences of unequal lengths with a masked letter
 (DNA, or the kernel's own alphabet; of one length where the kernel needs that), a table of features, or a
-table of similarities. The first eight units are the training part of kernels that learn.
+table of similarities. The first eight units are the training set of kernels that learn.
 """
 
 import copy

@@ -1,4 +1,4 @@
-"""Trivial baselines: fitted on training parts only, against plain formulas, and as files."""
+"""Trivial baselines: fitted on training sets only, against plain formulas, and as files."""
 
 import json
 from collections import Counter

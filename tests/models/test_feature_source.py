@@ -257,7 +257,7 @@ def test_a_solvers_inner_folds_are_refused_before_any_kernel():
     spec = {**SELECTED, "n_features": [2, 3], "folds": 20}
     check_training_part(labels_of(X, y), [spec], inner_folds=0)
     groups = np.where(y > 0, 0, np.arange(40))
-    with pytest.raises(ParameterError, match=r"fold 1: a class of a training part has only one record"):
+    with pytest.raises(ParameterError, match=r"fold 1: a class of a training set has only one record"):
         check_training_part(labels_of(X, y), [spec], inner_folds=0, groups=groups, place="fold 1")
 
 

@@ -1,4 +1,4 @@
-"""One way to train: the model of a training part decides about the test part as the evaluation recorded, to the bit."""
+"""One way to train: the model of a training set decides about the test set as the evaluation recorded, to the bit."""
 
 import warnings
 

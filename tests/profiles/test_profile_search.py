@@ -1,4 +1,4 @@
-"""Profiles built by search: relatives, reproducibility, the cache, interruption, what a training part may know."""
+"""Profiles built by search: relatives, reproducibility, the cache, interruption, what a training set may know."""
 
 import numpy as np
 import pytest

@@ -175,7 +175,7 @@ def test_a_method_that_predicts_one_class_has_no_star_for_classes(tmp_path):
     html = build_report(folder, folder / "report").read_text(encoding="utf-8")
     assert not re.search(r"★</span> <strong>1\.000", html)
     assert re.search(r"★</span> <strong>0\.900", html)
-    assert "among those that predict more than one class in most test parts" in html
+    assert "among those that predict more than one class in most test sets" in html
 
 
 @pytest.mark.parametrize(("weight", "advised"), [({}, True), ({"class_weight": "balanced"}, False)])

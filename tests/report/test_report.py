@@ -266,7 +266,7 @@ def test_the_only_test_part_is_no_fold(tmp_path):
     folder = write_study(tmp_path / "s", {"d": Shape(splits=("1",), n=20, leaks=leaks)}, SMALL, ONE)
     view = View(StudyResults(folder).datasets[0], "d1")
     told = [text_of(sentence) for sentence in caveats(view)]
-    assert any("the test part holds fewer than 10 positives" in sentence for sentence in told)
+    assert any("the test set holds fewer than 10 positives" in sentence for sentence in told)
     assert any("scores may be too optimistic" in sentence for sentence in told)
     assert not any("fold" in sentence for sentence in told)
 
@@ -313,7 +313,7 @@ def test_single_sequence_test_parts_are_pooled(tmp_path):
     assert result.pooled
     assert Ranking(dataset).metric == "accuracy"
     page = Page(build_report(folder, folder / "report").read_text(encoding="utf-8"))
-    assert "pools the test parts" in page.text
+    assert "pools the test sets" in page.text
     assert "AUC, pooled 0.542" in page.text
 
 
@@ -333,7 +333,7 @@ def test_a_kernel_chosen_by_the_inner_loop_is_told(tmp_path):
     folder = write_study(tmp_path / "s", {"d": Shape()}, kernels, ONE)
     text = Page(build_report(folder, folder / "report").read_text(encoding="utf-8")).text
     assert "one of {s2, s3, s4}" in text
-    assert "the inner loop selects one of s2, s3, s4 for each training part" in text
+    assert "the inner loop selects one of s2, s3, s4 for each training set" in text
     assert "no Gram matrix for all units was found" not in text
     chosen = [row for row in read_tsv(folder / "evaluate/d/best/svm/choices.tsv") if row["parameter"] == "kernel"]
     counted = {name: sum(row["value"] == name for row in chosen) for name in ("s2", "s3", "s4")}
@@ -570,7 +570,7 @@ def test_what_is_missing_is_said(tmp_path):
     for sentence in (
         "No combination of kernel and solver gave a result.",
         "1 combination of 1 gave no result and is shown as missing: spectrum with svm.",
-        "it is unknown whether training and test parts share sequences.",
+        "it is unknown whether training and test sets share sequences.",
         "The composition of the folds was not found.",
         "no Gram matrix was found.",
         "No run times were recorded.",

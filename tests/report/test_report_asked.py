@@ -50,7 +50,7 @@ def test_a_threshold_that_was_asked_for_is_no_fault_but_told(tmp_path):
     view = study(tmp_path / "asked", {"threshold": "sensitivity=0.9"})
     assert "recognised" not in warnings(view)
     assert (
-        "Sensitivity, specificity, accuracy and MCC use a decision threshold selected on each training part by the "
+        "Sensitivity, specificity, accuracy and MCC use a decision threshold selected on each training set by the "
         "rule sensitivity=0.9 (at least 90 % of the positives are found), from 0.100 to 0.500; the AUC and other "
         "ranking scores do not depend on it."
     ) in words(view, scores_section)

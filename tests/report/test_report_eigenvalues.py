@@ -28,7 +28,7 @@ SOLVERS = {"svm": {"solver": "csvc", "C": 1}, "psvm": {"solver": "psvc"}}
 
 @pytest.fixture
 def folder(tmp_path):
-    """Return the folder of a study with eigenvalues of stored matrices and of training parts."""
+    """Return the folder of a study with eigenvalues of stored matrices and of training sets."""
     folder = write_study(tmp_path / "s", {"d": Shape()}, KERNELS, SOLVERS)
     write_spectrum(folder / "gram/d/raw/gram.spectrum.tsv", Spectrum(120, -3.25678, 40.0, 0.0123, 5, True))
     write_spectrum(folder / "gram/d/big/gram.spectrum.tsv", Spectrum(9000, -0.5, 40.0, 0.25, 50, False))
@@ -52,7 +52,7 @@ def test_each_kernel_with_its_repair_and_what_runs_without(folder):
     assert "rawone, of 120 sequences−3.261.23 %none" in text
     assert "clippedone, of 120 sequences−3.261.23 %clip" in text
     assert "mappedone, of 120 sequences−3.261.23 %empirical_map" in text
-    assert "pairwise5, one for each training part−4e−074e−07 %none" in text
+    assert "pairwise5, one for each training set−4e−074e−07 %none" in text
     assert "bigone, of 9 000 sequences≈ −0.5≈ 25 %none" in text
     assert "Clip sets negative eigenvalues to zero. The empirical map represents" in text
     exposed = text.split("Trained on an indefinite matrix without repair: ")[1]
@@ -99,7 +99,7 @@ def test_a_data_set_without_the_plain_kernel_shows_another(tmp_path):
 
 def test_a_kernel_that_learns_has_no_picture_of_its_own(tmp_path):
     folder = write_study(tmp_path / "s", {"d": Shape()}, {"pairwise": KERNELS["pairwise"]}, SOLVERS)
-    assert "pairwise: fitted on each training part" in words(gram_section, folder)
+    assert "pairwise: fitted on each training set" in words(gram_section, folder)
 
 
 def test_the_page_has_the_section(folder):

@@ -90,7 +90,7 @@ def test_the_text_says_what_was_done(tmp_path):
         "superfamily was evaluated by remote homology detection, each family held out once (Liao and Noble, 2003).",
         "mismatch: mismatch kernel (Leslie et al., 2004) with k = 5, m = 1.",
         "psvm: P-SVM (Hochreiter and Obermayer, 2006) with C = 1, epsilon = {0.05, 0.1}.",
-        "by a grid search with 3-fold cross-validation; test parts were never used.",
+        "by a grid search with 3-fold cross-validation; test sets were never used.",
         "Holm's method (Holm, 1979)",
     ):
         assert part in text

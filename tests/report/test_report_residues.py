@@ -176,7 +176,7 @@ def test_chains_are_counted(tmp_path):
     assert all(one["test"] + one["train"] == 30 for one in view.chain_counts.values())
     least = min(one["test"] for one in view.chain_counts.values())
     told = [text_of(sentence) for sentence in caveats(view)]
-    (few,) = [one for one in told if "the test part has fewer than 10 chains" in one]
+    (few,) = [one for one in told if "the test set has fewer than 10 chains" in one]
     assert f"as few as {least} chains" in few
     assert not any("layers" in one for one in told)
     config = yaml.safe_load((folder / "config.yaml").read_text())
@@ -184,7 +184,7 @@ def test_chains_are_counted(tmp_path):
     view = View(StudyResults(folder, config).datasets[0], "d1")
     told = [text_of(sentence) for sentence in caveats(view)]
     (layers,) = [one for one in told if "the layers of blosum with svm and window with svm" in one]
-    assert "in 3 of 3 splits the training part has fewer than 50 chains" in layers
+    assert "in 3 of 3 splits the training set has fewer than 50 chains" in layers
     assert "30 chains of" in text_of(dataset_summary_section(view))
     text = text_of(folds_section(view))
     assert "Training: chains" in text

@@ -1,4 +1,4 @@
-"""Solvers that cannot learn the labels of a training part are refused before any kernel is computed."""
+"""Solvers that cannot learn the labels of a training set are refused before any kernel is computed."""
 
 import json
 

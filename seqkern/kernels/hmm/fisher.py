@@ -335,7 +335,7 @@ def _examples(X: SequenceSet, y: npt.ArrayLike | None) -> list[SequenceSet]:
     if len(classes) == 0 or (len(classes) == 1 and classes.dtype.kind in "biuf" and classes[0] <= 0):
         raise LabelError(
             f"kernel 'fisher' learns from positives, and there are none among {len(y)} labels",
-            remedy="choose a training part with positives, or give no labels if all samples are positive",
+            remedy="choose a training set with positives, or give no labels if all samples are positive",
         )
     chosen = classes if len(classes) > 2 else classes[-1:]
     return [X.take(np.flatnonzero(y == one)) for one in chosen]

@@ -87,9 +87,9 @@ class ProfileKernel(ProfileTracks, InexactKernel):
         default=None,
         doc="Source of the profiles: tracks of the sequences; or a search of every sequence against "
         "the training sequences that `fit` keeps (`seqkern.profiles.search`), so that no profile "
-        "depends on a sequence outside the training part. A search against a few thousand "
+        "depends on a sequence outside the training set. A search against a few thousand "
         "training sequences takes about a tenth of a CPU second per sequence, once for each "
-        "training part; profiles are cached.",
+        "training set; profiles are cached.",
     )
     reverse_complement: bool = fixed(False)
     zero_diagonal: Literal["error", "zero"] = changed(

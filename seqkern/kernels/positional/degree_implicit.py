@@ -124,7 +124,7 @@ def implicit_of(kernel: WeighsDegrees, X: SequenceSet, depth: int | None = None)
     kernel : WeightedDegreeKernel
         Shifted or not.
     X : SequenceSet, n sequences of one length
-        The training part.
+        The training set.
     depth : int, optional
         As in `DegreeImplicit`.
 
@@ -149,7 +149,7 @@ def implicit_bytes_of(kernel: WeighsDegrees, X: SequenceSet) -> int:
     kernel : WeightedDegreeKernel
         Shifted or not.
     X : SequenceSet, n sequences of one length
-        The training part.
+        The training set.
 
     Returns
     -------

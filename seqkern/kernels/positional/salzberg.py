@@ -95,8 +95,8 @@ class SalzbergKernel(FeatureKernel):
         classes = np.unique(y)
         if len(classes) < 2:
             raise LabelError(
-                f"kernel {self.name!r} compares classes, but the training part has only one",
-                remedy="choose a training part with examples of each class",
+                f"kernel {self.name!r} compares classes, but the training set has only one",
+                remedy="choose a training set with examples of each class",
             )
         if len(classes) > 2 and np.issubdtype(y.dtype, np.floating):
             raise LabelError(
@@ -136,7 +136,7 @@ class SalzbergKernel(FeatureKernel):
         Parameters
         ----------
         X : SequenceSet or list of str, n records
-            With the length and alphabet of the training part.
+            With the length and alphabet of the training set.
 
         Returns
         -------
@@ -145,7 +145,7 @@ class SalzbergKernel(FeatureKernel):
         Raises
         ------
         SequenceError
-            If the sequences have another length or alphabet than those of the training part.
+            If the sequences have another length or alphabet than those of the training set.
         ParameterError
             If the kernel is not fitted.
         """
@@ -155,12 +155,12 @@ class SalzbergKernel(FeatureKernel):
         pairs, length, size, _ = self.ratios_.shape
         if X.alphabet != self.alphabet_:
             raise SequenceError(
-                f"the sequences have the alphabet {X.alphabet.name}, those of the training part {self.alphabet_.name}",
+                f"the sequences have the alphabet {X.alphabet.name}, those of the training set {self.alphabet_.name}",
                 remedy="read them with that alphabet",
             )
         if len(X) and X.lengths[0] != length:
             raise SequenceError(
-                f"has {X.lengths[0]} residues, the training part has {length}, and kernel {self.name!r} compares "
+                f"has {X.lengths[0]} residues, the training set has {length}, and kernel {self.name!r} compares "
                 "position by position",
                 record=X.ids[0],
                 remedy="trim all sequences to one length",

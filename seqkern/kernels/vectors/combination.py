@@ -1,4 +1,4 @@
-"""A sum of kernels with weights learned from the training part."""
+"""A sum of kernels with weights learned from the training set."""
 
 import copy
 from collections.abc import Sequence
@@ -83,7 +83,7 @@ class CombinationKernel(SumKernel):
     """
 
     name = "combination"
-    summary = "Adds several kernels, with weights learned from the training part."
+    summary = "Adds several kernels, with weights learned from the training set."
 
     parts: list[Kernel] = component(
         "kernel",
@@ -228,7 +228,7 @@ class CombinationKernel(SumKernel):
         return [float(self.weights_[number] / self.scales_[number]) for number in self.active]
 
     def stored_form(self) -> StoredForm | None:
-        """Return the forms of the parts, joined by the weights of each training part."""
+        """Return the forms of the parts, joined by the weights of each training set."""
         if not self.data_dependent:
             return super().stored_form()
         forms = [part.stored_form() for part in self._given()]
@@ -267,7 +267,7 @@ class CombinationKernel(SumKernel):
         Parameters
         ----------
         X : SequenceSet, list of str, or table
-            The training part.
+            The training set.
         y : array_like, shape (n,), optional
             Labels, for parts that use them.
 

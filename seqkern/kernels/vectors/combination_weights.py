@@ -1,4 +1,4 @@
-"""Scales and weights of kernels, learned from a training part."""
+"""Scales and weights of kernels, learned from a training set."""
 
 import warnings
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ SCALES = ("variance", None)
 
 @dataclass(frozen=True)
 class Learned:
-    """Scales and weights of one training part.
+    """Scales and weights of one training set.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ def learn_weights(
     tol: float,
     max_iter: int,
 ) -> Learned:
-    """Return scales and weights of a training part; see `seqkern.kernels.CombinationKernel` for the parameters.
+    """Return scales and weights of a training set; see `seqkern.kernels.CombinationKernel` for the parameters.
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ class NystroemKernel(ApproximateKernel):
     def _fit(self, X: Data, y: npt.ArrayLike | None) -> None:
         super()._fit(X, y)
         if not len(X):
-            raise SequenceError("there are no samples to draw landmarks from", remedy="give a training part")
+            raise SequenceError("there are no samples to draw landmarks from", remedy="give a training set")
         rng = np.random.default_rng(self.seed)
         count = min(self.n_components, len(X))
         form = self.bases[0].vector_form()

@@ -43,7 +43,7 @@ class RBFKernel(KernelOfKernel):
     .. math:: K(x, y) = \exp(−γ ‖x − y‖^2)
 
     Complexity: that of the base kernel, plus O(1) per pair. Learning γ takes the Gram matrix of the base kernel on the
-    training part, except ``gamma="scale"`` on vectors, which takes O(n·d) for n vectors with d features.
+    training set, except ``gamma="scale"`` on vectors, which takes O(n·d) for n vectors with d features.
 
     Definiteness: positive semi-definite if the base kernel is.
 
@@ -76,7 +76,7 @@ class RBFKernel(KernelOfKernel):
         low=0,
         open_low=True,
         words=LEARNED,
-        doc='γ. ``"scale"``: 1 / the total variance of the training part in the feature space of the '
+        doc='γ. ``"scale"``: 1 / the total variance of the training set in the feature space of the '
         "base kernel, learned by `fit`; on standardised features 1 / their number. "
         '``"jaakkola"``: 1 / (2σ²), with σ the median, over the positive training examples, of '
         "the distance to the nearest negative one; with several classes, over all examples, to "

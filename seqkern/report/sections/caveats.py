@@ -89,12 +89,12 @@ def _incomplete(view: View) -> Markup | None:
 
 
 def _leaks(view: View) -> Iterator[Markup]:
-    """Tell of test sequences that also stand in the training part."""
+    """Tell of test sequences that also stand in the training set."""
     leakage = view.dataset.leakage
     if leakage is None:
         yield Markup(
             f"it is {view.link('unknown', 'leakage')} whether "
-            f"training and test parts {view.data_text('share sequences')}."
+            f"training and test sets {view.data_text('share sequences')}."
         )
         return
     for kind, (one, many) in LEAK_SENTENCES.items():
@@ -134,11 +134,11 @@ def _before_the_fit(view: View) -> Iterator[Markup]:
     weights = int(fits["weights_failed"].sum()) if "weights_failed" in fits else 0
     if weights:
         link = view.link("weights of kernels", "fits")
-        yield Markup(f"The {link} did not converge in {weights} of {number(len(fits), 0)} training parts.")
+        yield Markup(f"The {link} did not converge in {weights} of {number(len(fits), 0)} training sets.")
 
 
 def _few(view: View) -> Iterator[Markup]:
-    """Tell of test and training parts with few positives (or few of a class)."""
+    """Tell of test and training sets with few positives (or few of a class)."""
     composition, dataset = view.dataset.composition, view.dataset
     if composition is None or dataset.kind == "real":
         return

@@ -36,7 +36,7 @@ def confusion_section(view: View) -> Markup | None:
     if not shown:
         return None
     intro = (
-        "Rows are true classes, columns predicted ones, over the test parts of all splits. Counts on the diagonal "
+        "Rows are true classes, columns predicted ones, over the test sets of all splits. Counts on the diagonal "
         "are correct; the shade is the share of the row."
     )
     task = next(iter(view.dataset.tasks), None)
@@ -77,7 +77,7 @@ def _binary_section(view: View) -> Markup | None:
     best, counts = next(iter(found.items()))
     pooled = f" Test samples of all {view.words} are counted together." if len(view.dataset.units) > 1 else ""
     intro = (
-        "Counts over all test parts, at the threshold that each classifier was trained with. A higher threshold gives "
+        "Counts over all test sets, at the threshold that each classifier was trained with. A higher threshold gives "
         f"fewer false positives and misses more positives.{pooled}"
     )
     movable = list(found.items())[:MOST_METHODS]

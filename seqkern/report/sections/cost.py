@@ -56,7 +56,7 @@ def cost_section(view: View) -> Markup:
     )
     if _searches(dataset):
         intro += (
-            " Profiles built by searching the training part are cached: the first method that needs "
+            " Profiles built by searching the training set are cached: the first method that needs "
             "them includes the time of the search, so do not compare the times of such methods."
         )
     caption = f"{dataset.name}: CPU seconds of each stage, and peak memory"

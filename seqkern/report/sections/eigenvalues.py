@@ -20,7 +20,7 @@ REPAIRS = {
 
 @dataclass(frozen=True)
 class Eigenvalues:
-    """What is known of the eigenvalues of a kernel's matrix, or of its matrices of all training parts.
+    """What is known of the eigenvalues of a kernel's matrix, or of its matrices of all training sets.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ def eigenvalues_section(view: View) -> Markup | None:
         Column("Smallest eigenvalue", hint="of all these matrices"),
         Column("Negative mass", hint="the largest share of all these matrices"),
         Column(
-            "Repair", False, hint=view.data_text("fitted on each training part and applied to test and new sequences")
+            "Repair", False, hint=view.data_text("fitted on each training set and applied to test and new sequences")
         ),
     ]
     notes = [view.data_text(f"{REPAIRS[name][0].upper()}{REPAIRS[name][1:]}.") for name in repairs]
@@ -126,7 +126,7 @@ def unrepaired(dataset: DatasetResults) -> dict[Method, float]:
 
 
 def kernel_eigenvalues(dataset: DatasetResults, kernel: str) -> Eigenvalues | None:
-    """Return the Eigenvalues of a kernel: of its stored matrix, or of those of the training parts; None if unknown.
+    """Return the Eigenvalues of a kernel: of its stored matrix, or of those of the training sets; None if unknown.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def kernel_eigenvalues(dataset: DatasetResults, kernel: str) -> Eigenvalues | No
         return None
     parts = len(rows.drop_duplicates(["task", "split"]))
     exact = bool((rows["eigenvalues"] == "all").all())
-    each = f"{number(parts, 0)}, one for each training part"
+    each = f"{number(parts, 0)}, one for each training set"
     return Eigenvalues(each, float(rows["smallest_eigenvalue"].min()), float(rows["negative_share"].max()), exact)
 
 

@@ -1,4 +1,4 @@
-"""What to bear in mind where training or test parts of residues have few chains, however many residues they have."""
+"""What to bear in mind where training or test sets of residues have few chains, however many residues they have."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,7 +9,7 @@ from seqkern.report.view import View, method_names
 
 FEW = 10
 FEW_FOR_LAYERS = 50
-"""Chains of a training part below which a layer after the solver has too little to learn from."""
+"""Chains of a training set below which a layer after the solver has too little to learn from."""
 EFFECTS = {
     "train": "this is little training data, however many residues the chains have",
     "test": "residues of one chain tend to be right or wrong together, so a single chain changes the score a lot",
@@ -17,7 +17,7 @@ EFFECTS = {
 
 
 def few_chains(view: View) -> Iterator[Markup]:
-    """Yield sentences on test and training parts of few chains, as Markup.
+    """Yield sentences on test and training sets of few chains, as Markup.
 
     Parameters
     ----------

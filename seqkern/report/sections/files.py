@@ -15,7 +15,7 @@ from seqkern.report.view import View, method_name, paragraph
 TABLES = {
     "summary.tsv": "mean and standard deviation of each metric, for each method",
     "families.tsv": "every metric for each task",
-    "metrics.tsv": "every metric for each test part",
+    "metrics.tsv": "every metric for each test set",
     "comparisons.tsv": "tests between methods",
     "intervals.tsv": "confidence intervals of scores",
     "roc.tsv": "points of every ROC curve",

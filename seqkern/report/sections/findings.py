@@ -37,7 +37,7 @@ def findings_section(views: Sequence[View], overview: Overview | None) -> Markup
     """
     found = overall_finding(overview) if overview else None
     warned = [tag("li", sentence) for view in views for sentence in caveats(view)]
-    quiet = "None: no result is missing, no leakage was found, every fit converged, and no test part is small."
+    quiet = "None: no result is missing, no leakage was found, every fit converged, and no test set is small."
     several = "several" if len(views) > 1 else "single"
     return tag(
         "section",

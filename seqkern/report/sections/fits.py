@@ -88,7 +88,7 @@ def fits_section(view: View) -> Markup:
         Column("Largest residual"),
         *([Column("Largest gap", hint="duality gap")] if gaps else []),
         Column("Support vectors", hint="median number"),
-        Column("Share", hint="median share of the training part"),
+        Column("Share", hint="median share of the training set"),
     ]
     # The failures are named one by one: they are few, and each is a reason to look.
     failed = fits[~fits["converged"]]

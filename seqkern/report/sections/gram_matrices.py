@@ -62,7 +62,7 @@ def _shown_by(dataset: DatasetResults) -> dict[str, str]:
     """Return, for each kernel that has a stored matrix, the kernel whose picture shows it.
 
     That is the one under whose name it is kept, or else the first of the data set's that has this matrix; a kernel
-    that learns from the training part is none of these: its own matrices are others.
+    that learns from the training set is none of these: its own matrices are others.
     """
     homes = {kernel: dataset.gram_home(kernel) for kernel in dataset.kernels}
     shown: dict[str | None, str] = {}
@@ -78,7 +78,7 @@ def _why_none(view: View, kernel: str) -> Markup | str:
     entry = view.dataset.kernel(kernel)
     if isinstance(entry, KernelChoice):
         names = ", ".join(one.name for one in entry.candidates)
-        return f"the inner loop selects one of {names} for each training part."
+        return f"the inner loop selects one of {names} for each training set."
     if view.dataset.learns(kernel):
-        return "fitted on each training part, so there is no single matrix for all samples."
+        return "fitted on each training set, so there is no single matrix for all samples."
     return tag("span", "no Gram matrix was found.", class_="missing")

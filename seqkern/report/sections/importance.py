@@ -43,7 +43,7 @@ def _trained(entry: Importance, summary: Mapping[str, Any]) -> Markup:
     """Return in words what was trained on what."""
     method = method_name((entry.kernel, entry.solver))
     part, n = summary.get("part"), number(summary.get("n"), 0)
-    on = f"the training part of the split {part}" if part else "all windows of the data set"
+    on = f"the training set of the split {part}" if part else "all windows of the data set"
     chosen = {key: value for key, value in (summary.get("solver") or {}).items() if key != "solver"}
     search = summary.get("search")
     how = None
@@ -52,5 +52,5 @@ def _trained(entry: Importance, summary: Mapping[str, Any]) -> Markup:
         scored = metric(search["metric"]).name
         how = [", with ", tag("b", values), f", the best {scored} in {search['folds']} folds of cross-validation"]
     pair = f" For several classes, this is the classifier for {summary['pair']}." if summary.get("pair") else None
-    text = " The scores above come from other models, each trained without its test part."
+    text = " The scores above come from other models, each trained without its test set."
     return paragraph("A model of ", method, f" was trained on {on} (", n, " windows)", how, ".", pair, text)

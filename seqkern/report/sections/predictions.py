@@ -13,7 +13,7 @@ from seqkern.report.view import View, method_name, paragraph
 
 HARD = {
     "binary": (
-        "The share misordered is that of the test sequences of the opposite class, in the same test part, that are "
+        "The share misordered is that of the test sequences of the opposite class, in the same test set, that are "
         "ranked on the wrong side of this one.",
         "Decision value",
         "Share of the opposite class misordered",
@@ -83,7 +83,7 @@ def _cases(view: View, method: Method, cases: list[HardCase]) -> list[Markup | N
     ]
     if sequences:
         columns.append(Column("Window" if view.dataset.residues else "Sequence", False))
-    caption = ["Hardest for ", method_name(method), ", each predicted when it was in the test part"]
+    caption = ["Hardest for ", method_name(method), ", each predicted when it was in the test set"]
     return [table(caption, columns, rows, class_="ids"), legend if sequences else None]
 
 

@@ -77,7 +77,7 @@ def provenance_section(study: Study, config: str) -> Markup:
             text, sentence = spec_text(spec, key), class_sentence(registry, str(spec.get(key)))
             if "choose" in spec:
                 text = f"one of {{{', '.join(map(str, spec['choose']))}}}"
-                sentence = "Several kernels; the inner cross-validation chooses one for each training part."
+                sentence = "Several kernels; the inner cross-validation chooses one for each training set."
             rows.append([name, key, text, sentence])
     columns = [Column(title, False) for title in ("Name", "Is a", "As configured", "What it is")]
     methods = table("Kernels and solvers; values in braces were searched", columns, rows, class_="text")

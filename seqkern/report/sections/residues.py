@@ -250,7 +250,7 @@ def track_parts(view: View, judged: dict[Method, Judged]) -> list[Markup | None]
     text = [
         "States of one chain, predicted by ",
         method_name(method),
-        f" when the chain was in the test part.{'' if requested and not note else middle}",
+        f" when the chain was in the test set.{'' if requested and not note else middle}",
     ]
     sure = CONFIDENCE[view.dataset.has_probabilities(method)]
     text.append(f" The height of a bar is the confidence, 0 to 9: {sure}. All chains are in states.txt of each method.")

@@ -37,12 +37,12 @@ def curves_section(view: View) -> Markup | None:
         return _scatter_section(view)
     shown = {method: result for method, result in view.outcomes.items() if result.curves}
     if not shown:
-        text = "The ROC curve is not defined: no test part holds both classes."
+        text = "The ROC curve is not defined: no test set holds both classes."
         return view.section("roc", "ROC curves", paragraph(text, class_="missing"))
     if view.dataset.kind == "multiclass":
         lines = f"Each class is ranked against all others; curves are averaged over the {view.words} and the classes."
     elif any(result.pooled for result in shown.values()):
-        lines = "The curve pools the test parts of all splits, because single ones hold one class only."
+        lines = "The curve pools the test sets of all splits, because single ones hold one class only."
     else:
         lines = f"Curves are averaged over the {view.words}."
     intro = (

@@ -52,7 +52,7 @@ def scores_section(view: View) -> Markup:
     grid = table(caption, columns, rows, class_="grid")
     about = view.metric.explained(dataset.kind == "multiclass")
     if view.few_negatives:
-        about += " No test part holds more than 50 negatives, so ROC50 equals the AUC."
+        about += " No test set holds more than 50 negatives, so ROC50 equals the AUC."
     cut = threshold_sentence(view)
     return view.section("scores", "Scores", paragraph(about), grid, paragraph(cut) if cut else None, _all_metrics(view))
 
@@ -83,7 +83,7 @@ def star_rule(headline: Headline, *, classes: bool = False) -> str:
     tested = any(one is not None for one in found)
     text = f", among methods significantly better than {headline.reference}" if tested else ""
     if classes and headline.dataset.kind != "real":
-        text += "; for scores of predicted classes, among those that predict more than one class in most test parts"
+        text += "; for scores of predicted classes, among those that predict more than one class in most test sets"
     return f"{text}."
 
 

@@ -57,8 +57,8 @@ def search_sentences(view: View) -> str:
         among = "from the configured values"
     rule = ONE_ERROR if inner.rule == "one_standard_error" else SIMPLEST
     return (
-        f"For each training part, an inner cross-validation, which "
-        f"never sees the test part, selected hyperparameters {among}; {rule}."
+        f"For each training set, an inner cross-validation, which "
+        f"never sees the test set, selected hyperparameters {among}; {rule}."
     )
 
 
@@ -97,7 +97,7 @@ def threshold_sentence(view: View) -> Markup | None:
     rule, names = threshold_rule(view.dataset), [metric(name).name for name in CUT if name in view.ranking.scores]
     if rule is None or not names:
         return None
-    listed, link = enumerate_names(names), view.link("selected on each training part", "choices")
+    listed, link = enumerate_names(names), view.link("selected on each training set", "choices")
     use = "use" if " and " in listed else "uses"
     limits = _limits(view)
     return Markup(

@@ -1,4 +1,4 @@
-"""Which features were selected, how often over the splits; and what a look at the test parts would have pretended."""
+"""Which features were selected, how often over the splits; and what a look at the test sets would have pretended."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SHOWN, LISTED = 20, 300
 CAUTION = (
     "Do not cite these scores: they are biased. The features were selected on all samples, including the "
-    "test parts; only the classifier was trained without the test part. The selection has therefore seen "
+    "test sets; only the classifier was trained without the test set. The selection has therefore seen "
     "the test labels, and with many features even random labels would appear predictable. The table shows "
     "how much this common mistake inflates the scores. Cite the unbiased values."
 )
@@ -50,7 +50,7 @@ def features_section(view: View) -> Markup | None:
     if not any(parts):
         return None
     intro = (
-        "Features were selected separately on each training part. A feature selected on nearly all of them does not "
+        "Features were selected separately on each training set. A feature selected on nearly all of them does not "
         "depend on a few samples. If the lists differ a "
         "lot, many features carry the same information, and a single list is not a result. A feature that is not "
         "selected may still be related to the classes."
@@ -99,7 +99,7 @@ def _of_method(view: View, kernel: str, solver: str, part: pd.DataFrame, n_split
 
 
 def selection_bias_section(view: View) -> Markup | None:
-    """Return what a selection with a look at the test parts would have pretended; None where it was not computed.
+    """Return what a selection with a look at the test sets would have pretended; None where it was not computed.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def selection_bias_section(view: View) -> Markup | None:
         if one in biased and one in honest:
             word = metric(one).name
             columns += [
-                Column(f"{word}, unbiased", hint="features selected on each training part; cite this value"),
+                Column(f"{word}, unbiased", hint="features selected on each training set; cite this value"),
                 Column(f"{word}, biased", hint="features selected on all samples; do not cite"),
                 Column("Difference"),
             ]

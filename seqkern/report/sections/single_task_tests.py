@@ -44,7 +44,7 @@ DRAWN = (
 METRICS = "p is corrected for the number of pairs of methods, not for the {} metrics compared."
 TRAINED = "The tests compare these trained classifiers only; p does not reflect variation between training sets."
 FOLDS = (
-    f"{TRAINED} Because the training parts of the folds overlap, p can be somewhat too small. Scores of "
+    f"{TRAINED} Because the training sets of the folds overlap, p can be somewhat too small. Scores of "
     f"folds are not independent, so no t-test of them is made."
 )
 HALVES = (
@@ -71,7 +71,7 @@ def test_sentences(task_tests: SingleTaskTests) -> str:
     if task_tests.test == "five_by_two_f":
         text += DIRECTION
     if task_tests.parts > 1 and task_tests.test in ("delong", "bootstrap"):
-        text += " Samples are ranked within each test part, and the scores of the parts are averaged."
+        text += " Samples are ranked within each test set, and the scores of the parts are averaged."
     if task_tests.test == "delong" and task_tests.fewest is not None and task_tests.fewest < FEW:
         text += FEW_OF_A_CLASS
     if task_tests.key == "average_precision" and task_tests.test == "bootstrap":
@@ -209,7 +209,7 @@ def test_notes(task_tests: SingleTaskTests, one: PairTest) -> str:
 def _why_no_p(one: PairTest) -> str:
     """Return why a pair has no p."""
     if one.test != "five_by_two_f":
-        return "too few samples of a class in a test part have decisions of both"
+        return "too few samples of a class in a test set have decisions of both"
     if one.difference != one.difference:
         return "a half has no score of one of them"
     return "the difference is the same on both halves of each repeat"

@@ -20,7 +20,7 @@ WITHOUT_VALUES = ("similarities", "dissimilarities")  # kinds of data that do no
 
 
 def folds_section(view: View) -> Markup:
-    """Return how many samples of each class are in each training and test part.
+    """Return how many samples of each class are in each training and test set.
 
     Parameters
     ----------
@@ -37,12 +37,12 @@ def folds_section(view: View) -> Markup:
         text = "The composition of the folds was not found."
         return view.section("folds", "Folds", paragraph(text, class_="missing"))
     intro = (
-        "In each split, a classifier is trained on the training part and tested on the "
-        "test part, which it has never seen. All kernels and solvers use the same splits."
+        "In each split, a classifier is trained on the training set and tested on the "
+        "test set, which it has never seen. All kernels and solvers use the same splits."
     )
     binary_tasks = view.dataset.several and view.dataset.kind == "binary"
     rows, columns, values = (_by_role if binary_tasks else _by_class)(view, composition)
-    full = table(f"Samples in each training and test part of {view.dataset.name}", columns, rows)
+    full = table(f"Samples in each training and test set of {view.dataset.name}", columns, rows)
     if len(rows) <= MOST_ROWS:
         return view.section("folds", "Folds", paragraph(intro), full)
     compact = [
@@ -50,7 +50,7 @@ def folds_section(view: View) -> Markup:
         for name, function in (("smallest", np.min), ("median", np.median), ("largest", np.max))
     ]
     head = [Column(f"Of {len(rows)} splits", False), *columns[-values.shape[1] :]]
-    brief = table(f"Size of training and test parts over all splits of {view.dataset.name}", head, compact)
+    brief = table(f"Size of training and test sets over all splits of {view.dataset.name}", head, compact)
     return view.section("folds", "Folds", paragraph(intro), brief, details(f"All {len(rows)} splits", full))
 
 
@@ -100,7 +100,7 @@ def _sought(options: LeakageSettings, kind: str) -> str:
 
 
 def leakage_section(view: View) -> Markup:
-    """Return what test and training parts share.
+    """Return what test and training sets share.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def leakage_section(view: View) -> Markup:
         )
         return view.section("leakage", "Leakage", paragraph(text))
     intro = view.data_text(
-        "Test sequences that are also in the training part "
+        "Test sequences that are also in the training set "
         f"inflate scores. Every split was checked for leakage{_sought(view.dataset.study.leakage, kind)}."
     )
     if not len(leakage):
@@ -156,5 +156,5 @@ def leakage_section(view: View) -> Markup:
     rest = len(leakage) - len(pairs)
     more = f" (the first {len(pairs)}; the rest is in folds/{view.dataset.name}/leakage.tsv)" if rest else ""
     listed = table(f"Pairs found{more}", [*head, Column("Identity")], pairs, class_="ids")
-    summary = table(f"Leakage between test and training parts of {view.dataset.name}", columns, rows, class_="text")
+    summary = table(f"Leakage between test and training sets of {view.dataset.name}", columns, rows, class_="text")
     return view.section("leakage", "Leakage", paragraph(intro), summary, details(plural(len(leakage), "pair"), listed))

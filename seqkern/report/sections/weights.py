@@ -1,4 +1,4 @@
-"""The weights of kernels that were combined, as each training part learned them."""
+"""The weights of kernels that were combined, as each training set learned them."""
 
 import numpy as np
 
@@ -12,9 +12,9 @@ WEIGHT = "weight of "
 GAP = "relative gap of weights"
 CAUTION = (
     "A weight of zero does not mean that a kernel is uninformative. Similar kernels share their "
-    "information; one of them may receive all the weight, and which one can vary between training parts. "
+    "information; one of them may receive all the weight, and which one can vary between training sets. "
     "Weights also depend on the scale of the kernels: unless configured otherwise, each has the same "
-    "variance on the training part. To judge a kernel alone, see its own scores."
+    "variance on the training set. To judge a kernel alone, see its own scores."
 )
 
 
@@ -34,7 +34,7 @@ def is_learned(parameter: str) -> bool:
 
 
 def weights_section(view: View) -> Markup | None:
-    """Return the weights of combined kernels over all training parts; None where no kernels were combined.
+    """Return the weights of combined kernels over all training sets; None where no kernels were combined.
 
     Parameters
     ----------
@@ -77,12 +77,12 @@ def weights_section(view: View) -> Markup | None:
     columns: list[Column | str] = [
         Column("Kernel with solver", False),
         Column("Combined kernel", False),
-        Column("Weight", hint="mean over all training parts; the weights of each part sum to 1"),
+        Column("Weight", hint="mean over all training sets; the weights of each part sum to 1"),
         Column("Least to largest", False),
-        Column("Zero", hint="number of training parts"),
+        Column("Zero", hint="number of training sets"),
         Column("Largest gap", hint="duality gap of multiple kernel learning, as a share of its objective"),
     ]
-    intro = "The weights of the kernels were learned on each training part, without its test part."
+    intro = "The weights of the kernels were learned on each training set, without its test set."
     return view.section(
         "weights",
         "Weights of combined kernels",

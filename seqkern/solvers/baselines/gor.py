@@ -27,7 +27,7 @@ class GOR(AnyClassSolver):
     log_odds_ : ndarray of float64, shape (c,)
         L(S).
     information_ : ndarray of float64, shape (w, letters + 1, c)
-        I(S; a_m); 0 for a residue absent there in the training part.
+        I(S; a_m); 0 for a residue absent there in the training set.
     pair_information_ : ndarray of float64, shape (w (w − 1) / 2, letters + 1, letters + 1, c)
         I(S; a_m, a_k) in the order (0, 1), (0, 2), …; without `pairs` there are none.
     report_ : dict

@@ -35,7 +35,7 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
     .. math:: \min_t a FP(t) + b FN(t)
 
     Decisions on training rows are better than on new rows, the more so the more flexible the solver: for one that fits
-    its training part perfectly, any threshold is as good. ``--threshold cost=a:b`` uses held-out rows instead. For
+    its training set perfectly, any threshold is as good. ``--threshold cost=a:b`` uses held-out rows instead. For
     several classes, wrap it in `OneAgainstRest`: each class then has its own threshold. `report_` is that of the binary
     solver, plus ``threshold`` and ``cost``, the mean over training rows.
 

@@ -25,7 +25,7 @@ class PotentialSVM(Solver):
     epsilon_scale: Literal["max", "absolute"] = choice(
         default="max",
         doc="Unit of `epsilon`: ``max``, ε_max = ‖K̃ᵀy‖_∞, above which no column is selected, so that "
-        "one value suits training parts of any size; or ``absolute``.",
+        "one value suits training sets of any size; or ``absolute``.",
     )
     tol: float = tolerance(
         1e-6,

@@ -1,7 +1,7 @@
 """P-SVM solutions for many values of ε, and the choice of ε by cross-validation.
 
 ε decreases from the value at which nothing is selected; each solution is the warm start of the next. Cross-validation
-computes such a path in every training part, with newly standardised columns and ε in units of the part's own ε_max; for
+computes such a path in every training set, with newly standardised columns and ε in units of the part's own ε_max; for
 a Gram matrix it leaves out rows and columns together.
 """
 
@@ -240,7 +240,7 @@ def psvm_path_cv(
     Raises
     ------
     ParameterError, GramError, LabelError
-        As for `psvm_path`; LabelError too, if a training part has members of one class only.
+        As for `psvm_path`; LabelError too, if a training set has members of one class only.
 
     Examples
     --------
@@ -393,7 +393,7 @@ def _left_out(
     """Return the decisions on the rows `test` of the path learned from the rows `train`."""
     if _is_classifier(solver) and len(np.unique(target[train])) < 2:
         raise LabelError(
-            "a training part of the cross-validation has labels of one class only",
+            "a training set of the cross-validation has labels of one class only",
             remedy="choose folds with samples of both classes in at least two of them",
         )
     square = solver.input == "gram"

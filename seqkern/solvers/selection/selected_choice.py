@@ -68,7 +68,7 @@ def inner_parts(y: npt.ArrayLike, folds: int | str, groups: npt.ArrayLike | None
     Raises
     ------
     ParameterError
-        If no fold has all classes in its training part.
+        If no fold has all classes in its training set.
     """
     y = np.unique(y, return_inverse=True)[1]
     groups = np.arange(len(y)) if groups is None else np.unique(groups, return_inverse=True)[1]
@@ -76,12 +76,12 @@ def inner_parts(y: npt.ArrayLike, folds: int | str, groups: npt.ArrayLike | None
     rarest = min(len(np.unique(groups[y == c])) for c in classes)
     remedy = "give one number of features and one predictor, or more records"
     if rarest < 2:
-        raise ParameterError("a class of a training part has only one record (or group)", remedy=remedy)
+        raise ParameterError("a class of a training set has only one record (or group)", remedy=remedy)
     fold = groups if folds == LEAVE_ONE_OUT else deal(y, min(int(folds), rarest), SEED, groups)
     parts = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in np.unique(fold)]
     parts = [(train, test) for train, test in parts if len(np.unique(y[train])) == len(classes)]
     if not parts:
-        raise ParameterError("no inner fold has all classes in its training part", remedy=remedy)
+        raise ParameterError("no inner fold has all classes in its training set", remedy=remedy)
     return parts
 
 
@@ -109,7 +109,7 @@ def choose(
     pairs : sequence of (int, Solver)
         F and the predictor, in the order of preference.
     selector : Selector
-        Copies are fitted on the training part of each fold.
+        Copies are fitted on the training set of each fold.
     scaler : ExpressionScaler, optional
         Likewise.
     around : int
@@ -167,7 +167,7 @@ def part_errors(
     y : ndarray of int64, shape (n,)
         Places of classes.
     groups : ndarray, shape (n,), optional
-        For predictors that split their training part.
+        For predictors that split their training set.
     train, test : ndarray of int64
         Rows of the two parts of the fold.
     selector : Selector
@@ -245,7 +245,7 @@ def learn(
     y : ndarray, shape (n,)
         Classes.
     groups : array_like, shape (n,), optional
-        For predictors that split their training part.
+        For predictors that split their training set.
     gram : ndarray of float64, shape (n, n), optional
         The linear kernel of `values`, if it is known already.
 

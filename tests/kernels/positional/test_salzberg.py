@@ -203,13 +203,13 @@ def test_unusable_labels_are_named():
 
 def test_unusable_sequences_are_named():
     kernel = fitted()
-    with pytest.raises(SequenceError, match=r"record '1': has 9 residues, the training part has 14"):
+    with pytest.raises(SequenceError, match=r"record '1': has 9 residues, the training set has 14"):
         kernel(encode(["ACGTACGTA"]))
     with pytest.raises(SequenceError, match=r"record '2': has 5 residues, the first sequence has 4"):
         SalzbergKernel().fit(encode(["ACGT", "ACGTA"]), [0, 1])
     with pytest.raises(SequenceError, match=r"record '1': has no residues to learn from"):
         SalzbergKernel().fit(encode(["", ""]), [0, 1])
-    with pytest.raises(SequenceError, match="alphabet protein, those of the training part dna"):
+    with pytest.raises(SequenceError, match="alphabet protein, those of the training set dna"):
         kernel(encode(["ACDEFGHIKLMNPQ"], "protein"))
     with pytest.raises(ParameterError, match="not fitted"):
         SalzbergKernel().features(encode(TRAIN))

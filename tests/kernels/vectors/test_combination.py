@@ -1,4 +1,4 @@
-"""The kernel whose weights are learned from the training part, in cross-validation, studies and models."""
+"""The kernel whose weights are learned from the training set, in cross-validation, studies and models."""
 
 import json
 import warnings

@@ -107,7 +107,7 @@ class Columns:
         raise NotImplementedError
 
     def part(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64] | None = None) -> Columns:
-        """Return the Columns of some rows of K (a training part), with their own means and scales.
+        """Return the Columns of some rows of K (a training set), with their own means and scales.
 
         Parameters
         ----------

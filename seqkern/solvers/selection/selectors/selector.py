@@ -7,7 +7,7 @@ the coding of labels, the ranking and what scikit-learn expects of a transformer
     fit(X, y) ─▶ checks ─▶ _fit(X, target) ─▶ scores_ ─▶ _order(scores) ─▶ ranking_
     get_support(), transform(X): the `n_features` best
 
-A selector learns only from its input: inside cross-validation, fit it on the training part.
+A selector learns only from its input: inside cross-validation, fit it on the training set.
 """
 
 import warnings
