@@ -62,7 +62,7 @@ def kernel_page(name: str, cls: Any, note: dict[str, Any], folder: Path) -> str:
     """Return the page of a kernel."""
     parts = [rst.title(name), rst.escape(getattr(cls, "summary", "")), ""]
     documentation = inspect.getdoc(cls) or ""
-    formula = first_formula(documentation) or note.get("formula", "")
+    formula = note.get("formula") or first_formula(documentation)
     if formula:
         parts.append(f".. math::\n\n{textwrap.indent(formula.strip(), '   ')}\n")
     rows = [("Properties", rst.escape(traits(cls)))]
@@ -79,5 +79,5 @@ def kernel_page(name: str, cls: Any, note: dict[str, Any], folder: Path) -> str:
 
 def first_formula(documentation: str) -> str:
     """Return the first displayed formula of a docstring, or nothing."""
-    found = re.search(r"^( *)\.\. math::\n\n((?:\1 +.*\n)+)", documentation + "\n", re.MULTILINE)
-    return textwrap.dedent(found[2]) if found else ""
+    found = re.search(r"^( *)\.\. math::(.*\n(?:\1 .*\n|\n)*)", documentation + "\n", re.MULTILINE)
+    return re.sub(r"\s*\n\s*", " ", found[2].strip()) if found and found[2].split() else ""
