@@ -26,7 +26,7 @@ def load():
 def test_notes_are_about_kernels_that_exist():
     notes = yaml.safe_load((ROOT / "docs" / "reference" / "kernels.yaml").read_text(encoding="utf-8"))
     assert sorted(set(notes) - set(KERNELS.names)) == []
-    assert all(set(note) <= {"formula", "cost", "picture", "data"} for note in notes.values())
+    assert all(set(note) <= {"formula", "picture", "data"} for note in notes.values())
 
 
 def test_each_kernel_solver_and_layer_has_a_page(load, tmp_path):

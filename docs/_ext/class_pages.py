@@ -31,7 +31,7 @@ def pages(folder: Path) -> dict[str, str]:
         found[f"layer-{name}.rst"] = class_page(name, cls, "seqkern.layers")
     found["kernels.rst"] = index(
         "Kernels",
-        "Each kernel with its formula, its cost, its paper and its Gram matrix on a few simulated sequences. "
+        "Each kernel with its formula, its complexity, its paper and its Gram matrix on a few simulated sequences. "
         ":doc:`../../howto/choose_kernel` helps to choose one.",
         "kernel",
         KERNELS.classes,
@@ -66,8 +66,6 @@ def kernel_page(name: str, cls: Any, note: dict[str, Any], folder: Path) -> str:
     if formula:
         parts.append(f".. math::\n\n{textwrap.indent(formula.strip(), '   ')}\n")
     rows = [("Properties", rst.escape(traits(cls)))]
-    if "cost" in note and "omplexity" not in documentation:
-        rows.append(("Cost of K(x, y)", rst.escape(note["cost"])))
     rows.append(("On the command line", f"``seqkern kernels {name}``"))
     parts += ["".join(f":{key}: {value}\n" for key, value in rows)]
     drawn = pictures.draw(name, note, folder)
