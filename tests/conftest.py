@@ -19,7 +19,7 @@ settings.load_profile("seqkern")
 @pytest.fixture(scope="session")
 def shared_data():
     """Return the folder of the public data sets; skip where there is none."""
-    folder = Path(os.environ.get("SEQKERN_DATA", ROOT.parent / "shared" / "data"))
+    folder = Path(os.environ.get("SEQKERN_DATA") or ROOT.parent / "shared" / "data")
     if not folder.is_dir():
         pytest.skip("no folder of public data sets (set SEQKERN_DATA)")
     return folder

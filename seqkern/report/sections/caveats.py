@@ -158,11 +158,11 @@ def _few(view: View) -> Iterator[Markup]:
             words = view.words if len(splits) == len(dataset.units) else "splits"
             if len(splits) == 1:
                 link = view.link(f"fewer than {FEW}", "folds")
-                yield Markup(f"the {part} set holds {link} {what} ({int(few.min())}); {effects[part]}.")
+                yield Markup(f"the {part} set has {link} {what} ({int(few.min())}); {effects[part]}.")
                 continue
             link = view.link(f"{len(few)} of {len(splits)} {words}", "folds")
             least = f"as few as {int(few.min())}" if few.min() else "none at all in some"
-            yield Markup(f"in {link} the {part} set holds fewer than {FEW} {what} ({least}); {effects[part]}.")
+            yield Markup(f"in {link} the {part} set has fewer than {FEW} {what} ({least}); {effects[part]}.")
 
 
 def _one_class(view: View) -> Markup | None:
