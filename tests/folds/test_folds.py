@@ -475,7 +475,7 @@ def test_groups_survive_the_file(tmp_path):
 
 
 def test_the_inner_loop_holds_out_whole_families_where_there_are_two():
-    # of b the training set holds one family only, of the negatives (a) three
+    # of b the training set has one family only, of the negatives (a) three
     labels = make_labels([str(i) for i in range(10)], list("aaaaaabbbb"), groups=list("xxyyzzppqq"))
     roles = [*["train"] * 5, "test", "train", "train", "test", "test"]
     groups = make_folds(labels, method="liao-noble", roles=roles).groups.tolist()

@@ -266,7 +266,7 @@ def test_the_only_test_part_is_no_fold(tmp_path):
     folder = write_study(tmp_path / "s", {"d": Shape(splits=("1",), n=20, leaks=leaks)}, SMALL, ONE)
     view = View(StudyResults(folder).datasets[0], "d1")
     told = [text_of(sentence) for sentence in caveats(view)]
-    assert any("the test set holds fewer than 10 positives" in sentence for sentence in told)
+    assert any("the test set has fewer than 10 positives" in sentence for sentence in told)
     assert any("scores may be too optimistic" in sentence for sentence in told)
     assert not any("fold" in sentence for sentence in told)
 

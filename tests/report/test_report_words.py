@@ -28,7 +28,7 @@ def test_words_for_each_kind_of_data():
             [
                 "Every split was checked for leakage: identical samples.",
                 "1 test sample is identical to a training sample",
-                "the test set holds fewer than 10 samples of at least one class",
+                "the test set has fewer than 10 samples of at least one class",
             ],
         ),
         ("similarities", ["A table of similarities does not show which objects are identical"]),
