@@ -30,6 +30,7 @@ from seqkern.report.compared import LEVEL, directed, lead, methods_of
 from seqkern.report.comparisons import ranked_order
 from seqkern.report.dataset_results import DatasetResults, Method
 from seqkern.report.decision_tables import read_paired_decisions
+from seqkern.report.sample_groups import sample_groups
 from seqkern.report.sentences import metric
 from seqkern.report.split_scores import SplitScores, split_scores
 from seqkern.report.tables import Ranking, unit_scores
@@ -245,12 +246,18 @@ class Headline:
         """Dict of what has been computed of methods and baselines."""
         return {}
 
+    @cached_property
+    def _groups(self) -> dict[str, dict[str, str]]:
+        """Dict of task to the samples that the folds kept together."""
+        return {} if self.dataset.residues else sample_groups(self.dataset)
+
     def _splits(self, method: Method) -> SplitScores:
         """Return the SplitScores of a method or baseline; empty without decisions."""
         if method not in self._found:
             own = not method.solver
             table: pd.DataFrame | None = self.baselines.decisions.get(method) if own else self.dataset.decisions(method)
-            self._found[method] = SplitScores() if table is None else split_scores(self.dataset, table, self.key)
+            found = None if table is None else split_scores(self.dataset, table, self.key, self._groups)
+            self._found[method] = found or SplitScores()
         return self._found[method]
 
     def _interval(self, method: Method, score: float) -> Entry:
@@ -278,7 +285,7 @@ class Headline:
     def _split_interval(self, own: SplitScores, score: float, count: int) -> ScoreInterval:
         """Return the interval of a mean over the splits of the only task."""
         if self.key == "accuracy":
-            return accuracy_ends(score, own.samples, own.splits, count)
+            return accuracy_ends(score, own.independent, own.splits, count)
         if self.key == "rmse":
             return error_ends(score, own.errors, count, tested_once=own.tested_once)
         known = [v for v, one in zip(own.variances, own.permuted, strict=True) if not math.isnan(one.score)]

@@ -243,3 +243,25 @@ def test_residues_are_compared_with_the_majority_class_by_chain(tmp_path):
     assert "has the highest Q3" in text
     assert "significantly better than the majority class (p" in text
     assert "Significantly better than the majority class" in page_of(folder).text
+
+
+def test_families_that_the_folds_kept_together_count_once(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape(n=200, share=0.5)}, {"one": TWO["weak"]}, ONE)
+    path = folder / "evaluate" / "d" / "one" / "svm" / "decisions.tsv"
+    rng, rows, groups = np.random.default_rng(8), read_tsv(path), {}
+    for place in dict.fromkeys((row["task"], row["split"]) for row in rows):
+        part = [row for row in rows if (row["task"], row["split"]) == place]
+        for label in ("decoy", "donor"):  # in each fold, of each class three families
+            level = rng.normal(size=3) + 0.7 * (label == "donor")
+            for i, row in enumerate(row for row in part if row["label"] == label):
+                groups[row["id"]] = f"{place}{label}{i % 3}"
+                row["decision"] = level[i % 3] + 0.1 * rng.normal()
+    write_tsv(path, list(rows[0]), rows)
+    before = first_view(folder).headline.entries
+    number_of = {name: i for i, name in enumerate(dict.fromkeys(groups.values()))}
+    write_tsv(folder / "folds" / "d" / "all.tsv", ["id", "group"], [(i, number_of[g]) for i, g in groups.items()])
+    after = first_view(folder).headline.entries
+    (one,), (other,) = before.values(), after.values()
+    assert one.p <= 0.05 < other.p
+    assert other.low < one.low
+    assert one.high < other.high
