@@ -247,7 +247,7 @@ class Headline:
         return {}
 
     @cached_property
-    def _groups(self) -> dict[str, dict[str, str]]:
+    def groups(self) -> dict[str, dict[str, str]]:
         """Dict of task to the samples that the folds kept together."""
         return {} if self.dataset.residues else sample_groups(self.dataset)
 
@@ -256,7 +256,7 @@ class Headline:
         if method not in self._found:
             own = not method.solver
             table: pd.DataFrame | None = self.baselines.decisions.get(method) if own else self.dataset.decisions(method)
-            found = None if table is None else split_scores(self.dataset, table, self.key, self._groups)
+            found = None if table is None else split_scores(self.dataset, table, self.key, self.groups)
             self._found[method] = found or SplitScores()
         return self._found[method]
 

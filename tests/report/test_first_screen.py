@@ -265,3 +265,12 @@ def test_families_that_the_folds_kept_together_count_once(tmp_path):
     assert one.p <= 0.05 < other.p
     assert other.low < one.low
     assert one.high < other.high
+
+
+def test_a_caveat_says_that_tests_between_methods_ignore_groups(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape(n=200, share=0.5)}, TWO, ONE)
+    assert "independent" not in " ".join(caveats(first_view(folder)))
+    rows = [(f"d_{i}", i // 4) for i in range(200)]
+    write_tsv(folder / "folds" / "d" / "all.tsv", ["id", "group"], rows)
+    found = text_of(caveats(first_view(folder))[-1])
+    assert found.startswith("d: the folds keep related sequences together, but the tests between methods treat")
