@@ -72,6 +72,11 @@ class Entry:
         """Whether the method is significantly better than chance; None without a test."""
         return None if math.isnan(self.p) else self.above and self.p <= LEVEL
 
+    @property
+    def worse(self) -> bool:
+        """Whether the method is significantly worse than chance."""
+        return not self.above and self.p <= LEVEL
+
 
 class Headline:
     """The methods of a data set by its headline metric, for the first screen.
