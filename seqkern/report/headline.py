@@ -145,6 +145,16 @@ class Headline:
             return None
         return self._paired.untestable("accuracy") if self._paired.apart else None
 
+    @property
+    def tested(self) -> bool:
+        """Whether any method was tested against chance."""
+        return any(entry.beats_chance is not None for entry in self.entries.values())
+
+    @property
+    def signed_ranks(self) -> bool:
+        """Whether the test against chance is the signed-rank test, over tasks or chains."""
+        return self.dataset.residues or self._ranks_tasks
+
     def beats_chance(self, method: Method) -> bool | None:
         """Tell whether a method is significantly better than chance; None without a test.
 
