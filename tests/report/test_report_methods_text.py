@@ -88,8 +88,8 @@ def test_the_text_says_what_was_done(tmp_path):
     for part in (
         "donor: 120 DNA sequences of 40 to 80 bases (median 61) (90 decoy, 30 donor)",
         "donor was evaluated by 5-fold stratified cross-validation.",
-        "Each method on donor was tested against chance by the mean and the variance of its score over all permutations "
-        "of the labels within test sets.",
+        "Each method on donor was tested against chance by the mean and the variance of its score over all "
+        "permutations of the labels within test sets.",
         "superfamily was evaluated by remote homology detection, each family held out once (Liao and Noble, 2003).",
         "mismatch: mismatch kernel (Leslie et al., 2004) with k = 5, m = 1.",
         "psvm: P-SVM (Hochreiter and Obermayer, 2006) with C = 1, epsilon = {0.05, 0.1}.",
