@@ -49,4 +49,4 @@ def _sentence(view: View, few: Sequence[int], name: str, limit: int, effect: str
     if total == 1:
         return Markup(f"the {name} part has only {view.link(least, 'folds')}: {effect}")
     link = view.link(f"{len(few)} of {total} splits", "folds")
-    return Markup(f"in {link} the {name} part has fewer than {limit} chains (as few as {least}): {effect}")
+    return Markup(f"in {link} the {name} set has fewer than {limit} chains (as few as {least}): {effect}")
