@@ -47,6 +47,6 @@ def _sentence(view: View, few: Sequence[int], name: str, limit: int, effect: str
     """Return the sentence that so many parts have fewer chains than a limit, and what follows."""
     total, least = len(view.chain_counts), plural(min(few), "chain")
     if total == 1:
-        return Markup(f"the {name} part has only {view.link(least, 'folds')}: {effect}")
+        return Markup(f"the {name} set has only {view.link(least, 'folds')}: {effect}")
     link = view.link(f"{len(few)} of {total} splits", "folds")
     return Markup(f"in {link} the {name} set has fewer than {limit} chains (as few as {least}): {effect}")
