@@ -10,10 +10,15 @@ variance of the mean over folds is twice that of independent folds. This factor 
 methods would yield a "significant" one far too often (`tests/evaluation/test_chance.py`). Test sets that overlap are
 treated as fully dependent.
 
+Related samples with one label are not exchangeable one by one: a method that scores a family high by accident scores
+all its members high. Where folds keep groups together, the members of a group that share a label count as one block,
+and the variance grows by what their gains have in common (Liang & Zeger 1986).
+
 References
 ----------
 Hoeffding 1951, Ann. Math. Stat. 22:558-566. Nadeau & Bengio 2003, Mach. Learn. 52:239-281 (dependence of resamples).
 Noirhomme et al. 2014, NeuroImage Clin. 4:687-694 (tests of cross-validated decisions that ignore it).
+Liang & Zeger 1986, Biometrika 73:13-22 (variance of sums over clusters).
 """
 
 import math
@@ -58,7 +63,7 @@ class ChanceTest(NamedTuple):
     p: float
 
 
-def permuted_sum(gains: npt.ArrayLike, codes: npt.ArrayLike) -> Permuted:
+def permuted_sum(gains: npt.ArrayLike, codes: npt.ArrayLike, groups: npt.ArrayLike | None = None) -> Permuted:
     """Return a sum over samples of what each gains under its label, and its moments under permutation.
 
     Parameters
@@ -67,6 +72,8 @@ def permuted_sum(gains: npt.ArrayLike, codes: npt.ArrayLike) -> Permuted:
         What a sample adds to the score if it has each label.
     codes : array_like of int, shape (n,)
         The labels.
+    groups : array_like of int, shape (n,), optional
+        Samples that belong together; by default each stands for itself.
 
     Returns
     -------
@@ -88,10 +95,25 @@ def permuted_sum(gains: npt.ArrayLike, codes: npt.ArrayLike) -> Permuted:
     grand = float(columns @ counts) / n
     deviations = table - rows[:, None] - columns + grand
     variance = float(np.sum(deviations**2, axis=0) @ counts) / (n - 1) if n > 1 else 0.0
+    if groups is not None and n > 1:
+        variance += _shared_variance(deviations[np.arange(n), labels], labels, np.asarray(groups))
     return Permuted(float(table[np.arange(n), labels].sum()), n * grand, variance)
 
 
-def permuted_auc(codes: npt.ArrayLike, decisions: npt.ArrayLike) -> Permuted:
+def _shared_variance(gains: npt.NDArray[Any], labels: npt.NDArray[Any], groups: npt.NDArray[Any]) -> float:
+    """Return what the gains of samples that share group and label add to the variance of their sum; never negative."""
+    n, code = len(labels), np.unique(groups, return_inverse=True)[1]
+    pure = np.bincount(code, weights=labels**2) * np.bincount(code) == np.bincount(code, weights=labels) ** 2
+    # a group with both labels shows by itself whether they follow the decisions
+    blocks = np.unique(np.where(pure[code], code, n + np.arange(n)), return_inverse=True)[1]
+    sums = np.bincount(blocks, weights=gains)
+    if len(sums) in (1, n):
+        return 0.0
+    together = float(sums @ sums) * len(sums) / (len(sums) - 1)
+    return max(0.0, together - float(gains @ gains) * n / (n - 1))
+
+
+def permuted_auc(codes: npt.ArrayLike, decisions: npt.ArrayLike, groups: npt.ArrayLike | None = None) -> Permuted:
     """Return the AUC, or of several classes its mean over classes, and its moments under permutation.
 
     Parameters
@@ -100,6 +122,8 @@ def permuted_auc(codes: npt.ArrayLike, decisions: npt.ArrayLike) -> Permuted:
         Classes; of two, 1 is the positive one.
     decisions : array_like of float, shape (n,), of several classes (n, classes)
         Higher means the positive class, or this class.
+    groups : array_like of int, shape (n,), optional
+        Samples that belong together; by default each stands for itself.
 
     Returns
     -------
@@ -125,16 +149,18 @@ def permuted_auc(codes: npt.ArrayLike, decisions: npt.ArrayLike) -> Permuted:
         own, others = int(counts[c]), n - int(counts[c])
         # ranks from 1, with the smallest possible sum of ranks taken off
         gains[:, c] = (stats.rankdata(column) - (own + 1) / 2) / (own * others * len(present))
-    return permuted_sum(gains, labels)
+    return permuted_sum(gains, labels, groups)
 
 
-def permuted_accuracy(codes: npt.ArrayLike, predicted: npt.ArrayLike) -> Permuted:
+def permuted_accuracy(codes: npt.ArrayLike, predicted: npt.ArrayLike, groups: npt.ArrayLike | None = None) -> Permuted:
     """Return the share of samples predicted correctly, and its moments under permutation.
 
     Parameters
     ----------
     codes, predicted : array_like of int, shape (n,)
         True and predicted classes.
+    groups : array_like of int, shape (n,), optional
+        Samples that belong together; by default each stands for itself.
 
     Returns
     -------
@@ -151,7 +177,7 @@ def permuted_accuracy(codes: npt.ArrayLike, predicted: npt.ArrayLike) -> Permute
     if n == 0:
         return Permuted(*[math.nan] * 3)
     classes = np.arange(int(max(labels.max(), found.max())) + 1)
-    return permuted_sum((found[:, None] == classes) / n, labels)
+    return permuted_sum((found[:, None] == classes) / n, labels, groups)
 
 
 def permuted_error(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> Permuted:

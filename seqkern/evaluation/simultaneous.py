@@ -117,15 +117,17 @@ def share_ends(score: float, variance: float, methods: int) -> ScoreInterval:
     return ScoreInterval(score, se, float(expit(centre - half)), float(expit(centre + half)))
 
 
-def accuracy_ends(score: float, samples: int, parts: int, methods: int) -> ScoreInterval:
+def accuracy_ends(score: float, samples: float, parts: int, methods: int) -> ScoreInterval:
     """Return the interval of an accuracy: Wilson's, over folds as if there were half as many samples.
 
     Parameters
     ----------
     score : float
         Mean over test sets.
-    samples, parts : int
-        Test samples, each counted once, and test sets.
+    samples : float
+        Test samples, each counted once; of groups of related ones, as many as would tell as much by themselves.
+    parts : int
+        Test sets.
     methods : int
         How many intervals hold together.
 
@@ -140,7 +142,7 @@ def accuracy_ends(score: float, samples: int, parts: int, methods: int) -> Score
     >>> round(found.low, 3), round(found.high, 3)
     (0.711, 0.867)
     """
-    n = samples / SHARED_TRAINING if parts > 1 else float(samples)
+    n = samples / SHARED_TRAINING if parts > 1 else samples
     if n == 0 or math.isnan(score):
         return ScoreInterval(score, *[math.nan] * 3)
     low, high = wilson_interval(score * n, n, quantile(methods))

@@ -30,6 +30,7 @@ from seqkern.report.compared import LEVEL, directed, lead, methods_of
 from seqkern.report.comparisons import ranked_order
 from seqkern.report.dataset_results import DatasetResults, Method
 from seqkern.report.decision_tables import read_paired_decisions
+from seqkern.report.sample_groups import sample_groups
 from seqkern.report.sentences import metric
 from seqkern.report.split_scores import SplitScores, split_scores
 from seqkern.report.tables import Ranking, unit_scores
@@ -70,6 +71,11 @@ class Entry:
     def beats_chance(self) -> bool | None:
         """Whether the method is significantly better than chance; None without a test."""
         return None if math.isnan(self.p) else self.above and self.p <= LEVEL
+
+    @property
+    def worse(self) -> bool:
+        """Whether the method is significantly worse than chance."""
+        return not self.above and self.p <= LEVEL
 
 
 class Headline:
@@ -138,6 +144,16 @@ class Headline:
         if self.dataset.several or self.dataset.residues or self._paired is None:
             return None
         return self._paired.untestable("accuracy") if self._paired.apart else None
+
+    @property
+    def tested(self) -> bool:
+        """Whether any method was tested against chance."""
+        return any(entry.beats_chance is not None for entry in self.entries.values())
+
+    @property
+    def signed_ranks(self) -> bool:
+        """Whether the test against chance is the signed-rank test, over tasks or chains."""
+        return self.dataset.residues or self._ranks_tasks
 
     def beats_chance(self, method: Method) -> bool | None:
         """Tell whether a method is significantly better than chance; None without a test.
@@ -245,12 +261,18 @@ class Headline:
         """Dict of what has been computed of methods and baselines."""
         return {}
 
+    @cached_property
+    def groups(self) -> dict[str, dict[str, str]]:
+        """Dict of task to the samples that the folds kept together."""
+        return {} if self.dataset.residues else sample_groups(self.dataset)
+
     def _splits(self, method: Method) -> SplitScores:
         """Return the SplitScores of a method or baseline; empty without decisions."""
         if method not in self._found:
             own = not method.solver
             table: pd.DataFrame | None = self.baselines.decisions.get(method) if own else self.dataset.decisions(method)
-            self._found[method] = SplitScores() if table is None else split_scores(self.dataset, table, self.key)
+            found = None if table is None else split_scores(self.dataset, table, self.key, self.groups)
+            self._found[method] = found or SplitScores()
         return self._found[method]
 
     def _interval(self, method: Method, score: float) -> Entry:
@@ -278,7 +300,7 @@ class Headline:
     def _split_interval(self, own: SplitScores, score: float, count: int) -> ScoreInterval:
         """Return the interval of a mean over the splits of the only task."""
         if self.key == "accuracy":
-            return accuracy_ends(score, own.samples, own.splits, count)
+            return accuracy_ends(score, own.independent, own.splits, count)
         if self.key == "rmse":
             return error_ends(score, own.errors, count, tested_once=own.tested_once)
         known = [v for v, one in zip(own.variances, own.permuted, strict=True) if not math.isnan(one.score)]

@@ -67,16 +67,20 @@ def _value(entry: Entry) -> Markup:
 
 def _no_better(view: View, entry: Entry) -> Markup:
     """Return that the best method is not significantly better than chance, and which ones are, if any."""
-    headline, best = view.headline, view.ranking.best[0]
+    headline = view.headline
+    best = [method for method in view.ranking.best if headline.beats_chance(method) is False]
     count = len(headline.methods)
     others = [method for method in headline.methods if headline.beats_chance(method)]
     p = f"{_p(entry.p)}, corrected for {count} methods" if count > 1 else _p(entry.p)
-    subject = f"The best of {count} methods, {method_name(best)}," if count > 1 else method_name(best)
-    verdict = tag("b", f"not significantly better than {headline.reference}")
-    text = f"{subject} is {verdict}: {view.metric.name} {_value(entry)} ({p})"
+    names, is_ = method_names(best), "is" if len(best) == 1 else "are"
+    subject = f"The best of {count} methods, {names}," if count > 1 else names
+    verdict = tag(
+        "b", f"{'significantly worse' if entry.worse else 'not significantly better'} than {headline.reference}"
+    )
+    text = f"{subject} {is_} {verdict}: {view.metric.name} {_value(entry)} ({p})"
     if others:
-        text += f"; {method_names(others)} {'is' if len(others) == 1 else 'are'}"
-    return Markup(f"{text}.{footnote([best], view.dataset.transductive)}")
+        text += f"; {method_names(others)} {'is' if len(others) == 1 else 'are'}{' better' if entry.worse else ''}"
+    return Markup(f"{text}.{footnote(best, view.dataset.transductive)}")
 
 
 def _p(p: float) -> Markup:

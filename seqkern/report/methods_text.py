@@ -218,6 +218,8 @@ def _statistics(text: MethodsText, views: Sequence[View]) -> Iterator[str]:
         compared = view.comparisons.get(view.ranking.headline)
         if compared is None:
             yield f"Methods on {name} were ranked by {mean}."
+            yield from _chance(view)
+            tested |= len(view.headline.methods) > 1 and view.headline.tested
             continue
         tested = True
         over = ""
@@ -229,8 +231,22 @@ def _statistics(text: MethodsText, views: Sequence[View]) -> Iterator[str]:
         yield f"Methods on {name} were ranked by {mean}, and compared by {test}{text.cited([key])}{over}."
         if isinstance(compared, Compared) and compared.friedman is not None:
             yield f"The Friedman test compared all methods at once{text.cited(['Demsar2006'])}."
+        yield from _chance(view)
     if tested:
         yield f"p values were corrected by Holm's method{text.cited(['Holm1979'])}."
+
+
+def _chance(view: View) -> Iterator[str]:
+    """Yield how each method was tested against chance; nothing where none was."""
+    headline = view.headline
+    if not headline.tested:
+        return
+    how = "by the mean and the variance of its score over all permutations of the labels within test sets"
+    if headline.signed_ranks:
+        how = f"by the signed-rank test over {'chains' if view.dataset.residues else view.words}"
+    elif any(len(set(task.values())) < len(task) for task in headline.groups.values()) and view.dataset.kind != "real":
+        how += "; related samples with one label counted as a block"
+    yield f"Each method on {view.dataset.name} was tested against {headline.reference} {how}."
 
 
 def _software(text: MethodsText, date: str | None) -> str:

@@ -138,6 +138,43 @@ def test_the_best_of_24_useless_methods_is_rarely_significant():
     assert without_factor > 0.08  # at 0.025: folds are not independent
 
 
+def grouped_folds(rng, groups=40, members=5, k=5, signal=0.0):
+    """Return the test of a classifier of families, with and without regard to them; labels are those of families."""
+    labels = rng.permutation(np.repeat([0, 1], groups // 2))
+    fold = np.empty(groups, dtype=int)
+    for c in (0, 1):
+        fold[labels == c] = rng.permutation(np.arange(groups // 2) % k)
+    centres = rng.normal(size=(groups, 10))
+    centres[:, 0] += signal * labels
+    group = np.repeat(np.arange(groups), members)
+    features, y = centres[group] + 0.3 * rng.normal(size=(len(group), 10)), labels[group]
+    found = {True: [], False: []}
+    for f in range(k):
+        train, test = fold[group] != f, fold[group] == f
+        normal = features[train & (y == 1)].mean(axis=0) - features[train & (y == 0)].mean(axis=0)
+        for known, parts in found.items():
+            parts.append(permuted_auc(y[test], features[test] @ normal, group[test] if known else None))
+    return chance_test(found[True]), chance_test(found[False])
+
+
+def test_families_with_one_label_are_not_independent_samples():
+    rng = np.random.default_rng(4)
+    both = [[test.z > 0 and test.p <= 0.05 for test in grouped_folds(rng)] for _ in range(200)]
+    with_groups, without = np.mean(both, axis=0)
+    assert with_groups <= 0.035
+    assert without > 0.12
+    found = [grouped_folds(rng, signal=4)[0].p for _ in range(20)]
+    assert np.mean(np.array(found) <= 0.05) > 0.9
+
+
+def test_groups_of_one_sample_or_with_both_labels_change_nothing():
+    rng = np.random.default_rng(6)
+    labels, decisions = np.tile([0, 1], 10), rng.normal(size=20)
+    assert permuted_auc(labels, decisions, np.arange(20)) == permuted_auc(labels, decisions)
+    assert permuted_auc(labels, decisions, np.arange(20) // 2) == permuted_auc(labels, decisions)
+    assert permuted_auc(labels, decisions, labels).variance > permuted_auc(labels, decisions).variance
+
+
 def test_a_useful_method_is_found():
     rng = np.random.default_rng(2)
     labels = np.tile([0, 1], (5, 20))

@@ -243,3 +243,74 @@ def test_residues_are_compared_with_the_majority_class_by_chain(tmp_path):
     assert "has the highest Q3" in text
     assert "significantly better than the majority class (p" in text
     assert "Significantly better than the majority class" in page_of(folder).text
+
+
+def change(folder, name, edit):
+    """Edit every row of a table of each method."""
+    for path in sorted((folder / "evaluate").glob(f"*/*/*/{name}")):
+        rows = [edit(row, path) for row in read_tsv(path)]
+        write_tsv(path, list(rows[0]), rows)
+
+
+def test_a_method_below_chance_is_called_worse(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape(skill=2)}, TWO, ONE)
+    change(folder, "decisions.tsv", lambda row, path: row | {"decision": -float(row["decision"])})
+    change(folder, "metrics.tsv", lambda row, path: row | {"auc": 1 - float(row["auc"])})
+    said = text_of(main_finding(first_view(folder)))
+    assert "is significantly worse than chance: AUC 0.0" in said
+    assert "not significantly better" not in said
+
+
+def test_the_best_methods_of_a_tie_are_all_named(tmp_path):
+    solvers = {"a": ONE["svm"], "b": ONE["svm"]}
+    folder = write_study(tmp_path / "s", {"d": Shape(skill=0, share=0.5)}, {"one": TWO["weak"]}, solvers)
+    for name in ("decisions.tsv", "metrics.tsv"):
+        home = folder / "evaluate" / "d" / "one"
+        (home / "b" / name).write_bytes((home / "a" / name).read_bytes())
+    said = text_of(main_finding(first_view(folder)))
+    assert said.startswith("The best of 2 methods, one with a and one with b, are not significantly better")
+
+
+def test_a_picture_without_marks_has_no_empty_caption(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape()}, TWO, ONE)
+    for path in (folder / "evaluate").glob("*/*/*/decisions.tsv"):
+        path.unlink()
+    assert "<figcaption></figcaption>" not in build_report(folder, folder / "report").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("kind", "word"), [("real", "label"), ("multiclass", "class")])
+def test_several_tasks_that_are_not_binary_have_a_page(tmp_path, kind, word):
+    shape = Shape(kind, tasks=("t1", "t2"), splits=("1",), classes=("a", "b", "c", "d"))
+    path = build_report(write_study(tmp_path / "s", {"d": shape}, TWO, ONE), tmp_path / "report")
+    assert f"sorted by {word} of the first task" in path.read_text(encoding="utf-8")
+
+
+def test_families_that_the_folds_kept_together_count_once(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape(n=200, share=0.5)}, {"one": TWO["weak"]}, ONE)
+    path = folder / "evaluate" / "d" / "one" / "svm" / "decisions.tsv"
+    rng, rows, groups = np.random.default_rng(8), read_tsv(path), {}
+    for place in dict.fromkeys((row["task"], row["split"]) for row in rows):
+        part = [row for row in rows if (row["task"], row["split"]) == place]
+        for label in ("decoy", "donor"):  # in each fold, of each class three families
+            level = rng.normal(size=3) + 0.7 * (label == "donor")
+            for i, row in enumerate(row for row in part if row["label"] == label):
+                groups[row["id"]] = f"{place}{label}{i % 3}"
+                row["decision"] = level[i % 3] + 0.1 * rng.normal()
+    write_tsv(path, list(rows[0]), rows)
+    before = first_view(folder).headline.entries
+    number_of = {name: i for i, name in enumerate(dict.fromkeys(groups.values()))}
+    write_tsv(folder / "folds" / "d" / "all.tsv", ["id", "group"], [(i, number_of[g]) for i, g in groups.items()])
+    after = first_view(folder).headline.entries
+    (one,), (other,) = before.values(), after.values()
+    assert one.p <= 0.05 < other.p
+    assert other.low < one.low
+    assert one.high < other.high
+
+
+def test_a_caveat_says_that_tests_between_methods_ignore_groups(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape(n=200, share=0.5)}, TWO, ONE)
+    assert "independent" not in " ".join(caveats(first_view(folder)))
+    rows = [(f"d_{i}", i // 4) for i in range(200)]
+    write_tsv(folder / "folds" / "d" / "all.tsv", ["id", "group"], rows)
+    found = text_of(caveats(first_view(folder))[-1])
+    assert found.startswith("d: the folds keep related sequences together, but the tests between methods treat")

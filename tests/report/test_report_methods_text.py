@@ -6,6 +6,7 @@ import pytest
 from report_sample import Shape, demo, write_study
 
 from seqkern.core.resource_files import open_resource
+from seqkern.core.tsv import write_tsv
 from seqkern.kernels.kernel_table import KERNELS
 from seqkern.report import build_report
 from seqkern.report.citations import cited_methods, plain, references
@@ -87,6 +88,8 @@ def test_the_text_says_what_was_done(tmp_path):
     for part in (
         "donor: 120 DNA sequences of 40 to 80 bases (median 61) (90 decoy, 30 donor)",
         "donor was evaluated by 5-fold stratified cross-validation.",
+        "Each method on donor was tested against chance by the mean and the variance of its score over all "
+        "permutations of the labels within test sets.",
         "superfamily was evaluated by remote homology detection, each family held out once (Liao and Noble, 2003).",
         "mismatch: mismatch kernel (Leslie et al., 2004) with k = 5, m = 1.",
         "psvm: P-SVM (Hochreiter and Obermayer, 2006) with C = 1, epsilon = {0.05, 0.1}.",
@@ -101,6 +104,13 @@ def test_the_text_says_what_was_done(tmp_path):
     assert {"Leslie2002", "Leslie2004", "Hochreiter2006", "Liao2003", "Holm1979"} <= set(keys)
     page = (report / "index.html").read_text(encoding="utf-8")
     assert "the report was made on" not in page
+
+
+def test_the_text_tells_that_groups_were_blocks(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape()}, {"a": {"kernel": "spectrum"}}, {"svm": {"solver": "csvc"}})
+    write_tsv(folder / "folds" / "d" / "all.tsv", ["id", "group"], [(f"d_{i}", i // 4) for i in range(120)])
+    text = (build_report(folder, folder / "report").parent / "methods.txt").read_text(encoding="utf-8")
+    assert "within test sets; related samples with one label counted as a block." in text
 
 
 def test_a_date_is_told_where_one_is_given(tmp_path, monkeypatch):

@@ -59,8 +59,22 @@ def caveats(view: View) -> list[Markup]:
         _indefinite(view),
         _edges(view),
         _unused(view),
+        _related(view),
     ]
     return [Markup(f"{tag('b', view.dataset.name)}: {sentence}") for sentence in found if sentence]
+
+
+def _related(view: View) -> Markup | None:
+    """Tell that tests of pairs of methods take related samples as independent."""
+    groups = view.headline.groups.values()
+    pairs = view.comparisons and not view.dataset.several
+    if not pairs or all(len(set(task.values())) == len(task) for task in groups):
+        return None
+    link = view.link("tests between methods", "comparisons")
+    samples = view.sample_text("sequences")
+    return Markup(
+        f"the folds keep related {samples} together, but the {link} treat {samples} as independent; p can be too small."
+    )
 
 
 def _missing(view: View) -> Markup | None:

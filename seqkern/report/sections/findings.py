@@ -91,7 +91,8 @@ def _figure(view: View, count: int) -> Markup:
     width = WIDE if count == 1 else NARROW
     label = f"{view.dataset.name}: {view.metric.name} of {plural(len(shown), 'method')}: {names}"
     svg = dot_intervals(rows, _title(view), lines, label, width=width, ends=ends)
-    return tag("figure", svg, tag("figcaption", _caption(view, shown, bool(baselines))), class_="dots")
+    caption = _caption(view, shown, bool(baselines))
+    return tag("figure", svg, tag("figcaption", caption) if caption else None, class_="dots")
 
 
 def _title(view: View) -> str:
@@ -116,9 +117,9 @@ def _caption(view: View, shown: Sequence[Method], baselines: bool) -> list[Marku
         every = f" that hold for {'both' if count == 2 else f'all {count}'} methods at once" if count > 1 else ""
         text.append(f"95 % intervals{every}. ")
     found = {headline.beats_chance(method) for method in shown}
-    if found == {False}:
+    if True not in found and False in found:
         text.append(f"○\N{NO-BREAK SPACE}Not significantly better than {headline.reference}. ")
-    elif None not in found:
+    elif True in found:
         others = ", ○\N{NO-BREAK SPACE}not" if False in found else ""
         text.append(f"●\N{NO-BREAK SPACE}Significantly better than {headline.reference}{others}. ")
     if baselines:

@@ -62,18 +62,18 @@ def sample_order(dataset: DatasetResults, samples: pd.DataFrame) -> tuple[npt.ND
     tasks = [task for task in dataset.tasks if task in samples]
     if not tasks:
         return np.arange(len(samples)), [], "their order in the input"
-    if dataset.several:
+    if dataset.several and dataset.kind == "binary":
         # Members of one superfamily are positive in the same tasks; what is positive in none comes last.
         negative = [samples[task] != dataset.classes(task)[-1] for task in tasks if dataset.classes(task)]
         return np.lexsort(negative[::-1]), [], "the tasks in which a sequence is positive"
-    task = tasks[0]
+    task, which = tasks[0], " of the first task" if dataset.several else ""
     labels = samples[task]
     if dataset.kind == "real":
         values = numbers(labels).to_numpy()
         order = np.argsort(values, kind="stable")
-        return order[~np.isnan(values[order])], [], "label"
+        return order[~np.isnan(values[order])], [], f"label{which}"
     code = {name: i for i, name in enumerate(dataset.classes(task))}
     codes = np.array([code.get(name, len(code)) for name in labels], dtype=np.int64)
     order = np.argsort(codes, kind="stable")
     order = order[codes[order] < len(code)]
-    return order, list(labels.to_numpy()[order]), "class"
+    return order, list(labels.to_numpy()[order]), f"class{which}"
