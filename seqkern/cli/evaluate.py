@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kernel",
         required=True,
-        help="kernel, as text or JSON, such as spectrum:k=3; or several, of which the inner loop chooses one: "
+        help="kernel, such as spectrum:k=3, or as JSON; or several, of which the inner loop chooses one: "
         '{"choose": [{"name": "three", "kernel": "spectrum", "k": 3}, ...]}',
     )
     parser.add_argument(
