@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from typing import TYPE_CHECKING
 
 from seqkern.cli.common import add_threads
@@ -58,11 +59,22 @@ def run(args: argparse.Namespace) -> int:
         # Each log line has to name its data set.
         if error.file is None:
             error.file = f"data set {name}"
+        error.remedy = _as_keys(error.remedy)
         raise
     save_dataset(dataset, args.output)
     counts = "".join(f"; {key}: {count}" for key, count in dataset.X.counts.items())
     print(f"{args.output}: {len(dataset.X)} {_noun(dataset)}, tasks: {len(dataset.tasks)}{counts}")
     return 0
+
+
+def _as_keys(remedy: str | None) -> str | None:
+    """Return a remedy with keys of the configuration for options: a study has no ``--unknown mask``."""
+    if remedy is None:
+        return None
+    keys = re.sub(
+        r"--(unknown|ids|empty|other-sites|past-end) ", lambda found: found[1].replace("-", "_") + ": ", remedy
+    )
+    return remedy if keys == remedy else f"{keys} to the data set's entry"
 
 
 def _noun(dataset: Dataset) -> str:

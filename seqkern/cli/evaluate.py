@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kernel",
         required=True,
-        help="kernel, as text or JSON, such as spectrum:k=3; or several, of which the inner loop chooses one: "
+        help="kernel, such as spectrum:k=3, or as JSON; or several, of which the inner loop chooses one: "
         '{"choose": [{"name": "three", "kernel": "spectrum", "k": 3}, ...]}',
     )
     parser.add_argument(
@@ -60,7 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="Gram matrix over all samples for each kernel that has one, in order: the kernel's own if it is not "
         "fitted to data; for kernel pairwise that of its base kernel; for kernel combination those of its parts",
     )
-    parser.add_argument("--solver", required=True, help="solver, as text or JSON; a list of values is a grid")
+    parser.add_argument(
+        "--solver", required=True, help="solver, such as csvc:C=[0.1,1,10] (a list of values is a grid), or as JSON"
+    )
     add_inner_loop(parser)
     add_afterwards(parser)
     add_layers(parser)

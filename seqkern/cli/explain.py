@@ -35,7 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--pair", metavar="A:B", help="multi-class models: explain the classifier of classes A and B")
     parser.add_argument(
-        "--top", type=_count, default=10, metavar="N", help="print the N k-mers of largest weight (default: 10)"
+        "--top",
+        type=_count,
+        default=10,
+        metavar="N",
+        help="print the N k-mers with the largest weights, and their occurrences (default: 10)",
     )
     parser.add_argument(
         "--plots", type=_count, default=12, metavar="N", help="draw the first N sequences (default: 12)"

@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", metavar="DIR", help="folder that seqkern datasets wrote, instead of FASTA")
     parser.add_argument("--against", metavar="FASTA", help="sequences for the columns (default: the same as the rows)")
     kernel = parser.add_mutually_exclusive_group(required=True)
-    kernel.add_argument("--kernel", help="kernel, as text or JSON, such as spectrum:k=3")
+    kernel.add_argument("--kernel", help="kernel, such as spectrum:k=3, or as JSON")
     kernel.add_argument("--kernel-config", metavar="YAML", help="take the kernel from a study's configuration")
     parser.add_argument("--kernel-name", metavar="NAME", help="name of the kernel in that configuration")
     parser.add_argument("-o", "--output", metavar="NPY", help="output file; its metadata go to a .json file beside it")

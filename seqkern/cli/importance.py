@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--folds", help="folder that seqkern folds wrote; with a single split, train on its training set only"
     )
-    parser.add_argument("--kernel", required=True, help="kernel, as text or JSON, such as weighted_degree:degree=6")
+    parser.add_argument("--kernel", required=True, help="kernel, such as weighted_degree:degree=6, or as JSON")
     parser.add_argument("--solver", required=True, help="solver, as text or JSON; a list of values is a grid")
     add_inner_loop(parser)
     parser.add_argument("--seed", type=int, default=1, help="seed of the inner folds (default: 1)")

@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser : ArgumentParser
         The parser of this verb.
     """
-    parser.add_argument("folder", help="a new or empty folder")
+    parser.add_argument("folder", help="a new or empty folder for the study")
     parser.add_argument("--demo", action="store_true", help="use the demo's configuration, which needs no data")
 
 

@@ -43,14 +43,12 @@ def run(args: argparse.Namespace) -> None:
         cls = KERNELS.get(args.name)
         print(f"{in_full(cls)}\n\n{traits(cls)}")
     else:
-        print("Kernels. Configuration: {kernel: spectrum, k: 3}; command line: spectrum:k=3; + adds kernels.\n")
+        print("Kernels. In a configuration: {kernel: spectrum, k: 3}. On the command line: spectrum:k=3, + for a sum.")
+        print("seqkern kernels NAME shows one in full.\n")
         for cls in KERNELS.classes.values():
             print(entry(cls, traits(cls)))
-        print(
-            "Gram transforms, fitted on the training set. Configuration of the kernel: transforms: [centre]. For "
-            "negative"
-        )
-        print("eigenvalues also by the key repair: clip, flip, shift or empirical_map.\n")
+        print("Gram transforms, fitted on the training set. In a kernel's configuration: transforms: [centre].")
+        print("Negative eigenvalues have their own key, repair: clip, flip, shift or empirical_map.\n")
         for cls in TRANSFORMS.classes.values():
             print(entry(cls))
 

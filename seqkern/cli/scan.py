@@ -23,7 +23,7 @@ FORMATS = ("bed", "bedgraph", "tsv")
 MODEL = "model"
 """As a threshold: the model's own."""
 DESCRIPTION = """\
-every occurrence of the given letters is a candidate, classified by the window around it:
+every occurrence of the given bases is a candidate, classified by the window around it:
   tsv       record, position (from 1, of the candidate's first letter on its strand), strand, decision, probability
   bed       BED6 with the interval of the candidate's letters; score is 1000 × probability, or 0 if the model is not
             calibrated; columns 7 and 8 are decision and probability
@@ -41,7 +41,7 @@ def add_scan(parser: argparse.ArgumentParser) -> None:
         The parser of the verb.
     """
     group = parser.add_argument_group("scanning for candidates", DESCRIPTION)
-    group.add_argument("--scan", metavar="LETTERS", help="letters of the candidates, such as AG")
+    group.add_argument("--scan", metavar="LETTERS", help="bases of the candidates, such as AG")
     group.add_argument("--format", choices=FORMATS, help="default: tsv")
     group.add_argument(
         "--window",

@@ -49,8 +49,9 @@ def run(args: argparse.Namespace) -> None:
         if args.name in SOLVERS.classes:
             print(f"\n{_taken(known[args.name])}; {_targets(known[args.name])}")
         return
-    print("Solvers. Configuration: {solver: csvc, C: [0.1, 1]}; command line: csvc:C=1; a list is a grid. A parameter")
-    print("that is itself a solver takes a name, binary=csvc, or a specification in parentheses, binary=(csvc:C=1).\n")
+    print("Solvers. In a configuration: {solver: csvc, C: [0.1, 1]}; a list is a grid. On the command line: csvc:C=1.")
+    print("A parameter that is itself a solver takes a name, binary=csvc, or a specification in parentheses,")
+    print("binary=(csvc:C=1). seqkern solvers NAME shows one in full.\n")
     for cls in SOLVERS.classes.values():
         grid = ", ".join(f"{name} in {values}" for name, values in cls.default_grid().items())
         print(entry(cls, f"{_taken(cls)}; {_targets(cls)}", *([f"searched by default: {grid}"] if grid else [])))

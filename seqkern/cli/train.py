@@ -63,9 +63,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="two files (positives, negatives), one file per class, one file with --labels, or one unlabelled file for "
         "a solver without labels (one_class_svm, kernel_pca)",
     )
-    parser.add_argument("--kernel", required=True, help="kernel, as text or JSON, such as spectrum:k=3")
     parser.add_argument(
-        "--solver", required=True, help="solver, such as csvc:C=1; with --search also csvc:C=[0.1,1,10]"
+        "--kernel", required=True, help="kernel, such as spectrum:k=3, or as JSON; seqkern kernels lists the kernels"
+    )
+    parser.add_argument(
+        "--solver",
+        required=True,
+        help="solver, such as csvc:C=1; with --search also csvc:C=[0.1,1,10]; seqkern solvers lists the solvers",
     )
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="output file for the model")
     parser.add_argument(

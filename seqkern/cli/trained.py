@@ -161,10 +161,10 @@ def _data_lines(model: Model, units: str) -> Iterator[tuple[str, str]]:
         several = ", ".join(f"{share:.1%}" for share in shares[:5]) + (", …" if len(shares) > 5 else "")
         yield "components", f"{len(shares)}, with {shares.sum():.1%} of the variance: {several}"
     elif model.kind == "none":
-        yield "above zero", "inside the class, else outside"
+        yield "above zero", "predicts inside the class, otherwise outside"
     if model.kind == "binary":
         place = "above zero" if model.threshold is None else "above it"
-        yield place, f"class {model.classes[1]}, else class {model.classes[0]} (set with --positive)"
+        yield place, f"predicts {model.classes[1]}, otherwise {model.classes[0]} (change with --positive)"
     if model.window is not None:
         window = model.window
         yield "windows", f"{window} around {window.site or 'sites'}, length {window.length}"
