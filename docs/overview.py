@@ -23,7 +23,7 @@ STAGES = [
     ("report", "ROC by fold,\nAUC, tables"),
 ]
 INK, PALE, LINE = "#1f2d3d", "#eef2f6", "#8a9bb0"
-CURVES = [("donors", "donor splice sites"), ("homologues", "remote homologues")]
+CURVES = [("donors", "donor splice sites"), ("homologs", "remote homologs")]
 COLOURS = ["#b3541e", "#0b6e99", "#4d7c2f", "#7a4b94", "#1f2d3d"]
 
 

@@ -256,7 +256,7 @@ def test_a_study_of_families_tells_methods_apart(tmp_path):
     labels = {"min_family": 5, "min_rest": 5}
     study = {
         "datasets": {
-            "homologues": {
+            "homologs": {
                 "simulate": simulate,
                 "tasks": "families",
                 "labels": labels,

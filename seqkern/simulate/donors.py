@@ -69,7 +69,7 @@ def donor_windows(
     n_decoy : int
         Number of decoys.
     left : int
-        Bases before the cut, at least 3.
+        Bases before the exon–intron boundary, at least 3.
     right : int
         Bases after the cut, at least 6; the first two are GT.
     signal : float

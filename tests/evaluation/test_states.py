@@ -42,7 +42,7 @@ def test_published_figure():
 
 
 def test_published_proteins():
-    # Rost et al. 1994, Figure 3b: flavodoxin against a homologue; no segment overlaps two others
+    # Rost et al. 1994, Figure 3b: flavodoxin against a homolog; no segment overlaps two others
     true = "....HHHHHHHHHH...........HHHHHHHHHHH......EEEE...EEEE....EE....................."
     true += "HHHHH....HHHHHHHHHHHH...HHHH...HHHH.....HHHHH....."
     other = "....HHHHHHHHHH...........HHHHHHHHHH.......EEE.....EEE....EE....................."

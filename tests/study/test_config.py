@@ -112,8 +112,8 @@ def test_a_missing_file(tmp_path):
 
 def test_what_runs_on_a_data_set(config):
     study = Study.parse(config)
-    assert study.method_names("homologues")[:2] == [("spectrum3", "csvc"), ("spectrum3", "psvc")]
-    assert len(study.methods("homologues")) == 8
+    assert study.method_names("homologs")[:2] == [("spectrum3", "csvc"), ("spectrum3", "psvc")]
+    assert len(study.methods("homologs")) == 8
     config["kernels"] = {"text": {"kernel": "spectrum", "k": 2}, "numbers": {"kernel": "linear"}}
     config["datasets"] = {"plain": {"fasta": "a.fa"}, "table": {"features": "f.tsv", "solvers": ["psvc"]}}
     study = Study.parse(config)

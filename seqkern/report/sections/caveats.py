@@ -162,7 +162,7 @@ def _few(view: View) -> Iterator[Markup]:
         rows = rows[[name in positive[task] for task, name in zip(rows["task"], rows["class"], strict=True)]]
     what = "positives" if dataset.kind == "binary" else view.sample_text("sequences of at least one class")
     effects = {
-        "test": f"one {view.sample_text('sequence')} changes the score a lot",
+        "test": f"one {view.sample_text('sequence')} can change the score considerably",
         "training": "there is little to learn from",
     }
     for part, column in (("test", "test"), ("training", "train")):
@@ -172,11 +172,11 @@ def _few(view: View) -> Iterator[Markup]:
             words = view.words if len(splits) == len(dataset.units) else "splits"
             if len(splits) == 1:
                 link = view.link(f"fewer than {FEW}", "folds")
-                yield Markup(f"the {part} set has {link} {what} ({int(few.min())}); {effects[part]}.")
+                yield Markup(f"the {part} set has {link} {what} ({int(few.min())}), so {effects[part]}.")
                 continue
             link = view.link(f"{len(few)} of {len(splits)} {words}", "folds")
             least = f"as few as {int(few.min())}" if few.min() else "none at all in some"
-            yield Markup(f"in {link} the {part} set has fewer than {FEW} {what} ({least}); {effects[part]}.")
+            yield Markup(f"in {link} the {part} set has fewer than {FEW} {what} ({least}), so {effects[part]}.")
 
 
 def _one_class(view: View) -> Markup | None:

@@ -77,7 +77,7 @@ def _binary_section(view: View) -> Markup | None:
     best, counts = next(iter(found.items()))
     pooled = f" Test samples of all {view.words} are counted together." if len(view.dataset.units) > 1 else ""
     intro = (
-        "Counts over all test sets, at the threshold that each classifier was trained with. A higher threshold gives "
+        "Counts over all test sets, at each classifier's own threshold. A higher threshold gives "
         f"fewer false positives and misses more positives.{pooled}"
     )
     movable = list(found.items())[:MOST_METHODS]

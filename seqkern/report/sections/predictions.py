@@ -13,8 +13,8 @@ from seqkern.report.view import View, method_name, paragraph
 
 HARD = {
     "binary": (
-        "The share misordered is that of the test sequences of the opposite class, in the same test set, that are "
-        "ranked on the wrong side of this one.",
+        "Misordered: the share of opposite-class samples in the same test set that are ranked on the wrong side of "
+        "this one.",
         "Decision value",
         "Share of the opposite class misordered",
     ),

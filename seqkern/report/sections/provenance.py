@@ -41,7 +41,7 @@ def numbers_section(views: Sequence[View]) -> Markup:
         tag("dt", "mean ± standard deviation"),
         tag(
             "dd",
-            "The average over folds (or families, or tasks), and the typical distance of a single one from it.",
+            "The average over folds (or families, or tasks), and the standard deviation of the single values.",
         ),
     )
     return tag(
@@ -86,7 +86,7 @@ def provenance_section(study: Study, config: str) -> Markup:
         "section",
         tag("h2", "Reproduce this study"),
         paragraph(
-            "In a copy of the repository, with the file ",
+            "In a folder made by seqkern init, or in a copy of the repository, with the file ",
             tag("a", "config.yaml", href="config.yaml"),
             " from the folder of this page:",
         ),

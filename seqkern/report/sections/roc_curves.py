@@ -48,7 +48,7 @@ def curves_section(view: View) -> Markup | None:
     intro = (
         "A ROC curve shows the share of positives found (TPR) against the share of negatives called positive (FPR); "
         "the diagonal is guessing. Where positives are rare, precision (the share of true positives among those called "
-        f"positive) tells more. {lines}"
+        f"positive) is more informative. {lines}"
     )
     panels = [_roc(view, method, result) for method, result in shown.items()]
     single = details(f"ROC curves of each method, {len(panels)} panels", tag("div", panels, class_="panels"))

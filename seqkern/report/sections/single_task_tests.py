@@ -71,7 +71,7 @@ def test_sentences(task_tests: SingleTaskTests) -> str:
     if task_tests.test == "five_by_two_f":
         text += DIRECTION
     if task_tests.parts > 1 and task_tests.test in ("delong", "bootstrap"):
-        text += " Samples are ranked within each test set, and the scores of the parts are averaged."
+        text += " Samples are ranked within each test set, and the scores of the test sets are averaged."
     if task_tests.test == "delong" and task_tests.fewest is not None and task_tests.fewest < FEW:
         text += FEW_OF_A_CLASS
     if task_tests.key == "average_precision" and task_tests.test == "bootstrap":

@@ -171,7 +171,7 @@ def test_as_biopython(gap_open, gap_extend):
     np.testing.assert_array_equal(K, np.maximum(expected, 0))
 
 
-def test_remote_homologues_as_parasail(shared_data):
+def test_remote_homologs_as_parasail(shared_data):
     X = read_fasta(shared_data / "edd_homology" / "EDD.fasta", alphabet="protein", unknown="mask", ids="number")
     X = X.take(slice(0, None, 20))
     texts = [string.replace("*", "X") for string in X.strings()]
