@@ -75,6 +75,9 @@ def faults(folder: Path) -> list[str]:
 
 def main() -> int:
     """Print the faults of the site that is named on the command line."""
+    if len(sys.argv) != 2:
+        print("usage: python docs/check_links.py SITE", file=sys.stderr)
+        return 2
     found = faults(Path(sys.argv[1]))
     print(*found, sep="\n", end="\n" if found else "")
     return min(len(found), 1)

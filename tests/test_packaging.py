@@ -47,6 +47,12 @@ def test_the_scripts_that_ci_runs_are_there(path):
         assert re.search(r"@[0-9a-f]{40}$", step.get("uses", f"@{'0' * 40}"))
 
 
+def test_ci_runs_the_test_command_of_the_readme():
+    assert r"sed -n 's/^\(pip install .*pytest.*\)$/\1/p' README.md" in (ROOT / ".ci" / "run").read_text()
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(re.findall(r"^pip install .*pytest.*$", readme, re.MULTILINE)) == 1
+
+
 def test_every_python_of_the_matrix_is_declared():
     tests = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text())
     matrix = tests["jobs"]["test"]["strategy"]["matrix"]["python"]

@@ -283,7 +283,7 @@ def letter_error(
     elif alphabet == RNA and upper == "T":
         hint = "use alphabet=dna for DNA"
     elif upper in (AMBIGUOUS_RESIDUES if alphabet == PROTEIN else AMBIGUOUS_BASES):
-        hint = "replace this ambiguity code"
+        hint = "replace this ambiguity code" + ("" if alphabet == PROTEIN else " (or does the file hold protein?)")
     else:
         hint = "correct it, choose another alphabet"
     return LetterError(
