@@ -227,10 +227,20 @@ def spec_text(spec: Mapping[str, Any], key: str) -> str:
     --------
     >>> spec_text({"kernel": "mismatch", "k": 5, "m": 1}, "kernel")
     'mismatch: k = 5, m = 1'
+    >>> spec_text({"kernel": "spectrum", "k": 3, "part": [29, None]}, "kernel")
+    'spectrum: k = 3, positions 30 to the end'
     """
     rest = {name: value for name, value in spec.items() if name != key}
-    values = ", ".join(f"{name} = {_value(value)}" for name, value in rest.items())
+    values = ", ".join(_part(value) if name == "part" else f"{name} = {_value(value)}" for name, value in rest.items())
     return f"{spec.get(key, '')}{': ' if values else ''}{values}"
+
+
+def _part(value: list[int | None]) -> str:
+    """Return the part of the sequences that a kernel sees, counted from 1; a negative end counts from the end."""
+    start, stop = value
+    if (start or 0) < 0 or (stop or 0) < 0:
+        return f"part = [{start}, {stop}]"
+    return f"positions {(start or 0) + 1} to {stop or 'the end'}"
 
 
 def _value(value: object) -> str:
