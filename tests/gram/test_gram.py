@@ -298,7 +298,7 @@ def start(path, patch=""):
     ]
     return subprocess.Popen(
         [sys.executable, "-c", SCRIPT.format(patch=patch), str(path)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, folders))},
     )
 
 
@@ -519,7 +519,7 @@ def test_full_disk_is_one_line_and_leaves_nothing_half_written(tmp_path, size):
     ]
     done = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path / "gram.npy")],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(folders), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, folders)), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
     )
