@@ -29,8 +29,7 @@ def roc_points(
     false, true : ndarray of float64, shape (corners,)
         Rates from (0, 0) to (1, 1); None, None unless both classes are there.
     """
-    known = ~np.isnan(decision)
-    positive, decision = positive[known], decision[known]
+    positive, decision = _known(positive, decision)
     if not positive.any() or positive.all():
         return None, None
     curve = roc_curve(positive, decision)
@@ -63,12 +62,17 @@ def pr_points(
     >>> recall.tolist(), precision.round(2).tolist()
     ([0.0, 0.5, 0.5, 1.0, 1.0], [1.0, 1.0, 0.5, 0.67, 0.5])
     """
-    known = ~np.isnan(decision)
-    positive, decision = positive[known], decision[known]
+    positive, decision = _known(positive, decision)
     if not positive.any() or positive.all():
         return None, None
     curve = precision_recall_curve(positive, decision)
     return curve.recall, curve.precision
+
+
+def _known(positive: npt.NDArray[np.bool_], decision: FloatArray) -> tuple[npt.NDArray[np.bool_], FloatArray]:
+    """Return the samples with a decision."""
+    known = ~np.isnan(decision)
+    return positive[known], decision[known]
 
 
 def area(x: FloatArray, y: FloatArray) -> float:

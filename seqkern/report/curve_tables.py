@@ -55,8 +55,9 @@ def write_curves(datasets: Sequence[DatasetResults], folder: Path) -> None:
     FileError
         If a file cannot be written.
     """
-    write_tsv(folder / "roc.tsv", ROC_COLUMNS, (row for one in _ranked(datasets) for row in _roc_rows(one)))
-    write_tsv(folder / "pr.tsv", PR_COLUMNS, (row for one in _ranked(datasets) for row in _pr_rows(one)))
+    curves = list(_ranked(datasets))  # every table of decisions is read once
+    write_tsv(folder / "roc.tsv", ROC_COLUMNS, (row for one in curves for row in _roc_rows(one)))
+    write_tsv(folder / "pr.tsv", PR_COLUMNS, (row for one in curves for row in _pr_rows(one)))
 
 
 def _ranked(datasets: Sequence[DatasetResults]) -> Iterator[Ranked]:

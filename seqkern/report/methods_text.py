@@ -170,8 +170,6 @@ def _methods(text: MethodsText, study: Study, kind: str) -> Iterator[str]:
             continue
         title, keys = cited_methods().get((kind, str(given.get(kind))), (str(given.get(kind)), ()))
         parameters = spec_text(given, kind).partition(": ")[2]
-        if kind == "kernel":  # whose lists are not searched
-            parameters = parameters.translate(str.maketrans("{}", "[]"))
         values = f" with {parameters}" if parameters else ""
         yield f"{name}: {title}{text.cited(keys)}{values}."
         if kind == "kernel" and isinstance(entry, KernelEntry):

@@ -231,7 +231,10 @@ def spec_text(spec: Mapping[str, Any], key: str) -> str:
     'spectrum: k = 3, positions 30 to the end'
     """
     rest = {name: value for name, value in spec.items() if name != key}
-    values = ", ".join(_part(value) if name == "part" else f"{name} = {_value(value)}" for name, value in rest.items())
+    signs = "[]" if key == "kernel" else "{}"  # braces tell what is searched, and lists of kernels are not
+    values = ", ".join(
+        _part(value) if name == "part" else f"{name} = {_value(value, signs)}" for name, value in rest.items()
+    )
     return f"{spec.get(key, '')}{': ' if values else ''}{values}"
 
 
@@ -243,14 +246,16 @@ def _part(value: list[int | None]) -> str:
     return f"positions {(start or 0) + 1} to {stop or 'the end'}"
 
 
-def _value(value: object) -> str:
+def _value(value: object, signs: str) -> str:
     """Return a parameter's value as text; kernels within kernels in parentheses."""
     if isinstance(value, dict):
         key = next(iter(value), "")
         return f"({spec_text(value, key)})" if isinstance(value.get(key), str) else json.dumps(value)
     if isinstance(value, list):
         nested = any(isinstance(item, (dict, list)) for item in value)
-        return " + ".join(map(_value, value)) if nested else "{" + ", ".join(map(str, value)) + "}"
+        if nested:
+            return " + ".join(_value(item, signs) for item in value)
+        return f"{signs[0]}{', '.join(map(str, value))}{signs[1]}"
     return str(value)
 
 

@@ -76,7 +76,6 @@ def option(name, value):
 
 def failures(logs):
     """Return the last line of each failed job's log, which is the error message; Snakemake's own logs name the jobs."""
-    logs = [logs] if isinstance(logs, str) else logs or []  # Snakemake 8 has one
     text = "".join(Path(log).read_text(errors="replace") for log in logs)
     names = dict.fromkeys(re.findall(r"^ +log: (.+) \(check log file\(s\) for error details\)$", text, re.MULTILINE))
     texts = [Path(name).read_text(errors="replace").rstrip().splitlines() for name in names if Path(name).is_file()]
