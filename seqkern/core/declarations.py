@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Self
 
+from seqkern.core.alternatives import SEPARATOR, split_alternatives
 from seqkern.core.errors import ParameterError
 from seqkern.core.kinds import HOMES, kind_of
 from seqkern.core.values import parse_value
@@ -205,6 +206,8 @@ class Parameter:
         """Return the normal form of a value."""
         if isinstance(value, (list, tuple)):
             return [self.item.normal(item, grid=grid) for item in value]
+        if grid and isinstance(value, str) and SEPARATOR in value:
+            return [self.parse(one, grid=True) for one in split_alternatives(value)]
         return self.parse(value, grid=grid) if isinstance(value, str) else value
 
     def build(self, value: Any) -> Any:

@@ -8,6 +8,7 @@ kernels made of kernels (``base: {…}``, ``parts: [{…}, {…}]``). The text f
     spectrum:k=3,part=0:40 + spectrum:k=3,part=42:82       a sum; each on its part of the sequence
     0.5*spectrum:k=3 + 0.5*(spectrum:k=1*spectrum:k=2)     weights and products
     rbf:gamma=0.5,base=(spectrum:k=3)                      one inside another
+    csvc:C=0.1|1|10                                        alternatives, of which a search chooses one
 
 Values are parsed according to the parameter's declaration, or by their form if the parameter is unknown.
 """
@@ -17,6 +18,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from seqkern.core.alternatives import SEPARATOR, split_alternatives
 from seqkern.core.declarations import Parameter
 from seqkern.core.declared_components import Component
 from seqkern.core.errors import ParameterError
@@ -294,7 +296,19 @@ class _Reader:
         word = self.take(NUMBER) or self.take(_WORD)
         if not word:
             self.fail()
-        return item.parse(word, grid=kind_of(self.key).grid)
+        grid = kind_of(self.key).grid
+        if SEPARATOR in word:
+            return self.one_of(word, item, grid)
+        return item.parse(word, grid=grid)
+
+    def one_of(self, word: str, item: Parameter, grid: bool) -> list[Any]:
+        """Return the alternatives of a value: a grid."""
+        if not grid:
+            raise ParameterError(
+                f"{word!r} in {self.text!r} gives alternatives, but nothing is chosen here",
+                remedy="give one value; seqkern train and seqkern cv choose among alternatives with --search",
+            )
+        return [item.parse(one, grid=grid) for one in split_alternatives(word, self.text)]
 
     def separated(self, token: str, read: Callable[[], Any]) -> list[Any]:
         """Return the results of `read`, called once or more, with `token` in between."""

@@ -1,15 +1,17 @@
 """The kernels of a study: each entry built once, with the transforms of its matrix and its solvers."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from seqkern.core.alternatives import spec_alternatives
 from seqkern.core.errors import ConfigError, SeqkernError
 from seqkern.core.public_files import is_public
 from seqkern.gram.transforms import build_transform, repair_transforms
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels import build_kernel, parse_spec
 from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel_specs import kernel_text
 from seqkern.sequences.tracks import PROFILE_TRACKS
 
 NOT_OF_THE_KERNEL = ("solvers", "transforms", "repair")
@@ -361,7 +363,14 @@ def read_kernel(given: str | Mapping[str, Any]) -> AnyKernel:
     --------
     >>> read_kernel('{"choose": [{"name": "a", "kernel": "spectrum", "k": 1}]}').candidates[0].name
     'a'
+    >>> [entry.name for entry in read_kernel("mismatch:k=4|5,m=1").candidates]
+    ['mismatch:k=4,m=1', 'mismatch:k=5,m=1']
     """
+    several = spec_alternatives(given)
+    if len(several) > 1:
+        entries = [KernelEntry.parse(one) for one in several]
+        named = [replace(entry, name=kernel_text(entry.kernel)) for entry in entries]
+        return KernelChoice("choose", {"choose": [entry.given for entry in named]}, tuple(named))
     given = parse_spec(given) if isinstance(given, str) else given
     if "choose" not in given:
         return KernelEntry.parse(given)
