@@ -1,0 +1,180 @@
+"""Successive halving: many kernels are compared on few samples, and the better half of them on twice as many.
+
+Jamieson and Talwalkar (AISTATS 2016). Here the samples are nested subsets of the training set, and the budget is in
+predicted CPU seconds rather than measured ones, so that the choice is the same on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.evaluation.candidates import Candidate
+from seqkern.evaluation.selection import DIGITS, Choice, MakeSolver, Pair, select
+from seqkern.folds.samples import Samples
+from seqkern.folds.train_size import nested_subset
+from seqkern.sequences.labels import Labels
+
+FEWEST = 200
+"""Samples of the first rung, at least: with fewer, the better half is a matter of luck."""
+FIT_SECONDS = 4e-8
+"""Predicted CPU seconds of a fit, for each pair of training samples: median of C-SVMs on normalised k-mer kernels."""
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One comparison of kernels.
+
+    Attributes
+    ----------
+    n : int
+        Number of samples.
+    scores : dict of str to float
+        The best mean score of each kernel that took part.
+
+    Examples
+    --------
+    >>> Rung(200, {"spectrum:k=3": 0.8, "mismatch:k=5,m=1": 0.9}).ranked()
+    ['mismatch:k=5,m=1', 'spectrum:k=3']
+    """
+
+    n: int
+    scores: dict[str, float]
+
+    def ranked(self) -> list[str]:
+        """Return the kernels, best first; of equal ones the first listed."""
+        return sorted(self.scores, key=lambda name: -round(self.scores[name], DIGITS))
+
+
+def schedule(n: int, seconds: Sequence[float], n_specs: int, folds: int, budget: float) -> list[tuple[int, int]]:
+    """Return how many samples, and how many kernels, each rung compares.
+
+    Without need for economy there is one rung: all kernels on all samples. Otherwise the first rungs have half, a
+    quarter, … of the samples, and each passes on the better half of its kernels.
+
+    Parameters
+    ----------
+    n : int
+        Number of training samples.
+    seconds : sequence of float
+        Predicted CPU seconds of the kernel matrix of all samples, for each kernel.
+    n_specs : int
+        Number of solver specifications tried with each kernel.
+    folds : int
+        Inner folds.
+    budget : float
+        CPU seconds for all rungs.
+
+    Returns
+    -------
+    list of (int, int)
+        Samples and kernels; the last has all samples.
+
+    Examples
+    --------
+    >>> schedule(4000, [0.5] * 8, n_specs=5, folds=3, budget=1000)
+    [(4000, 8)]
+    >>> schedule(4000, [0.5] * 8, n_specs=5, folds=3, budget=20)
+    [(1000, 8), (2000, 4), (4000, 2)]
+    """
+    costs = sorted(seconds, reverse=True)
+
+    def predicted(rung: tuple[int, int]) -> float:
+        size, kernels = rung
+        fit = FIT_SECONDS * (size * (folds - 1) / folds) ** 2
+        return sum(costs[:kernels]) * (size / n) ** 2 + kernels * n_specs * folds * fit
+
+    halvings = 0
+    while True:
+        rungs = [
+            (math.ceil(n / 2 ** (halvings - i)), max(1, math.ceil(len(costs) / 2**i))) for i in range(halvings + 1)
+        ]
+        shrinks = n / 2 ** (halvings + 1) >= FEWEST and rungs[-1][1] > 1
+        if sum(map(predicted, rungs)) <= budget or not shrinks:
+            return rungs
+        halvings += 1
+
+
+def halve(
+    pairs: Mapping[str, Pair],
+    labels: Labels,
+    candidates: Sequence[Candidate],
+    make_solver: MakeSolver,
+    rungs: Sequence[tuple[int, int]],
+    *,
+    seed: int = 0,
+    **options: Any,
+) -> tuple[Choice, list[Rung]]:
+    """Choose a kernel and a solver specification by successive halving within a training set.
+
+    Parameters
+    ----------
+    pairs, labels, candidates, make_solver : object
+        As for `select`.
+    rungs : sequence of (int, int)
+        As from `schedule`.
+    seed : int, default 0
+        Of the subsets and of the folds.
+    **options : object
+        Further options of `select`.
+
+    Returns
+    -------
+    choice : Choice
+        That of the last rung, with its candidates; fits of all rungs are counted.
+    rungs : list of Rung
+        What each compared.
+
+    Raises
+    ------
+    ParameterError, FoldError
+        As for `select`.
+    """
+    alive = list(pairs)
+    found: list[Rung] = []
+    fits = failed = 0
+    gaps: list[float] = []
+    for i, (size, _) in enumerate(rungs):
+        rows = _subset(labels, size, seed)
+        choice = select(
+            {name: _within(pairs[name], rows) for name in alive},
+            labels.take(rows),
+            [one for one in candidates if one[0] in alive],
+            make_solver,
+            seed=seed,
+            **options,
+        )
+        fits, failed = fits + choice.n_fits, failed + choice.not_converged
+        gaps += [] if choice.worst_gap is None else [choice.worst_gap]
+        found.append(Rung(len(rows), _best_scores(choice)))
+        if i + 1 < len(rungs):
+            kept = found[-1].ranked()[: rungs[i + 1][1]]
+            alive = [name for name in alive if name in kept]
+    return replace(choice, n_fits=fits, not_converged=failed, worst_gap=max(gaps, default=None)), found
+
+
+def _subset(labels: Labels, size: int, seed: int) -> npt.NDArray[np.int64]:
+    """Return the rows of a rung: nested, stratified."""
+    every = np.arange(len(labels))
+    return every if size >= len(labels) else nested_subset(Samples(labels, None, "", None), every, size, seed)
+
+
+def _within(pair: Pair, rows: npt.NDArray[np.int64]) -> Pair:
+    """Return the `pair` of rows counted within `rows`."""
+    return lambda train, valid, y: pair(rows[train], rows[valid], y)
+
+
+def _best_scores(choice: Choice) -> dict[str, float]:
+    """Return the best mean score of each kernel."""
+    if not choice.scores.shape[1]:
+        return {str(choice.kernel): choice.score}
+    usable = choice.scores[:, ~np.isnan(choice.scores).any(axis=0)]
+    found: dict[str, float] = {}
+    for (kernel, _), mean in zip(choice.candidates, usable.mean(axis=1), strict=True):
+        found[str(kernel)] = max(found.get(str(kernel), -math.inf), float(mean))
+    return found
