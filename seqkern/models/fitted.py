@@ -243,6 +243,7 @@ class FittedMethod:
             "training_digest": X.digest(),
             "counts": X.counts,
             "kernel_counts": self.part.counts,
+            "kernel": self.choice.kernel,
             "solver": self.choice.spec,
             "search": search_record(self.choice, search.metric, search.folds, labels.kind, search.rule),
             "report": self.solver.report_,

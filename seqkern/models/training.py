@@ -1,19 +1,14 @@
 """Train a model on all labelled samples; choose among several solvers by cross-validation first."""
 
-import functools
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from seqkern.core.errors import LabelError, ModelError
-from seqkern.evaluation.held_out import neighbours
-from seqkern.folds.methods import rows_together
-from seqkern.gram import compute_gram
+from seqkern.core.errors import ModelError
 from seqkern.gram.spectrum import spectrum
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.kernel import Kernel
@@ -24,21 +19,22 @@ from seqkern.models.model import Model
 from seqkern.models.residue_model import ResidueModel
 from seqkern.models.search import Search
 from seqkern.models.sources import Units
+from seqkern.models.training_data import training_data
 from seqkern.models.watch import Watch
 from seqkern.residues import Residues
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.tables import SimilarityTable
-from seqkern.sequences.windows import Window, as_window
+from seqkern.sequences.windows import as_window
 from seqkern.solvers.base import Solver
 
 
 def train_model(
     X: Units,
     labels: Labels,
-    kernel: Kernel,
-    solver: str | Mapping[str, Any] | list[dict[str, Any]],
+    kernel: Kernel | Mapping[str, Kernel],
+    solver: str | Mapping[str, Any] | Sequence[Any],
     *,
-    transforms: Sequence[GramTransform] = (),
+    transforms: Sequence[GramTransform] | Mapping[str, Sequence[GramTransform]] = (),
     folds: int = 5,
     metric: str = "auto",
     seed: int = 1,
@@ -63,13 +59,13 @@ def train_model(
         Labels of the n samples; unlabelled samples are ignored. Of kind ``"none"`` for a solver without
         labels. Samples of one group stay in one fold, and so do overlapping windows, if the labels give
         their positions.
-    kernel : Kernel
-        Copied before fitting.
-    solver : str, dict or list of dict
-        A solver's spec, in which a list of values is a grid; of a grid, or of a list of specs, the best by
-        stratified cross-validation on the training samples is chosen.
-    transforms : sequence of GramTransform, optional
-        Of the Gram matrix, not fitted.
+    kernel : Kernel, or mapping of str to Kernel
+        Copied before fitting. Several, by name, are candidates.
+    solver : str, dict, list of dict, or list of (str, dict)
+        A solver's spec, in which a list of values is a grid; or candidate specs, each with every kernel, or with the
+        kernel named beside it. The best by stratified cross-validation on the training samples is chosen.
+    transforms : sequence of GramTransform, or mapping of str to such sequences, optional
+        Of the Gram matrix, not fitted; by kernel name.
     folds : int
         Folds of the cross-validation.
     metric : str
@@ -122,6 +118,9 @@ def train_model(
     >>> model = train_model(X, make_labels(X.ids, ["a", "a", "b", "b"]), SpectrumKernel(2), "csvc:C=1")
     >>> model.predict(["CACA", "GTTG"])
     array(['a', 'b'], dtype='<U1')
+    >>> kernels = {"single": SpectrumKernel(1), "pairs": SpectrumKernel(2)}
+    >>> train_model(X, make_labels(X.ids, ["a", "a", "b", "b"]), kernels, "csvc:C=1", folds=2).record["kernel"]
+    'single'
     """
     if isinstance(X, SimilarityTable):
         raise ModelError("a model of similarities cannot be applied to new samples", remedy="use seqkern evaluate")
@@ -135,7 +134,7 @@ def train_model(
         search=Search(folds, metric, seed, rule),
     )
     window = (notes or {}).get("window")
-    data = _training_data(
+    data = training_data(
         method,
         X,
         labels,
@@ -145,62 +144,45 @@ def train_model(
         n_threads=n_threads,
         progress=progress,
     )
+    return train_on(method, data, policies=policies, notes=notes, memory_limit=memory_limit, progress=progress)
+
+
+def train_on(
+    method: Method,
+    data: TrainingData,
+    *,
+    policies: Mapping[str, str] | None = None,
+    notes: Mapping[str, Any] | None = None,
+    memory_limit: int | str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Model | ResidueModel:
+    """Train a model on samples whose kernel matrices are known.
+
+    Parameters
+    ----------
+    method : Method
+        What to train, and how to choose it.
+    data : TrainingData
+        As from `seqkern.models.training_data.training_data` for this method.
+    policies, notes, memory_limit, progress : object, optional
+        As for `train_model`.
+
+    Returns
+    -------
+    Model or ResidueModel
+
+    Raises
+    ------
+    ParameterError, LabelError, FoldError, GramError
+        As for `train_model`.
+    """
+    for source in data.sources.values():
+        # of several candidates only the chosen one is fitted on all samples
+        if len(data.sources) == 1 or not (source.learns or source.kernel is None or source.kernel.data_dependent):
+            source.compute_whole(data.labels.targets(), memory_limit=memory_limit, progress=progress)
     fitted = method.fit(data, np.arange(len(data.labels)), watch=_Training())
     _warn_of_unconverged(fitted)
     return fitted.model(policies, notes)
-
-
-def _training_data(
-    method: Method,
-    X: Units,
-    labels: Labels,
-    residues: Residues | None,
-    *,
-    window: Window | None,
-    memory_limit: int | str | None,
-    n_threads: int | None,
-    progress: Callable[[int, int], None] | None,
-) -> TrainingData:
-    """Return the labelled samples in the form for a method, with their kernel values computed as a whole."""
-    if len(X) != len(labels):
-        raise LabelError(f"{len(labels)} labels for {len(X)} samples", remedy="give one for each sample")
-    ((name, kernel),) = method.kernels.items()
-    assert kernel is not None
-    used = np.flatnonzero(labels.used())
-    seen = used  # by layers: unlabelled neighbours follow the labelled samples
-    if residues is not None and method.needs_chains:
-        seen = np.concatenate((used, neighbours(residues, used, used)))
-    everything = kernel.coerce(X)
-    X, labels = everything.take(used), labels.take(used)
-    if (method.calibration or method.threshold) and labels.kind != "binary":
-        raise LabelError(
-            f"probabilities and thresholds need two classes, but these labels are {labels.kind}",
-            remedy="train one class against the rest (--positive NAME), or remove --calibration and --threshold",
-        )
-    own = None if residues is None else residues.take(used)
-    labels = replace(labels, groups=_together(labels, X, window, own))
-    method.check_choice(labels)
-    method.check(labels)
-    sources = functools.partial(method.sources, memory_limit=memory_limit, n_threads=n_threads)
-    # a kernel with its own way of fitting has no matrices to compute in advance
-    form = kernel.stored_form() if method.input == "gram" else None
-    limits: dict[str, Any] = {"memory_limit": memory_limit, "progress": progress}
-    grams = [compute_gram(one, X, n_threads=n_threads, **limits) for one in (() if form is None else form.kernels)]
-    own_sources = sources(X, grams={name: grams})
-    own_sources[name].compute_whole(labels.targets(), **limits)
-    return TrainingData(
-        labels,
-        own_sources,
-        None if residues is None else residues.take(seen),
-        functools.partial(sources, everything.take(seen)) if len(seen) > len(used) else None,
-    )
-
-
-def _together(labels: Labels, X: Units, window: Window | None, residues: Residues | None) -> npt.NDArray[Any] | None:
-    """Return the groups of samples that stay in one fold: `rows_together`, and for residues the chains."""
-    if residues is not None and labels.groups is None:
-        return residues.record.astype(str)
-    return rows_together(labels, X, window)
 
 
 class _Training(Watch):

@@ -62,6 +62,7 @@ def search_record(choice: Choice, metric: str, folds: int, kind: str, rule: str)
         "metric": AUTO[kind] if metric == "auto" else metric,
         "folds": folds,
         "rule": rule,
+        "kernels": [kernel for kernel, _ in choice.candidates],
         "specs": [spec for _, spec in choice.candidates],
         "scores": choice.scores.tolist(),
         "score": choice.score,

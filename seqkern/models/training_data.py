@@ -1,0 +1,142 @@
+"""The samples to train on, with the kernel matrices of all of them, computed once for every fold and for the model."""
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.errors import LabelError
+from seqkern.evaluation.held_out import neighbours
+from seqkern.folds.methods import rows_together
+from seqkern.gram import compute_gram
+from seqkern.gram.matrix import GramMatrix
+from seqkern.kernels.kernel import Kernel
+from seqkern.models.data import TrainingData
+from seqkern.models.method import Method
+from seqkern.models.sources import Units
+from seqkern.residues import Residues
+from seqkern.sequences.labels import Labels
+from seqkern.sequences.windows import Window
+
+
+def training_data(
+    method: Method,
+    X: Units,
+    labels: Labels,
+    residues: Residues | None = None,
+    *,
+    window: Window | None = None,
+    memory_limit: int | str | None = None,
+    n_threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> TrainingData:
+    """Return the labelled samples in the form for a method, with the kernel matrices that all folds share.
+
+    A matrix that several candidate kernels need is computed once.
+
+    Parameters
+    ----------
+    method : Method
+        With one kernel, or several candidates.
+    X : SequenceSet or FeatureTable, n samples
+        All samples.
+    labels : Labels
+        Labels of the n samples; those without a label are left out. Samples of one group stay in one fold, and so do
+        overlapping windows, if the labels give their positions.
+    residues : Residues, optional
+        The residue of each sample, if samples are windows around residues.
+    window : Window, optional
+        The window around the positions in the labels.
+    memory_limit, n_threads, progress : object, optional
+        As for `seqkern.gram.compute_gram`.
+
+    Returns
+    -------
+    TrainingData
+
+    Raises
+    ------
+    ParameterError
+        For a solver without a Gram matrix if a kernel does not provide its input, or with transforms.
+    LabelError, FoldError
+        If there is not one label for each sample, or the method cannot learn them.
+    GramError
+        If a kernel matrix does not fit into memory.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.sequences.labels import make_labels
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> X = as_sequences(["ACAC", "AACA", "GGTG", "TGGT"], "dna")
+    >>> method = Method({"short": SpectrumKernel(1), "long": SpectrumKernel(2)}, "csvc:C=1")
+    >>> data = training_data(method, X, make_labels(X.ids, ["a", "a", "b", "b"]))
+    >>> [len(source.grams) for source in data.sources.values()]
+    [1, 1]
+    """
+    if len(X) != len(labels):
+        raise LabelError(f"{len(labels)} labels for {len(X)} samples", remedy="give one for each sample")
+    used = np.flatnonzero(labels.used())
+    seen = used  # by layers: unlabelled neighbours follow the labelled samples
+    if residues is not None and method.needs_chains:
+        seen = np.concatenate((used, neighbours(residues, used, used)))
+    everything = X
+    for kernel in method.kernels.values():
+        assert kernel is not None
+        everything = kernel.coerce(everything)
+    X, labels = everything.take(used), labels.take(used)
+    if (method.calibration or method.threshold) and labels.kind != "binary":
+        raise LabelError(
+            f"probabilities and thresholds need two classes, but these labels are {labels.kind}",
+            remedy="train one class against the rest (--positive NAME), or remove --calibration and --threshold",
+        )
+    own = None if residues is None else residues.take(used)
+    labels = replace(labels, groups=_together(labels, X, window, own))
+    method.check_choice(labels)
+    method.check(labels)
+    sources = functools.partial(method.sources, memory_limit=memory_limit, n_threads=n_threads)
+    compute = functools.partial(compute_gram, X=X, n_threads=n_threads, memory_limit=memory_limit, progress=progress)
+    return TrainingData(
+        labels,
+        sources(X, grams=shared_grams(method, compute)),
+        None if residues is None else residues.take(seen),
+        functools.partial(sources, everything.take(seen)) if len(seen) > len(used) else None,
+    )
+
+
+def shared_grams(method: Method, compute: Callable[[Kernel], GramMatrix]) -> Mapping[str, list[GramMatrix]]:
+    """Return the matrices over all samples that the candidate kernels need, by kernel name; equal ones are one object.
+
+    Parameters
+    ----------
+    method : Method
+        The candidates.
+    compute : callable
+        Returns the Gram matrix of a kernel over all samples.
+
+    Returns
+    -------
+    mapping of str to list of GramMatrix
+        Empty for a kernel that is fitted on each training set, and for solvers without a Gram matrix.
+    """
+    known: dict[str, GramMatrix] = {}
+    grams: dict[str, list[GramMatrix]] = {}
+    for name, kernel in method.kernels.items():
+        form = kernel.stored_form() if kernel is not None and method.input == "gram" else None
+        grams[name] = []
+        for one in () if form is None else form.kernels:
+            identity = one.identity()
+            if identity not in known:
+                known[identity] = compute(one)
+            grams[name].append(known[identity])
+    return grams
+
+
+def _together(labels: Labels, X: Units, window: Window | None, residues: Residues | None) -> npt.NDArray[Any] | None:
+    """Return the groups of samples that stay in one fold: `rows_together`, and for residues the chains."""
+    if residues is not None and labels.groups is None:
+        return residues.record.astype(str)
+    return rows_together(labels, X, window)
