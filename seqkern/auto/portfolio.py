@@ -12,6 +12,7 @@ from typing import Any
 
 from seqkern.auto.traits import ANNOTATION, Traits
 from seqkern.core.errors import ParameterError
+from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel, kernel_text
 
 LENIENT = {"short": "zero", "zero_diagonal": "zero"}
@@ -60,6 +61,11 @@ class Member:
         """
         shown = {key: value for key, value in spec.items() if key not in ("repair", *LENIENT)}
         return cls(name or kernel_text(build_kernel(shown)), spec, _is_implicit(spec))
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel, not fitted."""
+        return build_kernel({key: value for key, value in self.spec.items() if key != "repair"})
 
 
 def portfolio(traits: Traits) -> list[Member]:

@@ -1,6 +1,6 @@
 """A method fitted to a training set: it classifies other samples of the data, and can be turned into a Model."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibration
+from seqkern.evaluation.halving import Rung
 from seqkern.evaluation.held_out import neighbours
 from seqkern.evaluation.selection import Choice
 from seqkern.kernels.explicit import name_features
@@ -89,6 +90,8 @@ class FittedMethod:
         The fits before the final one.
     kernel_converged : bool
         Whether kernel weights converged on the training set.
+    rungs : sequence of Rung
+        The comparisons of kernels by successive halving; empty without.
 
     Examples
     --------
@@ -120,6 +123,7 @@ class FittedMethod:
     layers: Layers | None = None
     inner: InnerFits = InnerFits()
     kernel_converged: bool = True
+    rungs: Sequence[Rung] = ()
 
     @property
     def source(self) -> Source:

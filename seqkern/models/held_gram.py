@@ -90,6 +90,15 @@ class HeldGram(GramSource):
         assert self._held is not None
         return self._held.values(self._place[train], self._place[test], y)
 
+    def compute_whole(self, y: npt.NDArray[Any] | None = None, **options: Any) -> None:
+        """Do nothing: the matrix of all samples is computed when it is needed.
+
+        Parameters
+        ----------
+        y, **options : object
+            As for `Source.compute_whole`.
+        """
+
     def _hold(self, rows: npt.NDArray[np.int64]) -> None:
         """Compute the matrix of some samples."""
         self._held = None  # frees memory first

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from seqkern.core.convergence import telling, unconverged
 from seqkern.core.errors import LabelError
 from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibration
+from seqkern.evaluation.halving import Rung, halve, schedule
 from seqkern.evaluation.held_out import fit_held_out, fit_layers, neighbours
 from seqkern.evaluation.selection import Choice, Pair, select
 from seqkern.gram.matrix import GramMatrix
@@ -171,6 +172,7 @@ class Method:
             form=feature_form(self.specs) if self.input == "features" else {},
             memory_limit=memory_limit,
             n_threads=n_threads,
+            held=len(self.kernels) if self.search.budget is not None else 0,
         )
         return {
             name: make(kernel, X, self.transforms_of(name), grams=(grams or {}).get(name, ()))
@@ -300,6 +302,7 @@ class _Fitting:
         self.labels = data.labels.take(rows)
         self.make: Callable[[dict[str, Any], str], Solver] = functools.partial(make_solver, classes=self.labels.classes)
         self.failed_weights: list[Warning] = []
+        self.compared: list[Rung] = []
         self.n_held_out = 0
         self.n_failed = 0
 
@@ -333,6 +336,7 @@ class _Fitting:
                 choice.n_fits + self.n_held_out, choice.not_converged + self.n_failed, len(self.failed_weights)
             ),
             kernel_converged=converged,
+            rungs=self.compared,
         )
 
     def choose(self) -> Choice:
@@ -341,18 +345,27 @@ class _Fitting:
         if self.labels.kind == "none":
             self.method.check_choice(self.labels)
             return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))
-        choice = select(
-            {name: self.pair(self.data.source(name), self.rows) for name in self.method.kernels},
-            self.labels,
-            candidates,
-            self.make,
-            folds=search.folds,
-            metric=search.metric,
-            seed=search.seed,
-            rule=search.rule,
-        )
+        options: dict[str, Any] = {
+            "folds": search.folds,
+            "metric": search.metric,
+            "seed": search.seed,
+            "rule": search.rule,
+        }
+        pairs = {name: self.pair(self.data.source(name), self.rows) for name in self.method.kernels}
+        if search.budget is None:
+            choice = select(pairs, self.labels, candidates, self.make, **options)
+        else:
+            rungs = self.rungs(search.budget)
+            choice, self.compared = halve(pairs, self.labels, candidates, self.make, rungs, **options)
         self.watch.lap("choose")
         return choice
+
+    def rungs(self, budget: float) -> list[tuple[int, int]]:
+        """Return how many samples and kernels each comparison of kernels has."""
+        share = (len(self.rows) / len(self.data.labels)) ** 2
+        seconds = [share * self.data.source(name).predicted_seconds for name in self.method.kernels]
+        specs = -(-len(self.method.candidates) // len(self.method.kernels))
+        return schedule(len(self.rows), seconds, specs, self.method.search.folds, budget)
 
     def fit_afterwards(
         self, choice: Choice

@@ -17,6 +17,9 @@ class Search:
         Of the folds.
     rule : {"best", "one_standard_error"}
         The rule of choice (see `seqkern.evaluation.selection.select`).
+    budget : float, optional
+        Predicted CPU seconds for choosing one of several kernels by successive halving
+        (`seqkern.evaluation.halving`); default: all candidates are tried on the whole training set.
 
     Examples
     --------
@@ -35,3 +38,4 @@ class Search:
     metric: str = "auto"
     seed: int = 1
     rule: str = "best"
+    budget: float | None = None

@@ -69,6 +69,11 @@ class Source:
     kernel: Kernel | None = None
     X: Units | None = None
 
+    @property
+    def predicted_seconds(self) -> float:
+        """Predicted CPU seconds of the matrix of all samples; 0 if only its values are known."""
+        return 0.0 if self.kernel is None or self.X is None else self.kernel.plan(self.X).seconds
+
     def pair(
         self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
     ) -> tuple[Any, Any]:

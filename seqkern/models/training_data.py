@@ -120,10 +120,13 @@ def shared_grams(method: Method, compute: Callable[[Kernel], GramMatrix]) -> Map
     Returns
     -------
     mapping of str to list of GramMatrix
-        Empty for a kernel that is fitted on each training set, and for solvers without a Gram matrix.
+        Empty for a kernel that is fitted on each training set, for solvers without a Gram matrix, and for successive
+        halving, which may need only some.
     """
     known: dict[str, GramMatrix] = {}
     grams: dict[str, list[GramMatrix]] = {}
+    if method.search.budget is not None:  # its sources compute them when they are needed
+        return grams
     for name, kernel in method.kernels.items():
         form = kernel.stored_form() if kernel is not None and method.input == "gram" else None
         grams[name] = []
