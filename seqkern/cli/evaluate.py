@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from seqkern.models.method import Method
     from seqkern.models.sources import Source
     from seqkern.sequences.labels import Labels
+    from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.study.kernel_entries import KernelEntry
     from seqkern.study.solver_entries import SolverEntry
 
@@ -95,22 +96,28 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.folds import read_folds
     from seqkern.models.crossval import evaluate_fold
     from seqkern.models.data import Data
+    from seqkern.study.auto_kernel import AutoKernel
     from seqkern.study.feasible import check_layers
-    from seqkern.study.kernel_entries import read_kernel
+    from seqkern.study.reading import read_kernel
     from seqkern.study.solver_entries import SolverEntry
 
     check_afterwards(args.calibration, args.threshold, args.layers)
     dataset = load_dataset(args.dataset)
     solver = SolverEntry.parse(args.solver, layers=args.layers, ranges=args.inner_draws is not None)
     check_layers(solver.layers, dataset)
-    entries = read_kernel(args.kernel).candidates
-    method = evaluated_method(args, entries, solver, dataset.kind)
-    sources = kernel_sources(method, dataset, args)
     files = {name: Path(args.folds) / f"{name}.tsv" for name in dataset.tasks}
     fold_sets = {
         name: read_folds(files[name], dataset.X.ids, task.labels, dataset.chains)
         for name, task in dataset.tasks.items()
     }
+    kernel = read_kernel(args.kernel)
+    entries: Sequence[KernelEntry] = kernel.candidates
+    budget = None
+    if isinstance(kernel, AutoKernel):
+        entries = kernel.resolve(cast("SequenceSet", dataset.X), solver.input)
+        budget = kernel.seconds / max(len(fold_set.splits) for fold_set in fold_sets.values())
+    method = evaluated_method(args, entries, solver, dataset.kind, budget)
+    sources = kernel_sources(method, dataset, args)
     work = [(name, split) for name, fold_set in fold_sets.items() for split in fold_set.splits]
     for name, split in work:
         groups = fold_sets[name].groups
@@ -215,7 +222,11 @@ def _identity(method: Method, entries: Sequence[KernelEntry], dataset: Dataset, 
 
 
 def evaluated_method(
-    args: argparse.Namespace, entries: Sequence[KernelEntry], solver: SolverEntry, kind: str
+    args: argparse.Namespace,
+    entries: Sequence[KernelEntry],
+    solver: SolverEntry,
+    kind: str,
+    budget: float | None = None,
 ) -> Method:
     """Return the method described by the arguments.
 
@@ -229,6 +240,8 @@ def evaluated_method(
         The solver, its grid and layers.
     kind : str
         The kind of samples, one of `seqkern.datasets.KINDS`.
+    budget : float, optional
+        As for `seqkern.models.search.Search`.
 
     Returns
     -------
@@ -253,7 +266,7 @@ def evaluated_method(
         layers=solver.layers.specs(),
         calibration=args.calibration,
         threshold=args.threshold,
-        search=Search(args.inner_folds, args.inner_metric, args.seed, args.inner_rule),
+        search=Search(args.inner_folds, args.inner_metric, args.seed, args.inner_rule, budget),
     )
 
 

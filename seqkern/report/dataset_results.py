@@ -12,7 +12,8 @@ from seqkern.core.errors import ConfigError, FileError
 from seqkern.gram.spectrum import Spectrum, read_spectrum
 from seqkern.report.files import numbers, read_gram, read_json, read_laps, read_table
 from seqkern.study.dataset_entries import DatasetEntry
-from seqkern.study.kernel_entries import AnyKernel, KernelEntry
+from seqkern.study.kernel_entries import KernelEntry
+from seqkern.study.reading import AnyKernel
 from seqkern.study.solver_entries import SolverEntry
 from seqkern.study.study import Study
 

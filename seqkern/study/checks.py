@@ -6,8 +6,9 @@ from seqkern.core.errors import ConfigError
 from seqkern.kernels import check_kind
 from seqkern.solvers.explainable import check_solver
 from seqkern.study.dataset_entries import DatasetEntry
-from seqkern.study.kernel_entries import AnyKernel, KernelChoice
+from seqkern.study.kernel_entries import KernelChoice
 from seqkern.study.places import Keys, Places
+from seqkern.study.reading import AnyKernel
 from seqkern.study.schema import hint
 from seqkern.study.solver_entries import SolverEntry
 

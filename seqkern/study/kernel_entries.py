@@ -1,17 +1,15 @@
 """The kernels of a study: each entry built once, with the transforms of its matrix and its solvers."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from seqkern.core.alternatives import spec_alternatives
 from seqkern.core.errors import ConfigError, SeqkernError
 from seqkern.core.public_files import is_public
 from seqkern.gram.transforms import build_transform, repair_transforms
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels import build_kernel, parse_spec
 from seqkern.kernels.kernel import Kernel
-from seqkern.kernels.kernel_specs import kernel_text
 from seqkern.sequences.tracks import PROFILE_TRACKS
 
 NOT_OF_THE_KERNEL = ("solvers", "transforms", "repair")
@@ -105,7 +103,7 @@ class KernelEntry:
             transform_specs=transform_specs,
             built=build_kernel(spec),
             transforms=tuple(build_transform(item) for item in transform_specs),
-            solvers=_own_solvers(given),
+            solvers=own_solvers(given),
         )
 
     @classmethod
@@ -125,7 +123,7 @@ class KernelEntry:
         -------
         KernelEntry
         """
-        return cls(name, given, given, solvers=_own_solvers(given), problem=problem)
+        return cls(name, given, given, solvers=own_solvers(given), problem=problem)
 
     @property
     def kernel(self) -> Kernel:
@@ -267,7 +265,7 @@ class KernelChoice:
         -------
         KernelChoice
         """
-        return cls(name, given, tuple(kernels[choice] for choice in given["choose"]), _own_solvers(given))
+        return cls(name, given, tuple(kernels[choice] for choice in given["choose"]), own_solvers(given))
 
     @property
     def learns(self) -> bool:
@@ -336,56 +334,6 @@ class KernelChoice:
         return {"choose": [{"name": entry.name, **entry.to_dict()} for entry in self.candidates]}
 
 
-AnyKernel = KernelEntry | KernelChoice
-
-
-def read_kernel(given: str | Mapping[str, Any]) -> AnyKernel:
-    """Return the kernel entry, or choice of several, given to a job or on the command line.
-
-    Parameters
-    ----------
-    given : str or mapping
-        ``{"kernel": "spectrum", "k": 3}`` or ``{"choose": [{"name": "three", "kernel": "spectrum", "k": 3}, …]}``, as
-        JSON or as text.
-
-    Returns
-    -------
-    KernelEntry or KernelChoice
-
-    Raises
-    ------
-    ConfigError
-        If a candidate has no unique name.
-    ParameterError
-        As for `KernelEntry.parse`.
-
-    Examples
-    --------
-    >>> read_kernel('{"choose": [{"name": "a", "kernel": "spectrum", "k": 1}]}').candidates[0].name
-    'a'
-    >>> [entry.name for entry in read_kernel("mismatch:k=4|5,m=1").candidates]
-    ['mismatch:k=4,m=1', 'mismatch:k=5,m=1']
-    """
-    several = spec_alternatives(given)
-    if len(several) > 1:
-        entries = [KernelEntry.parse(one) for one in several]
-        named = [replace(entry, name=kernel_text(entry.kernel)) for entry in entries]
-        return KernelChoice("choose", {"choose": [entry.given for entry in named]}, tuple(named))
-    given = parse_spec(given) if isinstance(given, str) else given
-    if "choose" not in given:
-        return KernelEntry.parse(given)
-    found: dict[str, KernelEntry] = {}
-    for item in given["choose"] if isinstance(given["choose"], list) and given["choose"] else [None]:
-        name = item.get("name") if isinstance(item, dict) else None
-        if not isinstance(item, dict) or not isinstance(name, str) or name in found:
-            raise ConfigError(
-                f"choose={given['choose']!r} is not a list of named kernels",
-                remedy="give a list of kernels, each with a name",
-            )
-        found[name] = KernelEntry.parse({key: value for key, value in item.items() if key != "name"}, name)
-    return KernelChoice("choose", given, tuple(found.values()))
-
-
 def local_files(kernels: Iterable[Kernel]) -> list[str]:
     """Return the local files that kernels use, each once.
 
@@ -402,6 +350,16 @@ def local_files(kernels: Iterable[Kernel]) -> list[str]:
     return [path for path in dict.fromkeys(named) if not is_public(path)]
 
 
-def _own_solvers(given: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """Return the solvers of an entry, or None."""
+def own_solvers(given: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """Return the solvers of an entry, or None.
+
+    Parameters
+    ----------
+    given : mapping
+        The entry as configured.
+
+    Returns
+    -------
+    tuple of str or None
+    """
     return tuple(given["solvers"]) if "solvers" in given else None

@@ -6,7 +6,8 @@ from typing import Any
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.kernel import Kernel
 from seqkern.layers import Layers
-from seqkern.study.kernel_entries import AnyKernel
+from seqkern.study.auto_kernel import AutoKernel
+from seqkern.study.reading import AnyKernel
 from seqkern.study.settings import InnerSettings
 from seqkern.study.solver_entries import Candidate, SolverEntry
 
@@ -17,7 +18,7 @@ class MethodEntry:
 
     Attributes
     ----------
-    kernel : KernelEntry or KernelChoice
+    kernel : KernelEntry, KernelChoice or AutoKernel
         Its entry in the study.
     solver : SolverEntry
         With the layers after it.
@@ -73,7 +74,7 @@ class MethodEntry:
     @property
     def chooses(self) -> bool:
         """Whether the inner loop has several candidates, counting the ends of a range of values."""
-        return len(self.kernel.candidates) * len(self.solver.specs) > 1
+        return isinstance(self.kernel, AutoKernel) or len(self.kernel.candidates) * len(self.solver.specs) > 1
 
     @property
     def needs_gram(self) -> bool:

@@ -9,7 +9,8 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.types import PathLike
 from seqkern.datasets import Dataset
 from seqkern.kernels.kernel import Kernel
-from seqkern.study.kernel_entries import AnyKernel, KernelEntry, local_files
+from seqkern.study.kernel_entries import KernelEntry, local_files
+from seqkern.study.reading import AnyKernel
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,12 +14,14 @@ import yaml
 from seqkern.core.errors import ConfigError, SeqkernError
 from seqkern.core.memory import parse_bytes
 from seqkern.evaluation.held_out import check_afterwards
+from seqkern.study.auto_kernel import AutoKernel, is_auto
 from seqkern.study.checked_solvers import CheckedSolver, checked_solvers
 from seqkern.study.checks import check_choices, check_defined, check_importance, check_methods
 from seqkern.study.dataset_entries import DatasetEntry
-from seqkern.study.kernel_entries import AnyKernel, KernelChoice, KernelEntry
+from seqkern.study.kernel_entries import KernelChoice, KernelEntry
 from seqkern.study.methods import MethodEntry
 from seqkern.study.places import File, Files, Places, files_of
+from seqkern.study.reading import AnyKernel
 from seqkern.study.schema import check_schema, read_schema, with_defaults
 from seqkern.study.settings import InnerSettings, LeakageSettings
 from seqkern.study.solver_entries import SolverEntry
@@ -369,7 +371,7 @@ def _kernels(config: Mapping[str, Any], places: Places) -> dict[str, AnyKernel]:
     """Return the kernels of a study, each built once: wrong names and values are found before any work."""
     plain: dict[str, KernelEntry] = {}
     for name, entry in config["kernels"].items():
-        if "choose" not in entry:
+        if "choose" not in entry and not is_auto(entry):
             with places.within("kernels", name):
                 plain[name] = KernelEntry.parse(entry, name)
                 plain[name].kernel.check_files()
@@ -377,8 +379,16 @@ def _kernels(config: Mapping[str, Any], places: Places) -> dict[str, AnyKernel]:
     for name, entry in config["kernels"].items():
         check_defined(("kernels", name, "choose"), entry.get("choose"), plain, places)
         check_defined(("kernels", name, "solvers"), entry.get("solvers"), config["solvers"], places)
-        kernels[name] = plain[name] if name in plain else KernelChoice.parse(entry, name, plain)
+        with places.within("kernels", name):
+            kernels[name] = AutoKernel.parse(entry, name) if is_auto(entry) else _plain_or_choice(entry, name, plain)
     return kernels
+
+
+def _plain_or_choice(
+    entry: Mapping[str, Any], name: str, plain: Mapping[str, KernelEntry]
+) -> KernelEntry | KernelChoice:
+    """Return the entry of one kernel, or that of a choice."""
+    return plain[name] if name in plain else KernelChoice.parse(entry, name, plain)
 
 
 def _solvers(config: Mapping[str, Any], inner: InnerSettings, places: Places) -> dict[str, SolverEntry]:
@@ -396,9 +406,11 @@ def _entries(config: Mapping[str, Any], part: str) -> dict[str, Mapping[str, Any
     return {str(key): entry if isinstance(entry, Mapping) else {} for key, entry in given.items()}
 
 
-def _kernel_of_results(name: str, given: Mapping[str, Any]) -> KernelEntry:
+def _kernel_of_results(name: str, given: Mapping[str, Any]) -> KernelEntry | AutoKernel:
     """Return the entry of a kernel, possibly unknown to this version."""
     try:
+        if is_auto(given):
+            return AutoKernel.parse(given, name)
         return KernelEntry.parse(given, name)
     except SeqkernError as error:
         return KernelEntry.unknown(given, name, error)

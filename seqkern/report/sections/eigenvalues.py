@@ -8,7 +8,8 @@ from seqkern.figures.numbers import number, plural
 from seqkern.report.dataset_results import DatasetResults, Method
 from seqkern.report.sentences import text_for_kind
 from seqkern.report.view import View, method_names, paragraph
-from seqkern.study.kernel_entries import AnyKernel, KernelEntry
+from seqkern.study.kernel_entries import KernelEntry
+from seqkern.study.reading import AnyKernel
 
 REPAIRS = {
     "clip": "clip sets negative eigenvalues to zero",
