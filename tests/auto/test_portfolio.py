@@ -1,0 +1,72 @@
+"""The portfolio of kernel auto: every member runs on its kind of data, and labels play no part."""
+
+import numpy as np
+import pytest
+
+from seqkern import SequenceSet
+from seqkern.auto.choosing import LARGEST_GRAM, default_solver, members_for
+from seqkern.auto.portfolio import portfolio
+from seqkern.auto.traits import traits_of
+from seqkern.core.errors import ParameterError
+
+
+def sequences(letters, lengths, alphabet, seed=1):
+    """Return random sequences of these lengths."""
+    rng = np.random.default_rng(seed)
+    return SequenceSet.from_strings(["".join(rng.choice(list(letters), n)) for n in lengths], alphabet)
+
+
+PROTEIN = "ACDEFGHIKLMNPQRSTVWY"
+SETS = {
+    "windows": sequences("ACGT", [60] * 12, "dna"),
+    "regions": sequences("ACGT", range(30, 60), "dna"),
+    "rna": sequences("ACGU", range(30, 60), "rna"),
+    "peptides": sequences(PROTEIN, range(3, 40), "protein"),
+    "proteins": sequences(PROTEIN, range(60, 200, 7), "protein"),
+    "other": sequences("HEC", range(10, 40), "HEC"),
+}
+
+
+@pytest.mark.parametrize("kind", SETS)
+def test_every_member_gives_a_finite_matrix(kind):
+    X = SETS[kind]
+    y = np.where(np.arange(len(X)) % 2, 1, -1)
+    members = members_for(X)
+    assert [member.name for member in members] == [member.name for member in portfolio(traits_of(X))]
+    assert len({member.name for member in members}) == len(members) > 3
+    for member in members:
+        kernel = member.kernel.fit(X, y) if member.kernel.data_dependent else member.kernel
+        assert np.isfinite(kernel(X)).all(), member.name
+
+
+def test_both_strands_of_dna_are_read_and_one_of_rna():
+    assert all("reverse_complement=true" in member.name for member in members_for(SETS["regions"]))
+    assert not any("reverse_complement=true" in member.name for member in members_for(SETS["rna"]))
+
+
+def test_windows_are_compared_position_by_position_too():
+    names = [member.name.partition(":")[0] for member in members_for(SETS["windows"])]
+    assert {"weighted_degree", "shifted_weighted_degree", "oligo", "gapped_kmer"} <= set(names)
+
+
+def test_annotations_are_used_where_there_are_some():
+    X = SETS["peptides"]
+    annotated = X.replace(tracks={"annotation": np.zeros(len(X.codes), dtype=np.uint8)})
+    found = [member.name for member in members_for(annotated) if "annotation" in member.name]
+    assert len(found) == 4
+    assert not any("annotation" in member.name for member in members_for(X))
+
+
+@pytest.mark.parametrize("kind", ["windows", "proteins"])
+def test_without_a_gram_matrix_only_kernels_that_need_none(kind):
+    members = members_for(SETS[kind], implicit=True)
+    assert members
+    assert all(member.implicit for member in members)
+
+
+def test_the_solver_follows_from_labels_and_size():
+    assert default_solver("binary", LARGEST_GRAM) == "csvc"
+    assert default_solver("binary", LARGEST_GRAM + 1) == "linear_svc"
+    assert default_solver("real", LARGEST_GRAM + 1) == "svr"
+    with pytest.raises(ParameterError, match="without labels"):
+        default_solver("none", 10)

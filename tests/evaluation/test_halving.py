@@ -1,0 +1,70 @@
+"""Successive halving: the schedule keeps to its budget, and the choice is that of a plain search."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from seqkern.evaluation.halving import FEWEST, FIT_SECONDS, halve, schedule
+from seqkern.evaluation.selection import select
+from seqkern.sequences.labels import make_labels
+from seqkern.solvers import make_solver
+
+MAKE = functools.partial(make_solver, classes=("no", "yes"))
+
+
+def data(n=400, seed=1):
+    """Return labels, and pairs of linear kernels of features that separate the classes better and better."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    labels = make_labels([str(i) for i in range(n)], ["yes" if one > 0 else "no" for one in y], positive="yes")
+    grams = {}
+    for i, shift in enumerate((0.0, 0.2, 0.4, 0.8, 0.05, 0.1)):
+        x = rng.normal(size=(n, 3)) + shift * y[:, None]
+        grams[f"k{i}"] = x @ x.T + 1
+
+    def pair(K, train, valid, _):
+        return K[np.ix_(train, train)], K[np.ix_(valid, train)]
+
+    return labels, {name: functools.partial(pair, K) for name, K in grams.items()}
+
+
+def test_without_need_for_economy_it_is_a_plain_search():
+    labels, pairs = data(200)
+    candidates = [(name, {"solver": "csvc", "C": C}) for name in pairs for C in (0.1, 1.0)]
+    plain = select(pairs, labels, candidates, MAKE, folds=3, seed=2)
+    choice, rungs = halve(pairs, labels, candidates, MAKE, [(200, 6)], folds=3, seed=2)
+    assert (choice.kernel, choice.spec, choice.score) == (plain.kernel, plain.spec, plain.score)
+    assert [rung.n for rung in rungs] == [200]
+    assert rungs[0].scores[plain.kernel] == max(rungs[0].scores.values()) == pytest.approx(plain.score)
+
+
+def test_each_rung_passes_on_its_better_half():
+    labels, pairs = data()
+    candidates = [(name, {"solver": "csvc", "C": 1.0}) for name in pairs]
+    choice, rungs = halve(pairs, labels, candidates, MAKE, [(100, 6), (200, 3), (400, 2)], folds=3, seed=2)
+    for before, after in zip(rungs, rungs[1:], strict=False):
+        assert set(after.scores) == set(before.ranked()[: len(after.scores)])
+    assert choice.kernel == "k3"
+    assert choice.n_fits == 3 * (6 + 3 + 2)
+    assert {name for name, _ in choice.candidates} == set(rungs[-1].scores)
+
+
+def test_the_same_seed_gives_the_same_choice_whatever_the_order_of_computation():
+    labels, pairs = data()
+    candidates = [(name, {"solver": "csvc", "C": 1.0}) for name in pairs]
+    results = [halve(pairs, labels, candidates, MAKE, [(150, 6), (400, 3)], folds=3, seed=5) for _ in range(2)]
+    assert results[0][1] == results[1][1]
+
+
+@pytest.mark.parametrize("budget", [0.01, 5, 20, 80, 1e6])
+@pytest.mark.parametrize("n", [90, 1000, 6000])
+def test_the_schedule_ends_with_all_samples_and_shrinks_with_the_budget(n, budget):
+    seconds = [0.5] * 12
+    rungs = schedule(n, seconds, n_specs=5, folds=3, budget=budget)
+    assert rungs[-1][0] == n
+    assert rungs[0][1] == 12
+    assert all(size >= min(n, FEWEST) for size, _ in rungs)
+    assert all(2 * a - 1 <= b <= 2 * a for (a, _), (b, _) in zip(rungs, rungs[1:], strict=False))
+    spent = sum(k * (0.5 * (m / n) ** 2 + 15 * FIT_SECONDS * (2 * m / 3) ** 2) for m, k in rungs)
+    assert spent <= budget or rungs[-1][1] == 1 or n / 2 ** len(rungs) < FEWEST

@@ -1,0 +1,41 @@
+"""Held matrices: the values of a source that computes them anew, with one computation for all folds."""
+
+import numpy as np
+
+from seqkern import SequenceSet
+from seqkern.gram.transforms import build_transform
+from seqkern.kernels import SpectrumKernel
+from seqkern.models import held_gram
+from seqkern.models.held_gram import HeldGram
+from seqkern.models.sources import FittedKernel
+
+RNG = np.random.default_rng(1)
+X = SequenceSet.from_strings(["".join(RNG.choice(list("ACGT"), 30)) for _ in range(20)], "dna")
+
+
+def test_the_values_are_those_of_the_kernel():
+    for whole in (False, True):
+        held = HeldGram(SpectrumKernel(2), X, [build_transform("centre")], whole=whole)
+        plain = FittedKernel(SpectrumKernel(2), X, [build_transform("centre")])
+        for train, test in ((np.arange(5, 15), np.array([1, 18])), (np.arange(0, 20, 2), np.arange(1, 20, 2))):
+            for one, two in zip(held.pair(train, test), plain.pair(train, test), strict=True):
+                np.testing.assert_allclose(one, two, atol=1e-12)
+
+
+def test_one_matrix_serves_all_folds(monkeypatch):
+    sizes = []
+
+    def counted(kernel, X, **options):
+        sizes.append(len(X))
+        return compute(kernel, X, **options)
+
+    compute = held_gram.compute_gram
+    monkeypatch.setattr(held_gram, "compute_gram", counted)
+    source = HeldGram(SpectrumKernel(2), X)
+    rows = np.arange(0, 20, 2)
+    for fold in range(5):
+        source.pair(np.delete(rows, fold), rows[[fold]])
+    assert sizes == [10]
+    source.pair(np.arange(19), np.array([19]))
+    source.pair(rows, rows[:0])
+    assert sizes == [10, 20]
