@@ -1,7 +1,7 @@
 """A method fitted to a training set: it classifies other samples of the data, and can be turned into a Model."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -249,6 +249,7 @@ class FittedMethod:
             "kernel_counts": self.part.counts,
             "kernel": self.choice.kernel,
             "solver": self.choice.spec,
+            **({"rungs": [asdict(rung) for rung in self.rungs]} if self.rungs else {}),
             "search": search_record(self.choice, search.metric, search.folds, labels.kind, search.rule),
             "report": self.solver.report_,
             "inner_not_converged": self.inner_not_converged,

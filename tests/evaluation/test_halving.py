@@ -1,6 +1,7 @@
 """Successive halving: the schedule keeps to its budget, and the choice is that of a plain search."""
 
 import functools
+import itertools
 
 import numpy as np
 import pytest
@@ -43,7 +44,7 @@ def test_each_rung_passes_on_its_better_half():
     labels, pairs = data()
     candidates = [(name, {"solver": "csvc", "C": 1.0}) for name in pairs]
     choice, rungs = halve(pairs, labels, candidates, MAKE, [(100, 6), (200, 3), (400, 2)], folds=3, seed=2)
-    for before, after in zip(rungs, rungs[1:], strict=False):
+    for before, after in itertools.pairwise(rungs):
         assert set(after.scores) == set(before.ranked()[: len(after.scores)])
     assert choice.kernel == "k3"
     assert choice.n_fits == 3 * (6 + 3 + 2)
@@ -65,6 +66,6 @@ def test_the_schedule_ends_with_all_samples_and_shrinks_with_the_budget(n, budge
     assert rungs[-1][0] == n
     assert rungs[0][1] == 12
     assert all(size >= min(n, FEWEST) for size, _ in rungs)
-    assert all(2 * a - 1 <= b <= 2 * a for (a, _), (b, _) in zip(rungs, rungs[1:], strict=False))
+    assert all(2 * a - 1 <= b <= 2 * a for (a, _), (b, _) in itertools.pairwise(rungs))
     spent = sum(k * (0.5 * (m / n) ** 2 + 15 * FIT_SECONDS * (2 * m / 3) ** 2) for m, k in rungs)
     assert spent <= budget or rungs[-1][1] == 1 or n / 2 ** len(rungs) < FEWEST

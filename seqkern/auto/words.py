@@ -1,0 +1,93 @@
+"""What ``--kernel auto`` says about its choice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from seqkern.auto.traits import Traits
+
+SHOWN = 6
+"""Kernels of the last comparison that are listed."""
+
+REASONS = {
+    "windows": "All have one length, so kernels that compare position by position were tried besides those that count "
+    "k-mers anywhere.",
+    "regions": "They differ in length, so only kernels that count k-mers anywhere were tried{strands}.",
+    "peptides": "They are short, so kernels of composition, short k-mers and pairs of residues were tried.",
+    "proteins": "They are whole proteins, so kernels of k-mers with mismatches and gaps, of both ends, and of local "
+    "alignments were tried.",
+    "other": "Their letters are not those of nucleotides or residues, so kernels that need no substitution matrix were "
+    "tried.",
+}
+STRANDS = ", on both strands"
+
+
+def tried(rungs: Sequence[Mapping[str, Any]], metric: str) -> list[str]:
+    """Return the kernels that were compared, best first, one line each.
+
+    Parameters
+    ----------
+    rungs : sequence of dict
+        Each with ``n``, samples, and ``scores``, by kernel; as in the record of a model.
+    metric : str
+        Name of the score.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> tried([{"n": 90, "scores": {"spectrum:k=3": 0.8, "mismatch:k=5,m=1": 0.9}}], "auc")
+    ['2 kernels on 90 samples; mean auc of the inner folds', '0.9000 mismatch:k=5,m=1', '0.8000 spectrum:k=3']
+    """
+    sizes = ", then ".join(f"{len(rung['scores'])} kernels on {rung['n']} samples" for rung in rungs)
+    last = rungs[-1]["scores"]
+    best = sorted(last, key=lambda name: -last[name])
+    more = [f"and {len(best) - SHOWN} more"] if len(best) > SHOWN else []
+    return [
+        f"{sizes}; mean {metric} of the inner folds",
+        *(f"{last[name]:.4f} {name}" for name in best[:SHOWN]),
+        *more,
+    ]
+
+
+def why(traits: Traits, rungs: Sequence[Mapping[str, Any]], kernel: str, metric: str, error: float) -> str:
+    """Return why a kernel was chosen, in a paragraph.
+
+    Parameters
+    ----------
+    traits : Traits
+        What the sequences are like.
+    rungs : sequence of dict
+        As for `tried`.
+    kernel : str
+        The chosen one.
+    metric : str
+        Name of the score.
+    error : float
+        Standard error of its mean over the inner folds.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> traits = Traits("dna", n=90, shortest=60, median=70, longest=90, total=6300)
+    >>> import textwrap
+    >>> print(textwrap.fill(why(traits, [{"n": 90, "scores": {"a": 0.8, "b": 0.9}}], "b", "auc", 0.02), 111))
+    90 DNA sequences of 60 to 90 bases, median 70. They differ in length, so only kernels that count k-mers anywhere
+    were tried, on both strands. b had the best mean auc, 0.900; a followed with 0.800.
+    """
+    scores = rungs[-1]["scores"]
+    others = sorted((name for name in scores if name != kernel), key=lambda name: -scores[name])
+    reason = REASONS[traits.kind].format(strands=STRANDS if traits.alphabet == "dna" else "")
+    text = f"{traits.describe()}. {reason} {kernel} had the best mean {metric}, {scores[kernel]:.3f}"
+    if not others:
+        return f"{text}."
+    second = others[0]
+    within = scores[kernel] - scores[second] <= error
+    tie = ": within one standard error, so another split might choose it" if within else ""
+    return f"{text}; {second} followed with {scores[second]:.3f}{tie}."
