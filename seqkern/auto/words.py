@@ -77,7 +77,7 @@ def why(traits: Traits, rungs: Sequence[Mapping[str, Any]], kernel: str, metric:
     --------
     >>> traits = Traits("dna", n=90, shortest=60, median=70, longest=90, total=6300)
     >>> import textwrap
-    >>> print(textwrap.fill(why(traits, [{"n": 90, "scores": {"a": 0.8, "b": 0.9}}], "b", "auc", 0.02), 111))
+    >>> print(textwrap.fill(why(traits, [{"n": 90, "scores": {"a": 0.8, "b": 0.9}}], "b", "auc", 0.02), 112))
     90 DNA sequences of 60 to 90 bases, median 70. They differ in length, so only kernels that count k-mers anywhere
     were tried, on both strands. b had the best mean auc, 0.900; a followed with 0.800.
     """
