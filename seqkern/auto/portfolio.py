@@ -17,6 +17,8 @@ from seqkern.kernels.kernel_specs import build_kernel, kernel_text
 
 LENIENT = {"short": "zero", "zero_diagonal": "zero"}
 """A sequence without a k-mer is compared as zero, where it would otherwise be an error."""
+MASKED = {"zero_diagonal": "zero"}
+"""Likewise for one whose letters are all masked."""
 GAPPED = {"kernel": "gapped_kmer", "d": 3, "estimator": "truncated"}
 HEPTADS = (3, 5, 8, 11)
 
@@ -104,14 +106,14 @@ def portfolio(traits: Traits) -> list[Member]:
 def _windows(traits: Traits) -> Iterator[Mapping[str, Any] | Member]:
     """DNA or RNA of one length: compared position by position, or as regions."""
     half = traits.longest // 2
-    yield {"kernel": "weighted_degree", "degree": 5}
-    yield {"kernel": "weighted_degree", "degree": 20}
-    yield {"kernel": "shifted_weighted_degree", "degree": 5, "shift": 3}
-    yield {"kernel": "shifted_weighted_degree", "degree": 20, "shift": 10}
+    yield {"kernel": "weighted_degree", "degree": 5, **MASKED}
+    yield {"kernel": "weighted_degree", "degree": 20, **MASKED}
+    yield {"kernel": "shifted_weighted_degree", "degree": 5, "shift": 3, **MASKED}
+    yield {"kernel": "shifted_weighted_degree", "degree": 20, "shift": 10, **MASKED}
     yield {"kernel": "oligo", "k": 3, "sigma": 2.0, **LENIENT}
     yield {"kernel": "oligo", "k": 2, "sigma": 1.0, **LENIENT}
-    yield {"kernel": "locality_improved", "l": 3, "d1": 3}
-    yield {"kernel": "salzberg"}
+    yield {"kernel": "locality_improved", "l": 3, "d1": 3, **MASKED}
+    yield {"kernel": "salzberg", **MASKED}
     if half >= 5:
         sides = [[0, half], [half, traits.longest]]
         parts = [{"kernel": "spectrum", "k": [1, 2, 3, 4, 5], "part": side, **LENIENT} for side in sides]
@@ -142,7 +144,7 @@ def _peptides(traits: Traits) -> Iterator[Mapping[str, Any] | Member]:
         yield {"kernel": "gappy_pair", "k": k, "m": m, **LENIENT}
     yield {"kernel": "string", "n": 2, "decay": 0.5, **LENIENT}
     yield {"kernel": "string", "n": 3, "decay": 0.5, "matching": "BLOSUM62", **LENIENT}
-    yield {"kernel": "generic_string"}
+    yield {"kernel": "generic_string", **MASKED}
     if traits.equal:
         yield {"kernel": "window", "encoding": "BLOSUM62", "gamma": 0.1}
     yield from _annotated(traits)
@@ -177,7 +179,7 @@ def _other(traits: Traits) -> Iterator[Mapping[str, Any] | Member]:
     yield {"kernel": "gappy_pair", "k": 1, "m": 5, **LENIENT}
     yield {"kernel": "string", "n": 3, "decay": 0.5, **LENIENT}
     if traits.equal:
-        yield {"kernel": "weighted_degree", "degree": 5}
+        yield {"kernel": "weighted_degree", "degree": 5, **MASKED}
 
 
 def _annotated(traits: Traits) -> Iterator[Mapping[str, Any] | Member]:
