@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import add_afterwards, add_inner_loop, add_layers, add_threads
+from seqkern.cli.fold_remarks import fold_remarks, headline
 from seqkern.core.archive import canonical_json, check_writable
 from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.errors import FoldError, GramError, LabelError, ParameterError, SequenceError
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from seqkern.datasets import Dataset, Task
-    from seqkern.evaluation.fold_tables import FoldResult
     from seqkern.folds import FoldSet, Split
     from seqkern.gram import GramMatrix
     from seqkern.kernels.kernel import Kernel
@@ -150,38 +150,10 @@ def run(args: argparse.Namespace) -> None:
     if dataset.residues is not None:
         write_residue_results(output, dataset, results)
     done.clear()
-    for text in (_constant_columns(results), *_not_converged(results)):
-        if text is not None:
-            print(f"seqkern: {text}", file=sys.stderr)
-
-
-def _constant_columns(results: Sequence[FoldResult]) -> str | None:
-    """Return a sentence on the constant columns that the P-SVM left out, over all folds; None if there were none."""
-    counts = [(result.fit.get("constant_columns") or 0, result.metrics["n_train"]) for result in results]
-    most, size = max(counts, default=(0, 0))
-    if not most:
-        return None
-    fits = sum(count > 0 for count, _ in counts)
-    were = "column was" if size == 1 else "columns were"
-    return f"P-SVM: up to {most} of {size} {were} constant and left out, in {fits} of {len(counts)} fits"
-
-
-def _not_converged(results: Sequence[FoldResult]) -> Iterator[str]:
-    """Yield a sentence on each thing that did not converge, and on solvers' remarks."""
-    fits = [result.fit for result in results]
-    failed = [fit for fit in fits if not fit["converged"]]
-    if failed:
-        why = next((fit["remark"] for fit in failed if fit.get("remark")), None)
-        yield f"{len(failed)} of {len(fits)} fits did not converge{'' if why is None else f': {why}'}"
-    remarks = [fit["remark"] for fit in fits if fit["converged"] and fit.get("remark")]
-    if remarks:
-        yield f"remark on {len(remarks)} of {len(fits)} fits, the first: {remarks[0]}"
-    weights = sum(fit.get("weights_converged") is False for fit in fits)
-    if weights:
-        yield f"the kernel's weights did not converge in {weights} of {len(fits)} training sets"
-    inner = [fit["inner_not_converged"] for fit in fits if fit.get("inner_not_converged")]
-    if inner:
-        yield f"{sum(inner)} inner fits did not converge, in {len(inner)} of {len(fits)} training sets"
+    for text in fold_remarks(results):
+        print(f"seqkern: {text}", file=sys.stderr)
+    for name, one in data.items():
+        print(headline([result for result in results if result.metrics["task"] == name], one.labels, name))
 
 
 def _learned_from(task: Task, fold_set: FoldSet) -> list[str | None]:

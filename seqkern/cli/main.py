@@ -29,6 +29,7 @@ VERBS = {
     "gram": "compute a Gram matrix from FASTA or from a data set",
     "baseline": "evaluate trivial baselines: majority class, length and composition",
     "evaluate": "cross-validate a method, with hyperparameters from an inner loop",
+    "cv": "cross-validate one method on FASTA, without a study",
     "compare": "test which methods differ significantly",
     "importance": "train a method on windows, and show the importance of each position",
     "report": "write the HTML report and the tables of a study",

@@ -5,34 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from seqkern.cli.common import (
-    add_afterwards,
-    add_layers,
-    add_sequence_arguments,
-    add_threads,
-    add_tracks,
-    add_windows,
-    naming_file,
-    policies_of,
-    read_tracks,
-    tell_counts,
-    windows_of,
-)
-from seqkern.cli.feature_tables import check_label_column, table_dataset
-from seqkern.cli.profiles import profiles_of
-from seqkern.cli.train_residues import REDUCTIONS, check_layers, check_probabilities, states_entry
+from seqkern.cli.common import naming_file, policies_of, tell_counts
+from seqkern.cli.outer_folds import add_outer_folds
 from seqkern.cli.trained import commonest_at_sites, doubts, summary
+from seqkern.cli.training_input import add_input, add_labels, add_reading, add_search, searches
 
 if TYPE_CHECKING:
-    from seqkern.datasets import Dataset
-    from seqkern.kernels.kernel import Kernel
+    from seqkern.cli.training_input import Input
     from seqkern.models.feature_model import FeatureModel
+    from seqkern.models.method import Method
     from seqkern.models.model import Model
-    from seqkern.sequences.sequence_set import SequenceSet
-    from seqkern.sequences.tables import Data
 
 EXAMPLE = (
     "seqkern train donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver psvc:epsilon=0.1 --search"
@@ -57,20 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser : ArgumentParser
         The parser of this verb.
     """
-    parser.add_argument(
-        "fasta",
-        nargs="+",
-        help="two files (positives, negatives), one file per class, one file with --labels, or one unlabelled file for "
-        "a solver without labels (one_class_svm, kernel_pca)",
-    )
-    parser.add_argument(
-        "--kernel", required=True, help="kernel, such as spectrum:k=3, or as JSON; seqkern kernels lists the kernels"
-    )
-    parser.add_argument(
-        "--solver",
-        required=True,
-        help="solver, such as csvc:C=1; with --search also csvc:C=[0.1,1,10]; seqkern solvers lists the solvers",
-    )
+    add_input(parser)
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="output file for the model")
     parser.add_argument(
         "--format",
@@ -84,76 +55,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also write the selected features, best first, for a solver that selects features such as "
         "psvc:kernel=features; with weights if the decision is a weighted sum of them, on the solver's scale",
     )
-    parser.add_argument(
-        "--transform",
-        action="append",
-        default=[],
-        help="transform of the kernel matrix, such as centre; repeatable",
-    )
-    parser.add_argument(
-        "--repair",
-        help="treatment of negative eigenvalues of the kernel matrix, after the transforms: none, clip, flip, "
-        "shift or empirical_map",
-    )
-    labels = parser.add_argument_group("labels")
-    labels.add_argument(
-        "--labels",
-        metavar="WHERE",
-        help="source of the labels: header (a field label=…), first-word (of each header), or a TSV with the "
-        "columns id and label",
-    )
-    labels.add_argument(
-        "--label-field", metavar="NAME", default="label", help="name of that field or column (default: label)"
-    )
-    labels.add_argument("--positive", metavar="CLASS", help="train this class against all others")
-    states = parser.add_argument_group("states of residues, such as helix, strand and coil")
-    states.add_argument(
-        "--states",
-        metavar="FILE",
-        help="state of each residue: FASTA with states in place of residues, matched by id; or residues and states "
-        "together "
-        "(a line >id, residues, states), possibly the file of sequences itself. Each residue is classified by the "
-        "window around it (--window N, an odd number of residues; default: 15)",
-    )
-    states.add_argument(
-        "--reduction",
-        metavar="NAME",
-        help="reduction of DSSP's eight states to three, named by the letters that become helix and strand: "
-        + ", ".join(REDUCTIONS),
-    )
-    add_layers(states)
-    search = parser.add_argument_group("hyperparameters, probabilities and threshold")
-    search.add_argument(
-        "--search",
-        action="store_true",
-        help="choose hyperparameters by cross-validation: from the lists in --solver, and the default grid for "
-        "omitted parameters",
-    )
-    search.add_argument(
-        "--draws",
+    add_labels(parser)
+    add_search(parser, "--folds")
+    estimate = parser.add_argument_group("unbiased estimate of the accuracy")
+    estimate.add_argument(
+        "--cv",
         type=int,
-        metavar="N",
-        help="search N random candidates instead of all; parameters may then be ranges, such as C=0.01..100",
+        nargs="?",
+        const=5,
+        metavar="K",
+        help="also cross-validate the whole procedure, with the search, on K outer folds (default K: 5), and store the "
+        "scores in the model; seqkern cv does it without a model",
     )
-    search.add_argument(
-        "--rule",
-        choices=("best", "one_standard_error"),
-        help="choose the best candidate, or the simplest within one standard error of it (default: best)",
-    )
-    search.add_argument("--folds", type=int, metavar="N", help="number of folds (default: 5)")
-    search.add_argument(
-        "--metric",
-        help="metric to maximise (default: auc; several classes: macro_auc; regression: r2); for residue states "
-        "accuracy is Q3, also available as q3 or q8",
-    )
-    search.add_argument("--seed", type=int, default=1, help="seed of the folds (default: 1)")
-    add_afterwards(search)
-    add_sequence_arguments(parser)
-    add_windows(parser)
-    add_tracks(parser)
-    work = parser.add_argument_group("resources")
-    work.add_argument("--memory", metavar="SIZE", help="memory limit, such as 2GB (default: half of the free memory)")
-    add_threads(work)
+    add_outer_folds(estimate)
+    add_reading(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -165,53 +80,27 @@ def run(args: argparse.Namespace) -> None:
         The parsed arguments of `add_arguments`.
     """
     # imported here to keep --help fast
+    from seqkern.cli.outer_folds import check_design, cross_validated, outer_folds, record
+    from seqkern.cli.training_input import read_input, read_method
     from seqkern.core.archive import check_writable
-    from seqkern.core.errors import ParameterError
     from seqkern.core.progress import progress_counter
     from seqkern.core.threads import given_threads
-    from seqkern.evaluation.held_out import check_afterwards
-    from seqkern.kernels import check_kind
-    from seqkern.models.lsgkm import check_lsgkm, write_lsgkm
+    from seqkern.models.lsgkm import write_lsgkm
     from seqkern.models.residue_model import ResidueModel
-    from seqkern.models.training import train_model
-    from seqkern.solvers import common_input
-    from seqkern.study.kernel_entries import KernelEntry
+    from seqkern.models.training import train_on
+    from seqkern.models.training_data import training_data
 
-    if (args.calibration or args.threshold) and args.format == "lsgkm":
-        raise ParameterError(
-            "the LS-GKM format stores neither probabilities nor a threshold",
-            remedy="remove --calibration and --threshold, or --format",
-        )
-    check_layers(args)
-    check_afterwards(args.calibration, args.threshold, args.layers)
-    _check_search(args)
-    entry = KernelEntry.parse(args.kernel, transforms=args.transform, repair=args.repair)
-    kernel, transforms = entry.kernel, entry.transforms
-    grid = _grid(args)
-    if args.features and common_input(grid) != "features":
-        raise ParameterError(
-            f"solver {grid[0]['solver']!r} selects no features",
-            remedy="remove --features, or choose a solver that does, such as psvc:kernel=features",
-        )
-    source = ", ".join(args.fasta)
-    of_table = kernel.accepts == "features" and len(args.fasta) == 1
-    check_kind(kernel, "features" if of_table else "sequences", file=source)
+    _check_cv(args)
+    method = read_method(args, "--folds")
+    _check_features(args, method)
+    outer = None if args.cv is None else outer_folds(args, args.cv)
     check_writable(args.output)
     if args.features:
         check_writable(args.features)
-    if of_table:
-        dataset = table_dataset(args)
-        X: Data = dataset.X
-    else:
-        with_tracks = read_tracks(args, kernel)
-        dataset = _dataset(args, kernel, grid)
-        check_probabilities(args, dataset.task().labels)
-        X = with_tracks(cast("SequenceSet", dataset.X))
+    given = read_input(args, method)
     if args.format == "lsgkm":
-        if dataset.residues is not None:
-            raise ParameterError("the LS-GKM format cannot store a residue model", remedy="remove --format")
-        check_lsgkm(kernel, grid, transforms, getattr(X, "alphabet", None), dataset.task().labels.kind)
-    tell_counts(dataset.X.counts, source)
+        _check_lsgkm(method, given)
+    dataset, source = given.dataset, given.source
     with (
         naming_file(source),
         given_threads(args.threads),
@@ -219,26 +108,14 @@ def run(args: argparse.Namespace) -> None:
         warnings.catch_warnings(record=True) as said,
     ):
         warnings.simplefilter("always")
-        model = train_model(
-            X,
-            dataset.task().labels,
-            kernel,
-            grid,
-            transforms=transforms,
-            folds=5 if args.folds is None else args.folds,
-            metric=args.metric or "auto",
-            seed=args.seed,
-            rule=args.rule or "best",
-            calibration=args.calibration,
-            threshold=args.threshold,
-            residues=dataset.residues,
-            layers=args.layers,
-            policies=policies_of(args),
-            notes=dataset.notes,
-            memory_limit=args.memory,
-            n_threads=args.threads,
-            progress=show,
-        )
+        if outer is not None:
+            check_design(method, given, outer)
+        limits: dict[str, Any] = {"memory_limit": args.memory, "progress": show}
+        labels, window = dataset.task().labels, given.window
+        data = training_data(method, given.X, labels, dataset.residues, window=window, n_threads=args.threads, **limits)
+        estimate = None if outer is None else cross_validated(args, method, data, given, outer)
+        notes = dataset.notes | ({} if estimate is None else {"estimate": record(estimate)})
+        model = train_on(method, data, policies=policies_of(args), notes=notes, **limits)
     for text in dict.fromkeys(str(warning.message) for warning in said):
         print(f"seqkern: warning: {text}", file=sys.stderr)
     deciding = model.windows if isinstance(model, ResidueModel) else model
@@ -254,85 +131,48 @@ def run(args: argparse.Namespace) -> None:
     if args.features:
         cast("FeatureModel", model).write_features(args.features)
         print(args.features)
-    for name, text in summary(model, dataset, args, at_sites, _searches(args)):
-        print(f"  {name:<10} {text}")
+    chosen = searches(args) or len(method.kernels) > 1
+    for name, text in summary(model, dataset, args, at_sites, chosen, estimate, data.labels):
+        print(f"  {name:<10} {text}".rstrip())
 
 
-def _searches(args: argparse.Namespace) -> bool:
-    """Return whether hyperparameters are searched."""
-    return args.search or args.draws is not None
-
-
-def _check_search(args: argparse.Namespace) -> None:
-    """Raise ParameterError for a search option without a search."""
+def _check_cv(args: argparse.Namespace) -> None:
+    """Raise ParameterError for an option of the cross-validation without it."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
 
-    useless = [name for name in ("rule", "metric") if getattr(args, name) is not None]
-    if args.folds is not None and not (args.calibration or args.threshold or args.layers):
-        useless.append("folds")
-    if useless and not _searches(args):
-        others = ", --calibration, --threshold or --layers" if useless == ["folds"] else ""
-        raise ParameterError(f"--{useless[0]} needs a search{others}", remedy=f"add --search, or remove --{useless[0]}")
+    given = {"--fold-method": args.fold_method, "--permutations": args.permutations, "--repeats": args.repeats > 1}
+    for name, value in given.items():
+        if value and args.cv is None:
+            raise ParameterError(f"{name} needs --cv", remedy=f"add --cv, or remove {name}")
 
 
-def _grid(args: argparse.Namespace) -> list[dict[str, Any]]:
-    """Return the candidate solver specifications."""
+def _check_features(args: argparse.Namespace, method: Method) -> None:
+    """Raise ParameterError for options on files that the method cannot fill."""
     # imported here to keep --help fast
-    from seqkern.solvers import build_solver
-    from seqkern.study.solver_entries import SolverEntry
+    from seqkern.core.errors import ParameterError
 
-    if not _searches(args):
-        return [build_solver(args.solver).spec()]
-    solver = SolverEntry.parse(args.solver, ranges=args.draws is not None, defaults=True)
-    return [spec for _, spec in solver.candidates([None], args.draws, args.seed)]
-
-
-def _dataset(args: argparse.Namespace, kernel: Kernel, grid: Sequence[Mapping[str, Any]]) -> Dataset:
-    """Return the Dataset of the FASTA files with labels, or of one unlabelled file for solvers without labels."""
-    # imported here to keep --help fast
-    from seqkern.core.errors import LabelError
-    from seqkern.datasets import make_dataset
-
-    if args.states is not None:
-        entry = states_entry(args, kernel)
-        return make_dataset("train", entry, n_threads=args.threads)
-    options, windows = {"label": args.label_field}, windows_of(args)
-    by_site = windows.get("sites", "header") != "header"
-    if by_site and args.labels == args.sites:
-        raise LabelError("the labels of sites come from the table of sites", file=args.labels, remedy="remove --labels")
-    if args.labels in ("header", "first-word"):
-        options["from"] = args.labels.replace("-", "_")
-    elif args.labels:
-        check_label_column(args.labels, args.label_field)
-        options |= {"from": "tsv", "file": args.labels}
-    elif len(args.fasta) == 1 and not by_site and _need_no_labels(grid):
-        options["kind"] = "none"
-    elif len(args.fasta) == 1 and not by_site:
-        raise LabelError(
-            "no labels given",
-            file=args.fasta[0],
-            remedy="give the negatives as a second file, or add --labels (header, first-word or a table), --sites "
-            "TABLE or --states FILE; or choose solver one_class_svm, which learns from the positives only",
+    if (args.calibration or args.threshold) and args.format == "lsgkm":
+        raise ParameterError(
+            "the LS-GKM format stores neither probabilities nor a threshold",
+            remedy="remove --calibration and --threshold, or --format",
         )
-    if args.positive:
-        options["positive"] = args.positive
-    two_classes = len(args.fasta) == 2 and not args.labels and not by_site
-    entry = {
-        "fasta": dict(zip(("positive", "negative"), args.fasta, strict=True)) if two_classes else args.fasta,
-        "labels": options,
-        **policies_of(args),
-        **windows,
-    }
-    if profiles_of(args):
-        entry["profiles"] = profiles_of(args)
-    alphabet = args.alphabet or kernel.alphabet
-    return make_dataset("train", entry | ({"alphabet": alphabet} if alphabet else {}), n_threads=args.threads)
+    if args.features and method.input != "features":
+        raise ParameterError(
+            f"solver {method.specs[0]['solver']!r} selects no features",
+            remedy="remove --features, or choose a solver that does, such as psvc:kernel=features",
+        )
 
 
-def _need_no_labels(grid: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether all solvers can learn without labels."""
+def _check_lsgkm(method: Method, given: Input) -> None:
+    """Raise an error for a model that the LS-GKM format cannot store."""
     # imported here to keep --help fast
-    from seqkern.solvers import build_solver
+    from seqkern.core.errors import ParameterError
+    from seqkern.models.lsgkm import check_lsgkm
 
-    return all("none" in build_solver(spec).targets for spec in grid)
+    if given.dataset.residues is not None:
+        raise ParameterError("the LS-GKM format cannot store a residue model", remedy="remove --format")
+    for name, kernel in method.kernels.items():
+        assert kernel is not None
+        alphabet = getattr(given.X, "alphabet", None)
+        check_lsgkm(kernel, method.specs, method.transforms_of(name), alphabet, given.dataset.task().labels.kind)

@@ -11,7 +11,6 @@ from seqkern.cli.true_states import is_one_file
 from seqkern.core.errors import ParameterError
 
 if TYPE_CHECKING:
-    from seqkern.kernels.kernel import Kernel
     from seqkern.sequences.labels import Labels
 
 REDUCTIONS = ("HGI_EB", "HGI_E", "HG_EB", "H_EB", "H_E", "frishman_argos")
@@ -39,7 +38,7 @@ def check_layers(args: argparse.Namespace) -> None:
     # imported here to keep --help fast
     from seqkern.layers import Layers
 
-    others = {"labels": args.labels, "sites": args.sites, "format": args.format != "seqkern"}
+    others = {"labels": args.labels, "sites": args.sites, "format": getattr(args, "format", "seqkern") != "seqkern"}
     for name, value in others.items():
         if value:
             raise ParameterError(f"--{name} does not work with --states", remedy="remove one of them")
@@ -88,15 +87,15 @@ def check_probabilities(args: argparse.Namespace, labels: Labels) -> None:
     )
 
 
-def states_entry(args: argparse.Namespace, kernel: Kernel) -> dict[str, Any]:
+def states_entry(args: argparse.Namespace, alphabet: Any) -> dict[str, Any]:
     """Return the data-set entry of chains and their states.
 
     Parameters
     ----------
     args : Namespace
         The parsed arguments of ``seqkern train``.
-    kernel : Kernel
-        Provides the alphabet if the arguments do not.
+    alphabet : Alphabet or str, optional
+        Of the kernel, if the arguments give none; default: protein.
 
     Returns
     -------
@@ -125,7 +124,7 @@ def states_entry(args: argparse.Namespace, kernel: Kernel) -> dict[str, Any]:
         "labels": labels | ({"positive": args.positive} if args.positive else {}),
         "residues": residues,
         **policies_of(args),
-        "alphabet": args.alphabet or kernel.alphabet or "protein",
+        "alphabet": args.alphabet or alphabet or "protein",
     }
     if profiles_of(args):
         entry["profiles"] = profiles_of(args)

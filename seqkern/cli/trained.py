@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping
+from statistics import mean
 from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import unrecognised
 
 if TYPE_CHECKING:
+    from seqkern.cli.outer_folds import CrossValidated
     from seqkern.datasets import Dataset
     from seqkern.models.model import Model
     from seqkern.models.residue_model import ResidueModel
+    from seqkern.sequences.labels import Labels
     from seqkern.sequences.sequence_set import SequenceSet
 
 
@@ -94,6 +97,8 @@ def summary(
     args: argparse.Namespace,
     at_sites: Mapping[str, tuple[str, float]],
     searched: bool,
+    estimate: CrossValidated | None,
+    labels: Labels,
 ) -> Iterator[tuple[str, str]]:
     """Yield the summary of a new model.
 
@@ -109,6 +114,10 @@ def summary(
         As from `commonest_at_sites`.
     searched : bool
         Whether hyperparameters were searched for.
+    estimate : CrossValidated or None
+        The cross-validation of the whole procedure, if it was asked for.
+    labels : Labels
+        Of the training set, with the groups kept together.
 
     Yields
     ------
@@ -138,7 +147,9 @@ def summary(
         )
     yield from _fit_lines(model, units)
     if model.kind != "none":
-        yield from _score_lines(record["search"], record["report"], searched)
+        yield from _score_lines(record["search"], record["report"], searched, labels, estimate is not None)
+    if estimate is not None:
+        yield from _estimate_lines(estimate)
     if layers is not None:
         share = "Q3" if len(model.classes) == 3 else "accuracy"
         yield "held out", f"{share} {layers.held_out_accuracy_:.4f} of the first classifier, before the layers"
@@ -176,7 +187,8 @@ def _method_lines(model: Model, args: argparse.Namespace, searched: bool) -> Ite
     from seqkern.solvers.solver_specs import spec_text
 
     record = model.record
-    yield "kernel", args.kernel
+    chosen = record["search"] is not None and len(set(record["search"]["kernels"])) > 1
+    yield "kernel", f"{record['kernel']}, of {args.kernel}" if chosen else args.kernel
     for name, value in model.kernel.learned().items():
         yield "", f"{name}: {value:.4g}"
     for transform in model.transforms:
@@ -215,26 +227,67 @@ def _fit_lines(model: Model, units: str) -> Iterator[tuple[str, str]]:
 
 
 def _score_lines(
-    search: Mapping[str, Any] | None, report: Mapping[str, Any], searched: bool
+    search: Mapping[str, Any] | None, report: Mapping[str, Any], searched: bool, labels: Labels, estimated: bool
 ) -> Iterator[tuple[str, str]]:
     """Yield the score of the cross-validation that chose the hyperparameters, if any."""
+    # imported here to keep --help fast
+    from seqkern.evaluation.small_samples import too_few
+
+    lacking = too_few(labels)
+    if lacking is not None:
+        yield "score", lacking.sentence()
+        return
     if search is None and report.get("error") is not None:
         yield "score", f"mean error {report['error']:.4f} in the solver's own cross-validation, which chose"
-        yield (
-            "",
-            "the number of features and the predictor, so slightly optimistic; use seqkern evaluate for an unbiased "
-            "estimate",
-        )
+        yield "", f"the number of features and the predictor, so slightly optimistic{_hint(estimated)}"
         return
     if search is None:
-        one_class = report.get("n_learned") is not None
-        hint = "only one candidate" if searched else "use --search for a quick estimate"
-        hint = "" if one_class else f": {hint}"  # a one-class solver is not chosen by negatives
-        yield "score", f"not cross-validated{hint}; use seqkern evaluate for an unbiased estimate"
+        if not estimated:
+            one_class = report.get("n_learned") is not None
+            hint = ": only one candidate" if searched and not one_class else ""
+            yield "score", f"not cross-validated{hint}{_hint(False)}"
         return
-    folds, candidates = len(search["scores"][0]), len(search["specs"])
-    yield "score", f"{search['metric']} {search['score']:.4f}, mean of {folds}-fold cross-validation"
-    yield "", f"best of {candidates} candidates, selected on these same folds, so slightly optimistic"
+    yield "inner" if estimated else "score", inner_score(search)
+    yield "", f"mean of {len(search['scores'][0])} inner folds, on which it was chosen{_hint(estimated)}"
+
+
+def _hint(estimated: bool) -> str:
+    """Return where an unbiased estimate comes from, unless there is one."""
+    return "" if estimated else "; use --cv for an unbiased estimate"
+
+
+def inner_score(search: Mapping[str, Any]) -> str:
+    """Return the score of the chosen candidate, and what is left of it after correction for the choice.
+
+    Parameters
+    ----------
+    search : mapping
+        From the record of a model.
+
+    Returns
+    -------
+    str
+    """
+    # imported here to keep --help fast
+    from seqkern.evaluation.best_of_many import corrected_choice
+    from seqkern.report.sentences import metric
+
+    optimism = max(mean(scores) for scores in search["scores"]) - corrected_choice(search["scores"])
+    sign = -1 if search["metric"] == "rmse" else 1  # the inner loop maximises its negative
+    score, corrected = (f"{sign * value:.4f}" for value in (search["score"], search["score"] - optimism))
+    name = "macro AUC" if search["metric"] == "macro_auc" else metric(search["metric"]).name
+    return f"best of {len(search['specs'])}: {name} {score}, corrected for the choice {corrected}"
+
+
+def _estimate_lines(estimate: CrossValidated) -> Iterator[tuple[str, str]]:
+    """Yield the scores of the outer folds, and the permutation test."""
+    # imported here to keep --help fast
+    from seqkern.cli.outer_folds import notes, score_table
+
+    for i, line in enumerate(score_table(estimate)):
+        yield "" if i else "estimate", line
+    for line in notes(estimate):
+        yield "", line
 
 
 def _counted(count: int, what: str) -> str:

@@ -94,7 +94,7 @@ def training_data(
             remedy="train one class against the rest (--positive NAME), or remove --calibration and --threshold",
         )
     own = None if residues is None else residues.take(used)
-    labels = replace(labels, groups=_together(labels, X, window, own))
+    labels = replace(labels, groups=together(labels, X, own, window))
     method.check_choice(labels)
     method.check(labels)
     sources = functools.partial(method.sources, memory_limit=memory_limit, n_threads=n_threads)
@@ -138,8 +138,26 @@ def shared_grams(method: Method, compute: Callable[[Kernel], GramMatrix]) -> Map
     return grams
 
 
-def _together(labels: Labels, X: Units, window: Window | None, residues: Residues | None) -> npt.NDArray[Any] | None:
-    """Return the groups of samples that stay in one fold: `rows_together`, and for residues the chains."""
+def together(
+    labels: Labels, X: Units, residues: Residues | None = None, window: Window | None = None
+) -> npt.NDArray[Any] | None:
+    """Return the groups of samples that stay in one fold: `rows_together`, and for residues the chains.
+
+    Parameters
+    ----------
+    labels : Labels
+        Of n samples, with their own groups and positions, if any.
+    X : SequenceSet or FeatureTable, n samples
+        The samples.
+    residues : Residues, optional
+        The residue of each sample.
+    window : Window, optional
+        The window around the positions in the labels.
+
+    Returns
+    -------
+    ndarray, shape (n,), or None
+    """
     if residues is not None and labels.groups is None:
         return residues.record.astype(str)
     return rows_together(labels, X, window)

@@ -1,0 +1,341 @@
+"""The cross-validation of ``seqkern cv`` and ``seqkern train --cv``: arguments, the work, and what is printed."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from seqkern.cli.training_input import Input
+    from seqkern.evaluation.estimates import Estimate
+    from seqkern.evaluation.fold_tables import FoldResult
+    from seqkern.evaluation.label_permutation import PermutationTest
+    from seqkern.folds import Split
+    from seqkern.models.cross_validation import OuterFolds
+    from seqkern.models.data import Data
+    from seqkern.models.method import Method
+    from seqkern.sequences.labels import Labels
+
+METHODS = ("stratified", "grouped", "locus", "leave-one-out", "leave-one-group-out", "predefined")
+"""As `seqkern.models.cross_validation.OUTER_METHODS`, listed here to keep ``--help`` fast."""
+MOST_FOLDS = 12
+"""With more folds their scores are only in the tables."""
+
+
+def add_outer_folds(group: argparse._ActionsContainer) -> None:
+    """Add how the outer folds are made, and the permutation test.
+
+    Parameters
+    ----------
+    group : ArgumentParser or group of arguments
+        Parser or group to add them to.
+    """
+    group.add_argument(
+        "--fold-method",
+        choices=METHODS,
+        help="how outer folds are made (default: grouped where samples belong together: groups, overlapping windows "
+        "or residues of a chain; else stratified)",
+    )
+    group.add_argument(
+        "--repeats", type=int, default=1, metavar="N", help="repeat the cross-validation on other folds (default: 1)"
+    )
+    group.add_argument(
+        "--permutations",
+        type=int,
+        metavar="N",
+        help="test the score: repeat everything, also the search, on N permutations of the labels, in one process for "
+        "each thread",
+    )
+
+
+class CrossValidated(NamedTuple):
+    """The result of a cross-validation, and its design.
+
+    Attributes
+    ----------
+    labels : Labels
+        Of the samples used, with the groups kept together.
+    outer : OuterFolds
+        The design.
+    splits : list of Split
+        The outer folds.
+    results : list of FoldResult
+        Of each fold.
+    scores : dict of str to Estimate
+        The headline first.
+    test : PermutationTest or None
+        If it was asked for.
+    """
+
+    labels: Labels
+    outer: OuterFolds
+    splits: Sequence[Split]
+    results: Sequence[FoldResult]
+    scores: Mapping[str, Estimate]
+    test: PermutationTest | None
+
+
+def outer_folds(args: argparse.Namespace, folds: int) -> OuterFolds:
+    """Return the design of the outer folds.
+
+    Parameters
+    ----------
+    args : Namespace
+        With the arguments of `add_outer_folds`, and ``seed``.
+    folds : int
+        Number of outer folds.
+
+    Returns
+    -------
+    OuterFolds
+
+    Raises
+    ------
+    ParameterError
+        If a number is too small.
+    """
+    # imported here to keep --help fast
+    from seqkern.core.checks import check_integer
+    from seqkern.models.cross_validation import OuterFolds
+
+    check_integer("folds", folds, 2)
+    check_integer("repeats", args.repeats, 1)
+    if args.permutations is not None:
+        check_integer("permutations", args.permutations, 1)
+    return OuterFolds(args.fold_method, folds, args.repeats, args.seed)
+
+
+def check_design(method: Method, given: Input, outer: OuterFolds) -> None:
+    """Raise an error, before any kernel is computed, if there are too few samples, or the folds do not suit the method.
+
+    Parameters
+    ----------
+    method : Method
+        The method to evaluate.
+    given : Input
+        Samples and labels.
+    outer : OuterFolds
+        The design.
+
+    Raises
+    ------
+    LabelError, FoldError
+        With what is missing.
+    """
+    # imported here to keep --help fast
+    from dataclasses import replace
+
+    import numpy as np
+
+    # imported here to keep --help fast
+    from seqkern.core.errors import FoldError, LabelError
+    from seqkern.evaluation.small_samples import too_few
+    from seqkern.models.cross_validation import check_splits
+    from seqkern.models.training_data import together
+
+    labels, residues = given.dataset.task().labels, given.dataset.residues
+    used = np.flatnonzero(labels.used())
+    X, labels = given.X.take(used), labels.take(used)
+    residues = None if residues is None else residues.take(used)
+    if labels.kind == "none":
+        raise LabelError("no labels to score by", remedy="give the negatives as a second file, or add --labels")
+    labels = replace(labels, groups=together(labels, X, residues, given.window))
+    lacking = too_few(labels)
+    if lacking is not None:
+        raise FoldError(lacking.sentence(), remedy="give more samples")
+    check_splits(method, labels, outer.splits(labels, X, None if residues is None else residues.record))
+
+
+def cross_validated(
+    args: argparse.Namespace, method: Method, data: Data, given: Input, outer: OuterFolds
+) -> CrossValidated:
+    """Cross-validate a method, and test its score if asked for.
+
+    Parameters
+    ----------
+    args : Namespace
+        With the arguments of `add_outer_folds`, ``seed`` and ``threads``.
+    method : Method
+        The method to evaluate.
+    data : Data
+        The samples with their kernel values.
+    given : Input
+        The samples as read.
+    outer : OuterFolds
+        The design.
+
+    Returns
+    -------
+    CrossValidated
+
+    Raises
+    ------
+    ParameterError, FoldError, GramError, SequenceError
+        As for `Method.fit`.
+    """
+    # imported here to keep --help fast
+    from seqkern.core.progress import progress_bar
+    from seqkern.evaluation.estimates import estimates
+    from seqkern.models.cross_validation import cross_validate
+    from seqkern.models.permutations import procedure_test
+
+    X = next(iter(data.sources.values())).X
+    chains = None if data.residues is None else data.residues.record[: len(data.labels)]
+    make_splits = partial(outer.splits, X=X, chains=chains)
+    splits = make_splits(data.labels)
+    results = cross_validate(method, data, progress_bar(splits, "folds"))
+    test = None
+    if args.permutations is not None:
+        test = procedure_test(
+            method,
+            data,
+            make_splits,
+            results,
+            args.permutations,
+            seed=args.seed,
+            n_processes=args.threads,
+            progress=partial(progress_bar, description="permutations"),
+        )
+    return CrossValidated(data.labels, outer, splits, results, estimates(results, data.labels), test)
+
+
+def score_table(found: CrossValidated) -> list[str]:
+    """Return the scores as a table: mean, interval and each fold.
+
+    Parameters
+    ----------
+    found : CrossValidated
+        The result.
+
+    Returns
+    -------
+    list of str
+        Lines; the head first.
+    """
+    # imported here to keep --help fast
+    from seqkern.report.sentences import metric
+
+    each = [split.name for split in found.splits] if len(found.splits) <= MOST_FOLDS else []
+    rows = [["score", "mean", "95 % interval", *(f"fold {name}" for name in each)]]
+    for name, one in found.scores.items():
+        several = name == "auc" and found.labels.kind == "multiclass"
+        cells = ["macro AUC" if several else metric(name).name, f"{one.score:.4f}", _interval(one)]
+        rows.append([*cells, *("-" if math.isnan(value) else f"{value:.4f}" for value in one.folds if each)])
+    widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _interval(one: Estimate) -> str:
+    """Return the ends of an interval."""
+    return f"{one.low:.4f} to {one.high:.4f}" if one.how else "-"
+
+
+INTERVALS = {
+    "DeLong": "from DeLong's variance, doubled over folds, which share training samples",
+    "Wilson": "Wilson's, with half the samples, since folds share training samples",
+    "squared errors": "from the squared errors, their variance doubled over folds, which share training samples",
+    "Nadeau-Bengio": "Student's over the folds, with Nadeau and Bengio's variance for shared training samples",
+}
+"""What the interval of a score is."""
+
+
+def notes(found: CrossValidated) -> Iterator[str]:
+    """Yield sentences on the design, the intervals and the permutation test.
+
+    Parameters
+    ----------
+    found : CrossValidated
+        The result.
+
+    Yields
+    ------
+    str
+        A line.
+    """
+    # imported here to keep --help fast
+    from seqkern.report.sentences import metric
+
+    yield design(found)
+    named: dict[str, list[str]] = {}
+    for name, one in found.scores.items():
+        if one.how:
+            named.setdefault(one.how, []).append(metric(name).name)
+    for how, names in named.items():
+        yield f"interval of {', '.join(names)}: {INTERVALS[how]}"
+    if found.test is not None:
+        yield permutation_line(found.test)
+
+
+def design(found: CrossValidated) -> str:
+    """Return how the folds were made.
+
+    Parameters
+    ----------
+    found : CrossValidated
+        The result.
+
+    Returns
+    -------
+    str
+        Such as ``5 stratified folds``.
+    """
+    method, n = found.outer.chosen(found.labels), len(found.splits)
+    repeats = len({split.name.partition(".")[0] for split in found.splits}) if found.outer.repeats > 1 else 1
+    folds = f"{n // repeats} {'folds' if method.startswith('leave') else f'{method} folds'}"
+    text = f"{folds}, one for each {'sample' if method == 'leave-one-out' else 'group'}" if "leave" in method else folds
+    return f"{text}, {repeats} repeats" if repeats > 1 else text
+
+
+def permutation_line(test: PermutationTest) -> str:
+    """Return the result of a permutation test.
+
+    Parameters
+    ----------
+    test : PermutationTest
+        The test.
+
+    Returns
+    -------
+    str
+    """
+    # imported here to keep --help fast
+    from seqkern.report.sentences import metric
+
+    failed = f" ({test.failed} without a score count as better)" if test.failed else ""
+    return (
+        f"permutation test: {metric(test.metric).name} {test.observed:.4f}, mean {test.mean:.4f} on {len(test.null)} "
+        f"permutations of the labels{failed}, p = {test.p:.2g}"
+    )
+
+
+def record(found: CrossValidated) -> dict[str, Any]:
+    """Return the estimate as JSON, for the record of a model.
+
+    Parameters
+    ----------
+    found : CrossValidated
+        The result.
+
+    Returns
+    -------
+    dict
+    """
+    # imported here to keep --help fast
+    from seqkern.models.permutations import as_record
+
+    def number(value: float) -> float | None:
+        return None if math.isnan(value) else value
+
+    scores = {
+        name: {"mean": one.score, "low": number(one.low), "high": number(one.high), "interval": one.how}
+        for name, one in found.scores.items()
+    }
+    return {
+        "folds": design(found),
+        "seed": found.outer.seed,
+        "scores": scores,
+        **({} if found.test is None else {"permutation_test": as_record(found.test)}),
+    }

@@ -1,0 +1,374 @@
+"""The input of ``seqkern train`` and ``seqkern cv``: arguments, and the method and data that they describe."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from seqkern.cli.common import (
+    add_afterwards,
+    add_layers,
+    add_sequence_arguments,
+    add_threads,
+    add_tracks,
+    add_windows,
+    policies_of,
+    read_tracks,
+    tell_counts,
+    windows_of,
+)
+from seqkern.cli.feature_tables import check_label_column, table_dataset
+from seqkern.cli.profiles import profiles_of
+from seqkern.cli.train_residues import REDUCTIONS, check_layers, check_probabilities, states_entry
+
+if TYPE_CHECKING:
+    from seqkern.datasets import Dataset
+    from seqkern.evaluation.candidates import Candidate
+    from seqkern.models.method import Method
+    from seqkern.models.sources import Units
+    from seqkern.sequences.sequence_set import SequenceSet
+    from seqkern.sequences.windows import Window
+    from seqkern.study.kernel_entries import KernelEntry
+
+
+def add_input(parser: argparse.ArgumentParser) -> None:
+    """Add the samples, the kernel and the solver.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        The parser of the verb.
+    """
+    parser.add_argument(
+        "fasta",
+        nargs="+",
+        help="two files (positives, negatives), one file per class, one file with --labels, or one unlabelled file for "
+        "a solver without labels (one_class_svm, kernel_pca)",
+    )
+    parser.add_argument(
+        "--kernel", required=True, help="kernel, such as spectrum:k=3, or as JSON; seqkern kernels lists the kernels"
+    )
+    parser.add_argument(
+        "--solver",
+        required=True,
+        help="solver, such as csvc:C=1; with --search also csvc:C=[0.1,1,10]; seqkern solvers lists the solvers",
+    )
+    parser.add_argument(
+        "--transform",
+        action="append",
+        default=[],
+        help="transform of the kernel matrix, such as centre; repeatable",
+    )
+    parser.add_argument(
+        "--repair",
+        help="treatment of negative eigenvalues of the kernel matrix, after the transforms: none, clip, flip, "
+        "shift or empirical_map",
+    )
+
+
+def add_labels(parser: argparse.ArgumentParser) -> None:
+    """Add the labels of samples, or the states of residues.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        The parser of the verb.
+    """
+    labels = parser.add_argument_group("labels")
+    labels.add_argument(
+        "--labels",
+        metavar="WHERE",
+        help="source of the labels: header (a field label=…), first-word (of each header), or a TSV with the "
+        "columns id and label",
+    )
+    labels.add_argument(
+        "--label-field", metavar="NAME", default="label", help="name of that field or column (default: label)"
+    )
+    labels.add_argument("--positive", metavar="CLASS", help="train this class against all others")
+    states = parser.add_argument_group("states of residues, such as helix, strand and coil")
+    states.add_argument(
+        "--states",
+        metavar="FILE",
+        help="state of each residue: FASTA with states in place of residues, matched by id; or residues and states "
+        "together "
+        "(a line >id, residues, states), possibly the file of sequences itself. Each residue is classified by the "
+        "window around it (--window N, an odd number of residues; default: 15)",
+    )
+    states.add_argument(
+        "--reduction",
+        metavar="NAME",
+        help="reduction of DSSP's eight states to three, named by the letters that become helix and strand: "
+        + ", ".join(REDUCTIONS),
+    )
+    add_layers(states)
+
+
+def add_search(parser: argparse.ArgumentParser, option: str) -> None:
+    """Add the choice of hyperparameters, probabilities and threshold.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        The parser of the verb.
+    option : str
+        The option for the number of inner folds.
+    """
+    search = parser.add_argument_group("hyperparameters, probabilities and threshold")
+    search.add_argument(
+        "--search",
+        action="store_true",
+        help="choose hyperparameters by cross-validation within the training set: from the lists in --solver, and the "
+        "default grid for omitted parameters",
+    )
+    search.add_argument(
+        "--draws",
+        type=int,
+        metavar="N",
+        help="search N random candidates instead of all; parameters may then be ranges, such as C=0.01..100",
+    )
+    search.add_argument(
+        "--rule",
+        choices=("best", "one_standard_error"),
+        help="choose the best candidate, or the simplest within one standard error of it (default: best)",
+    )
+    search.add_argument(
+        option, dest="inner_folds", type=int, metavar="N", help="folds of this cross-validation (default: 5)"
+    )
+    search.add_argument(
+        "--metric",
+        help="metric to maximise (default: auc; several classes: macro_auc; regression: r2); for residue states "
+        "accuracy is Q3, also available as q3 or q8",
+    )
+    search.add_argument("--seed", type=int, default=1, help="seed of all folds (default: 1)")
+    add_afterwards(search)
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add how files are read, windows and tracks, and resources.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        The parser of the verb.
+    """
+    add_sequence_arguments(parser)
+    add_windows(parser)
+    add_tracks(parser)
+    work = parser.add_argument_group("resources")
+    work.add_argument("--memory", metavar="SIZE", help="memory limit, such as 2GB (default: half of the free memory)")
+    add_threads(work)
+
+
+class Input(NamedTuple):
+    """What a method is trained on.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        The samples, without tracks that were read from other files, and their labels.
+    X : SequenceSet or FeatureTable
+        The samples with all tracks.
+    source : str
+        The files, for messages.
+    """
+
+    dataset: Dataset
+    X: Units
+    source: str
+
+    @property
+    def window(self) -> Window | None:
+        """The window around the sites, if windows were cut."""
+        # imported here to keep --help fast
+        from seqkern.sequences.windows import as_window
+
+        window = self.dataset.notes.get("window")
+        return None if window is None else as_window(window)
+
+
+def read_method(args: argparse.Namespace, inner: str) -> Method:
+    """Return the method that the arguments describe, checked as far as possible without data.
+
+    Parameters
+    ----------
+    args : Namespace
+        Parsed arguments of all groups in this module; ``layers`` become specs.
+    inner : str
+        The option for the number of inner folds, for messages.
+
+    Returns
+    -------
+    Method
+
+    Raises
+    ------
+    ParameterError, ConfigError
+        If an option does not work with another one, or a specification cannot be read.
+    """
+    # imported here to keep --help fast
+    from seqkern.evaluation.held_out import check_afterwards
+    from seqkern.models.method import Method
+    from seqkern.models.search import Search
+
+    check_layers(args)
+    check_afterwards(args.calibration, args.threshold, args.layers)
+    entries = _kernels(args)
+    _check_search(args, len(entries), inner)
+    return Method(
+        {entry.name: entry.kernel for entry in entries},
+        _candidates(args, [entry.name for entry in entries]),
+        transforms={entry.name: entry.transforms for entry in entries},
+        layers=args.layers,
+        calibration=args.calibration,
+        threshold=args.threshold,
+        search=Search(
+            5 if args.inner_folds is None else args.inner_folds, args.metric or "auto", args.seed, args.rule or "best"
+        ),
+    )
+
+
+def read_input(args: argparse.Namespace, method: Method) -> Input:
+    """Return the samples and labels that the arguments describe.
+
+    Parameters
+    ----------
+    args : Namespace
+        Parsed arguments of all groups in this module.
+    method : Method
+        As from `read_method`.
+
+    Returns
+    -------
+    Input
+
+    Raises
+    ------
+    SequenceError, LabelError, FileError, ParameterError
+        If files cannot be read, do not fit the kernel, or the labels do not fit the solver.
+    """
+    # imported here to keep --help fast
+    from seqkern.kernels import check_kind
+    from seqkern.kernels.kernel import Kernel
+
+    kernels = cast("list[Kernel]", list(method.kernels.values()))  # a method from the command line has kernels
+    source = ", ".join(args.fasta)
+    of_table = kernels[0].accepts == "features" and len(args.fasta) == 1
+    for kernel in kernels:
+        check_kind(kernel, "features" if of_table else "sequences", file=source)
+    if of_table:
+        dataset = table_dataset(args)
+        X: Units = dataset.X
+    else:
+        with_tracks = read_tracks(args, max(kernels, key=lambda kernel: len(kernel.tracks)))
+        alphabet = next((kernel.alphabet for kernel in kernels if kernel.alphabet), None)
+        dataset = _dataset(args, alphabet, method.specs)
+        check_probabilities(args, dataset.task().labels)
+        X = with_tracks(cast("SequenceSet", dataset.X))
+    tell_counts(dataset.X.counts, source)
+    return Input(dataset, X, source)
+
+
+def searches(args: argparse.Namespace) -> bool:
+    """Return whether hyperparameters are searched.
+
+    Parameters
+    ----------
+    args : Namespace
+        With the arguments of `add_search`.
+
+    Returns
+    -------
+    bool
+    """
+    return bool(args.search) or args.draws is not None
+
+
+def _kernels(args: argparse.Namespace) -> Sequence[KernelEntry]:
+    """Return the kernel, or several of which one is chosen."""
+    # imported here to keep --help fast
+    from seqkern.study.kernel_entries import KernelEntry, read_kernel
+
+    entries = read_kernel(args.kernel).candidates
+    if not (args.transform or args.repair):
+        return entries
+    more = {"transforms": args.transform, "repair": args.repair}
+    return [KernelEntry.parse(entry.given, entry.name, **more) for entry in entries]
+
+
+def _check_search(args: argparse.Namespace, kernels: int, inner: str) -> None:
+    """Raise ParameterError for a search option without a search."""
+    # imported here to keep --help fast
+    from seqkern.core.errors import ParameterError
+
+    if searches(args) or kernels > 1:
+        return
+    useless = [name for name in ("rule", "metric") if getattr(args, name) is not None]
+    if args.inner_folds is not None and not (args.calibration or args.threshold or args.layers):
+        useless.append(inner.lstrip("-"))
+    if useless:
+        others = ", --calibration, --threshold or --layers" if useless == [inner.lstrip("-")] else ""
+        raise ParameterError(f"--{useless[0]} needs a search{others}", remedy=f"add --search, or remove --{useless[0]}")
+
+
+def _candidates(args: argparse.Namespace, kernels: Sequence[str]) -> list[Candidate]:
+    """Return the candidates: names of kernels with specifications of solvers."""
+    # imported here to keep --help fast
+    from seqkern.solvers import build_solver
+    from seqkern.study.solver_entries import SolverEntry
+
+    if not searches(args):
+        spec = build_solver(args.solver).spec()
+        return [(name, spec) for name in kernels]
+    solver = SolverEntry.parse(args.solver, ranges=args.draws is not None, defaults=True)
+    return solver.candidates(kernels, args.draws, args.seed)
+
+
+def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[str, Any]]) -> Dataset:
+    """Return the Dataset of the FASTA files with labels, or of one unlabelled file for solvers without labels."""
+    # imported here to keep --help fast
+    from seqkern.core.errors import LabelError
+    from seqkern.datasets import make_dataset
+
+    if args.states is not None:
+        entry = states_entry(args, alphabet)
+        return make_dataset("train", entry, n_threads=args.threads)
+    options, windows = {"label": args.label_field}, windows_of(args)
+    by_site = windows.get("sites", "header") != "header"
+    if by_site and args.labels == args.sites:
+        raise LabelError("the labels of sites come from the table of sites", file=args.labels, remedy="remove --labels")
+    if args.labels in ("header", "first-word"):
+        options["from"] = args.labels.replace("-", "_")
+    elif args.labels:
+        check_label_column(args.labels, args.label_field)
+        options |= {"from": "tsv", "file": args.labels}
+    elif len(args.fasta) == 1 and not by_site and _need_no_labels(specs):
+        options["kind"] = "none"
+    elif len(args.fasta) == 1 and not by_site:
+        raise LabelError(
+            "no labels given",
+            file=args.fasta[0],
+            remedy="give the negatives as a second file, or add --labels (header, first-word or a table), --sites "
+            "TABLE or --states FILE; or choose solver one_class_svm, which learns from the positives only",
+        )
+    if args.positive:
+        options["positive"] = args.positive
+    two_classes = len(args.fasta) == 2 and not args.labels and not by_site
+    entry = {
+        "fasta": dict(zip(("positive", "negative"), args.fasta, strict=True)) if two_classes else args.fasta,
+        "labels": options,
+        **policies_of(args),
+        **windows,
+    }
+    if profiles_of(args):
+        entry["profiles"] = profiles_of(args)
+    alphabet = args.alphabet or alphabet
+    return make_dataset("train", entry | ({"alphabet": alphabet} if alphabet else {}), n_threads=args.threads)
+
+
+def _need_no_labels(specs: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether all solvers can learn without labels."""
+    # imported here to keep --help fast
+    from seqkern.solvers import build_solver
+
+    return all("none" in build_solver(spec).targets for spec in specs)
