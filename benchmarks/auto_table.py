@@ -1,8 +1,10 @@
-"""Kernel auto beside fixed kernels and trivial baselines, as a Markdown table: python benchmarks/auto_table.py results/auto
+"""Kernel auto beside fixed kernels and trivial baselines, as a Markdown table.
 
-For each data set: the fixed kernel with the best mean test AUC (which only the test sets show), auto's mean test AUC and
-the difference, the mean inner score by which auto chose, the best trivial baseline, and the CPU seconds of auto (kernel
-matrices, choosing, training and testing in every fold). Last, the median of |inner − test| over all methods and sets.
+    python benchmarks/auto_table.py results/auto
+
+For each data set: the fixed kernel with the best mean test AUC (which only the test sets show), the mean test AUC of
+auto and the difference, the mean inner score by which auto chose, the best trivial baseline, and the CPU seconds of
+auto (matrices, choosing, training and testing in every fold). Last, the median of |inner − test| over all methods.
 """
 
 import argparse
@@ -29,10 +31,10 @@ def main() -> None:
         test = {name: pd.read_csv(path, sep="\t")["auc"].mean() for name, path in methods.items()}
         inner = {name: inner_score(path.parent) for name, path in methods.items()}
         gaps += [abs(inner[name] - test[name]) for name in methods if not np.isnan(inner[name])]
-        trivial = pd.read_csv(args.results / "baseline" / folder.name / "metrics.tsv", sep="\t")
-        means = trivial.groupby("baseline")["auc"].mean()
         if AUTO not in test:
             continue
+        trivial = pd.read_csv(args.results / "baseline" / folder.name / "metrics.tsv", sep="\t")
+        means = trivial.groupby("baseline")["auc"].mean()
         fixed = max((name for name in test if name != AUTO), key=lambda name: test[name])
         differences.append(test[AUTO] - test[fixed])
         cells = [

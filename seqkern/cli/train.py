@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from seqkern.cli.common import naming_file, policies_of, tell_counts
 from seqkern.cli.outer_folds import add_outer_folds
 from seqkern.cli.trained import commonest_at_sites, doubts, summary
-from seqkern.cli.training_input import add_input, add_labels, add_reading, add_search, searches
+from seqkern.cli.training_input import AUTO, add_input, add_labels, add_reading, add_search, searches
 
 if TYPE_CHECKING:
     from seqkern.cli.training_input import Input
@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const=5,
         metavar="K",
         help="also cross-validate the whole procedure, with the search, on K outer folds (default K: 5), and store the "
-        "scores in the model; seqkern cv does it without a model",
+        "scores in the model; seqkern cv does it without a model. Default with --kernel auto; --cv 0 leaves it out",
     )
     add_outer_folds(estimate)
     add_reading(parser)
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> None:
     """
     # imported here to keep --help fast
     from seqkern.cli.outer_folds import check_design, cross_validated, outer_folds, record
-    from seqkern.cli.training_input import read_input, read_method
+    from seqkern.cli.training_input import chosen_method, read_input, read_method
     from seqkern.core.archive import check_writable
     from seqkern.core.progress import progress_counter
     from seqkern.core.threads import given_threads
@@ -91,13 +91,15 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.models.training_data import training_data
 
     _check_cv(args)
-    method = read_method(args, "--folds")
-    _check_features(args, method)
-    outer = None if args.cv is None else outer_folds(args, args.cv)
+    early = read_method(args, "--folds")
+    folds = _outer_folds(args)
+    outer = None if folds is None else outer_folds(args, folds)
     check_writable(args.output)
     if args.features:
         check_writable(args.features)
-    given = read_input(args, method)
+    given = read_input(args, early)
+    method = chosen_method(args, early, given, 1 + (0 if folds is None else folds * args.repeats))
+    _check_features(args, method)
     if args.format == "lsgkm":
         _check_lsgkm(method, given)
     dataset, source = given.dataset, given.source
@@ -136,6 +138,13 @@ def run(args: argparse.Namespace) -> None:
         print(f"  {name:<10} {text}".rstrip())
 
 
+def _outer_folds(args: argparse.Namespace) -> int | None:
+    """Return the number of outer folds; None without a cross-validation."""
+    if args.cv is None:
+        return 5 if args.kernel == AUTO else None
+    return args.cv or None
+
+
 def _check_cv(args: argparse.Namespace) -> None:
     """Raise ParameterError for an option of the cross-validation without it."""
     # imported here to keep --help fast
@@ -143,7 +152,7 @@ def _check_cv(args: argparse.Namespace) -> None:
 
     given = {"--fold-method": args.fold_method, "--permutations": args.permutations, "--repeats": args.repeats > 1}
     for name, value in given.items():
-        if value and args.cv is None:
+        if value and _outer_folds(args) is None:
             raise ParameterError(f"{name} needs --cv", remedy=f"add --cv, or remove {name}")
 
 

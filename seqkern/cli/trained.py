@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from seqkern.cli.common import unrecognised
 
 if TYPE_CHECKING:
+    from seqkern.auto.traits import Traits
     from seqkern.cli.outer_folds import CrossValidated
     from seqkern.datasets import Dataset
     from seqkern.models.model import Model
@@ -125,6 +126,7 @@ def summary(
         The two columns; the name is empty on continuation lines.
     """
     # imported here to keep --help fast
+    from seqkern.auto.traits import traits_of
     from seqkern.models.residue_model import ResidueModel
 
     residues = dataset.residues
@@ -140,6 +142,8 @@ def summary(
     if model.alphabet is not None:
         yield "alphabet", model.alphabet.name
     yield from _method_lines(model, args, searched)
+    if record.get("rungs"):
+        yield from _comparison_lines(record, traits_of(cast("SequenceSet", dataset.X)))
     if layers is not None:
         yield (
             "layers",
@@ -202,6 +206,27 @@ def _method_lines(model: Model, args: argparse.Namespace, searched: bool) -> Ite
     if model.calibration is not None:
         method, n = model.calibration.method, model.calibration.n
         yield "probability", f"{method}, fitted to {n} held-out decision values"
+
+
+def _comparison_lines(record: Mapping[str, Any], traits: Traits) -> Iterator[tuple[str, str]]:
+    """Yield the kernels that auto compared, and why it chose one."""
+    # imported here to keep --help fast
+    import textwrap
+
+    import numpy as np
+
+    # imported here to keep --help fast
+    from seqkern.auto.words import tried, why
+    from seqkern.evaluation.selection import standard_error
+
+    search, kernel = record["search"], record["kernel"]
+    for i, line in enumerate(tried(record["rungs"], search["metric"])):
+        yield "" if i else "tried", line
+    place = max(range(len(search["scores"])), key=lambda c: (search["kernels"][c] == kernel, mean(search["scores"][c])))
+    error = standard_error(np.array(search["scores"][place]))
+    text = why(traits, record["rungs"], kernel, search["metric"], error)
+    for i, line in enumerate(textwrap.wrap(text, 100)):
+        yield "" if i else "why", line
 
 
 def _fit_lines(model: Model, units: str) -> Iterator[tuple[str, str]]:

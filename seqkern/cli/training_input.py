@@ -25,11 +25,16 @@ from seqkern.cli.train_residues import REDUCTIONS, check_layers, check_probabili
 if TYPE_CHECKING:
     from seqkern.datasets import Dataset
     from seqkern.evaluation.candidates import Candidate
+    from seqkern.kernels.kernel import Kernel
     from seqkern.models.method import Method
+    from seqkern.models.search import Search
     from seqkern.models.sources import Units
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.sequences.windows import Window
     from seqkern.study.kernel_entries import KernelEntry
+
+AUTO = "auto"
+"""As `seqkern.study.auto_kernel.AUTO`, repeated here to keep ``--help`` fast."""
 
 
 def add_input(parser: argparse.ArgumentParser) -> None:
@@ -47,12 +52,15 @@ def add_input(parser: argparse.ArgumentParser) -> None:
         "a solver without labels (one_class_svm, kernel_pca)",
     )
     parser.add_argument(
-        "--kernel", required=True, help="kernel, such as spectrum:k=3, or as JSON; seqkern kernels lists the kernels"
+        "--kernel",
+        default="auto",
+        help="kernel, such as spectrum:k=3, or as JSON; with alternatives, spectrum:k=3|4|6, the best is chosen; auto "
+        "chooses from a portfolio that suits the sequences (default); seqkern kernels lists the kernels",
     )
     parser.add_argument(
         "--solver",
-        required=True,
-        help="solver, such as csvc:C=1; with --search also csvc:C=[0.1,1,10]; seqkern solvers lists the solvers",
+        help="solver, such as csvc:C=1; with --search also csvc:C=0.1|1|10; seqkern solvers lists the solvers "
+        "(default: a C-SVM, or support vector regression, with its parameters searched)",
     )
     parser.add_argument(
         "--transform",
@@ -118,8 +126,13 @@ def add_search(parser: argparse.ArgumentParser, option: str) -> None:
     search.add_argument(
         "--search",
         action="store_true",
-        help="choose hyperparameters by cross-validation within the training set: from the lists in --solver, and the "
-        "default grid for omitted parameters",
+        help="choose hyperparameters by cross-validation within the training set: among the alternatives in --kernel "
+        "and --solver, and the default grids for omitted parameters",
+    )
+    search.add_argument(
+        "--time",
+        metavar="T",
+        help="with --kernel auto: predicted CPU time for choosing, in all folds, such as 90s or 2h (default: 10m)",
     )
     search.add_argument(
         "--draws",
@@ -187,7 +200,7 @@ class Input(NamedTuple):
         return None if window is None else as_window(window)
 
 
-def read_method(args: argparse.Namespace, inner: str) -> Method:
+def read_method(args: argparse.Namespace, inner: str) -> Method | None:
     """Return the method that the arguments describe, checked as far as possible without data.
 
     Parameters
@@ -199,7 +212,8 @@ def read_method(args: argparse.Namespace, inner: str) -> Method:
 
     Returns
     -------
-    Method
+    Method or None
+        None if kernel or solver depend on the data; then `chosen_method` returns it.
 
     Raises
     ------
@@ -207,35 +221,119 @@ def read_method(args: argparse.Namespace, inner: str) -> Method:
         If an option does not work with another one, or a specification cannot be read.
     """
     # imported here to keep --help fast
+    from seqkern.core.duration import parse_duration
+    from seqkern.core.errors import ParameterError
     from seqkern.evaluation.held_out import check_afterwards
-    from seqkern.models.method import Method
-    from seqkern.models.search import Search
+    from seqkern.study.auto_kernel import AutoKernel
+    from seqkern.study.reading import read_kernel
 
     check_layers(args)
     check_afterwards(args.calibration, args.threshold, args.layers)
+    kernel = read_kernel(args.kernel)
+    auto = isinstance(kernel, AutoKernel)
+    if args.time is not None:
+        parse_duration(args.time)
+        if not auto:
+            raise ParameterError("--time needs --kernel auto", remedy="remove --time, or --kernel")
+    useless = [option for option in ("transform", "repair", "states") if auto and getattr(args, option)]
+    if useless:
+        raise ParameterError(f"--{useless[0]} needs a kernel", remedy="give one with --kernel, such as window")
+    if auto and args.draws is not None:
+        raise ParameterError("--draws needs a kernel", remedy="remove --draws, or give --kernel")
+    _check_search(args, 2 if auto else len(kernel.candidates), inner)
+    if auto or args.solver is None:
+        return None
+    return _method(args, _kernels(args), args.solver)
+
+
+def chosen_method(args: argparse.Namespace, method: Method | None, given: Input, n_choices: int) -> Method:
+    """Return the method, with kernels and solver that suit the data where they were not given.
+
+    Parameters
+    ----------
+    args : Namespace
+        Parsed arguments of all groups in this module.
+    method : Method or None
+        As from `read_method`.
+    given : Input
+        The data.
+    n_choices : int
+        Number of training sets on which a kernel will be chosen, for the time of each.
+
+    Returns
+    -------
+    Method
+
+    Raises
+    ------
+    ParameterError
+        If the data are unlabelled, or no kernel suits.
+    """
+    # imported here to keep --help fast
+    from seqkern.auto.choosing import default_solver
+    from seqkern.auto.grids import kernel_grid
+    from seqkern.auto.traits import traits_of
+    from seqkern.models.automatic import automatic_method
+    from seqkern.sequences.sequence_set import SequenceSet
+    from seqkern.study.auto_kernel import AutoKernel
+    from seqkern.study.reading import read_kernel
+
+    kernel = read_kernel(args.kernel)
+    labels = given.dataset.task().labels
+    if isinstance(kernel, AutoKernel):
+        return automatic_method(
+            given.X,
+            labels.kind,
+            entry=kernel if args.time is None else AutoKernel.parse({"kernel": "auto", "time": args.time}),
+            solver=args.solver,
+            search=_search(args),
+            n_choices=n_choices,
+            calibration=args.calibration,
+            threshold=args.threshold,
+        )
     entries = _kernels(args)
-    _check_search(args, len(entries), inner)
+    if searches(args) and len(entries) == 1 and isinstance(given.X, SequenceSet):
+        grid = kernel_grid(entries[0].given, traits_of(given.X))
+        entries = _kernels(args, grid) if len(grid) > 1 else entries
+    elif method is not None:
+        return method
+    implicit = all(entry.gives("implicit") for entry in entries)
+    return _method(args, entries, args.solver or default_solver(labels.kind, len(given.X), implicit))
+
+
+def _search(args: argparse.Namespace) -> Search:
+    """Return how one of several candidates is chosen."""
+    # imported here to keep --help fast
+    from seqkern.models.search import Search
+
+    folds = 5 if args.inner_folds is None else args.inner_folds
+    return Search(folds, args.metric or "auto", args.seed, args.rule or "best")
+
+
+def _method(args: argparse.Namespace, entries: Sequence[KernelEntry], solver: str) -> Method:
+    """Return the method of some kernels and a solver."""
+    # imported here to keep --help fast
+    from seqkern.models.method import Method
+
     return Method(
         {entry.name: entry.kernel for entry in entries},
-        _candidates(args, [entry.name for entry in entries]),
+        _candidates(args, [entry.name for entry in entries], solver),
         transforms={entry.name: entry.transforms for entry in entries},
         layers=args.layers,
         calibration=args.calibration,
         threshold=args.threshold,
-        search=Search(
-            5 if args.inner_folds is None else args.inner_folds, args.metric or "auto", args.seed, args.rule or "best"
-        ),
+        search=_search(args),
     )
 
 
-def read_input(args: argparse.Namespace, method: Method) -> Input:
+def read_input(args: argparse.Namespace, method: Method | None) -> Input:
     """Return the samples and labels that the arguments describe.
 
     Parameters
     ----------
     args : Namespace
         Parsed arguments of all groups in this module.
-    method : Method
+    method : Method or None
         As from `read_method`.
 
     Returns
@@ -249,28 +347,36 @@ def read_input(args: argparse.Namespace, method: Method) -> Input:
     """
     # imported here to keep --help fast
     from seqkern.kernels import check_kind
-    from seqkern.kernels.kernel import Kernel
 
-    kernels = cast("list[Kernel]", list(method.kernels.values()))  # a method from the command line has kernels
+    kernels = [entry.kernel for entry in _kernels(args)]
     source = ", ".join(args.fasta)
-    of_table = kernels[0].accepts == "features" and len(args.fasta) == 1
+    of_table = bool(kernels) and kernels[0].accepts == "features" and len(args.fasta) == 1
     for kernel in kernels:
         check_kind(kernel, "features" if of_table else "sequences", file=source)
     if of_table:
         dataset = table_dataset(args)
         X: Units = dataset.X
     else:
-        with_tracks = read_tracks(args, max(kernels, key=lambda kernel: len(kernel.tracks)))
+        reading = max(kernels, key=lambda kernel: len(kernel.tracks)) if kernels else _reads_annotation(args)
+        with_tracks = read_tracks(args, reading)
         alphabet = next((kernel.alphabet for kernel in kernels if kernel.alphabet), None)
-        dataset = _dataset(args, alphabet, method.specs)
+        dataset = _dataset(args, alphabet, () if method is None else method.specs)
         check_probabilities(args, dataset.task().labels)
         X = with_tracks(cast("SequenceSet", dataset.X))
     tell_counts(dataset.X.counts, source)
     return Input(dataset, X, source)
 
 
+def _reads_annotation(args: argparse.Namespace) -> Kernel:
+    """Return a kernel of the portfolio that reads the tracks that auto may use: the annotation, if it is given."""
+    # imported here to keep --help fast
+    from seqkern.kernels import GappyPairKernel
+
+    return GappyPairKernel(annotation="annotation") if args.track else GappyPairKernel()
+
+
 def searches(args: argparse.Namespace) -> bool:
-    """Return whether hyperparameters are searched.
+    """Return whether hyperparameters are searched: if asked for, or left out.
 
     Parameters
     ----------
@@ -281,15 +387,20 @@ def searches(args: argparse.Namespace) -> bool:
     -------
     bool
     """
-    return bool(args.search) or args.draws is not None
+    return bool(args.search) or args.draws is not None or args.solver is None or args.kernel == AUTO
 
 
-def _kernels(args: argparse.Namespace) -> Sequence[KernelEntry]:
-    """Return the kernel, or several of which one is chosen."""
+def _kernels(args: argparse.Namespace, specs: Sequence[Mapping[str, Any]] | None = None) -> Sequence[KernelEntry]:
+    """Return the kernel, or several of which one is chosen: those of some specs, or as given; none for auto."""
     # imported here to keep --help fast
-    from seqkern.study.kernel_entries import KernelEntry, read_kernel
+    from seqkern.kernels.kernel_specs import kernel_text
+    from seqkern.study.kernel_entries import KernelEntry
+    from seqkern.study.reading import read_kernel
 
-    entries = read_kernel(args.kernel).candidates
+    entries: Sequence[KernelEntry] = read_kernel(args.kernel).candidates
+    if specs is not None:
+        found = [KernelEntry.parse(spec) for spec in specs]
+        entries = [KernelEntry.parse(entry.given, kernel_text(entry.kernel)) for entry in found]
     if not (args.transform or args.repair):
         return entries
     more = {"transforms": args.transform, "repair": args.repair}
@@ -311,16 +422,16 @@ def _check_search(args: argparse.Namespace, kernels: int, inner: str) -> None:
         raise ParameterError(f"--{useless[0]} needs a search{others}", remedy=f"add --search, or remove --{useless[0]}")
 
 
-def _candidates(args: argparse.Namespace, kernels: Sequence[str]) -> list[Candidate]:
+def _candidates(args: argparse.Namespace, kernels: Sequence[str], given: str) -> list[Candidate]:
     """Return the candidates: names of kernels with specifications of solvers."""
     # imported here to keep --help fast
     from seqkern.solvers import build_solver
     from seqkern.study.solver_entries import SolverEntry
 
     if not searches(args):
-        spec = build_solver(args.solver).spec()
+        spec = build_solver(given).spec()
         return [(name, spec) for name in kernels]
-    solver = SolverEntry.parse(args.solver, ranges=args.draws is not None, defaults=True)
+    solver = SolverEntry.parse(given, ranges=args.draws is not None, defaults=True)
     return solver.candidates(kernels, args.draws, args.seed)
 
 
@@ -371,4 +482,4 @@ def _need_no_labels(specs: Sequence[Mapping[str, Any]]) -> bool:
     # imported here to keep --help fast
     from seqkern.solvers import build_solver
 
-    return all("none" in build_solver(spec).targets for spec in specs)
+    return bool(specs) and all("none" in build_solver(spec).targets for spec in specs)

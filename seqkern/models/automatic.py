@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from seqkern.auto.choosing import default_solver, members_for
+from seqkern.auto.choosing import default_solver
 from seqkern.models.method import Method
 from seqkern.models.search import Search
-from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.tables import Data
 from seqkern.solvers import common_input
-from seqkern.study.kernel_entries import KernelEntry
+from seqkern.study.auto_kernel import AutoKernel
 from seqkern.study.solver_entries import SolverEntry
 
 
 def automatic_method(
-    X: SequenceSet,
+    X: Data,
     kind: str,
     *,
+    entry: AutoKernel,
     solver: str | Mapping[str, Any] | None = None,
     search: Search,
+    n_choices: int = 1,
     calibration: str | None = None,
     threshold: str | None = None,
 ) -> Method:
@@ -31,10 +34,14 @@ def automatic_method(
         All sequences; only their alphabet, lengths, number and tracks are looked at.
     kind : {"binary", "multiclass", "real"}
         Of the labels.
+    entry : AutoKernel
+        With the time for all choices.
     solver : str or dict, optional
         Default: a C-SVM with its default grid, for many sequences one without a Gram matrix.
     search : Search
-        With the budget for choosing.
+        How one of several candidates is chosen.
+    n_choices : int
+        Number of training sets that share the time.
     calibration, threshold : str, optional
         As for `Method`.
 
@@ -45,24 +52,23 @@ def automatic_method(
     Raises
     ------
     ParameterError
-        If the labels are missing, or no kernel of the portfolio suits.
+        If the labels are missing, the data are not sequences, or no kernel of the portfolio suits.
 
     Examples
     --------
     >>> X = SequenceSet.from_strings(["ACGTACGTTACA", "TTACGTCA"], "dna")
-    >>> method = automatic_method(X, "binary", search=Search(budget=60.0))
+    >>> method = automatic_method(X, "binary", entry=AutoKernel.parse("auto"), search=Search())
     >>> len(method.kernels) > 3, method.input
     (True, 'gram')
     """
     spec = default_solver(kind, len(X)) if solver is None else solver
     grid = SolverEntry.parse(spec, defaults=True)
-    members = members_for(X, common_input(grid.specs) == "implicit")
-    entries = {member.name: KernelEntry.parse(member.spec, member.name) for member in members}
+    entries = {member.name: member for member in entry.resolve(X, common_input(grid.specs))}
     return Method(
-        {name: entry.kernel for name, entry in entries.items()},
+        {name: member.kernel for name, member in entries.items()},
         grid.candidates(list(entries)),
-        transforms={name: entry.transforms for name, entry in entries.items()},
+        transforms={name: member.transforms for name, member in entries.items()},
         calibration=calibration,
         threshold=threshold,
-        search=search,
+        search=replace(search, budget=entry.seconds / n_choices),
     )

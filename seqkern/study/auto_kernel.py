@@ -10,6 +10,7 @@ from seqkern.auto.choosing import members_for
 from seqkern.core.duration import parse_duration
 from seqkern.core.errors import ParameterError
 from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.tables import Data
 from seqkern.study.kernel_entries import KernelEntry, own_solvers
 
 AUTO = "auto"
@@ -129,13 +130,13 @@ class AutoKernel:
         """Return the entry without its solvers, for a job."""
         return {key: value for key, value in self.given.items() if key != "solvers"}
 
-    def resolve(self, X: SequenceSet, wanted: str) -> tuple[KernelEntry, ...]:
+    def resolve(self, X: Data, wanted: str) -> tuple[KernelEntry, ...]:
         """Return the kernels of the portfolio for some sequences.
 
         Parameters
         ----------
         X : SequenceSet
-            The sequences; their labels are not looked at.
+            Their labels are not looked at.
         wanted : {"gram", "implicit"}
             Kernel input of the solver.
 
