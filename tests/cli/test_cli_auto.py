@@ -1,0 +1,83 @@
+"""``--kernel auto``, alternatives and default grids of kernels, on the command line and in a study's job."""
+
+import numpy as np
+import pytest
+from test_cli_predict import fails
+
+from seqkern.cli.main import main
+
+SITE = "CAGGTAAGT"
+
+
+@pytest.fixture(scope="module")
+def donors(tmp_path_factory):
+    """Two FASTA files: sequences with a site in the middle, and without."""
+    folder = tmp_path_factory.mktemp("donors")
+    rng = np.random.default_rng(1)
+    for name, site in (("pos", SITE), ("neg", "")):
+        lines = []
+        for i in range(30):
+            letters = rng.choice(list("ACGT"), 40)
+            if site and rng.random() < 0.9:
+                letters[15:24] = list(site)
+            lines.append(f">{name}{i}\n{''.join(letters)}\n")
+        (folder / f"{name}.fa").write_text("".join(lines))
+    return folder
+
+
+def train(donors, output, *options):
+    """Train on both files; return the path of the model."""
+    path = donors / output
+    main(["train", str(donors / "pos.fa"), str(donors / "neg.fa"), "-o", str(path), *options])
+    return path
+
+
+def test_two_files_are_enough(donors, capsys):
+    train(donors, "auto.seqkern", "--folds", "2", "--cv", "3")
+    text = capsys.readouterr().out
+    for word in ("kernel", "tried", "why", "estimate", "95 % interval", "60 DNA sequences of 40 bases"):
+        assert word in text
+    main(["predict", str(donors / "auto.seqkern"), str(donors / "pos.fa"), "-o", str(donors / "out.tsv")])
+    assert (donors / "out.tsv").exists()
+
+
+def test_the_same_seed_gives_the_same_model(donors):
+    one, two = (train(donors, f"{i}.seqkern", "--cv", "0", "--folds", "2", "--threads", str(i)) for i in (1, 2))
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_less_time_means_fewer_samples_at_first_or_the_same_comparison(donors, capsys):
+    train(donors, "quick.seqkern", "--cv", "0", "--folds", "2", "--time", "1s")
+    assert "kernels on" in capsys.readouterr().out
+
+
+def test_alternatives_and_default_grids_are_searched(donors, capsys):
+    train(donors, "a.seqkern", "--kernel", "spectrum:k=2|3", "--solver", "csvc:C=1", "--folds", "2")
+    assert "of spectrum:k=2|3" in capsys.readouterr().out
+    train(donors, "b.seqkern", "--kernel", "weighted_degree", "--solver", "csvc:C=1", "--search", "--folds", "2")
+    assert "of weighted_degree" in capsys.readouterr().out
+
+
+def test_a_kernel_without_a_solver_gets_a_searched_one(donors, capsys):
+    train(donors, "c.seqkern", "--kernel", "spectrum:k=3", "--folds", "2")
+    assert "csvc:C=" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--kernel", "spectrum:k=3", "--solver", "csvc", "--time", "1m"], "--time needs --kernel auto"),
+        (["--time", "soon"], "is not a duration"),
+        (["--transform", "centre"], "--transform needs a kernel"),
+        (["--draws", "5"], "--draws needs a kernel"),
+        (["--kernel", "spectrum:k=3|"], "is empty"),
+    ],
+)
+def test_mistakes_are_one_line(donors, capsys, options, problem):
+    argv = ["train", str(donors / "pos.fa"), str(donors / "neg.fa"), "-o", str(donors / "never.seqkern"), *options]
+    assert problem in fails(capsys, *argv)
+    assert not (donors / "never.seqkern").exists()
+
+
+def test_unlabelled_sequences_leave_nothing_to_choose_by(donors, capsys):
+    assert "no labels" in fails(capsys, "train", str(donors / "pos.fa"), "-o", str(donors / "never.seqkern"))
