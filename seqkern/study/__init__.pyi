@@ -1,3 +1,4 @@
+from .auto_kernel import AutoKernel as AutoKernel
 from .checked_solvers import CheckedSolver as CheckedSolver
 from .dataset_entries import DatasetEntry as DatasetEntry
 from .dataset_entries import FoldSettings as FoldSettings
@@ -5,8 +6,8 @@ from .dataset_entries import Importance as Importance
 from .feasible import check_training_part as check_training_part
 from .kernel_entries import KernelChoice as KernelChoice
 from .kernel_entries import KernelEntry as KernelEntry
-from .kernel_entries import read_kernel as read_kernel
 from .methods import MethodEntry as MethodEntry
+from .reading import read_kernel as read_kernel
 from .settings import InnerSettings as InnerSettings
 from .settings import LeakageSettings as LeakageSettings
 from .solver_entries import SolverEntry as SolverEntry
