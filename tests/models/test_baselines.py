@@ -11,7 +11,8 @@ from seqkern.cli.main import main
 from seqkern.core.tsv import read_tsv
 from seqkern.datasets import Dataset, Task, make_dataset
 from seqkern.folds import make_folds
-from seqkern.models.baselines import composition_features, run_baselines
+from seqkern.models.baselines import run_baselines
+from seqkern.models.baselines.linear_models import composition_features
 from seqkern.sequences.labels import make_labels
 
 
