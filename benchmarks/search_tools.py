@@ -8,7 +8,8 @@ the test set, so that no profile is built from test sequences.
 phmmer and jackhmmer come with PyHMMER. blastp and mmseqs are used where they are on the PATH (Debian: ncbi-blast+,
 mmseqs2). All run on one thread. Printed: means over the families, and CPU seconds.
 
-Run: ``SEQKERN_DATA=… python benchmarks/search_tools.py edd`` or ``… scop``; ``--tools phmmer,blastp`` for some only.
+Run: ``SEQKERN_DATA=… python benchmarks/search_tools.py edd`` or ``… scop``; ``--tools phmmer,blastp`` for some,
+``--queries 100`` for at most so many queries of each family.
 """
 
 import argparse
@@ -32,8 +33,6 @@ WITHOUT_OTHERS = ("2.1", "3.50")
 """Families without published values."""
 LARGEST_E = 1000.0
 LEAST_E = 1e-300
-MOST_QUERIES = 300
-"""Queries of a program for each family, evenly spaced; the families of edd have fewer."""
 ROUNDS = 5
 LOOSE = {"bias_filter": False, "F1": 0.3, "F2": 0.1, "F3": 0.1, "E": LARGEST_E}
 """HMMER's filters by default leave few hits with E above 0.01, so that most test sequences would tie."""
@@ -152,13 +151,13 @@ def scores(positive, decisions):
     return roc_auc(positive, decisions), roc_n(positive, decisions, 50), median_rfp(positive, decisions)
 
 
-def run(tool, data, labels, train, test):
+def run(tool, data, labels, train, test, most):
     """Return the decisions of a program about a test set by the best and by the mean −ln E."""
     if tool == "alignment":
         return {how: decide(name, data, labels, train, test)[0] for how, name in BASELINES.items()}
     positives = train[labels.y[train] == 1]
-    if len(positives) > MOST_QUERIES:
-        positives = positives[np.linspace(0, len(positives) - 1, MOST_QUERIES).astype(int)]
+    if most and len(positives) > most:
+        positives = positives[np.linspace(0, len(positives) - 1, most).astype(int)]
     sets = [data.X.take(rows).strings() for rows in (positives, test, train)]
     found = evidence(TOOLS[tool](*sets), len(test), len(positives))
     return {"best": found.max(axis=1), "mean": found.mean(axis=1)}
@@ -168,6 +167,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", choices=("edd", "scop"))
     parser.add_argument("--tools", default="alignment,phmmer,jackhmmer,blastp,mmseqs")
+    parser.add_argument("--queries", type=int, help="at most so many for each family, evenly spaced (default: all)")
     parser.add_argument("--families", type=int, help="only the first ones")
     args = parser.parse_args()
     families = list(tasks(args.data))[: args.families]
@@ -179,7 +179,7 @@ if __name__ == "__main__":
             continue
         start, table = cpu_seconds(), {"best": [], "mean": []}
         for _, data, labels, train, test in families:
-            for how, decisions in run(tool, data, labels, train, test).items():
+            for how, decisions in run(tool, data, labels, train, test, args.queries).items():
                 table[how].append(scores(labels.y[test] == 1, decisions))
         taken = cpu_seconds() - start
         for how, rows in table.items():

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 MOST_SEARCHED = 1000
 """Training sequences of each class that are searched; of more, those with the least hash of their residues."""
-MOST_PAIRS = 5e12
-"""Pairs of residues that are aligned for one data set; this many take two to three CPU minutes."""
+MOST_PAIRS = 1e12
+"""Pairs of residues that are aligned for one data set; this many take less than a CPU minute."""
 
 
 @dataclass(frozen=True)

@@ -177,7 +177,7 @@ def too_costly(data: BaselineData, parts: Iterable[tuple[Labels, Array]]) -> str
     Returns
     -------
     str or None
-        Such as ``"7e+12 pairs of residues to align, more than 5e+12"``.
+        Such as ``"7e+12 pairs of residues to align, more than 1e+12"``.
     """
     if not data.aligned:
         return None
