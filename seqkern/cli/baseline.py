@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.datasets import load_dataset
     from seqkern.evaluation.fold_tables import write_baselines
     from seqkern.folds import read_folds
-    from seqkern.models.baselines import run_baselines
+    from seqkern.models.baselines.run import left_out, run_baselines
 
     dataset = load_dataset(args.dataset)
     fold_sets = {
@@ -49,3 +49,6 @@ def run(args: argparse.Namespace) -> None:
     write_baselines(output, results)
     names = ", ".join(dict.fromkeys(name for name, _ in results))
     print(f"{dataset.name}: {names or 'no baseline for unlabelled samples'} in {output}")
+    reason = left_out(dataset, fold_sets)
+    if reason is not None:
+        print(f"{dataset.name}: no search by alignment: {reason}")

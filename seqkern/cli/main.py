@@ -27,7 +27,7 @@ VERBS = {
     "folds": "split a data set, and check the splits for leakage",
     "check": "check that every training set suits its solver (no kernel is computed)",
     "gram": "compute a Gram matrix from FASTA or from a data set",
-    "baseline": "evaluate trivial baselines: majority class, length and composition",
+    "baseline": "evaluate trivial baselines, which any method should beat",
     "evaluate": "cross-validate a method, with hyperparameters from an inner loop",
     "cv": "cross-validate one method on FASTA, without a study",
     "compare": "test which methods differ significantly",

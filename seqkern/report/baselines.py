@@ -6,16 +6,12 @@ from functools import cached_property
 
 import pandas as pd
 
+from seqkern.models.baselines.names import BASELINES
 from seqkern.report.dataset_results import KEYS, DatasetResults, Method
 from seqkern.report.files import numbers, read_table, rows_by_value
 
-NAMES = {
-    "majority": "the majority class",
-    "mean": "the mean label",
-    "composition": "length and composition",
-    "residue": "residue frequencies",
-}
-"""What a sentence calls them."""
+NAMES = {name: baseline.title for name, baseline in BASELINES.items()}
+"""What figures and tables call them."""
 CHANCE_LEVEL = ("majority", "mean")
 """Baselines that look at labels only."""
 
@@ -84,4 +80,4 @@ class Baselines:
             return {}
         keyed = self.metrics.assign(unit=self.dataset.unit(self.metrics))
         found = {name: rows.groupby("unit", sort=False)[key].mean() for name, rows in rows_by_value(keyed, "baseline")}
-        return {name: series for name, series in found.items() if series.notna().any()}
+        return {name: series for name, series in found.items() if name in BASELINES and series.notna().any()}

@@ -78,6 +78,25 @@ class Entry:
         return not self.above and self.p <= LEVEL
 
 
+@dataclass(frozen=True)
+class AgainstBaseline:
+    """The methods against the strongest trivial baseline.
+
+    Attributes
+    ----------
+    name : str
+        Of the baseline.
+    key : str
+        The metric of the test.
+    signs : dict of Method to int
+        1 if the method is significantly better, −1 if the baseline is, 0 if they do not differ significantly.
+    """
+
+    name: str
+    key: str
+    signs: dict[Method, int]
+
+
 class Headline:
     """The methods of a data set by its headline metric, for the first screen.
 
@@ -189,28 +208,29 @@ class Headline:
             return False
         return key not in CLASS_METRICS or not self._splits(method).predicts_one_class
 
-    @cached_property
-    def against_baseline(self) -> tuple[str, str, dict[Method, bool]] | None:
-        """The strongest baseline, the metric it was tested by, and whether each method is significantly better.
+    @property
+    def best_baseline(self) -> str | None:
+        """The baseline with the best headline score, other than chance; None where there is none."""
+        return next((n for n in self.trivial if not (self.key == "auc" and n in CHANCE_LEVEL)), None)
 
-        None where there is no baseline, or no valid test.
-        """
-        names = [name for name in self.trivial if not (self.key == "auc" and name in CHANCE_LEVEL)]
-        if not names or not self.methods:
+    @cached_property
+    def against_baseline(self) -> AgainstBaseline | None:
+        """The methods against the strongest baseline; None where there is no baseline, or no valid test."""
+        name = self.best_baseline
+        if name is None or not self.methods:
             return None
+        control = as_method(name)
         if self.dataset.several:
-            values = self._task_values()
-            values |= {as_method(n): self.baselines.units(self.key)[n].reindex(self.dataset.units) for n in names[:1]}
-            return names[0], self.key, _better(compare_all(values, higher=self.higher, control=as_method(names[0])))
+            values = self._task_values() | {control: self.baselines.units(self.key)[name].reindex(self.dataset.units)}
+            return AgainstBaseline(name, self.key, _signs(compare_all(values, higher=self.higher, control=control)))
         if self._paired is None:
             return None
         if self.dataset.residues:
-            control = as_method(names[0])
             shares = self._shares([control, *self.methods])
-            return names[0], self.key, _better(compare_all(shares, control=control))
-        return self._pair_tests(self._paired, names)
+            return AgainstBaseline(name, self.key, _signs(compare_all(shares, control=control)))
+        return self._pair_tests(self._paired, name)
 
-    def _pair_tests(self, paired: PairedDecisions, names: list[str]) -> tuple[str, str, dict[Method, bool]] | None:
+    def _pair_tests(self, paired: PairedDecisions, name: str) -> AgainstBaseline | None:
         """Return what tests on one task say of the baselines."""
         known = metrics_with_test(paired)
         key = self.key if self.key in known else next(iter(known), None)
@@ -218,13 +238,14 @@ class Headline:
             return None
         if key == "accuracy":  # the best baseline by rank need not be the best by predicted classes
             right = {n: float(np.mean(paired.predicted[as_method(n)] == paired.labels)) for n in self.trivial}
-            names = sorted(right, key=lambda n: -right[n])
-        try:
-            tests = pair_tests(paired, key, higher=metric(key).higher, control=as_method(names[0]))
+            name = max(right, key=lambda n: right[n])
+        control = as_method(name)
+        own = {m: values for m, values in paired.predicted.items() if m == control or m in self.methods}
+        try:  # the other baselines must not count in the correction for the number of tests
+            tests = pair_tests(replace(paired, predicted=own), key, higher=metric(key).higher, control=control)
         except SeqkernError:
             return None
-        own = set(self.methods)
-        return names[0], key, {m: better for m, better in _better(tests).items() if m in own}
+        return AgainstBaseline(name, key, _signs(tests))
 
     @cached_property
     def _paired(self) -> PairedDecisions | None:
@@ -340,9 +361,9 @@ class Headline:
         return None if name is None else found[name].reindex(self.dataset.units).to_numpy()
 
 
-def _better(tests: Sequence[Comparison | PairTest]) -> dict[Method, bool]:
-    """Return whether each method is significantly better than the control, which comes first in each pair."""
-    found: dict[Method, bool] = {}
+def _signs(tests: Sequence[Comparison | PairTest]) -> dict[Method, int]:
+    """Return 1 for each method significantly better than the control, the first of each pair, −1 for worse, else 0."""
+    found: dict[Method, int] = {}
     for one in tests:
-        found[methods_of(one)[1]] = bool(one.p_holm <= LEVEL and lead(one) < 0 and directed(one))
+        found[methods_of(one)[1]] = -lead(one) if one.p_holm <= LEVEL and directed(one) else 0
     return found

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from seqkern.core.markup import Markup, escape, tag
-from seqkern.figures.numbers import fixed, number
-from seqkern.report.baselines import NAMES
+from seqkern.figures.numbers import fixed, number, rounded
+from seqkern.models.baselines.names import BASELINES
 from seqkern.report.compared import directed, is_significant, lead, methods_of
 from seqkern.report.dataset_results import Method
 from seqkern.report.headline import Entry
@@ -15,11 +15,6 @@ from seqkern.report.view import View, method_name, method_names
 
 if TYPE_CHECKING:
     from seqkern.report.headline import Headline
-
-SENTENCE_NAMES = NAMES | {
-    "composition": "a baseline of length and composition",
-    "residue": "a baseline of residue frequencies",
-}
 
 
 def headline_sentence(view: View) -> Markup:
@@ -41,7 +36,7 @@ def headline_sentence(view: View) -> Markup:
     if entry.beats_chance is False:
         return _no_better(view, entry)
     note = footnote(best, view.dataset.transductive)
-    return Markup(f"{_highest(view, entry)}{_comparisons(view, entry)}.{note}")
+    return Markup(f"{_highest(view, entry)}{_comparisons(view, entry)}.{note}{_not_better_than_baseline(view)}")
 
 
 def _highest(view: View, entry: Entry) -> Markup:
@@ -80,7 +75,8 @@ def _no_better(view: View, entry: Entry) -> Markup:
     text = f"{subject} {is_} {verdict}: {view.metric.name} {_value(entry)} ({p})"
     if others:
         text += f"; {method_names(others)} {'is' if len(others) == 1 else 'are'}{' better' if entry.worse else ''}"
-    return Markup(f"{text}.{footnote(best, view.dataset.transductive)}")
+    baseline = _not_better_than_baseline(view) if baseline_sign(view) == -1 else ""
+    return Markup(f"{text}.{footnote(best, view.dataset.transductive)}{baseline}")
 
 
 def _p(p: float) -> Markup:
@@ -95,9 +91,11 @@ def _comparisons(view: View, entry: Entry) -> str:
     not_better: list[str] = []
     if entry.beats_chance:
         better.append(f"{view.headline.reference} ({_p(entry.p)})")
-    for text, found in (_baseline(view), _next(view)):
-        if text and found is not None:
-            (better if found else not_better).append(text)
+    if baseline := _baseline(view):
+        better.append(baseline)
+    text, found = _next(view)
+    if text and found is not None:
+        (better if found else not_better).append(text)
     pronoun = "it is" if len(view.ranking.best) == 1 else f"{method_name(view.ranking.best[0])} is"
     words = "significantly better"
     significantly = view.link(words, "comparisons") if view.comparisons else words
@@ -119,15 +117,56 @@ def _by(headline: Headline, key: str) -> str:
     return "" if key == headline.key else f"; tested by {metric(key).name}"
 
 
-def _baseline(view: View) -> tuple[str, bool | None]:
-    """Return the strongest trivial baseline, with its score, and whether the best method is significantly better."""
-    headline = view.headline
-    found = headline.against_baseline
-    if found is None:
-        return "", None
-    name, key, better = found
-    value = f"{number(headline.trivial[name].score)}{_by(headline, key)}"
-    return f"{SENTENCE_NAMES.get(name, name)} ({value})", better.get(view.ranking.best[0])
+def _baseline(view: View) -> str:
+    """Return the strongest trivial baseline with its score, if the best method is significantly better."""
+    found = view.headline.against_baseline
+    if found is None or found.signs.get(view.ranking.best[0]) != 1:
+        return ""
+    value = f"{number(view.headline.trivial[found.name].score)}{_by(view.headline, found.key)}"
+    return f"the best trivial baseline, {BASELINES[found.name].phrase} ({value})"
+
+
+def baseline_sign(view: View) -> int | None:
+    """Return whether the best method is better than the strongest trivial baseline.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    int or None
+        1 if significantly better, −1 if the baseline is, 0 without a significant difference; None without a test.
+    """
+    found = view.headline.against_baseline
+    return None if found is None else found.signs.get(view.ranking.best[0])
+
+
+def _not_better_than_baseline(view: View) -> str:
+    """Return a sentence on the strongest trivial baseline, unless the best method is significantly better."""
+    headline, sign = view.headline, baseline_sign(view)
+    tested = headline.against_baseline
+    name = headline.best_baseline if tested is None else tested.name
+    if name is None or sign == 1:
+        return ""
+    score, own = (rounded(e.score) for e in (headline.trivial[name], headline.entries[view.ranking.best[0]]))
+    by = "" if tested is None else _by(headline, tested.key)
+    baseline = f"{BASELINES[name].phrase} ({view.metric.name} {number(score)}{by})"
+    if sign == -1:
+        return f" The best trivial baseline, {baseline}, is {tag('b', 'significantly better')}."
+    ahead = score > own if headline.higher else score < own
+    which = f", which has the {'higher' if headline.higher else 'lower'} {view.metric.name}" if ahead else ""
+    if sign == 0:
+        words = tag("b", "not significantly better than the best trivial baseline")
+        return f" {_subject(view)} {words}, {baseline}{which}."
+    return f" The best trivial baseline is {baseline}{which}."
+
+
+def _subject(view: View) -> str:
+    """Return the best method as the subject of a second sentence, with its verb."""
+    best = view.ranking.best
+    return "It is" if len(best) == 1 else f"{method_name(best[0])} is"
 
 
 def _next(view: View) -> tuple[str, bool | None]:

@@ -11,7 +11,8 @@ from seqkern.cli.main import main
 from seqkern.core.tsv import read_tsv
 from seqkern.datasets import Dataset, Task, make_dataset
 from seqkern.folds import make_folds
-from seqkern.models.baselines import composition_features, run_baselines
+from seqkern.models.baselines import run_baselines
+from seqkern.models.baselines.linear_models import composition_features
 from seqkern.sequences.labels import make_labels
 
 
@@ -41,7 +42,7 @@ def test_the_majority_is_that_of_the_training_part():
 
 def test_the_mean_is_that_of_the_training_part():
     found, labels, splits = made(random_texts(12), [str(i * i) for i in range(12)], kind="real")
-    assert list(found) == ["mean", "composition"]
+    assert list(found) == ["mean", "composition", "nearest", "kmers"]
     for result, split in zip(found["mean"], splits, strict=True):
         mean = sum(labels.y[split.train]) / len(split.train)
         assert all(row["decision"] == pytest.approx(mean) for row in result.decisions)
@@ -77,7 +78,8 @@ def test_test_labels_are_never_seen():
     other = Dataset("d", "sequences", X, {"all": Task("all", make_labels(X.ids, changed))})
     folds = {"all": type(make_folds(coded, k=2, seed=1))("all", tuple(X.ids), (splits[0],))}
     again = dict(run_baselines(other, folds))
-    for name in ("majority", "composition"):
+    assert set(again) == {"majority", "composition", "nearest", "alignment", "kmers"}
+    for name in again:
         own = [row["decision"] for row in found[name][0].decisions]
         assert [row["decision"] for row in again[name].decisions] == own
 
@@ -104,12 +106,13 @@ def test_the_verb_writes_two_tables(tmp_path, capsys):
     assert main(["datasets", "--name", "toy", "--entry", json.dumps(entry), "-o", data]) == 0
     assert main(["folds", data, "--k", "3", "-o", folds]) == 0
     assert main(["baseline", data, "--folds", folds, "-o", out]) == 0
-    assert "toy: majority, composition in" in capsys.readouterr().out
+    assert "toy: majority, composition, nearest, alignment, kmers, pwm in" in capsys.readouterr().out
+    names = ("majority", "composition", "nearest", "alignment", "kmers", "pwm")
     metrics, decisions = (read_tsv(tmp_path / "out" / f"{name}.tsv") for name in ("metrics", "decisions"))
     assert [(row["baseline"], row["split"]) for row in metrics] == [
-        (name, str(split)) for name in ("majority", "composition") for split in (1, 2, 3)
+        (name, str(split)) for name in names for split in (1, 2, 3)
     ]
-    assert len(decisions) == 60
+    assert len(decisions) == 30 * len(names)
     assert list(decisions[0])[:4] == ["baseline", "task", "split", "id"]
     before = (tmp_path / "out" / "decisions.tsv").read_bytes()
     assert main(["baseline", data, "--folds", folds, "-o", out]) == 0

@@ -111,7 +111,9 @@ def test_a_good_method_is_compared_with_chance_the_baseline_and_the_next_best(tm
     write_baseline(folder)
     text = text_of(main_finding(first_view(folder)))
     assert re.search(
-        r"0.001\), a baseline of length and composition \(0\.\d+\) and the next best method, weak with", text
+        r"0.001\), the best trivial baseline, a linear model of length and composition \(0\.\d+\) and the next "
+        "best method, weak with",
+        text,
     )
     assert "length and composition" in page_of(folder).text
 
@@ -120,9 +122,40 @@ def test_a_method_that_length_and_composition_explain_is_said_to_be_so(tmp_path)
     folder = write_study(tmp_path / "s", {"d": Shape(n=400, skill=0.8)}, {"weak": TWO["weak"]}, ONE)
     write_baseline(folder, skill=0.8)
     text = text_of(main_finding(first_view(folder)))
-    assert re.search(
-        r"significantly better than chance \(.*\), but not than a baseline of length and composition", text
+    words = (
+        r"significantly better than chance \(.*\)\. It is not significantly better than the best trivial baseline, a "
     )
+    assert re.search(words + r"linear model of length and composition \(AUC 0\.744\), which has the higher AUC\.", text)
+    told = " ".join(text_of(one) for one in caveats(first_view(folder)))
+    assert "the best method, weak with svm, is not significantly better than a trivial baseline" in told
+
+
+def test_a_baseline_that_is_better_is_said_to_be_so(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape(n=400, skill=0.8)}, {"weak": TWO["weak"]}, ONE)
+    write_baseline(folder, name="pwm", skill=3)
+    text = text_of(main_finding(first_view(folder)))
+    assert re.search(
+        r"The best trivial baseline, a position weight matrix \(AUC 0\.97\d\), is significantly better\.", text
+    )
+    told = " ".join(text_of(one) for one in caveats(first_view(folder)))
+    assert "a position weight matrix, a trivial baseline, is significantly better than the best method" in told
+    page = page_of(folder).text
+    assert "1 trivial baseline" in page
+    assert "Adds up the log odds of each residue or base at its position" in page
+
+
+def test_other_baselines_do_not_weaken_the_test_against_the_best(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape(n=400, skill=1.2)}, {"weak": TWO["weak"]}, ONE)
+    write_baseline(folder, name="kmers", skill=0.8)
+    alone = first_view(folder).headline.against_baseline
+    place = folder / "baseline/d"
+    for file in ("decisions.tsv", "metrics.tsv"):
+        rows = read_tsv(place / file)
+        worse = [row | {"baseline": name} for name in ("nearest", "alignment", "composition") for row in rows]
+        write_tsv(place / file, list(rows[0]), rows + worse)
+    together = first_view(folder).headline.against_baseline
+    assert (alone.name, together.name) == ("kmers", "kmers")
+    assert list(alone.signs.values()) == list(together.signs.values()) == [1]
 
 
 @pytest.mark.parametrize("families", [3, 6, 12])

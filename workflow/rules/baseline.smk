@@ -1,4 +1,4 @@
-# What any method should beat, on the same folds: the majority class, and a linear model of length and composition.
+# What any method should beat, on the same folds: the majority class, composition, alignment, 6-mers, position weights.
 
 
 rule baseline:

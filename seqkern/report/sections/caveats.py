@@ -4,7 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from seqkern.core.markup import Markup, escape, tag
 from seqkern.figures.numbers import number, plural
+from seqkern.models.baselines.names import BASELINES
 from seqkern.report.dataset_results import Method
+from seqkern.report.headline_words import baseline_sign
 from seqkern.report.sections.choices import edge_choices
 from seqkern.report.sections.eigenvalues import unrepaired
 from seqkern.report.sections.few_chains import few_chains
@@ -52,6 +54,7 @@ def caveats(view: View) -> list[Markup]:
     """
     found = [_missing(view), _incomplete(view), *_leaks(view), _not_converged(view), *_before_the_fit(view)]
     found += [
+        _baseline(view),
         *_few(view),
         *few_chains(view),
         _one_class(view),
@@ -62,6 +65,22 @@ def caveats(view: View) -> list[Markup]:
         _related(view),
     ]
     return [Markup(f"{tag('b', view.dataset.name)}: {sentence}") for sentence in found if sentence]
+
+
+def _baseline(view: View) -> Markup | None:
+    """Tell that a trivial baseline does as well as the best method."""
+    found = view.headline.against_baseline
+    sign = baseline_sign(view)
+    if found is None or sign is None or sign > 0:
+        return None
+    link = view.link("trivial baseline", "scores")
+    phrase, best = BASELINES[found.name].phrase, method_names(view.ranking.best[:1])
+    if sign < 0:
+        return Markup(f"{phrase}, a {link}, is significantly better than the best method, {best}.")
+    return Markup(
+        f"the best method, {best}, is not significantly better than a {link}, {phrase}. This study does not show "
+        "that any kernel learns more."
+    )
 
 
 def _related(view: View) -> Markup | None:

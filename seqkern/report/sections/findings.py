@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from seqkern.core.markup import Markup, tag
 from seqkern.figures.dot_intervals import Row, dot_intervals
 from seqkern.figures.numbers import fixed, plural
-from seqkern.report.baselines import NAMES
+from seqkern.report.baselines import CHANCE_LEVEL, NAMES
 from seqkern.report.dataset_results import Method
 from seqkern.report.headline_words import headline_sentence
 from seqkern.report.sections.caveats import caveats
@@ -77,15 +77,13 @@ def _figure(view: View, count: int) -> Markup:
     headline = view.headline
     shown = headline.methods[: MOST_ROWS.get(count, FEW_ROWS)]
     rows = [_row(view, method) for method in shown]
-    baselines = {name: entry for name, entry in headline.trivial.items() if entry.low == entry.low or name in NAMES}
+    baselines = headline.trivial
     lines = {}
     if headline.chance is not None:
-        name = (
-            "chance" if headline.key == "auc" else next((n for n in headline.trivial if n in ("mean", "majority")), "")
-        )
+        name = "chance" if headline.key == "auc" else next((n for n in headline.trivial if n in CHANCE_LEVEL), "")
         lines[headline.chance] = NAMES.get(name, name)
-        baselines = {n: e for n, e in baselines.items() if n not in ("mean", "majority")}
-    rows += [Row(NAMES.get(n, n), e.score, e.low, e.high, "baseline") for n, e in baselines.items()]
+        baselines = {n: e for n, e in baselines.items() if n not in CHANCE_LEVEL}
+    rows += [Row(NAMES[n], e.score, e.low, e.high, "baseline") for n, e in baselines.items()]
     names = ", ".join(f"{row.name} {fixed(row.score)}" for row in rows)
     ends = None if headline.key == "rmse" else (0.0, 1.0)
     width = WIDE if count == 1 else NARROW
@@ -123,7 +121,7 @@ def _caption(view: View, shown: Sequence[Method], baselines: bool) -> list[Marku
         others = ", ○\N{NO-BREAK SPACE}not" if False in found else ""
         text.append(f"●\N{NO-BREAK SPACE}Significantly better than {headline.reference}{others}. ")
     if baselines:
-        text.append("◇\N{NO-BREAK SPACE}Trivial baseline. ")
+        text.append(Markup(f"◇\N{NO-BREAK SPACE}{view.link('Trivial baseline', 'scores')}. "))
     rest = len(headline.methods) - len(shown)
     if rest:
         text.append(Markup(f"{view.link(f'{rest} more', 'scores')} below. "))

@@ -9,6 +9,7 @@ from seqkern.figures.html_table import Column, table, turned
 from seqkern.figures.numbers import number, rounded, spread
 from seqkern.report.dataset_results import Method
 from seqkern.report.headline import Headline
+from seqkern.report.sections.baselines import baselines_table
 from seqkern.report.sections.search_settings import threshold_sentence
 from seqkern.report.sentences import metric
 from seqkern.report.tables import unit_scores
@@ -54,7 +55,8 @@ def scores_section(view: View) -> Markup:
     if view.few_negatives:
         about += " No test set holds more than 50 negatives, so ROC50 equals the AUC."
     cut = threshold_sentence(view)
-    return view.section("scores", "Scores", paragraph(about), grid, paragraph(cut) if cut else None, _all_metrics(view))
+    rest = [paragraph(cut) if cut else None, _all_metrics(view), baselines_table(view)]
+    return view.section("scores", "Scores", paragraph(about), grid, *rest)
 
 
 def _legend(view: View, text: str, *, classes: bool = False) -> list[object]:
