@@ -25,6 +25,7 @@ from seqkern.cli.feature_tables import check_label_column, table_dataset
 from seqkern.cli.profiles import profiles_of
 from seqkern.cli.train_residues import REDUCTIONS, check_layers, check_probabilities, states_entry
 from seqkern.cli.trained import commonest_at_sites, doubts, summary
+from seqkern.cli.views import views_of
 
 if TYPE_CHECKING:
     from seqkern.datasets import Dataset
@@ -193,6 +194,7 @@ def run(args: argparse.Namespace) -> None:
             f"solver {grid[0]['solver']!r} selects no features",
             remedy="remove --features, or choose a solver that does, such as psvc:kernel=features",
         )
+    views_of(args, kernel)  # complains about missing ones before any file is read
     source = ", ".join(args.fasta)
     of_table = kernel.accepts == "features" and len(args.fasta) == 1
     check_kind(kernel, "features" if of_table else "sequences", file=source)
@@ -326,6 +328,8 @@ def _dataset(args: argparse.Namespace, kernel: Kernel, grid: Sequence[Mapping[st
     }
     if profiles_of(args):
         entry["profiles"] = profiles_of(args)
+    if kernel.views:
+        entry["views"] = views_of(args, kernel)
     alphabet = args.alphabet or kernel.alphabet
     return make_dataset("train", entry | ({"alphabet": alphabet} if alphabet else {}), n_threads=args.threads)
 

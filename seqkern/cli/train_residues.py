@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from seqkern.cli.common import policies_of
 from seqkern.cli.profiles import profiles_of
 from seqkern.cli.true_states import is_one_file
+from seqkern.cli.views import views_of
 from seqkern.core.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -129,4 +130,6 @@ def states_entry(args: argparse.Namespace, kernel: Kernel) -> dict[str, Any]:
     }
     if profiles_of(args):
         entry["profiles"] = profiles_of(args)
+    if kernel.views:
+        entry["views"] = views_of(args, kernel)
     return entry

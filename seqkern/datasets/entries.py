@@ -26,9 +26,11 @@ from seqkern.datasets.public import public_set
 from seqkern.datasets.residue_adapters import RESIDUE_ADAPTERS
 from seqkern.datasets.site_windows import columns_of_sites, cut_around_sites, places_of_sites
 from seqkern.datasets.table_files import read_features, read_similarities
+from seqkern.datasets.views import View
 from seqkern.residues.states import add_states, read_letters_and_states
 from seqkern.sequences.fasta import Reading, read_records
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
+from seqkern.sequences.views import view_width
 from seqkern.simulate import simulate
 
 
@@ -101,7 +103,7 @@ def material_of(
     """
     source = entry.source
     if isinstance(source, FastaSource):
-        return _of_fasta(entry, source, base_dir, n_threads, data_dir)
+        return _with_views(entry, _of_fasta(entry, source, base_dir, n_threads, data_dir), base_dir)
     if isinstance(source, TableSource):
         return _of_table(entry, source, base_dir)
     if isinstance(source, PublicSource):
@@ -111,7 +113,22 @@ def material_of(
     else:
         raise ConfigError("the data set has no source", remedy="give one, such as fasta")
     X, notes = _with_profiles(entry, material.X, base_dir, n_threads, data_dir)
-    return replace(material, X=X, notes=material.notes | notes)
+    return _with_views(entry, replace(material, X=X, notes=material.notes | notes), base_dir)
+
+
+def _with_views(entry: DataEntry, material: Material, base_dir: PathLike) -> Material:
+    """Return material with the views of the entry, for residues as tracks, and notes on them."""
+    X, notes = material.X, dict(material.notes)
+    for options in entry.views:
+        view = View(options, base_dir)
+        X = view.add_to(X) if entry.residues is None else view.add_to_residues(X)
+        unused = view.unused(X.ids)
+        if unused:
+            X = X.replace(counts={**X.counts, f"vectors of the view {options.name} without a sequence": unused})
+        own = {"file": options.file, "width": view_width(X, options.name)}
+        notes["views"] = {**notes.get("views", {}), options.name: own}
+        notes["sources"] = [*notes["sources"], *_sources(options.files(), base_dir)]
+    return replace(material, X=X, notes=notes)
 
 
 def _with_profiles(

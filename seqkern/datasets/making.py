@@ -39,7 +39,8 @@ def make_dataset(
     entry : DataEntry or mapping
         In a mapping, one source (``simulate``, ``public``, ``fasta``, ``features``, ``similarities`` or
         ``dissimilarities``), the policies ``alphabet``, ``unknown``, ``ids`` and ``empty``, ``labels``, ``tasks:
-        families``, ``title``, ``window`` and ``sites``, ``profiles``, ``residues``. config/README.md explains each.
+        families``, ``title``, ``window`` and ``sites``, ``profiles``, ``views``, ``residues``. They are explained in
+        config/README.md.
     base_dir : path-like
         Base of relative paths.
     data_dir : path-like, optional
