@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from seqkern.core.errors import ConfigError, SeqkernError
 from seqkern.datasets.label_sources import check_options
 from seqkern.datasets.public import public_set
+from seqkern.datasets.task_table import TaskTable, parse_tasks
 from seqkern.datasets.views import ViewOptions, parse_views
 from seqkern.residues import WINDOW as RESIDUE_WINDOW
 from seqkern.residues import check_window
@@ -454,6 +455,8 @@ class LabelOptions:
         LabelOptions
         """
         options = check_options(entry.get("labels", {}))
+        if "tasks" in entry and "label" not in entry.get("labels", {}):
+            del options["label"]  # the tasks have labels of their own
         return cls(options.get("from"), options.get("file"), options.get("kind"), options)
 
     @property
@@ -482,8 +485,8 @@ class DataEntry:
         Source of the profiles.
     views : tuple of ViewOptions
         Vectors of the sequences, such as embeddings, by name.
-    tasks : {"families"}, optional
-        One task for each held-out family, as in the Liao-Noble protocol.
+    tasks : "families" or TaskTable, optional
+        One task for each held-out family, as in the Liao-Noble protocol; or the tasks of a table.
     title : str, optional
         Title in reports.
 
@@ -501,7 +504,7 @@ class DataEntry:
     residues: ResidueOptions | None = None
     profiles: ProfileOptions | None = None
     views: tuple[ViewOptions, ...] = ()
-    tasks: str | None = None
+    tasks: str | TaskTable | None = None
     title: str | None = None
 
     @classmethod
@@ -537,8 +540,10 @@ class DataEntry:
             residues = ResidueOptions.parse(entry)
         with within("labels"):
             labels = LabelOptions.parse(entry)
-        rest = {"tasks": entry.get("tasks"), "title": entry.get("title")}
-        return cls(source, Policies.parse(entry), labels, window, residues, profiles, views, **rest)
+        with within("tasks"):
+            tasks = parse_tasks(entry.get("tasks"))
+        title = entry.get("title")
+        return cls(source, Policies.parse(entry), labels, window, residues, profiles, views, tasks, title)
 
     @classmethod
     def of_results(cls, entry: Mapping[str, Any]) -> DataEntry:
@@ -562,7 +567,7 @@ class DataEntry:
             residues=residues or (ResidueOptions() if "residues" in entry else None),
             profiles=_tolerant(lambda: ProfileOptions(**entry["profiles"])),
             views=_tolerant(lambda: parse_views(entry["views"])) or (),
-            tasks=entry.get("tasks"),
+            tasks=_tolerant(lambda: parse_tasks(entry.get("tasks"))),
             title=entry.get("title"),
         )
 
@@ -580,9 +585,10 @@ class DataEntry:
         """Return the local files of the entry, as written there, each with its keys.
 
         Simulated and public data have none; a table of labels is included if labels come from it, and so are the
-        sources of profiles and views.
+        table of tasks and the sources of profiles and views.
         """
         more: Named = [(("profiles",), path) for path in ([] if self.profiles is None else self.profiles.paths())]
+        more += [] if not isinstance(self.tasks, TaskTable) else [(("tasks", "file"), self.tasks.file)]
         more += [(("views", view.name), path) for view in self.views for path in view.files()]
         if not isinstance(self.source, FastaSource | TableSource):
             return more

@@ -248,8 +248,6 @@ def summary(dataset: Dataset) -> dict[str, Any]:
         lengths = X.lengths
         result["alphabet"] = X.alphabet.name
         result["tracks"] = sorted(X.tracks)
-        if X.views:
-            result["vectors"] = {name: X.views[name].width for name in sorted(X.views)}
         result["length"] = {
             "min": int(lengths.min()),
             "median": float(np.median(lengths)),
