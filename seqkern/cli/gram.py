@@ -260,8 +260,8 @@ def _data(args: argparse.Namespace, kernel: Kernel) -> tuple[Data, SequenceSet |
         alphabet = columns.alphabet
     rows = _windows(args, alphabet) if windows_of(args) else read_fasta(args.fasta, alphabet, **policies_of(args))
     tell_counts(rows.counts, source)
-    rows, columns = (None if X is None else with_views(with_letters(X)) for X in (rows, columns))
-    return rows, columns, source
+    rows = with_views(with_letters(rows))
+    return rows, None if columns is None else with_views(with_letters(columns)), source
 
 
 def _windows(args: argparse.Namespace, alphabet: str | Alphabet | None) -> SequenceSet:

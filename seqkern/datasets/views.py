@@ -146,7 +146,7 @@ class View:
             If a sequence has no vector, or one of another length; or a number is not finite.
         """
         self._check_ids(X)
-        vectors = []
+        vectors: list[npt.NDArray[Any]] = []
         for record, length in zip(X.ids, X.lengths.tolist(), strict=True):
             array = self._vectors.array(record)
             if array.ndim == 2:

@@ -66,9 +66,9 @@ class Vectors:
                 remedy="give a table of numbers",
             )
         small = table.dtype in (np.float16, np.float32)
-        table = np.ascontiguousarray(table, dtype=np.float32 if small else np.float64).view()
-        table.flags.writeable = False
-        return cls(table, np.arange(len(table), dtype=np.int64))
+        stored: npt.NDArray[Any] = np.ascontiguousarray(table, dtype=np.float32 if small else np.float64).view()
+        stored.flags.writeable = False
+        return cls(stored, np.arange(len(stored), dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.index)
