@@ -26,6 +26,11 @@ def test_the_conda_recipe_needs_what_the_package_needs():
         name, version = requirement.split(">=")
         wanted.append(f"{CONDA.get(name, name)} >={version}")
     assert recipe_section("run") == ["python", *wanted]
+    optional = PROJECT["optional-dependencies"]["embeddings"]
+    assert re.findall(r"^ +- (\w+ >=.+)$", RECIPE.split("run_constrained:")[1].split("test:")[0], re.MULTILINE) == [
+        requirement.replace(">=", " >=") for requirement in optional
+    ]
+    assert set(optional) <= set(PROJECT["optional-dependencies"]["test"])
     build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
     assert recipe_section("host")[2:] == [requirement.replace(">=", " >=") for requirement in build]
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.profiles import add_profiles, check_wanted, profiles_of
+from seqkern.cli.views import add_views
 from seqkern.core.errors import FoldError, LabelError, ParameterError, SequenceError, unknown_name
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def unrecognised(model: Model) -> Iterator[str]:
 
 
 def add_tracks(group: argparse._ActionsContainer, drawn: str | None = None) -> None:
-    """Add the files of tracks and the sources of profiles.
+    """Add the files of tracks and views, and the sources of profiles.
 
     Parameters
     ----------
@@ -187,6 +188,7 @@ def add_tracks(group: argparse._ActionsContainer, drawn: str | None = None) -> N
     """
     optional: dict[str, Any] = {} if drawn is None else {"nargs": "?"}
     add_profiles(group)
+    add_views(group)
     group.add_argument(
         "--track",
         action="append",

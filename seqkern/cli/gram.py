@@ -20,6 +20,7 @@ from seqkern.cli.common import (
     windows_of,
 )
 from seqkern.cli.profiles import profiles_of
+from seqkern.cli.views import read_views
 
 if TYPE_CHECKING:
     from seqkern.gram import GramMatrix
@@ -221,6 +222,7 @@ def _data(args: argparse.Namespace, kernel: Kernel) -> tuple[Data, SequenceSet |
         given = {
             "--against": args.against,
             "--track": args.track,
+            "--view": args.view,
             "--profiles or --search-profiles": profiles_of(args),
             "--window and --sites": windows_of(args),
         }
@@ -250,7 +252,7 @@ def _data(args: argparse.Namespace, kernel: Kernel) -> tuple[Data, SequenceSet |
             "profiles need whole sequences, not windows",
             remedy="remove --window and --sites, or cut the windows in a study",
         )
-    with_tracks = read_tracks(args, kernel)
+    with_letters, with_views = read_tracks(args, kernel), read_views(args, kernel)
     alphabet, columns = args.alphabet or kernel.alphabet, None
     if args.against:
         columns = read_fasta(args.against, alphabet, **policies_of(args))
@@ -258,7 +260,8 @@ def _data(args: argparse.Namespace, kernel: Kernel) -> tuple[Data, SequenceSet |
         alphabet = columns.alphabet
     rows = _windows(args, alphabet) if windows_of(args) else read_fasta(args.fasta, alphabet, **policies_of(args))
     tell_counts(rows.counts, source)
-    return with_tracks(rows), None if columns is None else with_tracks(columns), source
+    rows = with_views(with_letters(rows))
+    return rows, None if columns is None else with_views(with_letters(columns)), source
 
 
 def _windows(args: argparse.Namespace, alphabet: str | Alphabet | None) -> SequenceSet:

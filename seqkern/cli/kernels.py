@@ -71,7 +71,7 @@ def traits(cls: type[Kernel]) -> str:
     >>> traits(SpectrumKernel)
     'input: sequences; positive semi-definite'
     """
-    takes = _of_class(cls, "accepts") or "as for its base kernels"
+    takes = _of_class(cls, "accepts") or cls.accepts_words
     definite = {
         True: "positive semi-definite",
         False: "not positive semi-definite",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from seqkern.cli.common import policies_of, read_tracks
 from seqkern.cli.given_sites import site_windows
 from seqkern.cli.profiles import profiles_of
+from seqkern.cli.views import read_views
 from seqkern.core.errors import FileError, ParameterError, SequenceError
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def load_given(args: argparse.Namespace) -> Model | ResidueModel:
 
 
 def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) -> Iterator[SequenceSet | FeatureTable]:
-    """Read the sequences under the model's policies, with their tracks.
+    """Read the sequences under the model's policies, with their tracks and views.
 
     With ``--sites`` one set of the windows around them. A file of residues and states `together` is also read as one
     set, with the states as a track.
@@ -90,7 +91,8 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
 
         yield read_table(args.fasta, cast("FeatureTable", model.support).columns)
         return
-    with_tracks = read_tracks(args, model.kernel, model.record.get("profiles"))
+    with_letters = read_tracks(args, model.kernel, model.record.get("profiles"))
+    with_views = read_views(args, model.kernel, of_residues="residues" in model.record)
     given = policies_of(args)
     policies: dict[str, Any] = {
         key: given[key] or model.policies[key] for key in given if given[key] or key in model.policies
@@ -100,7 +102,7 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
     if args.sites is not None:
         if profiles_of(args):
             raise ParameterError("profiles need whole sequences, not windows", remedy="remove --sites")
-        yield site_windows(model, args, policies)
+        yield with_views(site_windows(model, args, policies))
         return
     try:
         if together:
@@ -108,11 +110,11 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
             from seqkern.residues.states import read_letters_and_states
 
             reading = read_letters_and_states(args.fasta, classes=model.classes, alphabet=model.alphabet, **policies)
-            yield with_tracks(reading.sequences)
+            yield with_views(with_letters(reading.sequences))
             return
         for X in iter_fasta(args.fasta, model.alphabet, **policies):
             _check_windows(model, X)
-            yield with_tracks(X)
+            yield with_views(with_letters(X))
     except LetterError as error:
         error.problem += ", the model's alphabet"
         error.remedy = "give sequences of the model's alphabet, or add --unknown mask or skip"

@@ -21,6 +21,7 @@ from seqkern.cli.common import (
 from seqkern.cli.feature_tables import check_label_column, table_dataset
 from seqkern.cli.profiles import profiles_of
 from seqkern.cli.train_residues import REDUCTIONS, check_layers, check_probabilities, states_entry
+from seqkern.cli.views import views_of
 
 if TYPE_CHECKING:
     from seqkern.datasets import Dataset
@@ -241,6 +242,7 @@ def read_method(args: argparse.Namespace, inner: str) -> Method | None:
     if auto and args.draws is not None:
         raise ParameterError("--draws needs a kernel", remedy="remove --draws, or give --kernel")
     _check_search(args, 2 if auto else len(kernel.candidates), inner)
+    _views(args)  # complains about missing ones before any file is read
     if auto or args.solver is None:
         return None
     return _method(args, _kernels(args), args.solver)
@@ -367,6 +369,12 @@ def read_input(args: argparse.Namespace, method: Method | None) -> Input:
     return Input(dataset, X, source)
 
 
+def _views(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the entry of the views that the kernel reads; for auto, which tries them all, those given."""
+    kernels = [entry.kernel for entry in _kernels(args)]
+    return views_of(args, max(kernels, key=lambda kernel: len(kernel.views))) if kernels else dict(args.view)
+
+
 def _reads_annotation(args: argparse.Namespace) -> Kernel:
     """Return a kernel of the portfolio that reads the tracks that auto may use: the annotation, if it is given."""
     # imported here to keep --help fast
@@ -443,6 +451,8 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
 
     if args.states is not None:
         entry = states_entry(args, alphabet)
+        if _views(args):
+            entry["views"] = _views(args)
         return make_dataset("train", entry, n_threads=args.threads)
     options, windows = {"label": args.label_field}, windows_of(args)
     by_site = windows.get("sites", "header") != "header"
@@ -473,6 +483,8 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
     }
     if profiles_of(args):
         entry["profiles"] = profiles_of(args)
+    if _views(args):
+        entry["views"] = _views(args)
     alphabet = args.alphabet or alphabet
     return make_dataset("train", entry | ({"alphabet": alphabet} if alphabet else {}), n_threads=args.threads)
 

@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 from seqkern.core.errors import ConfigError, SeqkernError
 from seqkern.datasets.label_sources import check_options
 from seqkern.datasets.public import public_set
+from seqkern.datasets.task_table import TaskTable, parse_tasks
+from seqkern.datasets.views import ViewOptions, parse_views
 from seqkern.residues import WINDOW as RESIDUE_WINDOW
 from seqkern.residues import check_window
 from seqkern.residues.reductions import find_reduction
@@ -453,6 +455,8 @@ class LabelOptions:
         LabelOptions
         """
         options = check_options(entry.get("labels", {}))
+        if "tasks" in entry and "label" not in entry.get("labels", {}):
+            del options["label"]  # the tasks have labels of their own
         return cls(options.get("from"), options.get("file"), options.get("kind"), options)
 
     @property
@@ -479,8 +483,10 @@ class DataEntry:
         Residues as samples, with windows around them.
     profiles : ProfileOptions, optional
         Source of the profiles.
-    tasks : {"families"}, optional
-        One task for each held-out family, as in the Liao-Noble protocol.
+    views : tuple of ViewOptions
+        Vectors of the sequences, such as embeddings, by name.
+    tasks : "families" or TaskTable, optional
+        One task for each held-out family, as in the Liao-Noble protocol; or the tasks of a table.
     title : str, optional
         Title in reports.
 
@@ -497,7 +503,8 @@ class DataEntry:
     window: SiteWindow | None = None
     residues: ResidueOptions | None = None
     profiles: ProfileOptions | None = None
-    tasks: str | None = None
+    views: tuple[ViewOptions, ...] = ()
+    tasks: str | TaskTable | None = None
     title: str | None = None
 
     @classmethod
@@ -527,12 +534,16 @@ class DataEntry:
             window = SiteWindow.parse(entry)
         with within("profiles"):
             profiles = ProfileOptions.parse(entry)
+        with within("views"):
+            views = _views(entry, source)
         with within("residues"):
             residues = ResidueOptions.parse(entry)
         with within("labels"):
             labels = LabelOptions.parse(entry)
-        rest = {"tasks": entry.get("tasks"), "title": entry.get("title")}
-        return cls(source, Policies.parse(entry), labels, window, residues, profiles, **rest)
+        with within("tasks"):
+            tasks = parse_tasks(entry.get("tasks"))
+        title = entry.get("title")
+        return cls(source, Policies.parse(entry), labels, window, residues, profiles, views, tasks, title)
 
     @classmethod
     def of_results(cls, entry: Mapping[str, Any]) -> DataEntry:
@@ -555,7 +566,8 @@ class DataEntry:
             window=_tolerant(lambda: SiteWindow.parse(entry)),
             residues=residues or (ResidueOptions() if "residues" in entry else None),
             profiles=_tolerant(lambda: ProfileOptions(**entry["profiles"])),
-            tasks=entry.get("tasks"),
+            views=_tolerant(lambda: parse_views(entry["views"])) or (),
+            tasks=_tolerant(lambda: parse_tasks(entry.get("tasks"))),
             title=entry.get("title"),
         )
 
@@ -573,15 +585,17 @@ class DataEntry:
         """Return the local files of the entry, as written there, each with its keys.
 
         Simulated and public data have none; a table of labels is included if labels come from it, and so are the
-        sources of profiles.
+        table of tasks and the sources of profiles and views.
         """
-        profiles: Named = [(("profiles",), path) for path in ([] if self.profiles is None else self.profiles.paths())]
+        more: Named = [(("profiles",), path) for path in ([] if self.profiles is None else self.profiles.paths())]
+        more += [] if not isinstance(self.tasks, TaskTable) else [(("tasks", "file"), self.tasks.file)]
+        more += [(("views", view.name), path) for view in self.views for path in view.files()]
         if not isinstance(self.source, FastaSource | TableSource):
-            return profiles
+            return more
         labels: Named = [(("labels", "file"), self.labels.table)] if self.labels.table is not None else []
         table = None if self.window is None else self.window.table
         sites: Named = [] if table is None else [(("sites",), table)]
-        return [*self.source.files(), *labels, *sites, *profiles]
+        return [*self.source.files(), *labels, *sites, *more]
 
     def files(self) -> list[str]:
         """Return the local files of the entry, as written there."""
@@ -628,6 +642,13 @@ def _source(entry: Mapping[str, Any]) -> Source | None:
     if key == "public":
         return PublicSource(value)
     return FastaSource.parse(value) if key == "fasta" else TableSource(key, value)
+
+
+def _views(entry: Mapping[str, Any], source: Source) -> tuple[ViewOptions, ...]:
+    """Return the views of an entry, which need sequences."""
+    if "views" in entry and source.kind != "sequences":
+        raise ConfigError("views need sequences", remedy="remove views, or give the vectors as features:")
+    return parse_views(entry.get("views", {}))
 
 
 def _tolerant(read: Callable[[], Read]) -> Read | None:

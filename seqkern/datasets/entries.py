@@ -26,9 +26,12 @@ from seqkern.datasets.public import public_set
 from seqkern.datasets.residue_adapters import RESIDUE_ADAPTERS
 from seqkern.datasets.site_windows import columns_of_sites, cut_around_sites, places_of_sites
 from seqkern.datasets.table_files import read_features, read_similarities
+from seqkern.datasets.task_table import TaskTable
+from seqkern.datasets.views import View
 from seqkern.residues.states import add_states, read_letters_and_states
 from seqkern.sequences.fasta import Reading, read_records
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
+from seqkern.sequences.views import view_width
 from seqkern.simulate import simulate
 
 
@@ -52,6 +55,8 @@ class Material:
         For each task the role of each sample, such as ``positive-train``, if the source defines many.
     notes : dict
         ``sources`` (files with their SHA-256), ``description``, ….
+    left_out : tuple of str
+        Ids of the records that a policy left out.
 
     Examples
     --------
@@ -68,6 +73,7 @@ class Material:
     file: str | None = None
     roles: dict[str, list[str]] | None = None
     notes: dict[str, Any] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
 
 
 def material_of(
@@ -101,7 +107,7 @@ def material_of(
     """
     source = entry.source
     if isinstance(source, FastaSource):
-        return _of_fasta(entry, source, base_dir, n_threads, data_dir)
+        return _with_views(entry, _of_fasta(entry, source, base_dir, n_threads, data_dir), base_dir)
     if isinstance(source, TableSource):
         return _of_table(entry, source, base_dir)
     if isinstance(source, PublicSource):
@@ -111,7 +117,22 @@ def material_of(
     else:
         raise ConfigError("the data set has no source", remedy="give one, such as fasta")
     X, notes = _with_profiles(entry, material.X, base_dir, n_threads, data_dir)
-    return replace(material, X=X, notes=material.notes | notes)
+    return _with_views(entry, replace(material, X=X, notes=material.notes | notes), base_dir)
+
+
+def _with_views(entry: DataEntry, material: Material, base_dir: PathLike) -> Material:
+    """Return material with the views of the entry, for residues as tracks, and notes on them."""
+    X, notes = material.X, dict(material.notes)
+    for options in entry.views:
+        view = View(options, base_dir)
+        X = view.add_to(X) if entry.residues is None else view.add_to_residues(X)
+        unused = view.unused(X.ids)
+        if unused:
+            X = X.replace(counts={**X.counts, f"vectors of the view {options.name} without a sequence": unused})
+        own = {"file": options.file, "width": view_width(X, options.name)}
+        notes["views"] = {**notes.get("views", {}), options.name: own}
+        notes["sources"] = [*notes["sources"], *_sources(options.files(), base_dir)]
+    return replace(material, X=X, notes=notes)
 
 
 def _with_profiles(
@@ -163,12 +184,15 @@ def _of_fasta(
             columns, labelled = columns_of_sites(sites, cut.kept, options), sites.file
         if table is not None:
             files, columns = [*files, table], places_of_sites(sites, cut.kept) | columns
-    return Material("sequences", X, columns, options, labelled, notes={"sources": _sources(files, base_dir)} | notes)
+    notes = {"sources": _sources(files, base_dir)} | notes
+    return Material("sequences", X, columns, options, labelled, notes=notes, left_out=tuple(reading.left_out))
 
 
 def _label_source(entry: DataEntry, given: FastaSource, table: str | None, where: str) -> str:
     """Return the source of the labels of FASTA files."""
     usual = "sites" if table is not None and given.classes is None else "files" if len(given.paths) > 1 else None
+    if isinstance(entry.tasks, TaskTable) and usual is None:
+        usual = "none"  # the table of tasks has the labels
     source = "none" if entry.labels.kind == "none" else entry.labels.source or usual
     if source is None or source == "column" or (source == "sites" and table is None):
         raise LabelError(

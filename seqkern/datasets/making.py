@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from seqkern.core.checks import check_name
 from seqkern.core.errors import LabelError
+from seqkern.core.text_files import file_sha256
 from seqkern.core.types import PathLike
 from seqkern.datasets.data_entry import DataEntry
 from seqkern.datasets.dataset import Dataset, Task
@@ -17,6 +19,7 @@ from seqkern.datasets.entries import Material, material_of
 from seqkern.datasets.families import liao_noble
 from seqkern.datasets.label_sources import PROTOCOL, labels_of_columns, unit_columns
 from seqkern.datasets.residue_samples import cut_residues
+from seqkern.datasets.task_table import TaskTable
 from seqkern.residues import STATES
 from seqkern.sequences.labels import UNLABELLED, Labels
 
@@ -38,8 +41,9 @@ def make_dataset(
         Name of the data set.
     entry : DataEntry or mapping
         In a mapping, one source (``simulate``, ``public``, ``fasta``, ``features``, ``similarities`` or
-        ``dissimilarities``), the policies ``alphabet``, ``unknown``, ``ids`` and ``empty``, ``labels``, ``tasks:
-        families``, ``title``, ``window`` and ``sites``, ``profiles``, ``residues``. config/README.md explains each.
+        ``dissimilarities``), the policies ``alphabet``, ``unknown``, ``ids`` and ``empty``, ``labels``, ``tasks``,
+        ``title``, ``window`` and ``sites``, ``profiles``, ``views``, ``residues``. They are explained in
+        config/README.md.
     base_dir : path-like
         Base of relative paths.
     data_dir : path-like, optional
@@ -71,7 +75,11 @@ def make_dataset(
     if entry.residues is not None:
         material, residues = cut_residues(material, entry.residues)
     roles: Mapping[str, npt.ArrayLike] | None = material.roles
-    if entry.tasks == "families":
+    if isinstance(entry.tasks, TaskTable):
+        roles = entry.tasks.roles(material.X.ids, base_dir, material.left_out)
+        own = {"file": entry.tasks.file, "sha256": file_sha256(Path(base_dir) / entry.tasks.file)}
+        material.notes["sources"].append(own)
+    elif entry.tasks == "families":
         roles = _family_roles(material, seed)
     tasks = _one_task(material) if roles is None else _tasks_of_roles(material, roles)
     notes = material.notes | ({} if entry.title is None else {"title": entry.title})

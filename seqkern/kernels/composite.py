@@ -89,6 +89,8 @@ class CompositeKernel(Kernel):
         own = any(name.endswith("_") for name in vars(self) if name != "bases_")
         return own or any(part.fitted for part in vars(self).get("bases_", ()))
 
+    accepts_words = "as for its base kernels"
+
     @property
     def accepts(self) -> str:  # type: ignore[override]  # here it follows from the parts
         """The kind of data, as its parts."""
@@ -98,6 +100,11 @@ class CompositeKernel(Kernel):
     def tracks(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parts
         """Names of all tracks that a part needs."""
         return tuple(dict.fromkeys(track for part in self._given() for track in part.tracks))
+
+    @property
+    def views(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parts
+        """Names of all views that a part needs."""
+        return tuple(dict.fromkeys(view for part in self._given() for view in part.views))
 
     @property  # type: ignore[misc]  # here it follows from the parts
     def alphabet(self) -> str | Alphabet | None:  # type: ignore[override]  # here it follows from the parts

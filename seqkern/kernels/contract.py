@@ -41,8 +41,12 @@ class KernelContract(Parameters):
         One sentence for report readers without knowledge of kernels.
     accepts : {"sequences", "features", "similarities"}
         The kind of data.
+    accepts_words : str
+        The kinds of data, for lists of kernels, where `accepts` depends on parameters.
     tracks : tuple of str
         Names of the tracks that the sequences must carry.
+    views : tuple of str
+        Names of the views that the sequences must carry.
     data_dependent : bool
         Whether `fit` learns from the data; then one Gram matrix is needed for each training set.
     positive_semidefinite : bool
@@ -65,7 +69,9 @@ class KernelContract(Parameters):
     name: ClassVar[str | None] = None
     summary: ClassVar[str] = ""
     accepts: ClassVar[str] = "sequences"
+    accepts_words: ClassVar[str] = ""
     tracks: ClassVar[tuple[str, ...]] = ()
+    views: ClassVar[tuple[str, ...]] = ()
     data_dependent: ClassVar[bool] = False
     positive_semidefinite: ClassVar[bool] = True
     equal_lengths: ClassVar[bool] = False

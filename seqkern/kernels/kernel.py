@@ -36,6 +36,7 @@ from seqkern.sequences.alphabets import ALPHABETS, Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 from seqkern.sequences.tables import as_features, as_similarities
 from seqkern.sequences.tracks import track_option
+from seqkern.sequences.views import view_width
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array, csr_matrix
@@ -403,7 +404,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
         Raises
         ------
         SequenceError
-            If they are of another kind, lack a track, or differ in length where one length is needed.
+            If they are of another kind, lack a track or a view, or differ in length where one length is needed.
         """
         if self.accepts == "features":
             return as_features(X)
@@ -415,6 +416,13 @@ class Kernel(Operators, GramTransformer, KernelContract):
                 raise SequenceError(
                     f"kernel {self.name!r} needs the track {track!r}",
                     remedy=f"give it with the sequences, by SequenceSet.replace or {track_option(track)}",
+                )
+        for view in self.views:
+            if view_width(X, view) is None:
+                raise SequenceError(
+                    f"kernel {self.name!r} needs the view {view!r}",
+                    remedy=f"give it with the sequences, by SequenceSet.replace or --view {view}=FILE; in a study by "
+                    "the data set's views",
                 )
         if self.equal_lengths and len(X):
             odd = np.flatnonzero(X.lengths != X.lengths[0])

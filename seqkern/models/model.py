@@ -33,6 +33,7 @@ from seqkern.models.decisions import Decisions, check_predicts, codes_of_decisio
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 from seqkern.sequences.tables import FeatureTable, as_features
+from seqkern.sequences.views import check_widths
 from seqkern.sequences.windows import Window, as_window
 from seqkern.solvers.thresholds import Threshold
 
@@ -125,7 +126,7 @@ class Model:
         ModelError
             If the alphabet or the features differ from those in training.
         SequenceError
-            If the kernel rejects a sample.
+            If the kernel rejects a sample, or the vectors of a view have another length than in training.
         """
         X = self._coerced(X)
         columns = self.columns
@@ -348,6 +349,7 @@ class Model:
                     f"the model was trained on {self.support.alphabet.name}, but these sequences are {X.alphabet.name}",
                     remedy="use the model's alphabet",
                 )
+            check_widths(X, self.support, self.kernel.views)
             return X
         names = self.support.columns
         named = isinstance(X, FeatureTable)

@@ -115,6 +115,11 @@ class Scanner:
                 f"kernel {model.kernel.name!r} needs the track {model.kernel.tracks[0]!r}",
                 remedy="use a model without tracks",
             )
+        if model.kernel.views:
+            raise ModelError(
+                f"kernel {model.kernel.name!r} needs the view {model.kernel.views[0]!r}, which new windows lack",
+                remedy="use a model without views, or give the windows to seqkern predict with --view",
+            )
         self.model, self.masked, self.lower = model, masked, lower
         self.window = model_window(model, window, site)
         self.site = site_codes(self.window.site, model.alphabet)

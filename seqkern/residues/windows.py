@@ -84,6 +84,7 @@ def residue_windows(X: SequenceSet, half: int) -> SequenceSet:
     for name, track in X.tracks.items():
         tracks[name] = np.zeros((total, *track.shape[1:]), dtype=track.dtype)
         tracks[name][places] = track[positions]
-    numbers = places - np.repeat(starts, lengths) + 1
-    ids = [f"{X.ids[i]}:{number}" for i, number in zip(np.repeat(np.arange(len(X)), lengths), numbers, strict=True)]
-    return SequenceSet(codes, places - half, places + half + 1, ids, X.alphabet, tracks, X.counts)
+    numbers, records = places - np.repeat(starts, lengths) + 1, np.repeat(np.arange(len(X)), lengths)
+    ids = [f"{X.ids[i]}:{number}" for i, number in zip(records, numbers, strict=True)]
+    views = {name: view.take(records) for name, view in X.views.items()}
+    return SequenceSet(codes, places - half, places + half + 1, ids, X.alphabet, tracks, X.counts, views)

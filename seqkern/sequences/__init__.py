@@ -1,1 +1,1 @@
-"""Sequences as integer codes: alphabets, FASTA, streaming, tracks, windows, labels, tables."""
+"""Sequences as integer codes: alphabets, FASTA, streaming, tracks, views, windows, labels, tables."""

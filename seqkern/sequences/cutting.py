@@ -135,9 +135,8 @@ def cut_windows(
 
     names = _names(sites) if names is None else names
     starts = X.starts[records[kept]] + places[kept] - before[kept]
-    windows = SequenceSet(
-        X.codes, starts, starts + window.length, [names[i] for i in kept], X.alphabet, X.tracks, counts
-    )
+    stops, views = starts + window.length, {name: view.take(records[kept]) for name, view in X.views.items()}
+    windows = SequenceSet(X.codes, starts, stops, [names[i] for i in kept], X.alphabet, X.tracks, counts, views)
     masked = _masked(windows)
     if masked.any() and unknown == "error":
         j = int(np.argmax(masked > 0))
@@ -289,4 +288,6 @@ def _reverse_complemented(windows: SequenceSet, reverse: npt.NDArray[np.bool_]) 
     codes = compact.codes.reshape(len(windows), -1).copy()
     codes[reverse] = windows.alphabet.complement_codes[codes[reverse, ::-1]]
     offsets = np.arange(len(windows) + 1) * codes.shape[1]
-    return SequenceSet.from_offsets(codes.ravel(), offsets, windows.ids, windows.alphabet, counts=windows.counts)
+    return SequenceSet.from_offsets(
+        codes.ravel(), offsets, windows.ids, windows.alphabet, counts=windows.counts, views=compact.views
+    )

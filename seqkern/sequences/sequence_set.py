@@ -1,15 +1,16 @@
 """Sequences as codes: text is encoded once, and everything else uses `SequenceSet`.
 
 A set is a flat buffer of uint8 codes and, for each record, where it starts and stops in that buffer. Records,
-parts of records and windows are therefore views, without copies. *Tracks* are further arrays over the
-same positions: letters (an annotation, residue states) or float32 columns (a profile).
+parts of records and windows therefore share the buffer, without copies. *Tracks* are further arrays over the
+same positions: letters (an annotation, residue states) or float32 columns (a profile). *Views* are vectors
+of numbers, one for each record.
 """
 
 from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from seqkern.core.errors import SequenceError
 from seqkern.core.types import Arrays, Header, Ids, Rows
 from seqkern.sequences.alphabets import MASK, Alphabet, as_alphabet, guess_alphabet, letter_error, to_bytes
 from seqkern.sequences.slicing import Sliceable
+from seqkern.sequences.views import Vectors
 
 PIECE = 1 << 22
 
@@ -50,6 +52,8 @@ class SequenceSet(Sliceable):
         Arrays over the positions of `codes`: uint8 (total,) or float32 (total, columns).
     counts : dict of str to int, optional
         Effects of the reading policies, such as ``{"masked letters": 3}``.
+    views : dict of str to ndarray or Vectors, optional
+        A vector of numbers for each record, by the name of the view: (n, width) each.
 
     Attributes
     ----------
@@ -59,7 +63,7 @@ class SequenceSet(Sliceable):
     Raises
     ------
     SequenceError
-        If the length of a track differs from that of `codes`.
+        If the length of a track differs from that of `codes`, or that of a view from the number of records.
 
     Examples
     --------
@@ -86,6 +90,7 @@ class SequenceSet(Sliceable):
         alphabet: Alphabet | str,
         tracks: Arrays | None = None,
         counts: dict[str, int] | None = None,
+        views: Mapping[str, npt.ArrayLike | Vectors] | None = None,
     ) -> None:
         self.codes: npt.NDArray[np.uint8] = _frozen(codes, np.uint8)
         self.starts: npt.NDArray[np.int64] = _frozen(starts, np.int64)
@@ -93,6 +98,7 @@ class SequenceSet(Sliceable):
         self.ids = ids
         self.alphabet = as_alphabet(alphabet)
         self.tracks: Arrays = {name: _frozen(track) for name, track in (tracks or {}).items()}
+        self.views: dict[str, Vectors] = {name: Vectors.of(view) for name, view in (views or {}).items()}
         self.counts = dict(counts or {})
         self._digest: str | None = None
         for name, track in self.tracks.items():
@@ -100,6 +106,12 @@ class SequenceSet(Sliceable):
                 raise SequenceError(
                     f"track {name!r} has {len(track)} positions, but the sequences have {len(codes)}",
                     remedy="give one value for each residue",
+                )
+        for name, view in self.views.items():
+            if len(view) != len(self.starts):
+                raise SequenceError(
+                    f"the view {name!r} has {len(view)} vectors, but there are {len(self.starts)} records",
+                    remedy="give one vector for each record",
                 )
 
     @classmethod
@@ -111,12 +123,13 @@ class SequenceSet(Sliceable):
         alphabet: Alphabet | str,
         tracks: Arrays | None = None,
         counts: dict[str, int] | None = None,
+        views: Mapping[str, npt.ArrayLike | Vectors] | None = None,
     ) -> SequenceSet:
         """Return a set whose records are consecutive in the codes.
 
         Parameters
         ----------
-        codes, ids, alphabet, tracks, counts
+        codes, ids, alphabet, tracks, counts, views
             As for the class.
         offsets : array_like of int, shape (n + 1,)
             Record i is ``codes[offsets[i]:offsets[i + 1]]``.
@@ -126,7 +139,7 @@ class SequenceSet(Sliceable):
         SequenceSet
         """
         bounds = np.asarray(offsets, dtype=np.int64)
-        return cls(codes, bounds[:-1].copy(), bounds[1:].copy(), ids, alphabet, tracks, counts)
+        return cls(codes, bounds[:-1].copy(), bounds[1:].copy(), ids, alphabet, tracks, counts, views)
 
     @classmethod
     def from_strings(
@@ -216,8 +229,12 @@ class SequenceSet(Sliceable):
         """Return all records as strings, with ``*`` for masked letters."""
         return [self.string(i) for i in range(len(self))]
 
-    def _view(self, starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64], ids: Ids) -> SequenceSet:
-        return SequenceSet(self.codes, starts, stops, ids, self.alphabet, self.tracks, self.counts)
+    def _view(
+        self, starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64], ids: Ids, rows: Rows = slice(None)
+    ) -> SequenceSet:
+        """Return parts of these records, each of the record in `rows`."""
+        views = {name: view.take(rows) for name, view in self.views.items()}
+        return SequenceSet(self.codes, starts, stops, ids, self.alphabet, self.tracks, self.counts, views)
 
     def replace(
         self,
@@ -225,8 +242,9 @@ class SequenceSet(Sliceable):
         ids: Ids | None = None,
         tracks: Arrays | None = None,
         counts: dict[str, int] | None = None,
+        views: Mapping[str, npt.ArrayLike | Vectors] | None = None,
     ) -> SequenceSet:
-        """Return the same sequences with other ids, tracks or counts, as a view.
+        """Return the same sequences with other ids, tracks, counts or views, without copying them.
 
         Parameters
         ----------
@@ -236,6 +254,8 @@ class SequenceSet(Sliceable):
             Arrays over the positions of `codes`, which replace all tracks.
         counts : dict of str to int, optional
             These replace all counts.
+        views : dict of str to ndarray or Vectors, optional
+            A vector for each record, (n, width); these replace all views.
 
         Returns
         -------
@@ -244,10 +264,11 @@ class SequenceSet(Sliceable):
         counts = self.counts if counts is None else counts
         ids = self.ids if ids is None else ids
         tracks = self.tracks if tracks is None else tracks
-        return SequenceSet(self.codes, self.starts, self.stops, ids, self.alphabet, tracks, counts)
+        views = self.views if views is None else views
+        return SequenceSet(self.codes, self.starts, self.stops, ids, self.alphabet, tracks, counts, views)
 
     def take(self, rows: Rows) -> SequenceSet:
-        """Return some of the records as a view.
+        """Return some of the records, without copying residues.
 
         Parameters
         ----------
@@ -259,10 +280,10 @@ class SequenceSet(Sliceable):
         SequenceSet
         """
         chosen = np.arange(len(self))[rows]
-        return self._view(self.starts[chosen], self.stops[chosen], [self.ids[i] for i in chosen])
+        return self._view(self.starts[chosen], self.stops[chosen], [self.ids[i] for i in chosen], chosen)
 
     def part(self, a: int | None, b: int | None) -> SequenceSet:
-        """Return the same part of each record as a view.
+        """Return the same part of each record, without copying residues.
 
         Parameters
         ----------
@@ -280,7 +301,7 @@ class SequenceSet(Sliceable):
         return self._view(self.starts + first, self.starts + last, self.ids)
 
     def windows(self, record: npt.ArrayLike, centre: npt.ArrayLike, left: int, right: int) -> SequenceSet:
-        """Return windows around positions as a view.
+        """Return windows around positions, without copying residues.
 
         Parameters
         ----------
@@ -313,7 +334,7 @@ class SequenceSet(Sliceable):
             )
         start = self.starts[rows] + places - left
         ids = [f"{self.ids[r]}:{c + 1}" for r, c in zip(rows, places, strict=True)]
-        return self._view(start, start + left + 1 + right, ids)
+        return self._view(start, start + left + 1 + right, ids, rows)
 
     def positions(self) -> npt.NDArray[np.int64]:
         """Return int64 (total of lengths,): the place of each residue in `codes`, record by record."""
@@ -349,14 +370,19 @@ class SequenceSet(Sliceable):
         for first, last in itertools.pairwise([*np.unique(cuts), len(self)]):
             yield array[self.take(slice(first, last)).positions()]
 
+    def _own_views(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the vectors of these records only, by the name of the view."""
+        return {name: view.rows() for name, view in self.views.items()}
+
     def compact(self) -> SequenceSet:
-        """Return a copy with the residues and tracks of these records only, in order."""
+        """Return a copy with the residues, tracks and views of these records only, in order."""
         offsets = np.concatenate(([0], np.cumsum(self.lengths)))
         codes, *columns = (
             np.concatenate([array[:0], *self._pieces(array)]) for array in (self.codes, *self.tracks.values())
         )
         tracks = dict(zip(self.tracks, columns, strict=True))
-        return SequenceSet.from_offsets(codes, offsets, list(self.ids), self.alphabet, tracks, self.counts)
+        views = self._own_views()
+        return SequenceSet.from_offsets(codes, offsets, list(self.ids), self.alphabet, tracks, self.counts, views)
 
     def overlap(self) -> bool:
         """Return whether records share residues, as windows around neighbouring positions do."""
@@ -365,17 +391,18 @@ class SequenceSet(Sliceable):
         return bool(np.any(self.starts[order][1:] < furthest[:-1]))
 
     def packed(self) -> SequenceSet:
-        """Return a copy with the residues and tracks of these records only, each once.
+        """Return a copy with the residues, tracks and views of these records only, each residue once.
 
         Overlapping records still overlap: unlike in a compact copy, a residue of many windows is stored once.
         """
         used, starts = self.used_positions()
         codes, *columns = (array[used] for array in (self.codes, *self.tracks.values()))
         tracks = dict(zip(self.tracks, columns, strict=True))
-        return SequenceSet(codes, starts, starts + self.lengths, list(self.ids), self.alphabet, tracks, self.counts)
+        stops, views = starts + self.lengths, self._own_views()
+        return SequenceSet(codes, starts, stops, list(self.ids), self.alphabet, tracks, self.counts, views)
 
     def reverse_complement(self) -> SequenceSet:
-        """Return the reverse complements as a compact copy without tracks.
+        """Return the reverse complements as a compact copy without tracks; the views stay.
 
         Returns
         -------
@@ -390,10 +417,11 @@ class SequenceSet(Sliceable):
         codes = self.alphabet.complement_codes[compact.codes[::-1]]
         lengths = compact.lengths
         stops = len(codes) - compact.starts
-        return SequenceSet(codes, stops - lengths, stops, self.ids, self.alphabet, counts=self.counts)
+        views = compact.views
+        return SequenceSet(codes, stops - lengths, stops, self.ids, self.alphabet, counts=self.counts, views=views)
 
     def digest(self) -> str:
-        """Return a hexadecimal digest of alphabet, ids, codes and tracks in order."""
+        """Return a hexadecimal digest of alphabet, ids, codes, tracks and views in order."""
         if self._digest is None:
             digest = hashlib.blake2b(digest_size=16)
             digest.update(repr((self.alphabet.letters, len(self), sorted(self.tracks))).encode())
@@ -402,6 +430,10 @@ class SequenceSet(Sliceable):
             for array in (self.codes, *(self.tracks[key] for key in sorted(self.tracks))):
                 for piece in self._pieces(array):
                     digest.update(np.ascontiguousarray(piece).data)
+            for key in sorted(self.views):
+                vectors = self.views[key].rows()
+                digest.update(repr((key, str(vectors.dtype), vectors.shape)).encode())
+                digest.update(np.ascontiguousarray(vectors).data)
             self._digest = digest.hexdigest()
         return self._digest
 
@@ -411,9 +443,9 @@ class SequenceSet(Sliceable):
         Returns
         -------
         header : dict
-            JSON: alphabet, ids, counts and names of tracks.
+            JSON: alphabet, ids, counts and names of tracks and, if there are any, of views.
         arrays : dict of str to ndarray
-            Codes, starts and stops (or offsets) and tracks; residues shared by several records are stored once.
+            Codes, starts and stops (or offsets), tracks and views; residues shared by several records are stored once.
         """
         overlap = self.overlap()
         kept = self.packed() if overlap else self.compact()
@@ -428,11 +460,14 @@ class SequenceSet(Sliceable):
             "counts": self.counts,
             "tracks": sorted(self.tracks),
         }
-        tracks = {f"track/{name}": track for name, track in kept.tracks.items()}
+        if self.views:
+            header["views"] = sorted(self.views)
+        more = {f"track/{name}": track for name, track in kept.tracks.items()}
+        more |= {f"view/{name}": view.rows() for name, view in kept.views.items()}
         if overlap:
-            return header, {"codes": kept.codes, "starts": kept.starts, "stops": kept.stops, **tracks}
+            return header, {"codes": kept.codes, "starts": kept.starts, "stops": kept.stops, **more}
         offsets = np.concatenate(([0], np.cumsum(self.lengths)))
-        return header, {"codes": kept.codes, "offsets": offsets, **tracks}
+        return header, {"codes": kept.codes, "offsets": offsets, **more}
 
     @classmethod
     def from_state(cls, header: Header, arrays: Arrays) -> SequenceSet:
@@ -455,6 +490,7 @@ class SequenceSet(Sliceable):
             If the state is corrupted.
         """
         tracks = {name: arrays[f"track/{name}"] for name in header["tracks"]}
+        views = {name: arrays[f"view/{name}"] for name in header.get("views", ())}
         alphabet = Alphabet(**header["alphabet"])
         codes = arrays["codes"]
         # Compiled code relies on these.
@@ -469,7 +505,7 @@ class SequenceSet(Sliceable):
             intact = bool(ordered and offsets[-1] == len(codes) and len(offsets) == len(header["ids"]) + 1)
         if not intact or np.any((codes >= alphabet.size) & (codes != MASK)):
             raise SequenceError("stored sequences are corrupted", remedy="create the file again")
-        return cls(codes, starts, stops, header["ids"], alphabet, tracks, header["counts"])
+        return cls(codes, starts, stops, header["ids"], alphabet, tracks, header["counts"], views)
 
 
 def as_sequences(

@@ -48,6 +48,7 @@ class AutoKernel:
 
     candidates = ()
     """None known before the data are."""
+    views = ()
     learns = True
     reads_profiles = False
     searches = False

@@ -1,6 +1,6 @@
 """Consistency checks between the entries of a study, before any work."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from seqkern.core.errors import ConfigError
 from seqkern.kernels import check_kind
@@ -86,6 +86,35 @@ def check_choices(dataset: DatasetEntry, kernels: Kernels, solvers: Solvers, pla
         problem = f"no kernel accepts {dataset.kind}"
         raise places.error(place, problem, remedy="add a suitable one; seqkern kernels lists the input of each")
     _check_layers(dataset, solvers, places)
+
+
+def check_views(datasets: Collection[DatasetEntry], kernels: Kernels, places: Places) -> None:
+    """Raise ConfigError if a kernel reads a view that no data set has, or that one that lists it does not have.
+
+    Parameters
+    ----------
+    datasets : collection of DatasetEntry
+        All data sets of the study.
+    kernels : mapping of str to KernelEntry or KernelChoice
+        All kernels of the study, by name.
+    places : Places
+        Of the study, for messages.
+    """
+    known = list(dict.fromkeys(view.name for dataset in datasets for view in dataset.data.views))
+    for name, kernel in kernels.items():
+        for view in kernel.views:
+            if view not in known:
+                problem = f"no data set has the view {view!r}"
+                remedy = f"{hint(view, known)}add views: {{{view}: FILE}} to a data set"
+                raise places.error(("kernels", name), problem, remedy=remedy)
+    for dataset in datasets:
+        own = {view.name for view in dataset.data.views}
+        for name in dataset.kernels or ():
+            missing = [view for view in (kernels[name].views if name in kernels else ()) if view not in own]
+            if missing:
+                problem = f"kernel {name!r} needs the view {missing[0]!r}"
+                remedy = f"add views: {{{missing[0]}: FILE}}, or remove the kernel from the data set's kernels"
+                raise places.error(("datasets", dataset.name), problem, remedy=remedy)
 
 
 def check_methods(dataset: DatasetEntry, methods: Names, kernels: Kernels, places: Places) -> None:

@@ -202,6 +202,11 @@ class KernelEntry:
         return True
 
     @property
+    def views(self) -> tuple[str, ...]:
+        """The views that the kernel reads."""
+        return () if self.built is None else self.built.views
+
+    @property
     def reads_profiles(self) -> bool:
         """Whether the kernel reads the profiles of the data set."""
         return self.built is not None and bool(set(PROFILE_TRACKS) & set(self.built.tracks))
@@ -314,6 +319,11 @@ class KernelChoice:
         bool
         """
         return all(entry.gives(wanted) for entry in self.candidates)
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The views that the candidates read, each once."""
+        return tuple(dict.fromkeys(view for entry in self.candidates for view in entry.views))
 
     @property
     def reads_profiles(self) -> bool:

@@ -16,7 +16,7 @@ from seqkern.core.memory import parse_bytes
 from seqkern.evaluation.held_out import check_afterwards
 from seqkern.study.auto_kernel import AutoKernel, is_auto
 from seqkern.study.checked_solvers import CheckedSolver, checked_solvers
-from seqkern.study.checks import check_choices, check_defined, check_importance, check_methods
+from seqkern.study.checks import check_choices, check_defined, check_importance, check_methods, check_views
 from seqkern.study.dataset_entries import DatasetEntry
 from seqkern.study.kernel_entries import KernelChoice, KernelEntry
 from seqkern.study.methods import MethodEntry
@@ -139,6 +139,7 @@ class Study:
         solvers = _solvers(config, inner, places)
         datasets = {name: DatasetEntry.parse(entry, name, places) for name, entry in config["datasets"].items()}
         study = cls(datasets=datasets, kernels=kernels, solvers=solvers, inner=inner, **_general(config))
+        check_views(datasets.values(), kernels, places)
         for dataset in datasets.values():
             check_choices(dataset, kernels, solvers, places)
             check_methods(dataset, study.method_names(dataset.name), kernels, places)
@@ -198,14 +199,15 @@ class Study:
         Returns
         -------
         list of MethodEntry
-            Combinations of the kernels and solvers in its entry; default: all kernels that accept its kind of data,
-            and all solvers. A kernel that lists solvers runs only with these, a choice of kernels with those
-            that all candidates allow. A solver without a Gram matrix runs on kernels that provide its input, without
-            transforms; one with layers for neighbouring residues on data sets of residues.
+            Combinations of the kernels and solvers in its entry; default: all kernels that accept its kind of data
+            and whose views it has, and all solvers. A kernel that lists solvers runs only with these, a choice of
+            kernels with those that all candidates allow. A solver without a Gram matrix runs on kernels that provide
+            its input, without transforms; one with layers for neighbouring residues on data sets of residues.
         """
         entry = self.datasets[dataset]
         kind = entry.kind if kind is None else kind
-        taking = [name for name, kernel in self.kernels.items() if kernel.takes(kind)]
+        views = {view.name for view in entry.data.views}
+        taking = [name for name, one in self.kernels.items() if one.takes(kind) and views.issuperset(one.views)]
         kernels = [self.kernels[name] for name in entry.kernels or taking]
         solvers = [self.solvers[name] for name in entry.solvers or self.solvers]
         if not entry.of_residues:

@@ -17,7 +17,7 @@ def test_lists_every_kernel_and_transform_with_every_parameter(capsys):
             assert f" {name}" in entries[cls.name]
     assert "k=3" in entries["spectrum"]
     assert "input: sequences; positive semi-definite parameters" in entries["spectrum"]
-    assert "input: features; positive semi-definite parameters" in entries["linear"]
+    assert "input: features, or sequences with a view; positive semi-definite parameters" in entries["linear"]
     assert "not positive semi-definite" in entries["sigmoid"]
     assert "positive semi-definite; fitted on the training set parameters: base=none," in entries["pairwise"]
     for name in ("sum", "gapped_kmer"):

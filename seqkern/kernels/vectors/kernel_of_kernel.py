@@ -1,7 +1,7 @@
 """Kernels that are a function of another kernel: of a block and its two diagonals.
 
-On a table of features the other kernel is the linear one; with ``base=`` it is any kernel K, with ‖x − y‖² = K(x, x) +
-K(y, y) − 2 K(x, y) in the feature space of any kernel K.
+On a table of features, or with ``view=`` on a view of sequences, the other kernel is the linear one; with ``base=`` it
+is any kernel K, with ‖x − y‖² = K(x, x) + K(y, y) − 2 K(x, y) in the feature space of any kernel K.
 """
 
 from typing import Any
@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.parameters import component
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import component, text
 from seqkern.kernels.additive import kmer_weights, matrix, row_attributions, spread_evenly
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
 from seqkern.kernels.contract import LAST_PARAMETERS
@@ -23,14 +24,27 @@ class KernelOfKernel(CompositeKernel):
     """Base of the kernels that are a function of another kernel: `base`, or the linear one."""
 
     kmers_vary = True
-    last_parameters = ("base", *LAST_PARAMETERS)
+    last_parameters = ("base", "view", *LAST_PARAMETERS)
 
     base: Kernel | None = component(
-        "kernel", default=None, doc="Base kernel; by default the linear kernel, on a table of features."
+        "kernel", default=None, doc="Base kernel; by default the linear kernel, on a table of features or a view."
+    )
+    view: str | None = text(
+        default=None,
+        doc="Name of a view of the sequences, such as embeddings, for the linear kernel in place of a base: "
+        "``view=esm`` is short for ``base=(linear:view=esm)``.",
     )
 
     def _given(self) -> list[Kernel]:
-        return as_parts(self.name, [LinearKernel() if self.base is None else self.base])
+        return as_parts(self.name, [LinearKernel(view=self.view) if self.base is None else self.base])
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.base is not None and self.view is not None:
+            raise ParameterError(
+                f"kernel {self.name!r} has both a base and a view",
+                remedy="remove one of them, or give the base the view",
+            )
 
     def _change(
         self,

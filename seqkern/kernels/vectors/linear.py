@@ -8,12 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
-from seqkern.core.parameters import changed
+from seqkern.core.parameters import changed, text
+from seqkern.kernels.contract import LAST_PARAMETERS
 from seqkern.kernels.implicit import SparseImplicit
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.vector_form import DenseTable, VectorForm
 from seqkern.kernels.vectors import _vector
 from seqkern.sequences.tables import FeatureTable
+from seqkern.sequences.views import vectors_of
 
 PRODUCT_SECONDS = 7e-11  # of CPU, for one product of two numbers in `_vector.products`
 FUNCTION_SECONDS = 1e-8  # for one exponential or power
@@ -65,12 +67,12 @@ class PreparedVectors:
 class LinearKernel(Kernel):
     """Linear kernel: the dot product of feature vectors.
 
-    It suits tables of many informative features.
+    It suits tables of many informative features, and embeddings of sequences.
 
     Raises
     ------
     SequenceError
-        If two tables have different columns.
+        If two tables have different columns, or two sets of sequences vectors of different length.
 
     Notes
     -----
@@ -93,12 +95,26 @@ class LinearKernel(Kernel):
     >>> LinearKernel(normalize=True)([[1.0, 2.0], [3.0, -1.0]]).round(3)
     array([[1.   , 0.141],
            [0.141, 1.   ]])
+
+    With `view` the samples are sequences, and the vectors those of a view:
+
+    >>> from seqkern import SequenceSet
+    >>> X = SequenceSet.from_strings(["MKV", "GKV"]).replace(views={"esm": [[0.5, 1], [2, 0]]})
+    >>> LinearKernel(view="esm")(X)
+    array([[1.25, 1.  ],
+           [1.  , 4.  ]])
     """
 
     name = "linear"
     summary = "The dot product of two feature vectors."
-    accepts = "features"
+    accepts_words = "features, or sequences with a view"
+    last_parameters = ("view", *LAST_PARAMETERS)
 
+    view: str | None = text(
+        default=None,
+        doc="Name of a view of the sequences, such as embeddings: a vector for each sequence. By default the samples "
+        "are rows of a feature table. On the command line, give the file with ``--view NAME=FILE``.",
+    )
     normalize: bool = changed(default=False, doc="Divide by ‖x‖ ‖y‖: the cosine.")
 
     @classmethod
@@ -106,8 +122,33 @@ class LinearKernel(Kernel):
         """Return kernels for the contract suite."""
         return [cls(), cls(normalize=True, zero_diagonal="zero")]
 
-    def _prepare(self, X: FeatureTable, like: PreparedVectors | None) -> PreparedVectors:
+    @property
+    def accepts(self) -> str:  # type: ignore[override]  # here it follows from the parameters
+        """The kind of data: sequences if the vectors are those of a view, else features."""
+        return "features" if self.view is None else "sequences"
+
+    @property
+    def views(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parameters
+        """Names of the views that the sequences must carry."""
+        return () if self.view is None else (self.view,)
+
+    def _table(self, X: Any) -> FeatureTable:
+        """Return the vectors of samples, which are a table or sequences with the view."""
+        X = self.coerce(X)
+        if self.view is None:
+            return X
+        values = vectors_of(X, self.view)
+        return FeatureTable(values, X.ids, [f"{self.view}{j}" for j in range(1, values.shape[1] + 1)])
+
+    def _prepare(self, X: Any, like: PreparedVectors | None) -> PreparedVectors:
+        X = self._table(X)
         if like is not None and like.columns != X.columns:
+            if self.view is not None:
+                raise SequenceError(
+                    f"the vectors of the view {self.view!r} have {len(X.columns)} numbers, those of other sequences "
+                    f"{len(like.columns)}",
+                    remedy="compute all with the same program and model",
+                )
             odd = [name for name in X.columns if name not in like.columns] or ["their order"]
             raise SequenceError(
                 f"tables with {len(X.columns)} and {len(like.columns)} features differ in {odd[0]}",
@@ -123,52 +164,51 @@ class LinearKernel(Kernel):
 
         Parameters
         ----------
-        X : FeatureTable or array_like, shape (n, d)
+        X : FeatureTable or array_like, shape (n, d); with `view` SequenceSet
             The samples.
 
         Returns
         -------
         ndarray of float64, shape (n, d)
         """
-        return self.coerce(X).values
+        return self._table(X).values
 
-    def feature_names(self, columns: Sequence[str]) -> Sequence[str]:
-        """Return the names of the features: those of the table's columns.
+    def feature_names(self, records: Any) -> Sequence[str]:
+        """Return the names of the features: those of the table's columns; of a view its name and a number from 1.
 
         Parameters
         ----------
-        columns : tuple of str
-            Those of the table.
+        records : FeatureTable; with `view` SequenceSet
+            Samples.
 
         Returns
         -------
         tuple of str
-            `columns`.
         """
-        return columns
+        return self._table(records).columns
 
     def vector_form(self) -> VectorForm | None:
         """Return this kernel as a function of the vectors of the table; None if it is normalised."""
         if self.normalize:
             return None
-        return VectorForm("linear", lambda X, dtype=np.float32: DenseTable(self.coerce(X).values.astype(dtype)))
+        return VectorForm("linear", lambda X, dtype=np.float32: DenseTable(self._table(X).values.astype(dtype)))
 
-    def _implicit(self, X: FeatureTable) -> SparseImplicit:
-        return SparseImplicit.of(X.values)
+    def _implicit(self, X: Any) -> SparseImplicit:
+        return SparseImplicit.of(self._table(X).values)
 
     def implicit_bytes(self, X: Any) -> int:
         """Return the bytes of the compressed rows, during and after construction.
 
         Parameters
         ----------
-        X : FeatureTable or array_like, shape (n, d)
+        X : FeatureTable or array_like, shape (n, d); with `view` SequenceSet
             The training samples.
 
         Returns
         -------
         int
         """
-        values = self.coerce(X).values
+        values = self._table(X).values
         return 28 * values.size + 8 * values.shape[1]
 
     def _fold(

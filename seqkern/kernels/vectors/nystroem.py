@@ -139,7 +139,9 @@ class NystroemKernel(ApproximateKernel):
         """Return an independent copy of some samples."""
         if not isinstance(X, SequenceSet):
             return X
-        return X.replace(tracks={name: X.tracks[name] for name in self.tracks}).compact()
+        tracks = {name: X.tracks[name] for name in (*self.tracks, *self.views) if name in X.tracks}
+        views = {name: X.views[name] for name in self.views if name in X.views}
+        return X.replace(tracks=tracks, views=views).compact()
 
     def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays): the landmarks, as vectors or samples, the map, and the base's state."""

@@ -71,12 +71,14 @@ class RBFKernel(KernelOfKernel):
     name = "rbf"
     summary = "Similarity that decreases with the distance, like a bell curve."
 
-    gamma: float | str = real(
-        default=1.0,
+    gamma: float | str | None = real(
+        default=None,
         low=0,
         open_low=True,
         words=LEARNED,
-        doc='γ. ``"scale"``: 1 / the total variance of the training set in the feature space of the '
+        optional=True,
+        doc="γ; by default 1, but ``scale`` with `view`. "
+        '``"scale"``: 1 / the total variance of the training set in the feature space of the '
         "base kernel, learned by `fit`; on standardised features 1 / their number. "
         '``"jaakkola"``: 1 / (2σ²), with σ the median, over the positive training examples, of '
         "the distance to the nearest negative one; with several classes, over all examples, to "
@@ -100,21 +102,28 @@ class RBFKernel(KernelOfKernel):
     @property
     def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
         """Whether gamma or the base is learned from the data."""
-        return self.gamma in LEARNED or super().data_dependent
+        return self._rule in LEARNED or super().data_dependent
+
+    @property
+    def _rule(self) -> float | str:
+        """γ, or how it is learned."""
+        if self.gamma is not None:
+            return self.gamma
+        return 1.0 if self.view is None else "scale"
 
     def _fit(self, X: Data, y: npt.ArrayLike | None) -> None:
         super()._fit(X, y)
-        if self.gamma == "scale":
+        if self._rule == "scale":
             variance = total_variance(self.bases[0], X)
             self.gamma_ = 1.0 / variance if variance > 0 else 1.0
-        if self.gamma == "jaakkola":
+        if self._rule == "jaakkola":
             square = nearest_other(self.bases[0], X, y) ** 2
             self.gamma_ = 1.0 / (2.0 * square) if square > 0 else 1.0
 
     def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays): gamma, and the base's."""
         header, arrays = super().fitted_state()
-        return ({**header, "gamma": self.gamma_} if self.gamma in LEARNED and self.fitted else header), arrays
+        return ({**header, "gamma": self.gamma_} if hasattr(self, "gamma_") else header), arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
         """Restore what `fitted_state` returned.
@@ -143,14 +152,14 @@ class RBFKernel(KernelOfKernel):
 
     def _gamma(self) -> float:
         """Return gamma, given or learned."""
-        return self.gamma_ if isinstance(self.gamma, str) else self.gamma
+        return self.gamma_ if isinstance(self._rule, str) else self._rule
 
     def vector_form(self) -> VectorForm | None:
         """Return this kernel as a function of vectors; None unless the base is linear on them."""
         form = self.bases[0].vector_form()
         if form is None or form.kind != "linear":
             return None
-        gamma = getattr(self, "gamma_", None) if isinstance(self.gamma, str) else self.gamma
+        gamma = getattr(self, "gamma_", None) if isinstance(self._rule, str) else self._rule
         return replace(form, kind="rbf", gamma=gamma)
 
     def _slopes(

@@ -56,6 +56,7 @@ def dataset_summary_section(view: View) -> Markup:
             facts.append((f"Special cases for {kernel}", "; ".join(touched)))
     if summary.get("profiles"):
         facts.append(("Profiles", describe(summary["profiles"])))
+    facts += _views(view, summary)
     facts += _sources(dataset, summary)
     title = summary.get("title") or summary.get("description")
     items = [part for name, value in facts for part in (tag("dt", name), tag("dd", value))]
@@ -102,6 +103,16 @@ def _classes(view: View) -> list[tuple[str, Markup]]:
     ]
     name = "Classes (the last is the positive one)" if view.dataset.kind == "binary" else "Classes"
     return [(name, tag("ul", items, class_="plain"))]
+
+
+def _views(view: View, summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the views: vectors of the samples, such as embeddings."""
+    what = "residue" if view.dataset.residues else "sequence"
+    views = summary.get("views") or {}
+    return [
+        (f"View {name}", f"{own.get('width')} numbers for each {what}, from {own.get('file')}")
+        for name, own in views.items()
+    ]
 
 
 def _sources(dataset: DatasetResults, summary: dict[str, Any]) -> list[tuple[str, Markup]]:
