@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from seqkern.solvers.free_parameters import Free
+
 
 @dataclass(frozen=True)
 class Search:
@@ -17,6 +19,8 @@ class Search:
         Of the folds.
     rule : {"best", "one_standard_error"}
         The rule of choice (see `seqkern.evaluation.selection.select`).
+    free : Free
+        What is searched beyond the candidates: refined values of parameters, and balanced class weights.
 
     Examples
     --------
@@ -35,3 +39,4 @@ class Search:
     metric: str = "auto"
     seed: int = 1
     rule: str = "best"
+    free: Free = Free()
