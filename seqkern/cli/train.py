@@ -175,9 +175,11 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.models.residue_model import ResidueModel
     from seqkern.models.training import train_model
     from seqkern.solvers import common_input
+    from seqkern.solvers.free_parameters import Free
+    from seqkern.solvers.thresholds import PLAIN
     from seqkern.study.kernel_entries import KernelEntry
 
-    if (args.calibration or args.threshold) and args.format == "lsgkm":
+    if (args.calibration or args.threshold not in (None, PLAIN)) and args.format == "lsgkm":
         raise ParameterError(
             "the LS-GKM format stores neither probabilities nor a threshold",
             remedy="remove --calibration and --threshold, or --format",
@@ -230,7 +232,8 @@ def run(args: argparse.Namespace) -> None:
             seed=args.seed,
             rule=args.rule or "best",
             calibration=args.calibration,
-            threshold=args.threshold,
+            threshold=PLAIN if args.format == "lsgkm" else args.threshold,
+            free=Free.of(args.solver) if args.search and args.draws is None else None,
             residues=dataset.residues,
             layers=args.layers,
             policies=policies_of(args),

@@ -7,7 +7,7 @@ the neighbours of the best candidate so far, until a round brings no better one.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ ROUNDS = 12
 
 
 def refine(trials: Trials, limits: Sequence[Limits]) -> int:
-    """Try more candidates around the best one, until none is better.
+    """Try more candidates around the best one, until none is better: an equal one, simpler or not, gains nothing.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def refine(trials: Trials, limits: Sequence[Limits]) -> int:
         if best in trials.tied():
             break
         best = trials.best()
-    return trials.best()
+    return best
 
 
 def step(value: float, up: bool) -> float:
@@ -165,6 +165,28 @@ def ends(
         if value in (min(values), max(values)):
             found[" ".join(path)] = "smallest" if value == min(values) else "largest"
     return found
+
+
+def number_paths(spec: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Return the names of the parameters of a spec that are numbers, also of nested solvers.
+
+    Parameters
+    ----------
+    spec : mapping
+        Of a solver.
+
+    Returns
+    -------
+    list of tuple of str
+
+    Examples
+    --------
+    >>> number_paths({"solver": "one_against_rest", "binary": {"solver": "csvc", "C": 3.0}})
+    [('binary', 'C')]
+    """
+    found = [(name,) for name, value in spec.items() if _is_number(value)]
+    inside = [(name, part) for name, part in spec.items() if isinstance(part, Mapping)]
+    return found + [(name, *path) for name, part in inside for path in number_paths(part)]
 
 
 def _values(candidates: Sequence[Candidate], best: Candidate, one: Limits) -> set[Any]:

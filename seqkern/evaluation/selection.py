@@ -159,9 +159,9 @@ def select(
     prevents training or scoring.
 
     Of candidates with equal scores the simplest wins: the one whose solver has the smallest `complexity`; then the best
-    by the metrics of `TIES`, in order, then the first. One that predicts a single class loses against others. Scores are
-    equal if they differ by at most a ten-thousandth, or AUCs by one pair of samples in one fold: the tolerance of a fit
-    can do as much.
+    by the metrics of `TIES`, in order, then the first. One that predicts a single class loses against others. Scores
+    are equal if they differ by at most a ten-thousandth, or AUCs by one pair of samples in one fold: the tolerance of a
+    fit can do as much.
 
     The rule ``one_standard_error`` (Breiman et al., Classification and Regression Trees, 1984) accepts a slightly lower
     score for simplicity: of the candidates with the best one's kernel and a mean less than one standard error below

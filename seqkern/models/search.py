@@ -1,6 +1,6 @@
 """The choice of one of several candidates."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from seqkern.solvers.free_parameters import Free
 
@@ -39,4 +39,4 @@ class Search:
     metric: str = "auto"
     seed: int = 1
     rule: str = "best"
-    free: Free = Free()
+    free: Free = field(default_factory=Free)

@@ -30,6 +30,8 @@ from seqkern.sequences.labels import Labels
 from seqkern.sequences.tables import SimilarityTable
 from seqkern.sequences.windows import Window, as_window
 from seqkern.solvers.base import Solver
+from seqkern.solvers.free_parameters import Free
+from seqkern.solvers.thresholds import PLAIN
 
 
 def train_model(
@@ -45,6 +47,7 @@ def train_model(
     rule: str = "best",
     calibration: str | None = None,
     threshold: str | None = None,
+    free: Free | None = None,
     residues: Residues | None = None,
     layers: Sequence[Any] = (),
     policies: Mapping[str, str] | None = None,
@@ -81,8 +84,10 @@ def train_model(
     calibration : {"platt", "isotonic"}, optional
         Calibration of decision values to probabilities; fitted to held-out decision values.
     threshold : str, optional
-        Rule for the decision threshold of the positive class (see
-        `seqkern.solvers.thresholds`); default: 0.
+        Rule for the decision threshold of the positive class (see `seqkern.solvers.thresholds`); default: see
+        `seqkern.models.afterwards`.
+    free : Free, optional
+        What is searched beyond the candidates (see `seqkern.solvers.free_parameters`).
     residues : Residues, optional
         The residue of each sample, if samples are windows around residues; chains stay whole in
         folds.
@@ -132,7 +137,7 @@ def train_model(
         layers=layers,
         calibration=calibration,
         threshold=threshold,
-        search=Search(folds, metric, seed, rule),
+        search=Search(folds, metric, seed, rule, free or Free()),
     )
     window = (notes or {}).get("window")
     data = _training_data(
@@ -172,7 +177,7 @@ def _training_data(
         seen = np.concatenate((used, neighbours(residues, used, used)))
     everything = kernel.coerce(X)
     X, labels = everything.take(used), labels.take(used)
-    if (method.calibration or method.threshold) and labels.kind != "binary":
+    if (method.calibration or method.threshold not in (None, PLAIN)) and labels.kind != "binary":
         raise LabelError(
             f"probabilities and thresholds need two classes, but these labels are {labels.kind}",
             remedy="train one class against the rest (--positive NAME), or remove --calibration and --threshold",
