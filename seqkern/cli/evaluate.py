@@ -238,7 +238,7 @@ def evaluated_method(
         layers=solver.layers.specs(),
         calibration=args.calibration,
         threshold=args.threshold,
-        search=Search(args.inner_folds, args.inner_metric, args.seed, args.inner_rule, budget),
+        search=Search(args.inner_folds, args.inner_metric, args.seed, args.inner_rule, budget=budget),
     )
 
 

@@ -180,15 +180,11 @@ def run_scan(args: argparse.Namespace, model: Model) -> None:
 
 def _remarks(args: argparse.Namespace, model: Model, scanner: Scanner) -> Iterator[str]:
     """Yield remarks on how to read the decisions."""
-    threshold = model.threshold
-    if model.kind == "binary" and threshold is None:
-        yield f"{args.model}: decision values above zero predict class {model.classes[1]}"
-    elif model.kind == "binary" and threshold is not None:
-        all_written = "" if args.threshold is not None else "; --threshold model writes only those"
-        yield (
-            f"{args.model}: decision values above {threshold.value:.10g}, the model's threshold for "
-            f"{threshold.rule}, predict class {model.classes[1]}{all_written}"
-        )
+    if model.kind == "binary":
+        writes = model.threshold is not None and args.threshold is None
+        others = "; --threshold model writes only those" if writes else ""
+        comma = "," if model.threshold is not None else ""
+        yield f"{args.model}: {model.cut.words}{comma} predict class {model.classes[1]}{others}"
     window = scanner.window
     at_site = cast("SequenceSet", model.support).part(window.left, window.left + len(window.site)).strings()
     share = at_site.count(window.site) / len(at_site)

@@ -160,8 +160,9 @@ def _check_features(args: argparse.Namespace, method: Method) -> None:
     """Raise ParameterError for options on files that the method cannot fill."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
+    from seqkern.solvers.thresholds import PLAIN
 
-    if (args.calibration or args.threshold) and args.format == "lsgkm":
+    if (args.calibration or args.threshold not in (None, PLAIN)) and args.format == "lsgkm":
         raise ParameterError(
             "the LS-GKM format stores neither probabilities nor a threshold",
             remedy="remove --calibration and --threshold, or --format",

@@ -9,6 +9,7 @@ from seqkern.cli.common import policies_of
 from seqkern.cli.profiles import profiles_of
 from seqkern.cli.true_states import is_one_file
 from seqkern.core.errors import ParameterError
+from seqkern.solvers.thresholds import PLAIN
 
 if TYPE_CHECKING:
     from seqkern.sequences.labels import Labels
@@ -77,7 +78,11 @@ def check_probabilities(args: argparse.Namespace, labels: Labels) -> None:
     ParameterError
         If they are requested with more than two states.
     """
-    if args.states is None or labels.kind != "multiclass" or not (args.calibration or args.threshold):
+    if (
+        args.states is None
+        or labels.kind != "multiclass"
+        or not (args.calibration or args.threshold not in (None, PLAIN))
+    ):
         return
     name = "calibration" if args.calibration else "threshold"
     layers = ", and add --layers probabilities for the probabilities of all states" if args.calibration else ""

@@ -134,7 +134,9 @@ def summary(
     record = model.record
     units = f"{record['n']} {'samples' if model.alphabet is None else 'sequences' if residues is None else 'residues'}"
     yield from _data_lines(
-        model, units if residues is None else f"{units} of {_counted(len(residues.chains), 'chain')}"
+        model,
+        units if residues is None else f"{units} of {_counted(len(residues.chains), 'chain')}",
+        args.threshold is not None,
     )
     if at_sites:
         words = [f"{letters} ({share:.0%} on {strand})" for strand, (letters, share) in at_sites.items()]
@@ -159,8 +161,8 @@ def summary(
         yield "held out", f"{share} {layers.held_out_accuracy_:.4f} of the first classifier, before the layers"
 
 
-def _data_lines(model: Model, units: str) -> Iterator[tuple[str, str]]:
-    """Yield what the model was trained on, and what decision values of new samples mean."""
+def _data_lines(model: Model, units: str, asked: bool) -> Iterator[tuple[str, str]]:
+    """Yield what the model was trained on, and what decision values, or probabilities, of new samples mean."""
     record = model.record
     counts = ", ".join(f"{name}: {count}" for name, count in record["classes"].items())
     yield "trained on", f"{units} ({counts})" if model.kind != "none" else units
@@ -171,6 +173,10 @@ def _data_lines(model: Model, units: str) -> Iterator[tuple[str, str]]:
             f"{found.value:.4g} for {found.rule}: on held-out samples sensitivity {found.sensitivity:.3f}, specificity "
             f"{found.specificity:.3f}",
         )
+        if not asked:
+            yield "", "set because the classes are of unequal size; --threshold none for 0"
+    elif record.get("threshold_unset"):
+        yield "threshold", f"0, not fitted: {record['threshold_unset']}"
     if model.projects:
         shares = model.solver.explained_variance_ratio_
         several = ", ".join(f"{share:.1%}" for share in shares[:5]) + (", …" if len(shares) > 5 else "")
@@ -178,7 +184,8 @@ def _data_lines(model: Model, units: str) -> Iterator[tuple[str, str]]:
     elif model.kind == "none":
         yield "above zero", "predicts inside the class, otherwise outside"
     if model.kind == "binary":
-        place = "above zero" if model.threshold is None else "above it"
+        place = "above zero" if model.cut.calibration is None else "above 0.5"
+        place = place if model.threshold is None else "above it"
         yield place, f"predicts {model.classes[1]}, otherwise {model.classes[0]} (change with --positive)"
     if model.window is not None:
         window = model.window
@@ -274,6 +281,8 @@ def _score_lines(
         return
     yield "inner" if estimated else "score", inner_score(search)
     yield "", f"mean of {len(search['scores'][0])} inner folds, on which it was chosen{_hint(estimated)}"
+    for name, end in search.get("ends", {}).items():
+        yield "", f"{name} is the {end} value tried, at an end of the grid: a wider grid may improve the result"
 
 
 def _hint(estimated: bool) -> str:

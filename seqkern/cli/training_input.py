@@ -283,15 +283,15 @@ def chosen_method(args: argparse.Namespace, method: Method | None, given: Input,
     kernel = read_kernel(args.kernel)
     labels = given.dataset.task().labels
     if isinstance(kernel, AutoKernel):
+        solver = args.solver or default_solver(labels.kind, len(given.X))
         return automatic_method(
             given.X,
-            labels.kind,
             entry=kernel if args.time is None else AutoKernel.parse({"kernel": "auto", "time": args.time}),
-            solver=args.solver,
-            search=_search(args),
+            solver=solver,
+            search=_search(args, solver),
             n_choices=n_choices,
             calibration=args.calibration,
-            threshold=args.threshold,
+            threshold=_threshold(args),
         )
     entries = _kernels(args)
     if searches(args) and len(entries) == 1 and isinstance(given.X, SequenceSet):
@@ -303,13 +303,23 @@ def chosen_method(args: argparse.Namespace, method: Method | None, given: Input,
     return _method(args, entries, args.solver or default_solver(labels.kind, len(given.X), implicit))
 
 
-def _search(args: argparse.Namespace) -> Search:
+def _search(args: argparse.Namespace, solver: str) -> Search:
     """Return how one of several candidates is chosen."""
     # imported here to keep --help fast
     from seqkern.models.search import Search
+    from seqkern.solvers.free_parameters import Free
 
     folds = 5 if args.inner_folds is None else args.inner_folds
-    return Search(folds, args.metric or "auto", args.seed, args.rule or "best")
+    free = Free.of(solver) if searches(args) and args.draws is None else Free()
+    return Search(folds, args.metric or "auto", args.seed, args.rule or "best", free)
+
+
+def _threshold(args: argparse.Namespace) -> str | None:
+    """Return the rule for the threshold; the LS-GKM format stores none."""
+    # imported here to keep --help fast
+    from seqkern.solvers.thresholds import PLAIN
+
+    return PLAIN if getattr(args, "format", None) == "lsgkm" else args.threshold
 
 
 def _method(args: argparse.Namespace, entries: Sequence[KernelEntry], solver: str) -> Method:
@@ -323,8 +333,8 @@ def _method(args: argparse.Namespace, entries: Sequence[KernelEntry], solver: st
         transforms={entry.name: entry.transforms for entry in entries},
         layers=args.layers,
         calibration=args.calibration,
-        threshold=args.threshold,
-        search=_search(args),
+        threshold=_threshold(args),
+        search=_search(args, solver),
     )
 
 

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.evaluation.candidates import Candidate
-from seqkern.evaluation.selection import DIGITS, Choice, MakeSolver, Pair, select
+from seqkern.evaluation.selection import Choice, MakeSolver, Pair, select
+from seqkern.evaluation.trials import DIGITS
 from seqkern.folds.samples import Samples
 from seqkern.folds.train_size import nested_subset
 from seqkern.sequences.labels import Labels
@@ -141,13 +142,14 @@ def halve(
     gaps: list[float] = []
     for i, (size, _) in enumerate(rungs):
         rows = _subset(labels, size, seed)
+        limits = options.get("limits", ()) if i + 1 == len(rungs) else ()  # the coarse grid compares kernels
         choice = select(
             {name: _within(pairs[name], rows) for name in alive},
             labels.take(rows),
             [one for one in candidates if one[0] in alive],
             make_solver,
             seed=seed,
-            **options,
+            **options | {"limits": limits},
         )
         fits, failed = fits + choice.n_fits, failed + choice.not_converged
         gaps += [] if choice.worst_gap is None else [choice.worst_gap]

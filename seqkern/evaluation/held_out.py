@@ -17,7 +17,7 @@ from seqkern.evaluation.selection import MakeSolver, Pair, inner_folds
 from seqkern.layers import Layers
 from seqkern.residues import Residues
 from seqkern.sequences.labels import UNLABELLED, Labels
-from seqkern.solvers.thresholds import Threshold, parse_rule
+from seqkern.solvers.thresholds import PLAIN, Threshold, parse_rule
 
 
 def held_out_decisions(
@@ -117,7 +117,7 @@ def fit_afterwards(
     calibration : {"platt", "isotonic"}, optional
         Method of calibration; default: none.
     threshold : str, optional
-        A rule of `seqkern.solvers.thresholds`, such as ``"mcc"``; default: no threshold.
+        A rule of `seqkern.solvers.thresholds`, such as ``"mcc"``; default, and ``"none"``: no threshold.
 
     Returns
     -------
@@ -138,53 +138,8 @@ def fit_afterwards(
     decisions, positive = decisions[known], positive[known]
     return (
         None if calibration is None else METHODS[calibration].fit(decisions, positive, n_folds),
-        None if threshold is None else Threshold.fit(decisions, positive, threshold),
+        None if threshold in (None, PLAIN) else Threshold.fit(decisions, positive, str(threshold)),
     )
-
-
-def fit_held_out(
-    pair: Pair,
-    labels: Labels,
-    spec: dict[str, Any],
-    make_solver: MakeSolver,
-    *,
-    folds: int,
-    seed: int,
-    calibration: str | None = None,
-    threshold: str | None = None,
-) -> tuple[SigmoidCalibration | IsotonicCalibration | None, Threshold | None, int, int]:
-    """Return the result of `fit_afterwards`, fitted to `held_out_decisions`, and the number of fits.
-
-    Parameters
-    ----------
-    pair, labels, spec, make_solver, folds, seed : object
-        As for `held_out_decisions`.
-    calibration, threshold : str, optional
-        As for `fit_afterwards`.
-
-    Returns
-    -------
-    calibration : SigmoidCalibration, IsotonicCalibration or None
-        As from `fit_afterwards`; None, without a fit, if neither is requested.
-    threshold : Threshold or None
-        Likewise.
-    n_fits : int
-        Number of fits.
-    not_converged : int
-        Number of fits that did not converge.
-
-    Raises
-    ------
-    LabelError, FoldError
-        As for `held_out_decisions`.
-    ParameterError
-        As for `fit_afterwards`.
-    """
-    if calibration is None and threshold is None:
-        return None, None, 0, 0
-    decided, n_fits, failed = held_out_decisions(pair, labels, spec, make_solver, folds=folds, seed=seed)
-    wanted = {"calibration": calibration, "threshold": threshold}
-    return *fit_afterwards(decided, labels.signs() > 0, n_fits, **wanted), n_fits, failed
 
 
 def fit_layers(
@@ -293,12 +248,12 @@ def check_afterwards(calibration: str | None, threshold: str | None, layers: Seq
     ParameterError
         With the known names.
     """
-    if layers and (calibration is not None or threshold is not None):
+    if layers and (calibration is not None or threshold not in (None, PLAIN)):
         raise ParameterError(
             "--layers replace the decisions that --calibration and --threshold use",
             remedy="remove --calibration and --threshold; for probabilities add the layer probabilities",
         )
     if calibration is not None and calibration not in METHODS:
         raise ParameterError(f"unknown calibration {calibration!r}", remedy=f"choose from: {', '.join(METHODS)}")
-    if threshold is not None:
-        parse_rule(threshold)
+    if threshold not in (None, PLAIN):
+        parse_rule(str(threshold))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,11 @@ from seqkern.core.checks import check_choice, check_integer
 from seqkern.core.errors import FoldError, ParameterError, unknown_name
 from seqkern.evaluation import metrics, ranking
 from seqkern.evaluation.candidates import Candidate
+from seqkern.evaluation.refinement import refine
+from seqkern.evaluation.trials import Trials, pair_resolution
 from seqkern.folds.splitters import deal
 from seqkern.sequences.labels import Labels
+from seqkern.solvers.free_parameters import Limits
 
 Pair = Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[Any]], tuple[Any, Any]]
 """``pair(train, test, y_train)`` returns the input of a solver for training and for testing."""
@@ -67,16 +70,12 @@ METRICS: dict[str, dict[str, Measure]] = {
         "rmse": lambda y, decisions, predicted: -metrics.rmse(y, predicted),
     },
 }
-# A ranking is independent of the threshold: of solvers with equal rankings, one may put everything in one class.
+# What decides between equally good candidates that are equally simple.
 TIES: dict[str, tuple[str, ...]] = {
     "binary": ("auc", "balanced_accuracy"),
     "multiclass": ("macro_auc", "balanced_accuracy"),
     "real": (),
 }
-
-
-DIGITS = 12
-"""Number of digits to which mean scores are rounded for comparison."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +100,13 @@ class Choice:
         Number of fits of the inner folds.
     worst_gap : float or None
         The largest gap among those that did not converge, including nested fits.
+    decisions : ndarray of float64, shape (n,), or None
+        The chosen candidate's decision about each sample, by the classifier of the inner fold without it; NaN
+        where there is none. None unless the labels are binary and there was something to choose.
+    n_folds : int
+        Number of inner folds, including those that could not be scored.
+    tied : list of int
+        The candidates whose score equals the best, as indices.
 
     Examples
     --------
@@ -119,6 +125,9 @@ class Choice:
     not_converged: int = 0
     n_fits: int = 0
     worst_gap: float | None = None
+    decisions: npt.NDArray[np.float64] | None = None
+    n_folds: int = 0
+    tied: list[int] = field(default_factory=list)
 
     @property
     def place(self) -> int:
@@ -141,13 +150,18 @@ def select(
     seed: int = 0,
     groups: npt.ArrayLike | None = None,
     rule: str = "best",
+    limits: Sequence[Limits] = (),
 ) -> Choice:
     """Choose among kernels and solver specifications by cross-validation within a training set.
 
     Inner folds are stratified, and keep groups together if there are any. A class with fewer members (or
     groups) than `folds` reduces their number, to at least two. An inner fold is skipped if a missing class
-    prevents training or scoring. Ties are broken by the metrics of `TIES`, in
-    order; then the simplest candidate wins: the one whose solver has the smallest `complexity`, then the first.
+    prevents training or scoring.
+
+    Of candidates with equal scores the simplest wins: the one whose solver has the smallest `complexity`; then the best
+    by the metrics of `TIES`, in order, then the first. One that predicts a single class loses against others. Scores
+    are equal if they differ by at most a ten-thousandth, or AUCs by one pair of samples in one fold: the tolerance of a
+    fit can do as much.
 
     The rule ``one_standard_error`` (Breiman et al., Classification and Regression Trees, 1984) accepts a slightly lower
     score for simplicity: of the candidates with the best one's kernel and a mean less than one standard error below
@@ -176,6 +190,8 @@ def select(
         get them.
     rule : {"best", "one_standard_error"}
         The rule of choice.
+    limits : sequence of Limits, optional
+        Parameters that are refined around the best of `candidates`, see `seqkern.evaluation.refinement`.
 
     Returns
     -------
@@ -199,58 +215,53 @@ def select(
     >>> pairs = {"linear": lambda train, valid, y: (K[np.ix_(train, train)], K[np.ix_(valid, train)])}
     >>> choice = select(pairs, labels, [{"solver": "csvc", "C": C} for C in (0.1, 10)], make_solver, seed=1)
     >>> choice.spec["C"], choice.scores.shape
-    (10, (2, 3))
+    (0.1, (2, 3))
     """
     candidates = _with_kernels(candidates, list(pairs))
     if not candidates:
         raise ParameterError("no solver to choose from", remedy="give at least one")
-    measures = list(dict.fromkeys(_metric(name, labels.kind) for name in (metric, *TIES[labels.kind])))
+    names = dict.fromkeys([AUTO[labels.kind] if metric == "auto" else metric, *TIES[labels.kind]])
+    measures = {name: _metric(name, labels.kind) for name in names}
     check_integer("inner folds", folds, 2)
     check_integer("seed", seed, 0)
     check_choice("rule", rule, RULES)
     if len(candidates) == 1:
         return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))
-    y = labels.signs() if labels.kind == "binary" else labels.y
     groups = labels.groups if groups is None else groups
     parts = list(inner_folds(labels, folds, seed, groups))
-    sizes = [make_solver(spec, labels.kind).complexity() for _, spec in candidates]
-    # from the simplest on: a solver may start from the previous solution
-    order = sorted(range(len(candidates)), key=lambda c: sizes[c])
-    scores, not_converged = np.full((len(measures), len(candidates), len(parts)), np.nan), 0
-    n_fits = 0
-    gaps: list[float] = []
-    for f, (train, valid) in enumerate(parts):
-        own_groups = None if groups is None else np.asarray(groups)[train]
-        for name, pair in pairs.items():
-            own = [c for c in order if candidates[c][0] == name]
-            if not own:
-                continue
-            K_train = K_valid = solver = None  # frees memory before the next ones
-            K_train, K_valid = pair(train, valid, y[train])
-            for c in own:
-                solver = make_solver(candidates[c][1], labels.kind).fit_after(solver, K_train, y[train], own_groups)
-                n_fits += 1
-                failed = solver.count_not_converged()
-                not_converged += failed
-                if failed and solver.report_.get("gap") is not None:
-                    gaps.append(float(solver.report_["gap"]))
-                outcome = labels.y[valid], *_decided(solver, K_valid, labels.kind)
-                scores[:, c, f] = [measure(*outcome) for measure in measures]
-    usable = ~np.isnan(scores[0]).any(axis=0)
-    if not usable.any():
+    trials = Trials(
+        pairs,
+        labels,
+        make_solver,
+        parts,
+        measures,
+        groups=None if groups is None else np.asarray(groups),
+        resolution=pair_resolution(labels, parts) if next(iter(measures)) == "auc" and labels.kind == "binary" else 0.0,
+        refines=bool(limits),
+    )
+    trials.add(candidates)
+    if not trials.usable.any():
         raise FoldError(
             "no inner fold can be scored",
             remedy="give more samples, reduce the inner folds, or choose another inner metric",
         )
-    scores = scores[:, :, usable]
-    means = scores.mean(axis=2)
-    # scores that differ only by rounding errors are equal, and so are all if a metric is undefined
-    ranks = -np.nan_to_num(means).round(DIGITS)
-    best = min(range(len(candidates)), key=lambda c: (*ranks[:, c], sizes[c], c))
+    best = refine(trials, limits)
     if rule == "one_standard_error":
-        best = _simplest(best, candidates, ranks, sizes, standard_error(scores[0, best]))
-    score, gap = float(means[0, best]), max(gaps, default=None)
-    return Choice(*candidates[best], score, candidates, scores[0], not_converged, n_fits, gap)
+        error = standard_error(trials.scores()[0, best])
+        kernel = trials.candidates[best][0]
+        best = trials.simplest([c for c in trials.tied(error) if trials.candidates[c][0] == kernel])
+    return Choice(
+        *trials.candidates[best],
+        float(trials.means()[0, best]),
+        trials.candidates,
+        trials.scores()[0],
+        trials.not_converged,
+        trials.n_fits,
+        max(trials.gaps, default=None),
+        trials.decisions(best),
+        len(parts),
+        trials.tied(),
+    )
 
 
 def standard_error(scores: npt.NDArray[np.float64]) -> float:
@@ -269,22 +280,6 @@ def standard_error(scores: npt.NDArray[np.float64]) -> float:
     return float(np.std(scores, ddof=1) / math.sqrt(len(scores))) if len(scores) > 1 else 0.0
 
 
-def _simplest(
-    best: int,
-    candidates: Sequence[Candidate],
-    ranks: npt.NDArray[np.float64],
-    sizes: Sequence[Any],
-    error: float,
-) -> int:
-    """Return the simplest candidate with the best one's kernel and a mean score within `error` of the best."""
-    within = [
-        c
-        for c, (kernel, _) in enumerate(candidates)
-        if kernel == candidates[best][0] and ranks[0, c] <= ranks[0, best] + error
-    ]
-    return min(within, key=lambda c: (sizes[c], *ranks[:, c], c))
-
-
 def _with_kernels(
     candidates: Sequence[Candidate] | Sequence[dict[str, Any]], kernels: Sequence[str]
 ) -> list[Candidate]:
@@ -293,14 +288,6 @@ def _with_kernels(
     if all(isinstance(candidate, dict) for candidate in listed):
         return [(kernel, spec) for kernel in kernels for spec in listed]
     return listed
-
-
-def _decided(solver: Any, K: Any, kind: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[Any]]:
-    """Return the decision values and predictions of a fitted solver, binary ones as booleans."""
-    predicted = solver.predict(K)
-    if kind == "real":
-        return predicted, predicted
-    return solver.decision_function(K), np.asarray(predicted) > 0 if kind == "binary" else predicted
 
 
 def inner_folds(

@@ -6,6 +6,7 @@ warning (Ambroise & McLachlan, PNAS 99, 2002).
 """
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ def biased_scores(
     y: tuple[npt.NDArray[Any], npt.NDArray[Any]],
     labels: Labels,
     test: npt.NDArray[np.int64],
-    threshold: float | None = None,
+    classify: Callable[[npt.NDArray[np.float64]], npt.NDArray[Any]] | None = None,
 ) -> dict[str, float]:
     """Return the metrics of one fold with features selected on the test data.
 
@@ -40,8 +41,8 @@ def biased_scores(
         Labels of all samples.
     test : ndarray of int64
         The rows of the test set.
-    threshold : float, optional
-        The decision threshold of the positive class, if it differs from that of `honest`.
+    classify : callable, optional
+        Returns which decisions are positive; default: those above 0.
 
     Returns
     -------
@@ -63,6 +64,6 @@ def biased_scores(
                 F_train, F_test = (np.zeros((part.shape[0], 1)) for part in parts)
         solver.fit(F_train, y[0])
     decisions = solver.predict(F_test) if labels.kind == "real" else solver.decision_function(F_test)
-    predicted = solver.predict(F_test) if threshold is None else decisions > threshold
+    predicted = solver.predict(F_test) if classify is None else classify(decisions) > 0
     found = scores(labels.kind, labels.y[test], decisions, codes_of(labels.kind, predicted))
     return {"n_features": len(columns), **found}

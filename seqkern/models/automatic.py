@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from seqkern.auto.choosing import default_solver
 from seqkern.models.method import Method
 from seqkern.models.search import Search
 from seqkern.sequences.tables import Data
@@ -17,10 +16,9 @@ from seqkern.study.solver_entries import SolverEntry
 
 def automatic_method(
     X: Data,
-    kind: str,
     *,
     entry: AutoKernel,
-    solver: str | Mapping[str, Any] | None = None,
+    solver: str | Mapping[str, Any],
     search: Search,
     n_choices: int = 1,
     calibration: str | None = None,
@@ -32,12 +30,10 @@ def automatic_method(
     ----------
     X : SequenceSet
         All sequences; only their alphabet, lengths, number and tracks are looked at.
-    kind : {"binary", "multiclass", "real"}
-        Of the labels.
     entry : AutoKernel
         With the time for all choices.
-    solver : str or dict, optional
-        Default: a C-SVM with its default grid, for many sequences one without a Gram matrix.
+    solver : str or dict
+        With its default grid for omitted parameters.
     search : Search
         How one of several candidates is chosen.
     n_choices : int
@@ -52,17 +48,16 @@ def automatic_method(
     Raises
     ------
     ParameterError
-        If the labels are missing, the data are not sequences, or no kernel of the portfolio suits.
+        If the data are not sequences, or no kernel of the portfolio suits.
 
     Examples
     --------
     >>> X = SequenceSet.from_strings(["ACGTACGTTACA", "TTACGTCA"], "dna")
-    >>> method = automatic_method(X, "binary", entry=AutoKernel.parse("auto"), search=Search())
+    >>> method = automatic_method(X, entry=AutoKernel.parse("auto"), solver="csvc", search=Search())
     >>> len(method.kernels) > 3, method.input
     (True, 'gram')
     """
-    spec = default_solver(kind, len(X)) if solver is None else solver
-    grid = SolverEntry.parse(spec, defaults=True)
+    grid = SolverEntry.parse(solver, defaults=True)
     entries = {member.name: member for member in entry.resolve(X, common_input(grid.specs))}
     return Method(
         {name: member.kernel for name, member in entries.items()},

@@ -169,8 +169,8 @@ def _feature_tables(fitted: FittedMethod, split: Split, selection_bias: bool) ->
     assert targets is not None
     assert fitted.ahead is not None
     parts = fitted.part.train, fitted.part.test[np.searchsorted(fitted.ahead, split.test)]
-    above = None if fitted.threshold is None else fitted.threshold.value
-    bias = biased_scores(solver, parts, (fitted.y, targets[split.test]), labels, split.test, above)
+    classify = fitted.afterwards.cut.codes if labels.kind == "binary" else None
+    bias = biased_scores(solver, parts, (fitted.y, targets[split.test]), labels, split.test, classify)
     return features, intervals, [bias]
 
 

@@ -1,5 +1,7 @@
 """Decisions of a model about samples, and what follows from decision values."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -8,7 +10,56 @@ import numpy.typing as npt
 from seqkern.core.errors import ModelError
 
 if TYPE_CHECKING:
+    from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibration
     from seqkern.solvers.base import Solver
+    from seqkern.solvers.thresholds import Threshold
+
+BY_PROBABILITY = "probability"
+"""In the record of a model whose predictions follow its probabilities."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What makes a decision about two classes positive: a threshold, a probability above 0.5, or a decision above 0.
+
+    Attributes
+    ----------
+    threshold : Threshold or None
+        Decisions above it are positive.
+    calibration : SigmoidCalibration, IsotonicCalibration or None
+        Without a threshold, decisions with a probability above 0.5 are positive.
+
+    Examples
+    --------
+    >>> Cut().codes(np.array([-0.5, 2.0])), Cut().words
+    (array([0, 1]), 'decision values above zero')
+    """
+
+    threshold: "Threshold | None" = None
+    calibration: "SigmoidCalibration | IsotonicCalibration | None" = None
+
+    def codes(self, decisions: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+        """Return 1 for positive decisions, else 0.
+
+        Parameters
+        ----------
+        decisions : ndarray of float64, shape (n,)
+            Of the solver.
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+        """
+        if self.threshold is None and self.calibration is not None:
+            return (self.calibration.probabilities(decisions) > 0.5).astype(np.int64)
+        return (decisions > (0.0 if self.threshold is None else self.threshold.value)).astype(np.int64)
+
+    @property
+    def words(self) -> str:
+        """What is positive, in words."""
+        if self.threshold is not None:
+            return f"decision values above {self.threshold.value:.10g}, the model's threshold for {self.threshold.rule}"
+        return "decision values above zero" if self.calibration is None else "probabilities above 0.5"
 
 
 class Decisions(NamedTuple):
@@ -50,7 +101,7 @@ class Decisions(NamedTuple):
         return Decisions(self.decisions[rows], self.predicted[rows], probabilities)
 
 
-def codes_of_decisions(kind: str, decisions: npt.NDArray[np.float64], threshold: float = 0.0) -> npt.NDArray[Any]:
+def codes_of_decisions(kind: str, decisions: npt.NDArray[np.float64], cut: Cut | None = None) -> npt.NDArray[Any]:
     """Return the predictions from the decision values of a solver, shape (n,).
 
     Parameters
@@ -59,8 +110,8 @@ def codes_of_decisions(kind: str, decisions: npt.NDArray[np.float64], threshold:
         The kind of labels that the solver was trained on.
     decisions : ndarray of float64, shape (n,) or (n, classes)
         Decision values of the solver.
-    threshold : float, default 0
-        For two classes: samples above it are positive.
+    cut : Cut, optional
+        For two classes, what is positive; default: decisions above 0.
 
     Returns
     -------
@@ -76,7 +127,28 @@ def codes_of_decisions(kind: str, decisions: npt.NDArray[np.float64], threshold:
         return decisions
     if kind == "multiclass":
         return np.argmax(decisions, axis=1)
-    return (decisions > threshold).astype(np.int64)
+    return (Cut() if cut is None else cut).codes(decisions)
+
+
+def cut_of_record(
+    record: Mapping[str, Any],
+    threshold: "Threshold | None",
+    calibration: "SigmoidCalibration | IsotonicCalibration | None",
+) -> Cut:
+    """Return what makes a decision of a model positive.
+
+    Parameters
+    ----------
+    record : mapping
+        Of the model.
+    threshold, calibration : Threshold, SigmoidCalibration or IsotonicCalibration, or None
+        Its own.
+
+    Returns
+    -------
+    Cut
+    """
+    return Cut(threshold, calibration if record.get("predicted_by") == BY_PROBABILITY else None)
 
 
 def check_predicts(solver: "Solver") -> None:

@@ -1,7 +1,7 @@
 """A method fitted to a training set: it classifies other samples of the data, and can be turned into a Model."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, cast
 
 import numpy as np
@@ -16,6 +16,7 @@ from seqkern.kernels.explicit import name_features
 from seqkern.kernels.kernel import Kernel
 from seqkern.layers import Layers
 from seqkern.layers.chain import as_decisions
+from seqkern.models.afterwards import Afterwards
 from seqkern.models.data import Data
 from seqkern.models.decisions import Decisions, check_predicts, codes_of_decisions
 from seqkern.models.feature_model import FeatureModel
@@ -80,10 +81,8 @@ class FittedMethod:
         Samples known at the time of fitting.
     solver : Solver
         Fitted.
-    calibration : SigmoidCalibration, IsotonicCalibration or None
-        The calibration of decision values.
-    threshold : Threshold or None
-        The threshold of the positive class; None: 0.
+    afterwards : Afterwards
+        Calibration and threshold, fitted to held-out decision values.
     layers : Layers or None
         Fitted.
     inner : InnerFits
@@ -118,12 +117,21 @@ class FittedMethod:
     part: Part
     ahead: npt.NDArray[np.int64] | None
     solver: Solver
-    calibration: SigmoidCalibration | IsotonicCalibration | None = None
-    threshold: Threshold | None = None
+    afterwards: Afterwards = field(default_factory=Afterwards)
     layers: Layers | None = None
     inner: InnerFits = InnerFits()
     kernel_converged: bool = True
     rungs: Sequence[Rung] = ()
+
+    @property
+    def calibration(self) -> SigmoidCalibration | IsotonicCalibration | None:
+        """The calibration of decision values."""
+        return self.afterwards.calibration
+
+    @property
+    def threshold(self) -> Threshold | None:
+        """The threshold of the positive class; None if there is none."""
+        return self.afterwards.threshold
 
     @property
     def source(self) -> Source:
@@ -163,8 +171,7 @@ class FittedMethod:
             chains = None if self.data.residues is None else self.data.residues.take(seen)
             decided = _after_layers(self.layers, decisions, chains, kind)
             return decided.take(np.searchsorted(seen, rows))
-        above = 0.0 if self.threshold is None else self.threshold.value
-        predicted = codes_of_decisions(kind, decisions, above)
+        predicted = codes_of_decisions(kind, decisions, self.afterwards.cut)
         if kind == "multiclass":  # a training set may lack a class
             predicted = cast(ClassSolver, self.solver).classes_[predicted]
         probabilities = None if self.calibration is None else self.calibration.probabilities(decisions)
@@ -238,7 +245,6 @@ class FittedMethod:
         if labels.kind not in ("real", "none"):
             right = cast(ClassSolver, self.solver).predict(self.part.train) == self.y
             recognised = labels.take(right).class_counts()
-        afterwards = {"calibration": self.calibration, "threshold": self.threshold}
         return {
             "versions": versions(),
             "seed": search.seed,
@@ -254,7 +260,7 @@ class FittedMethod:
             "report": self.solver.report_,
             "inner_not_converged": self.inner_not_converged,
             "recognised": recognised,
-            **{name: fit.record() for name, fit in afterwards.items() if fit is not None},
+            **self.afterwards.record(),
             **notes,
         }
 

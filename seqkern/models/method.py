@@ -12,14 +12,15 @@ import numpy.typing as npt
 
 from seqkern.core.convergence import telling, unconverged
 from seqkern.core.errors import LabelError
-from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibration
+from seqkern.evaluation.balance import unequal, with_class_weights
 from seqkern.evaluation.halving import Rung, halve, schedule
-from seqkern.evaluation.held_out import fit_held_out, fit_layers, neighbours
+from seqkern.evaluation.held_out import fit_layers, neighbours
 from seqkern.evaluation.selection import Choice, Pair, select
 from seqkern.gram.matrix import GramMatrix
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.kernel import Kernel
 from seqkern.layers import Layers
+from seqkern.models.afterwards import Afterwards, fit_after_choice
 from seqkern.models.data import Data, make_source
 from seqkern.models.feature_source import feature_form
 from seqkern.models.fitted import FittedMethod, InnerFits, rows_seen
@@ -31,7 +32,7 @@ from seqkern.residues import Residues
 from seqkern.sequences.labels import Labels
 from seqkern.solvers import common_input, expand_grid, make_solver
 from seqkern.solvers.base import Solver
-from seqkern.solvers.thresholds import Threshold
+from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.feasible import check_training_part
 
 
@@ -56,7 +57,7 @@ class Method:
         Calibration of decision values to probabilities, for binary labels; fitted to held-out decision values.
     threshold : str, optional
         Rule for the decision threshold of the positive class (see `seqkern.solvers.thresholds`),
-        for binary labels; default: 0.
+        for binary labels; default: see `seqkern.models.afterwards`.
     search : Search
         How one of several candidates is chosen.
 
@@ -118,7 +119,7 @@ class Method:
     @property
     def inner_folds(self) -> int:
         """The number of inner folds; 0 if nothing is chosen or fitted to held-out samples."""
-        after = self.layers or self.calibration is not None or self.threshold is not None
+        after = self.layers or self.calibration is not None or self.threshold not in (None, PLAIN)
         return self.search.folds if len(self.candidates) > 1 or after else 0
 
     def transforms_of(self, kernel: str) -> Sequence[GramTransform]:
@@ -315,7 +316,7 @@ class _Fitting:
         """Run the stages."""
         with unconverged():  # they are counted
             choice = self.choose()
-            calibration, threshold = self.fit_afterwards(choice)
+            afterwards = self.fit_afterwards(choice)
             layers = self.fit_layers(choice, self.rows if ahead is None else ahead)
         seen = None if ahead is None else rows_seen(layers, self.data, self.rows, ahead)
         part, converged = self.prepare(choice, seen)
@@ -329,8 +330,7 @@ class _Fitting:
             part=part,
             ahead=seen,
             solver=self.train(choice, part),
-            calibration=calibration,
-            threshold=threshold,
+            afterwards=afterwards,
             layers=layers,
             inner=InnerFits(
                 choice.n_fits + self.n_held_out, choice.not_converged + self.n_failed, len(self.failed_weights)
@@ -342,6 +342,8 @@ class _Fitting:
     def choose(self) -> Choice:
         """Choose a kernel and a solver's parameters."""
         candidates, search = self.method.candidates, self.method.search
+        if search.free.class_weight and unequal(self.labels):
+            candidates = with_class_weights(candidates)
         if self.labels.kind == "none":
             self.method.check_choice(self.labels)
             return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))
@@ -350,44 +352,40 @@ class _Fitting:
             "metric": search.metric,
             "seed": search.seed,
             "rule": search.rule,
+            "limits": search.free.limits,
         }
         pairs = {name: self.pair(self.data.source(name), self.rows) for name in self.method.kernels}
         if search.budget is None:
             choice = select(pairs, self.labels, candidates, self.make, **options)
         else:
-            rungs = self.rungs(search.budget)
+            rungs = self.rungs(search.budget, len(candidates))
             choice, self.compared = halve(pairs, self.labels, candidates, self.make, rungs, **options)
         self.watch.lap("choose")
         return choice
 
-    def rungs(self, budget: float) -> list[tuple[int, int]]:
+    def rungs(self, budget: float, n_candidates: int) -> list[tuple[int, int]]:
         """Return how many samples and kernels each comparison of kernels has."""
         share = (len(self.rows) / len(self.data.labels)) ** 2
         seconds = [share * self.data.source(name).predicted_seconds for name in self.method.kernels]
-        specs = -(-len(self.method.candidates) // len(self.method.kernels))
+        specs = -(-n_candidates // len(self.method.kernels))
         return schedule(len(self.rows), seconds, specs, self.method.search.folds, budget)
 
-    def fit_afterwards(
-        self, choice: Choice
-    ) -> tuple[SigmoidCalibration | IsotonicCalibration | None, Threshold | None]:
+    def fit_afterwards(self, choice: Choice) -> Afterwards:
         """Fit calibration and threshold to held-out decision values."""
         if self.method.layers:
-            return None, None
-        method, search = self.method, self.method.search
-        binary = self.labels.kind == "binary"
-        wanted = {"calibration": method.calibration, "threshold": method.threshold} if binary else {}
-        pair = self.pair(self.data.source(choice.kernel), self.rows)
-        calibration, threshold, self.n_held_out, self.n_failed = fit_held_out(
-            pair,
+            return Afterwards()
+        fitted = fit_after_choice(
+            self.pair(self.data.source(choice.kernel), self.rows),
             self.labels,
-            choice.spec,
+            choice,
             self.make,
-            folds=search.folds,
-            seed=search.seed,
-            **wanted,
+            self.method.search,
+            calibration=self.method.calibration if self.labels.kind == "binary" else None,
+            threshold=self.method.threshold if self.labels.kind == "binary" else None,
         )
+        self.n_held_out, self.n_failed = fitted.n_fits, fitted.not_converged
         self.watch.lap("hold out")
-        return calibration, threshold
+        return fitted
 
     def fit_layers(self, choice: Choice, ahead: npt.NDArray[np.int64]) -> Layers | None:
         """Fit the layers to held-out decision values, also those of other residues of these chains."""

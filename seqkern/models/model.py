@@ -29,7 +29,7 @@ from seqkern.kernels.blocks import fill
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.prepared import Prepared
 from seqkern.models.affine import AffineForm, affine_form
-from seqkern.models.decisions import Decisions, check_predicts, codes_of_decisions
+from seqkern.models.decisions import Cut, Decisions, check_predicts, codes_of_decisions, cut_of_record
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 from seqkern.sequences.tables import FeatureTable, as_features
@@ -248,7 +248,7 @@ class Model:
 
     def _codes(self, decisions: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
         """Return the class codes for decision values; for real labels the numbers."""
-        return codes_of_decisions(self.kind, decisions, 0.0 if self.threshold is None else self.threshold.value)
+        return codes_of_decisions(self.kind, decisions, self.cut)
 
     def save(self, path: str | Path) -> None:
         """Write the model to one file.
@@ -315,9 +315,14 @@ class Model:
 
     @cached_property
     def threshold(self) -> Threshold | None:
-        """The Threshold above which the positive class is predicted; None if it is 0."""
+        """The Threshold above which the positive class is predicted; None if there is none, see `cut`."""
         stored = self.record.get("threshold")
         return None if stored is None else Threshold(**stored)
+
+    @property
+    def cut(self) -> Cut:
+        """What makes a decision about two classes positive."""
+        return cut_of_record(self.record, self.threshold, self.calibration)
 
     @property
     def window(self) -> Window | None:

@@ -1,6 +1,8 @@
 """The choice of one of several candidates."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from seqkern.solvers.free_parameters import Free
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,8 @@ class Search:
         Of the folds.
     rule : {"best", "one_standard_error"}
         The rule of choice (see `seqkern.evaluation.selection.select`).
+    free : Free
+        What is searched beyond the candidates: refined values of parameters, and balanced class weights.
     budget : float, optional
         Predicted CPU seconds for choosing one of several kernels by successive halving
         (`seqkern.evaluation.halving`); default: all candidates are tried on the whole training set.
@@ -38,4 +42,5 @@ class Search:
     metric: str = "auto"
     seed: int = 1
     rule: str = "best"
+    free: Free = field(default_factory=Free)
     budget: float | None = None

@@ -26,6 +26,7 @@ from seqkern.sequences.labels import Labels
 from seqkern.sequences.tables import SimilarityTable
 from seqkern.sequences.windows import as_window
 from seqkern.solvers.base import Solver
+from seqkern.solvers.free_parameters import Free
 
 
 def train_model(
@@ -41,6 +42,7 @@ def train_model(
     rule: str = "best",
     calibration: str | None = None,
     threshold: str | None = None,
+    free: Free | None = None,
     residues: Residues | None = None,
     layers: Sequence[Any] = (),
     policies: Mapping[str, str] | None = None,
@@ -77,8 +79,10 @@ def train_model(
     calibration : {"platt", "isotonic"}, optional
         Calibration of decision values to probabilities; fitted to held-out decision values.
     threshold : str, optional
-        Rule for the decision threshold of the positive class (see
-        `seqkern.solvers.thresholds`); default: 0.
+        Rule for the decision threshold of the positive class (see `seqkern.solvers.thresholds`); default: see
+        `seqkern.models.afterwards`.
+    free : Free, optional
+        What is searched beyond the candidates (see `seqkern.solvers.free_parameters`).
     residues : Residues, optional
         The residue of each sample, if samples are windows around residues; chains stay whole in
         folds.
@@ -131,7 +135,7 @@ def train_model(
         layers=layers,
         calibration=calibration,
         threshold=threshold,
-        search=Search(folds, metric, seed, rule),
+        search=Search(folds, metric, seed, rule, free or Free()),
     )
     window = (notes or {}).get("window")
     data = training_data(

@@ -20,6 +20,7 @@ from seqkern.models.sources import Units
 from seqkern.residues import Residues
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.windows import Window
+from seqkern.solvers.thresholds import PLAIN
 
 
 def training_data(
@@ -88,7 +89,7 @@ def training_data(
         assert kernel is not None
         everything = kernel.coerce(everything)
     X, labels = everything.take(used), labels.take(used)
-    if (method.calibration or method.threshold) and labels.kind != "binary":
+    if (method.calibration or method.threshold not in (None, PLAIN)) and labels.kind != "binary":
         raise LabelError(
             f"probabilities and thresholds need two classes, but these labels are {labels.kind}",
             remedy="train one class against the rest (--positive NAME), or remove --calibration and --threshold",

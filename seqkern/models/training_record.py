@@ -9,6 +9,7 @@ import numpy as np
 
 from seqkern import __version__
 from seqkern.core.build import build_digest
+from seqkern.evaluation.refinement import ends, number_paths
 from seqkern.evaluation.selection import AUTO, Choice
 from seqkern.sequences.labels import Labels
 from seqkern.solvers.base import Solver
@@ -66,7 +67,29 @@ def search_record(choice: Choice, metric: str, folds: int, kind: str, rule: str)
         "specs": [spec for _, spec in choice.candidates],
         "scores": choice.scores.tolist(),
         "score": choice.score,
+        "ends": grid_ends(choice, kind),
     }
+
+
+def grid_ends(choice: Choice, kind: str) -> dict[str, str]:
+    """Return the parameters whose best value lies at an end of the values tried, so that a better one may lie beyond.
+
+    Parameters
+    ----------
+    choice : Choice
+        Of the inner loop.
+    kind : str
+        Of the labels: of classes, a score of 1 leaves nothing to gain.
+
+    Returns
+    -------
+    dict of str to str
+        ``"smallest"`` or ``"largest"``, by parameter.
+    """
+    if choice.place not in choice.tied or (kind != "real" and choice.score >= 1 - 1e-9):
+        return {}
+    tied = [choice.candidates[c] for c in choice.tied]
+    return ends((choice.kernel, choice.spec), tied, choice.candidates, number_paths(choice.spec))
 
 
 def versions() -> dict[str, str]:

@@ -52,6 +52,8 @@ class Solver(Stored, Estimator):
         Whether `_fit` takes groups, kept together when it splits the training set: ``_fit(K, y, groups)``.
     accepts_blocks : bool
         Whether it takes features as FeatureBlocks (seqkern/kernels/feature_blocks.py), computed on demand.
+    sets_threshold : bool
+        Whether its decision 0 is a choice of its parameters, so that no other threshold is set by default.
     selects : bool
         Whether it selects few features, which are always listed; otherwise features are listed only if few and named.
     support_ : ndarray of int64, shape (s,)
@@ -94,6 +96,7 @@ class Solver(Stored, Estimator):
     targets: ClassVar[tuple[str, ...]] = ()
     accepts_groups: ClassVar[bool] = False
     accepts_blocks: ClassVar[bool] = False
+    sets_threshold: ClassVar[bool] = False
     selects: ClassVar[bool] = True
 
     # ---- what a solver writes ----------------------------------------------------------------------------
@@ -234,6 +237,11 @@ class Solver(Stored, Estimator):
     @classmethod
     def default_grid(cls) -> dict[str, list[Any]]:
         """Return the default search grid, a dict from parameter to values."""
+        return {}
+
+    @classmethod
+    def search_limits(cls) -> dict[str, tuple[float, float]]:
+        """Return the interval within which a search refines its default grid, a dict from parameter to (low, high)."""
         return {}
 
     @classmethod

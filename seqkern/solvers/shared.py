@@ -126,8 +126,13 @@ class SearchesCost:
 
     @classmethod
     def default_grid(cls) -> dict[str, list[Any]]:
-        """Return five costs, a factor of ten apart."""
-        return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
+        """Return three costs, a factor of ten apart; a search refines them."""
+        return {"C": [0.1, 1.0, 10.0]}
+
+    @classmethod
+    def search_limits(cls) -> dict[str, tuple[float, float]]:
+        """Return the least and the largest cost that a search tries."""
+        return {"C": (1e-4, 1e4)}
 
     def complexity(self) -> tuple[float, ...]:
         """Return C: smaller costs give simpler classifiers."""

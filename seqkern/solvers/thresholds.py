@@ -1,9 +1,10 @@
 """The decision threshold of the positive class, chosen by the costs of errors.
 
-A rule is one of ``sensitivity=0.95`` (at least so many of the positives are found, with as few false positives as
-that allows), ``specificity=0.99`` (at least so many of the negatives are left, with as many positives found as that
-allows), and ``cost=1:5`` (a false positive costs 1, a false negative 5; the sum is least). It is fitted to decisions
-about samples that were not trained on: what it reaches on new samples differs by chance.
+A rule is one of ``balanced_accuracy``, ``accuracy`` and ``mcc`` (the score is largest), ``sensitivity=0.95`` (at least
+so many of the positives are found, with as few false positives as that allows), ``specificity=0.99`` (at least so many
+of the negatives are left, with as many positives found as that allows), and ``cost=1:5`` (a false positive costs 1, a
+false negative 5; the sum is least). It is fitted to decisions about samples that were not trained on: what it reaches
+on new samples differs by chance. The rule ``none`` is the decision 0.
 """
 
 import math
@@ -17,7 +18,14 @@ import numpy.typing as npt
 from seqkern.core.errors import LabelError, ParameterError
 
 _RULE = re.compile(r"(sensitivity|specificity)=([0-9.eE+-]+)|cost=([0-9.eE+-]+):([0-9.eE+-]+)")
-FORMS = "sensitivity=0.95, specificity=0.99 or cost=1:5 (of a false positive and of a false negative)"
+SCORES = ("balanced_accuracy", "accuracy", "mcc")
+"""Rules that maximise a score."""
+PLAIN = "none"
+"""The rule of the decision 0."""
+FORMS = (
+    f"{', '.join(SCORES)}, sensitivity=0.95, specificity=0.99, cost=1:5 (of a false positive and of a false negative) "
+    f"or {PLAIN}"
+)
 
 
 @dataclass(frozen=True)
@@ -72,7 +80,7 @@ class Threshold:
         positive : array_like of bool, shape (n,)
             Which of the samples are positives.
         rule : str
-            Such as ``sensitivity=0.95``, ``specificity=0.99`` or ``cost=1:5``.
+            Such as ``balanced_accuracy``, ``sensitivity=0.95`` or ``cost=1:5``; not ``none``.
 
         Returns
         -------
@@ -101,9 +109,14 @@ class Threshold:
         elif kind == "specificity":
             best = int(np.flatnonzero(n_negative - wrong >= numbers[0] * n_negative - 1e-9)[0])
         else:
-            cost = numbers[0] * wrong + numbers[1] * (n_positive - found)
-            cheapest = np.flatnonzero(cost <= cost.min() * (1 + 1e-12))
-            best = int(cheapest[np.argmin(np.abs(places[cheapest]))])  # among equal costs, the nearest to 0
+            if kind == "cost":
+                cost = numbers[0] * wrong + numbers[1] * (n_positive - found)
+                good = cost <= cost.min() * (1 + 1e-12)
+            else:
+                score = _score(kind, found, wrong, n_positive, n_negative)
+                good = score >= score.max() - 1e-12
+            equal = np.flatnonzero(good)
+            best = int(equal[np.argmin(np.abs(places[equal]))])  # the nearest to 0
         reached = float(found[best] / n_positive), float(1 - wrong[best] / n_negative)
         return cls(rule, float(places[best]), *reached, n_positive, n_negative)
 
@@ -123,7 +136,7 @@ def parse_rule(rule: str) -> tuple[str, *tuple[float, ...]]:
     Returns
     -------
     tuple
-        ``"sensitivity"`` or ``"specificity"`` and a share, or ``"cost"`` and two costs.
+        ``"sensitivity"`` or ``"specificity"`` and a share, ``"cost"`` and two costs, or one of `SCORES` alone.
 
     Raises
     ------
@@ -135,7 +148,11 @@ def parse_rule(rule: str) -> tuple[str, *tuple[float, ...]]:
     >>> from seqkern.solvers.thresholds import parse_rule
     >>> parse_rule("specificity=0.99"), parse_rule("cost=1:5")
     (('specificity', 0.99), ('cost', 1.0, 5.0))
+    >>> parse_rule("balanced_accuracy")
+    ('balanced_accuracy',)
     """
+    if rule in SCORES:
+        return (rule,)
     impossible = ParameterError(f"threshold {rule!r} is not possible", remedy=f"write {FORMS}")
     found = _RULE.fullmatch(rule) if isinstance(rule, str) else None
     if found is None:
@@ -151,6 +168,20 @@ def parse_rule(rule: str) -> tuple[str, *tuple[float, ...]]:
             f"threshold {rule!r} is not possible", remedy="give shares above 0 and up to 1, or costs above 0"
         )
     return kind, *numbers
+
+
+def _score(
+    kind: str, found: npt.NDArray[np.int64], wrong: npt.NDArray[np.int64], n_positive: int, n_negative: int
+) -> npt.NDArray[np.float64]:
+    """Return one of `SCORES` for counts of positives found and of false positives."""
+    tp, fp = found.astype(np.float64), wrong.astype(np.float64)
+    fn, tn = n_positive - tp, n_negative - fp
+    if kind == "balanced_accuracy":
+        return (tp / n_positive + tn / n_negative) / 2
+    if kind == "accuracy":
+        return (tp + tn) / (n_positive + n_negative)
+    scale = np.sqrt(tp + fp) * np.sqrt(tn + fn) * np.sqrt(n_positive) * np.sqrt(n_negative)
+    return np.divide(tp * tn - fp * fn, scale, out=np.zeros_like(tp), where=scale > 0)
 
 
 def _places(decisions: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

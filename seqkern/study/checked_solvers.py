@@ -82,7 +82,7 @@ def checked_solvers(methods: Iterable[MethodEntry]) -> dict[str, CheckedSolver]:
     for method in methods:
         solver, search = method.solver, method.search
         before = solver.name in found and found[solver.name].inner_folds > 0
-        inner = before or method.chooses or bool(search.afterwards) or solver.has_layers
+        inner = before or method.chooses or bool(search.held_out) or solver.has_layers
         folds = search.folds if solver.refuses_labels and inner else 0
         found[solver.name] = CheckedSolver(solver, folds, method.seed)
     return found

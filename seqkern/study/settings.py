@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from seqkern.solvers.thresholds import PLAIN
+
 
 @dataclass(frozen=True)
 class InnerSettings:
@@ -24,7 +26,7 @@ class InnerSettings:
     calibration : {"platt", "isotonic"}, optional
         The method of calibration.
     threshold : str, optional
-        The rule for the decision threshold of the positive class.
+        The rule for the decision threshold of the positive class; by default one is set for classes of unequal size.
 
     Examples
     --------
@@ -68,9 +70,14 @@ class InnerSettings:
 
     @property
     def afterwards(self) -> dict[str, str]:
-        """What is fitted to held-out decision values, by name; empty if nothing is."""
+        """What is given of calibration and threshold, by name."""
         both = {"calibration": self.calibration, "threshold": self.threshold}
         return {name: value for name, value in both.items() if value is not None}
+
+    @property
+    def held_out(self) -> list[str]:
+        """The names of what is to be fitted to held-out decision values."""
+        return [name for name, value in self.afterwards.items() if value != PLAIN]
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from seqkern.report.dataset_results import DatasetResults
 from seqkern.report.files import numbers, rows_by
 from seqkern.report.sentences import enumerate_names, metric
 from seqkern.report.view import View, method_name, paragraph
+from seqkern.solvers.thresholds import PLAIN, SCORES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
 CALIBRATIONS = {"platt": "Platt's sigmoid", "isotonic": "isotonic regression"}
 CUT = ("sensitivity", "specificity", "accuracy", "balanced_accuracy", "mcc")
 """Metrics that depend on the threshold."""
-SIMPLEST = "ties went to the values that also predict the classes best, then to the simplest"
+SIMPLEST = "ties went to the simplest solver"
 ONE_ERROR = "of those within one standard error of the best, it selected the simplest"
 
 
 def threshold_rule(dataset: DatasetResults) -> str | None:
-    """Return the rule that thresholds were chosen by, such as ``sensitivity=0.9``; None where the study sets none.
+    """Return the rule that thresholds were chosen by, such as ``sensitivity=0.9``; None where none was set.
+
+    By default a threshold is set for classes of unequal size.
 
     Parameters
     ----------
@@ -34,7 +37,12 @@ def threshold_rule(dataset: DatasetResults) -> str | None:
     -------
     str or None
     """
-    return dataset.study.inner.threshold if dataset.kind == "binary" else None
+    inner = dataset.study.inner
+    if dataset.kind != "binary" or inner.threshold == PLAIN:
+        return None
+    if inner.threshold is None and len(_chosen(dataset)):
+        return inner.metric if inner.metric in SCORES else SCORES[0]
+    return inner.threshold
 
 
 def search_sentences(view: View) -> str:
@@ -74,7 +82,7 @@ def unused_sentence(dataset: DatasetResults) -> str | None:
     -------
     str or None
     """
-    requested = list(dataset.study.inner.afterwards)
+    requested = dataset.study.inner.held_out
     if not requested or dataset.kind == "binary":
         return None
     labels = "real numbers" if dataset.kind == "real" else "of several classes"
@@ -108,6 +116,8 @@ def threshold_sentence(view: View) -> Markup | None:
 
 def _rule(rule: str) -> str:
     """Return a rule with what it asks for."""
+    if rule in SCORES:
+        return f"{rule} (as large as possible)"
     name, _, value = rule.partition("=")
     if name == "cost":
         positive, _, negative = value.partition(":")

@@ -59,6 +59,7 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
     """
 
     name = "weighted_threshold"
+    sets_threshold = True
     summary = "Moves a solver's threshold to where false positives and false negatives cost least in training."
 
     binary: Solver = component("solver", kw_only=False, doc="The binary solver; it learns from all training rows.")

@@ -98,6 +98,11 @@ class KernelFisher(KernelExpansion, BinarySolver):
         """Return the values of epsilon that a search tries."""
         return {"epsilon": [1e-4, 1e-3, 1e-2, 1e-1, 1.0]}
 
+    @classmethod
+    def search_limits(cls) -> dict[str, tuple[float, float]]:
+        """Return the least and the largest epsilon that a search tries."""
+        return {"epsilon": (1e-8, 1e3)}
+
     def complexity(self) -> tuple[float, ...]:
         """Return (−ε,): larger ε gives smoother decisions."""
         return (-float(self.epsilon),)

@@ -62,8 +62,13 @@ class PotentialSVM(Solver):
 
     @classmethod
     def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of C and epsilon that a search tries."""
-        return {"C": [0.01, 1.0], "epsilon": [0.01, 0.03, 0.1, 0.3]}
+        """Return the values of C and epsilon that a search tries first; it refines them."""
+        return {"C": [0.01, 0.1], "epsilon": [0.001, 0.01, 0.1]}
+
+    @classmethod
+    def search_limits(cls) -> dict[str, tuple[float, float]]:
+        """Return the limits of C and epsilon: ε is at least ten times `tol`, below which a fit does not resolve it."""
+        return {"C": (1e-4, 10.0), "epsilon": (1e-5, 0.3)}
 
     def complexity(self) -> tuple[float, ...]:
         """Return (C, −ε); both bound the coefficients."""

@@ -70,6 +70,7 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
     """
 
     name = "one_class_svm"
+    sets_threshold = True
     summary = "One-class support vector machine: learns the region of the positives alone."
     targets: ClassVar[tuple[str, ...]] = ("binary", "none")
 

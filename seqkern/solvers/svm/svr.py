@@ -71,6 +71,11 @@ class SVR(LibsvmMachine, RealSolver):
         """Return the values of C and epsilon that a search tries."""
         return {"C": [0.1, 1.0, 10.0, 100.0], "epsilon": [0.01, 0.1, 0.3]}
 
+    @classmethod
+    def search_limits(cls) -> dict[str, tuple[float, float]]:
+        """Return the least and the largest C that a search tries."""
+        return {"C": (1e-4, 1e4)}
+
     def complexity(self) -> tuple[float, ...]:
         """Return (C, −ε): smaller costs give smoother functions."""
         return float(self.C), -float(self.epsilon)
@@ -165,6 +170,11 @@ class NuSVR(LibsvmMachine, RealSolver):
     def default_grid(cls) -> dict[str, list[Any]]:
         """Return the values of C and nu that a search tries."""
         return {"C": [0.1, 1.0, 10.0, 100.0], "nu": [0.2, 0.5, 0.8]}
+
+    @classmethod
+    def search_limits(cls) -> dict[str, tuple[float, float]]:
+        """Return the least and the largest C that a search tries."""
+        return {"C": (1e-4, 1e4)}
 
     def complexity(self) -> tuple[float, ...]:
         """Return (C, ν): smaller costs give smoother functions; fewer support vectors first."""

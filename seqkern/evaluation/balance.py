@@ -1,0 +1,71 @@
+"""Classes of unequal size: when they count as such, and what is tried for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from seqkern.evaluation.candidates import Candidate
+from seqkern.sequences.labels import Labels
+from seqkern.solvers.solver_table import SOLVERS
+
+RARE = 0.4
+"""Classes are of unequal size if the rarer one has less than this share of the samples."""
+
+
+def unequal(labels: Labels) -> bool:
+    """Return whether there are two classes, one of them with less than 40 % of the samples.
+
+    Always predicting the larger class then has an accuracy above 60 %, and a classifier that counts each error alike
+    leans towards it.
+
+    Parameters
+    ----------
+    labels : Labels
+        Labels of a training set.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from seqkern.sequences.labels import make_labels
+    >>> unequal(make_labels(list("abcde"), ["decoy"] * 4 + ["donor"]))
+    True
+    >>> unequal(make_labels(list("abcde"), ["decoy"] * 3 + ["donor"] * 2))
+    False
+    """
+    if labels.kind != "binary" or not len(labels):
+        return False
+    share = float(np.mean(labels.y == 1))
+    return min(share, 1 - share) < RARE - 1e-9
+
+
+def with_class_weights(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return candidates, each followed by the same solver with balanced class weights, where it has a weight to set.
+
+    Parameters
+    ----------
+    candidates : sequence of (str, dict)
+        The name of a kernel and the specification of a solver.
+
+    Returns
+    -------
+    list of (str, dict)
+
+    Examples
+    --------
+    >>> for _, spec in with_class_weights([("spectrum", {"solver": "csvc", "C": 1}), ("spectrum", {"solver": "psvc"})]):
+    ...     print(spec)
+    {'solver': 'csvc', 'C': 1}
+    {'solver': 'csvc', 'C': 1, 'class_weight': 'balanced'}
+    {'solver': 'psvc'}
+    """
+    found: list[Candidate] = []
+    for kernel, spec in candidates:
+        found.append((kernel, spec))
+        if "class_weight" in SOLVERS.get(spec["solver"]).parameter_names() and "class_weight" not in spec:
+            found.append((kernel, spec | {"class_weight": "balanced"}))
+    return found

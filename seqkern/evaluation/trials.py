@@ -1,0 +1,260 @@
+"""Candidates tried on the inner folds: their scores, and which of them is best.
+
+Of candidates with equal scores the simplest is best, then the one that ranks better, then the one that predicts the
+classes better. Scores are equal if they differ by no more than rounding and the tolerance of a fit can explain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.evaluation.candidates import Candidate
+from seqkern.sequences.labels import Labels
+
+RESOLUTION = 1e-4
+"""Scores that differ by less than this share of the best are equal: the fourth digit of a printed score."""
+DIGITS = 12
+"""Number of digits to which mean scores are rounded for comparison."""
+KEPT_BYTES = 256 << 20
+"""Size of the matrices of all inner folds that are kept for a refinement; larger ones are computed again."""
+
+
+class Trials:
+    """The candidates tried so far.
+
+    Parameters
+    ----------
+    pairs : mapping of str to callable
+        As for `seqkern.evaluation.selection.select`.
+    labels : Labels
+        Labels of the training set.
+    make_solver : callable
+        ``make_solver(spec, kind)`` returns a new solver.
+    parts : sequence of (ndarray, ndarray)
+        Training and validation rows of each inner fold.
+    measures : mapping of str to callable
+        The metric to maximise, then those that break ties.
+    groups : ndarray, optional
+        Samples that solvers keep together if they split their training set.
+    resolution : float
+        The least difference of two scores that counts, see `pair_resolution`.
+    refines : bool
+        Whether more candidates will be added, for which matrices and fitted solvers are kept.
+
+    Attributes
+    ----------
+    candidates : list of (str, dict)
+        In the order tried.
+    n_fits, not_converged : int
+        The number of fits, and how many of these, and of nested ones, did not converge.
+    gaps : list of float
+        The gaps of those that did not.
+    """
+
+    def __init__(
+        self,
+        pairs: Mapping[str, Any],
+        labels: Labels,
+        make_solver: Callable[[dict[str, Any], str], Any],
+        parts: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]],
+        measures: Mapping[str, Callable[..., float]],
+        *,
+        groups: npt.NDArray[Any] | None = None,
+        resolution: float = 0.0,
+        refines: bool = False,
+    ) -> None:
+        self.pairs, self.labels, self.make, self.parts, self.measures = pairs, labels, make_solver, parts, measures
+        self.groups, self.resolution, self.refines = groups, resolution, refines
+        self.y = labels.signs() if labels.kind == "binary" else labels.y
+        self.candidates: list[Candidate] = []
+        self.n_fits, self.not_converged = 0, 0
+        self.gaps: list[float] = []
+        self._sizes: list[Any] = []
+        self._scores: list[npt.NDArray[np.float64]] = []  # of each candidate, (measures, folds)
+        self._decisions: list[npt.NDArray[np.float64]] = []  # of each candidate about all samples
+        self._solvers: dict[tuple[int, int], Any] = {}  # fitted, by candidate and fold
+        self._kept: dict[tuple[int, str], tuple[Any, Any]] = {}
+
+    def add(self, candidates: Sequence[Candidate], after: int | None = None) -> None:
+        """Try more candidates.
+
+        Parameters
+        ----------
+        candidates : sequence of (str, dict)
+            The name of a kernel and the specification of a solver.
+        after : int, optional
+            The candidate whose fitted solvers the first fits may start from.
+        """
+        first, kind = len(self.candidates), self.labels.kind
+        self.candidates += candidates
+        self._sizes += [self.make(spec, kind).complexity() for _, spec in candidates]
+        self._scores += [np.full((len(self.measures), len(self.parts)), np.nan) for _ in candidates]
+        self._decisions += [np.full(len(self.y), np.nan) for _ in candidates if kind == "binary"]
+        # from the simplest on: a solver may start from the previous solution
+        order = sorted(range(first, len(self.candidates)), key=lambda c: self._sizes[c])
+        for f, (train, valid) in enumerate(self.parts):
+            own_groups = None if self.groups is None else self.groups[train]
+            for name in self.pairs:
+                own = [c for c in order if self.candidates[c][0] == name]
+                if not own:
+                    continue
+                K_train = K_valid = None  # frees memory before the next ones
+                K_train, K_valid = self._matrices(f, name)
+                solver = None if after is None else self._solvers.get((after, f))
+                for c in own:
+                    solver = self.make(self.candidates[c][1], kind).fit_after(
+                        solver, K_train, self.y[train], own_groups
+                    )
+                    self._count(solver)
+                    decisions, predicted = decided(solver, K_valid, kind)
+                    outcome = self.labels.y[valid], decisions, predicted
+                    self._scores[c][:, f] = [measure(*outcome) for measure in self.measures.values()]
+                    if kind == "binary":
+                        self._decisions[c][valid] = decisions
+                    if self.refines:
+                        self._solvers[c, f] = solver
+
+    def _count(self, solver: Any) -> None:
+        """Count a fit."""
+        self.n_fits += 1
+        failed = solver.count_not_converged()
+        self.not_converged += failed
+        if failed and solver.report_.get("gap") is not None:
+            self.gaps.append(float(solver.report_["gap"]))
+
+    def _matrices(self, f: int, name: str) -> tuple[Any, Any]:
+        """Return the solver's input for training and validation of a fold; kept for later if it is small."""
+        if (f, name) in self._kept:
+            return self._kept[f, name]
+        train, valid = self.parts[f]
+        made = self.pairs[name](train, valid, self.y[train])
+        arrays = all(isinstance(matrix, np.ndarray) for matrix in made)
+        if self.refines and arrays and len(self.parts) * sum(matrix.nbytes for matrix in made) <= KEPT_BYTES:
+            self._kept[f, name] = made
+        return made
+
+    @property
+    def usable(self) -> npt.NDArray[np.bool_]:
+        """Which folds could be scored for all candidates."""
+        usable: npt.NDArray[np.bool_] = ~np.isnan([scores[0] for scores in self._scores]).any(axis=0)
+        return usable
+
+    def scores(self) -> npt.NDArray[np.float64]:
+        """Return the scores of all candidates on the folds that could be scored, (measures, candidates, folds)."""
+        return np.stack(self._scores, axis=1)[:, :, self.usable]
+
+    def decisions(self, c: int) -> npt.NDArray[np.float64] | None:
+        """Return the decisions about all samples, each by a classifier not trained on it; None unless binary.
+
+        Parameters
+        ----------
+        c : int
+            The index of a candidate.
+
+        Returns
+        -------
+        ndarray of float64 or None
+            NaN for samples of no fold.
+        """
+        return self._decisions[c] if self._decisions else None
+
+    def best(self) -> int:
+        """Return the index of the best candidate."""
+        return self.simplest(self.tied())
+
+    def tied(self, error: float = 0.0) -> list[int]:
+        """Return the candidates whose mean score equals the best one, or is at most `error` below it.
+
+        Parameters
+        ----------
+        error : float
+            Such as a standard error.
+
+        Returns
+        -------
+        list of int
+            Indices.
+        """
+        means = self.means()[0]
+        least = means.max() - max(error, self.resolution, RESOLUTION * abs(means.max()))
+        return np.flatnonzero(means >= least - 10.0**-DIGITS).tolist()
+
+    def simplest(self, among: Sequence[int]) -> int:
+        """Return the simplest of some candidates; one that predicts a single class only after those that predict both.
+
+        Parameters
+        ----------
+        among : sequence of int
+            Their indices.
+
+        Returns
+        -------
+        int
+        """
+        means = self.means()
+        ranks = -means.round(DIGITS)
+        one_class = np.zeros(len(self.candidates), dtype=bool)
+        if "balanced_accuracy" in self.measures:
+            place = list(self.measures).index("balanced_accuracy")
+            one_class = means[place] < 1 / len(self.labels.classes) + RESOLUTION
+        return min(among, key=lambda c: (one_class[c], self._sizes[c], *ranks[1:, c], ranks[0, c], c))
+
+    def means(self) -> npt.NDArray[np.float64]:
+        """Return the mean scores, (measures, candidates); 0 if one is undefined for all samples."""
+        return np.nan_to_num(self.scores().mean(axis=2))
+
+
+def decided(solver: Any, K: Any, kind: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[Any]]:
+    """Return the decision values and predictions of a fitted solver, binary ones as booleans.
+
+    Parameters
+    ----------
+    solver : Solver
+        Fitted.
+    K : matrix
+        Its input for new samples.
+    kind : str
+        The kind of labels.
+
+    Returns
+    -------
+    decisions, predicted : ndarray
+        Both the predicted numbers for real labels.
+    """
+    predicted = solver.predict(K)
+    if kind == "real":
+        return predicted, predicted
+    return solver.decision_function(K), np.asarray(predicted) > 0 if kind == "binary" else predicted
+
+
+def pair_resolution(labels: Labels, parts: Sequence[tuple[Any, npt.NDArray[np.int64]]]) -> float:
+    """Return the change of a mean AUC if one positive and one negative change places, in one fold.
+
+    The tolerance of a fit may do as much: it says nothing about which of two candidates is better.
+
+    Parameters
+    ----------
+    labels : Labels
+        Of two classes.
+    parts : sequence of (object, ndarray)
+        The folds; the second are the rows that a fold ranks.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.sequences.labels import make_labels
+    >>> labels = make_labels(list("abcdefgh"), ["decoy", "donor"] * 4)
+    >>> pair_resolution(labels, [(None, np.arange(4)), (None, np.arange(4, 8))])
+    0.125
+    """
+    counts = [np.bincount(labels.y[valid], minlength=2) for _, valid in parts]
+    shares = [1 / int(count[0] * count[1]) for count in counts if count.all()]
+    return float(np.mean(shares)) / len(shares) if shares else 0.0
