@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.convergence import telling, unconverged
-from seqkern.core.errors import LabelError
+from seqkern.core.errors import LabelError, ParameterError
 from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibration
+from seqkern.evaluation.clusters import cluster_groups
 from seqkern.evaluation.held_out import fit_held_out, fit_layers, neighbours
 from seqkern.evaluation.selection import Choice, Pair, select
 from seqkern.gram.matrix import GramMatrix
@@ -249,6 +250,7 @@ class Method:
         *,
         ahead: npt.NDArray[np.int64] | None = None,
         watch: Watch = NOBODY,
+        choice: Choice | None = None,
     ) -> FittedMethod:
         """Choose, and train on a training set.
 
@@ -263,6 +265,8 @@ class Method:
             influence on it.
         watch : Watch, optional
             An observer, such as a clock.
+        choice : Choice, optional
+            A choice made before, such as one for several tasks; default: that of `choose`.
 
         Returns
         -------
@@ -287,7 +291,28 @@ class Method:
             see `FittedMethod.inner`.
         """
         rows = np.flatnonzero(data.labels.used()) if rows is None else rows
-        return _Fitting(self, data, rows, watch).run(ahead)
+        return _Fitting(self, data, rows, watch).run(ahead, choice)
+
+    def choose(self, data: Data, rows: npt.NDArray[np.int64] | None = None, *, watch: Watch = NOBODY) -> Choice:
+        """Choose a kernel and a solver's parameters on a training set, without training.
+
+        Parameters
+        ----------
+        data, rows, watch : object
+            As for `fit`.
+
+        Returns
+        -------
+        Choice
+
+        Raises
+        ------
+        ParameterError, LabelError, FoldError, GramError, SequenceError
+            As for `fit`.
+        """
+        rows = np.flatnonzero(data.labels.used()) if rows is None else rows
+        with unconverged():  # they are counted
+            return _Fitting(self, data, rows, watch).choose()
 
 
 class _Fitting:
@@ -308,10 +333,10 @@ class _Fitting:
         """The labels in the form for solvers."""
         return self.labels.targets()
 
-    def run(self, ahead: npt.NDArray[np.int64] | None) -> FittedMethod:
-        """Run the stages."""
+    def run(self, ahead: npt.NDArray[np.int64] | None, choice: Choice | None) -> FittedMethod:
+        """Run the stages; that of choosing unless a choice is given."""
         with unconverged():  # they are counted
-            choice = self.choose()
+            choice = self.choose() if choice is None else choice
             calibration, threshold = self.fit_afterwards(choice)
             layers = self.fit_layers(choice, self.rows if ahead is None else ahead)
         seen = None if ahead is None else rows_seen(layers, self.data, self.rows, ahead)
@@ -341,18 +366,38 @@ class _Fitting:
         if self.labels.kind == "none":
             self.method.check_choice(self.labels)
             return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))
+        pairs = {name: self.pair(self.data.source(name), self.rows) for name in self.method.kernels}
+        # held out whole: folds of its own for each cluster
+        clusters = None if search.clusters is None or len(candidates) == 1 else self.clusters(pairs, search.clusters)
         choice = select(
-            {name: self.pair(self.data.source(name), self.rows) for name in self.method.kernels},
+            pairs,
             self.labels,
             candidates,
             self.make,
-            folds=search.folds,
+            folds=search.folds if search.clusters is None else search.clusters,
             metric=search.metric,
             seed=search.seed,
+            groups=clusters,
             rule=search.rule,
         )
         self.watch.lap("choose")
         return choice
+
+    def clusters(self, pairs: Mapping[str, Pair], n: int) -> npt.NDArray[np.int64]:
+        """Return the clusters of positive samples that the inner loop holds out, by the first candidate's kernel.
+
+        The same for all candidates: each kernel's own clusters would be an exam of its own, the easiest for a kernel
+        that sees no families.
+        """
+        if self.labels.kind != "binary" or self.method.input != "gram":
+            what = f"{self.labels.kind} labels" if self.labels.kind != "binary" else "solvers without a Gram matrix"
+            raise ParameterError(
+                f"clusters of positive samples are not made for {what}", remedy="use random inner folds"
+            )
+        positive = self.labels.y > 0
+        every = np.arange(len(self.rows))
+        K, _ = pairs[self.method.candidates[0][0]](every, every[:0], self.labels.signs())
+        return cluster_groups(K[np.ix_(positive, positive)], positive, n, self.labels.groups)
 
     def fit_afterwards(
         self, choice: Choice

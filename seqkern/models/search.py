@@ -17,6 +17,9 @@ class Search:
         Of the folds.
     rule : {"best", "one_standard_error"}
         The rule of choice (see `seqkern.evaluation.selection.select`).
+    clusters : int, optional
+        Hold out clusters of similar positive samples, this many, in place of folds; see
+        `seqkern.evaluation.clusters`.
 
     Examples
     --------
@@ -35,3 +38,4 @@ class Search:
     metric: str = "auto"
     seed: int = 1
     rule: str = "best"
+    clusters: int | None = None
