@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import add_afterwards, add_inner_loop, add_layers, add_threads
 from seqkern.cli.fold_remarks import fold_remarks, headline
+from seqkern.cli.pooled import INNER, InnerLoops, add_pooled, check_pooled
 from seqkern.core.archive import canonical_json, check_writable
 from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.errors import FoldError, GramError, LabelError, ParameterError, SequenceError
@@ -65,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--solver", required=True, help="solver, such as csvc:C=[0.1,1,10] (a list of values is a grid), or as JSON"
     )
     add_inner_loop(parser)
+    add_pooled(parser)
     add_afterwards(parser)
     add_layers(parser)
     parser.add_argument("--seed", type=int, default=1, help="seed of the inner folds (default: 1)")
@@ -117,6 +119,7 @@ def run(args: argparse.Namespace) -> None:
         entries = kernel.resolve(cast("SequenceSet", dataset.X), solver.input)
         budget = kernel.seconds / max(len(fold_set.splits) for fold_set in fold_sets.values())
     method = evaluated_method(args, entries, solver, dataset.kind, budget)
+    check_pooled(args, method)
     sources = kernel_sources(method, dataset, args)
     work = [(name, split) for name, fold_set in fold_sets.items() for split in fold_set.splits]
     for name, split in work:
@@ -128,24 +131,38 @@ def run(args: argparse.Namespace) -> None:
                 place=f"split {split.name!r}",
             )
     output = Path(args.output)
-    check_writable(output / "metrics.tsv")
+    check_writable(output / (INNER if args.inner_only else "metrics.tsv"))
     options = {"selection_bias": args.selection_bias}
-    done = Checkpoint(output / ".finished", _identity(method, entries, dataset, options))
+    identity = _identity(method, entries, dataset, options | {"inner_only": args.inner_only})
+    done = Checkpoint(output / ".finished", identity)
     data = {
         name: Data(_grouped(dataset.tasks[name].labels, fold_set.groups), sources, dataset.residues)
         for name, fold_set in fold_sets.items()
     }
     learned_from = {name: _learned_from(dataset.tasks[name], fold_set) for name, fold_set in fold_sets.items()}
+    keys = [
+        canonical_json([name, split.name, split.train.tolist(), split.test.tolist(), learned_from[name]])
+        for name, split in work
+    ]
+    inner = InnerLoops(method, dataset, _inner_identity(method, entries, dataset))
+    choices = inner.pooled(args.pooled, keys) if args.pooled else {}
     results = []
-    for name, split in progress_bar(work, "folds"):
-        rows = [split.train.tolist(), split.test.tolist()]
-        key = canonical_json([name, split.name, *rows, learned_from[name]])
-        row = done.get(key)
-        if row is None:
-            with _naming_split(args.dataset, files[name], split), given_threads(args.threads):
-                row = asdict(evaluate_fold(method, data[name], split, task=name, **options))
-            done.put(key, row)
+    for (name, split), key in progress_bar(list(zip(work, keys, strict=True)), "folds"):
+        with _naming_split(args.dataset, files[name], split), given_threads(args.threads):
+            if args.inner_only:
+                inner.run(data[name], name, split, key, done)
+                continue
+            choice = choices.get(key)
+            chosen = key if choice is None else canonical_json([key, choice.place, choice.tasks, choice.mean_rank])
+            row = done.get(chosen)
+            if row is None:
+                row = asdict(evaluate_fold(method, data[name], split, task=name, choice=choice, **options))
+                done.put(chosen, row)
         results.append(FoldResult(**row))
+    if args.inner_only:
+        inner.write(output, keys, done)
+        done.clear()
+        return
     write_results(output, results)
     if dataset.residues is not None:
         write_residue_results(output, dataset, results)
@@ -184,13 +201,18 @@ def _grouped(labels: Labels, groups: npt.NDArray[np.int64] | None) -> Labels:
 
 def _identity(method: Method, entries: Sequence[KernelEntry], dataset: Dataset, options: dict[str, Any]) -> str:
     """Return what the results depend on besides labels and splits, as text."""
+    how = {"calibration": method.calibration, "threshold": method.threshold, "layers": method.layers}
+    return canonical_json([_inner_identity(method, entries, dataset), how | options])
+
+
+def _inner_identity(method: Method, entries: Sequence[KernelEntry], dataset: Dataset) -> str:
+    """Return what inner loops depend on besides labels and splits, as text."""
     # imported here to keep --help fast
     from seqkern.core.build import build_digest
 
     kernels = [[entry.name, entry.kernel.identity(), entry.transform_specs] for entry in entries]
     made = [build_digest(), dataset.X.digest(), *kernels]
-    how = asdict(method.search) | {"calibration": method.calibration, "threshold": method.threshold}
-    return canonical_json([made, method.candidates, how, options | {"layers": method.layers}])
+    return canonical_json([made, method.candidates, asdict(method.search)])
 
 
 def evaluated_method(
@@ -238,7 +260,14 @@ def evaluated_method(
         layers=solver.layers.specs(),
         calibration=args.calibration,
         threshold=args.threshold,
-        search=Search(args.inner_folds, args.inner_metric, args.seed, args.inner_rule, budget=budget),
+        search=Search(
+            args.inner_folds,
+            args.inner_metric,
+            args.seed,
+            args.inner_rule,
+            budget=budget,
+            clusters=args.inner_clusters,
+        ),
     )
 
 

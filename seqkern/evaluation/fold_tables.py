@@ -15,6 +15,7 @@ from seqkern.core.archive import canonical_json
 from seqkern.core.cost import write_cost
 from seqkern.core.tsv import write_tsv
 from seqkern.evaluation.metrics import codes_of
+from seqkern.evaluation.pooled import PooledChoice
 from seqkern.sequences.labels import Labels
 from seqkern.solvers.solver_specs import value_text
 
@@ -27,6 +28,8 @@ Row = dict[str, Any]
 
 PLACE_COLUMNS = ("task", "split")
 CHOICE_COLUMNS = (*PLACE_COLUMNS, "parameter", "value", "inner_score")
+POOLED_COLUMNS = ("pooled_tasks", "mean_rank")
+"""Further columns where one choice was made for several tasks."""
 FEATURE_COLUMNS = (*PLACE_COLUMNS, "feature", "column", "rank", "weight", "class")
 INTERVAL_COLUMNS = (
     *(*PLACE_COLUMNS, "class", "feature", "column", "selected"),
@@ -149,12 +152,15 @@ def choice_rows(
     Yields
     ------
     dict
-        ``parameter``, ``value``, ``inner_score``.
+        ``parameter``, ``value``, ``inner_score``; of a pooled choice also `POOLED_COLUMNS`.
     """
     chosen = [("kernel", choice.kernel)] if len(kernels) > 1 else []
+    how: Row = {"inner_score": choice.score}
+    if isinstance(choice, PooledChoice):
+        how |= dict(zip(POOLED_COLUMNS, (choice.tasks, choice.mean_rank), strict=True))
     for name, value in (*chosen, *(choice.spec | own).items()):
         if name != "solver":
-            yield {"parameter": name, "value": value_text(value), "inner_score": choice.score}
+            yield {"parameter": name, "value": value_text(value), **how}
     if threshold is not None:
         yield {"parameter": "threshold", "value": threshold.value, "inner_score": math.nan}
     for name, value in learned.items():
@@ -205,7 +211,9 @@ def write_results(folder: Path, results: Sequence[FoldResult]) -> None:
     metrics = [result.metrics for result in results]
     write_tsv(folder / "decisions.tsv", _columns(decisions, last="predicted"), decisions)
     write_tsv(folder / "metrics.tsv", _columns(metrics), metrics)
-    write_tsv(folder / "choices.tsv", CHOICE_COLUMNS, (row for result in results for row in result.choices))
+    choices = [row for result in results for row in result.choices]
+    pooled = POOLED_COLUMNS if any(POOLED_COLUMNS[0] in row for row in choices) else ()
+    write_tsv(folder / "choices.tsv", (*CHOICE_COLUMNS, *pooled), choices)
     write_tsv(folder / "inner_scores.tsv", INNER_COLUMNS, (row for result in results for row in result.inner))
     write_tsv(folder / "features.tsv", FEATURE_COLUMNS, (row for result in results for row in result.features))
     write_tsv(folder / "intervals.tsv", INTERVAL_COLUMNS, (row for result in results for row in result.intervals))

@@ -22,6 +22,7 @@ from seqkern.evaluation.fold_tables import (
 )
 from seqkern.evaluation.metrics import brier, codes_of, scores
 from seqkern.evaluation.residue_results import residue_scores
+from seqkern.evaluation.selection import Choice
 from seqkern.evaluation.selection_bias import biased_scores
 from seqkern.folds import Split
 from seqkern.gram.spectrum import spectrum
@@ -41,7 +42,13 @@ EXACT_ROWS = 1500
 
 
 def evaluate_fold(
-    method: Method, data: Data, split: Split, *, task: str = "all", selection_bias: bool = False
+    method: Method,
+    data: Data,
+    split: Split,
+    *,
+    task: str = "all",
+    selection_bias: bool = False,
+    choice: Choice | None = None,
 ) -> FoldResult:
     """Choose, train and test on one fold.
 
@@ -59,6 +66,8 @@ def evaluate_fold(
     selection_bias : bool, default False
         Whether to compute also the inflated scores of features selected on the test data, for solvers that
         use features (`seqkern.evaluation.selection_bias`).
+    choice : Choice, optional
+        A choice made before, such as one for several tasks.
 
     Returns
     -------
@@ -84,7 +93,7 @@ def evaluate_fold(
     # whether each fit converged, and how many columns it left out, are columns of fits.tsv
     with warnings.catch_warnings(), unconverged():
         warnings.simplefilter("ignore", ConstantColumnWarning)
-        fitted = method.fit(data, split.train, ahead=split.test, watch=watch)
+        fitted = method.fit(data, split.train, ahead=split.test, watch=watch, choice=choice)
     decided = fitted.decide(split.test)
     watch.lap("predict")
     place = {"task": task, "split": split.name}

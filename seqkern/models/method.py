@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.convergence import telling, unconverged
-from seqkern.core.errors import LabelError
+from seqkern.core.errors import LabelError, ParameterError
 from seqkern.evaluation.balance import unequal, with_class_weights
+from seqkern.evaluation.clusters import cluster_groups
 from seqkern.evaluation.halving import Rung, halve, schedule
 from seqkern.evaluation.held_out import fit_layers, neighbours
 from seqkern.evaluation.selection import Choice, Pair, select
@@ -252,6 +253,7 @@ class Method:
         *,
         ahead: npt.NDArray[np.int64] | None = None,
         watch: Watch = NOBODY,
+        choice: Choice | None = None,
     ) -> FittedMethod:
         """Choose, and train on a training set.
 
@@ -266,6 +268,8 @@ class Method:
             influence on it.
         watch : Watch, optional
             An observer, such as a clock.
+        choice : Choice, optional
+            A choice made before, such as one for several tasks; default: that of `choose`.
 
         Returns
         -------
@@ -290,7 +294,28 @@ class Method:
             see `FittedMethod.inner`.
         """
         rows = np.flatnonzero(data.labels.used()) if rows is None else rows
-        return _Fitting(self, data, rows, watch).run(ahead)
+        return _Fitting(self, data, rows, watch).run(ahead, choice)
+
+    def choose(self, data: Data, rows: npt.NDArray[np.int64] | None = None, *, watch: Watch = NOBODY) -> Choice:
+        """Choose a kernel and a solver's parameters on a training set, without training.
+
+        Parameters
+        ----------
+        data, rows, watch : object
+            As for `fit`.
+
+        Returns
+        -------
+        Choice
+
+        Raises
+        ------
+        ParameterError, LabelError, FoldError, GramError, SequenceError
+            As for `fit`.
+        """
+        rows = np.flatnonzero(data.labels.used()) if rows is None else rows
+        with unconverged():  # they are counted
+            return _Fitting(self, data, rows, watch).choose()
 
 
 class _Fitting:
@@ -312,10 +337,10 @@ class _Fitting:
         """The labels in the form for solvers."""
         return self.labels.targets()
 
-    def run(self, ahead: npt.NDArray[np.int64] | None) -> FittedMethod:
-        """Run the stages."""
+    def run(self, ahead: npt.NDArray[np.int64] | None, choice: Choice | None) -> FittedMethod:
+        """Run the stages; that of choosing unless a choice is given."""
         with unconverged():  # they are counted
-            choice = self.choose()
+            choice = self.choose() if choice is None else choice
             afterwards = self.fit_afterwards(choice)
             layers = self.fit_layers(choice, self.rows if ahead is None else ahead)
         seen = None if ahead is None else rows_seen(layers, self.data, self.rows, ahead)
@@ -347,16 +372,18 @@ class _Fitting:
         if self.labels.kind == "none":
             self.method.check_choice(self.labels)
             return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))
+        pairs = {name: self.pair(self.data.source(name), self.rows) for name in self.method.kernels}
+        # held out whole: folds of its own for each cluster
+        clusters = None if search.clusters is None or len(candidates) == 1 else self.clusters(pairs, search.clusters)
         options: dict[str, Any] = {
-            "folds": search.folds,
+            "folds": search.folds if search.clusters is None else search.clusters,
             "metric": search.metric,
             "seed": search.seed,
             "rule": search.rule,
             "limits": search.free.limits,
         }
-        pairs = {name: self.pair(self.data.source(name), self.rows) for name in self.method.kernels}
         if search.budget is None:
-            choice = select(pairs, self.labels, candidates, self.make, **options)
+            choice = select(pairs, self.labels, candidates, self.make, groups=clusters, **options)
         else:
             rungs = self.rungs(search.budget, len(candidates))
             choice, self.compared = halve(pairs, self.labels, candidates, self.make, rungs, **options)
@@ -369,6 +396,22 @@ class _Fitting:
         seconds = [share * self.data.source(name).predicted_seconds for name in self.method.kernels]
         specs = -(-n_candidates // len(self.method.kernels))
         return schedule(len(self.rows), seconds, specs, self.method.search.folds, budget)
+
+    def clusters(self, pairs: Mapping[str, Pair], n: int) -> npt.NDArray[np.int64]:
+        """Return the clusters of positive samples that the inner loop holds out, by the first candidate's kernel.
+
+        The same for all candidates: each kernel's own clusters would be an exam of its own, the easiest for a kernel
+        that sees no families.
+        """
+        if self.labels.kind != "binary" or self.method.input != "gram":
+            what = f"{self.labels.kind} labels" if self.labels.kind != "binary" else "solvers without a Gram matrix"
+            raise ParameterError(
+                f"clusters of positive samples are not made for {what}", remedy="use random inner folds"
+            )
+        positive = self.labels.y > 0
+        every = np.arange(len(self.rows))
+        K, _ = pairs[self.method.candidates[0][0]](every, every[:0], self.labels.signs())
+        return cluster_groups(K[np.ix_(positive, positive)], positive, n, self.labels.groups)
 
     def fit_afterwards(self, choice: Choice) -> Afterwards:
         """Fit calibration and threshold to held-out decision values."""

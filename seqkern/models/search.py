@@ -24,6 +24,9 @@ class Search:
     budget : float, optional
         Predicted CPU seconds for choosing one of several kernels by successive halving
         (`seqkern.evaluation.halving`); default: all candidates are tried on the whole training set.
+    clusters : int, optional
+        Hold out clusters of similar positive samples, this many, in place of folds; see
+        `seqkern.evaluation.clusters`.
 
     Examples
     --------
@@ -44,3 +47,4 @@ class Search:
     rule: str = "best"
     free: Free = field(default_factory=Free)
     budget: float | None = None
+    clusters: int | None = None

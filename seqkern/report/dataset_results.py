@@ -1,5 +1,6 @@
 """Read what a study's results folder holds of one data set: its tables, and what is missing of its grid."""
 
+import itertools
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -148,7 +149,8 @@ class DatasetResults:
         Parameters
         ----------
         stage : str
-            Name of the stage: ``datasets``, ``folds``, ``gram``, ``evaluate`` or ``importance``.
+            Name of the stage: ``datasets``, ``folds``, ``gram``, ``inner``, ``evaluate`` or
+            ``importance``.
 
         Returns
         -------
@@ -339,11 +341,12 @@ class DatasetResults:
         return homes[0].name if len(homes) == 1 else None
 
     def _all(self, name: str) -> pd.DataFrame:
-        """Return the tables of one name of all methods, one below the other."""
+        """Return the tables of one name of all methods, one below the other; costs also of separate inner loops."""
         tables = []
-        for method in self.methods:
-            read, suffix = (read_laps, "json") if name == "cost" else (read_table, "tsv")
-            table = read(self._path(method, f"{name}.{suffix}"), TABLES[name])
+        of_cost = name == "cost"
+        read, suffix = (read_laps, "json") if of_cost else (read_table, "tsv")
+        for method, stage in itertools.product(self.methods, ("inner", "evaluate") if of_cost else ("evaluate",)):
+            table = read(self._path(method, f"{name}.{suffix}", stage), TABLES[name])
             if table is not None:
                 table.insert(0, "kernel", method.kernel)
                 table.insert(1, "solver", method.solver)
@@ -352,8 +355,8 @@ class DatasetResults:
             return pd.DataFrame(columns=["kernel", "solver", *TABLES[name]], dtype=str)
         return pd.concat(tables, ignore_index=True).fillna("")
 
-    def _path(self, method: Method, file: str) -> Path:
-        return self.folder("evaluate") / method.kernel / method.solver / file
+    def _path(self, method: Method, file: str, stage: str = "evaluate") -> Path:
+        return self.folder(stage) / method.kernel / method.solver / file
 
     def decisions(self, method: Method) -> pd.DataFrame | None:
         """Return a method's decisions, with decision values and probabilities as numbers; None where missing.

@@ -11,6 +11,7 @@ from seqkern import __version__
 from seqkern.figures.numbers import plural
 from seqkern.report.citations import cite, cited_methods
 from seqkern.report.compared import Compared, ComparedChains, SingleTaskTests
+from seqkern.report.pooled_choices import pooled_tasks
 from seqkern.report.sentences import enumerate_names, metric, spec_text
 from seqkern.report.view import View
 from seqkern.study.kernel_entries import KernelEntry
@@ -195,11 +196,18 @@ def _search(study: Study, views: Sequence[View]) -> list[str]:
     inner = study.inner
     by = "" if inner.metric == "auto" else f" by {metric(inner.metric).name}"
     how = f"a random search of {inner.draws} candidates" if inner.random else "a grid search"
+    folds = f"{inner.folds}-fold cross-validation"
+    if inner.clusters is not None:
+        folds = "cross-validation over clusters of similar positive samples (average linkage)"
     sentences = [
-        f"Values in braces were chosen{by} in each training set by {how} with {inner.folds}-fold cross-validation; "
-        "test sets were never used."
+        f"Values in braces were chosen{by} in each training set by {how} with {folds}; test sets were never used."
     ]
-    if inner.rule == "one_standard_error":
+    if any(pooled_tasks(view.dataset) is not None for view in views):
+        sentences.append(
+            "For each task, the candidate with the best mean rank over several tasks was taken: the task itself and "
+            "all those without positive samples in common with it."
+        )
+    elif inner.rule == "one_standard_error":
         sentences.append("Of the candidates within one standard error of the best, the simplest was taken.")
     return sentences
 

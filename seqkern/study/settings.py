@@ -23,6 +23,10 @@ class InnerSettings:
         Number of random candidates.
     rule : {"best", "one_standard_error"}
         The rule of choice.
+    pooled : {"none", "tasks"}
+        Whether each task has its own choice, or one choice is made by the mean rank over all tasks.
+    clusters : int or "auto", optional
+        Number of clusters of similar positive samples that are held out in place of folds.
     calibration : {"platt", "isotonic"}, optional
         The method of calibration.
     threshold : str, optional
@@ -40,6 +44,8 @@ class InnerSettings:
     search: str = "grid"
     draws: int = 20
     rule: str = "best"
+    pooled: str = "none"
+    clusters: int | str | None = None
     calibration: str | None = None
     threshold: str | None = None
 
@@ -67,6 +73,11 @@ class InnerSettings:
     def drawn(self) -> int | None:
         """The number of random candidates; None if all are tried."""
         return self.draws if self.random else None
+
+    @property
+    def pools(self) -> bool:
+        """Whether one choice is made for all tasks."""
+        return self.pooled == "tasks"
 
     @property
     def afterwards(self) -> dict[str, str]:

@@ -249,6 +249,27 @@ class Study:
         names = [entry.name for entry in self.kernels[kernel].candidates]
         return [home.name for name in names for home in self.stored_grams.get(name, ())]
 
+    def pooled_datasets(self, dataset: str, kernel: str, solver: str) -> list[str]:
+        """Return the names of the data sets over whose tasks a method is chosen; none if each task has its own choice.
+
+        Parameters
+        ----------
+        dataset, kernel, solver : str
+            Names in the study.
+
+        Returns
+        -------
+        list of str
+            Data sets of the same kind, with this one.
+        """
+        names = kernel, solver
+        if not self.inner.pools or not any(m.chooses for m in self.methods(dataset) if m.names == names):
+            return []
+        kind = self.datasets[dataset].kind
+        return [
+            name for name, entry in self.datasets.items() if entry.kind == kind and names in self.method_names(name)
+        ]
+
     def checked_solvers(self, dataset: str) -> dict[str, CheckedSolver]:
         """Return the solvers that run on a data set, for `seqkern check`.
 
@@ -362,6 +383,9 @@ def _inner(given: Mapping[str, Any], places: Places) -> InnerSettings:
     inner = InnerSettings.parse(given)
     with places.within("inner"):
         check_afterwards(inner.calibration, inner.threshold)
+    if inner.pools and inner.rule != "best":
+        problem = f"{inner.rule} has no effect on a choice by the mean rank over tasks"
+        raise places.error(("inner", "rule"), problem, remedy="remove rule, or pooled")
     # every completed study contains the default
     if not inner.random and inner.draws != InnerSettings.draws:
         problem = f"{inner.draws} has no effect, since all candidates of a grid are tried"

@@ -94,6 +94,18 @@ def search_options():
     return shlex.join([*words, f"--inner-rule={inner.rule}"])
 
 
+def clusters_option():
+    """Return the command-line option for clusters in place of inner folds, or nothing."""
+    clusters = STUDY.inner.clusters
+    return "" if clusters is None else f"--inner-clusters={clusters}"
+
+
+def inner_loops(dataset, kernel, solver):
+    """Return the inner loops over which a method is chosen; none if each task has its own choice."""
+    names = STUDY.pooled_datasets(dataset, kernel, solver)
+    return [f"{RESULTS}/inner/{name}/{kernel}/{solver}/inner.json" for name in names]
+
+
 def afterwards_options(solver):
     """Return the command-line options for probabilities and the threshold; empty for solvers with layers."""
     if STUDY.solvers[solver].has_layers:

@@ -16,6 +16,7 @@ rule evaluate:
         folds=rules.folds.output,
         files=lambda wildcards: STUDY.kernels[wildcards.kernel].files(),
         gram=lambda wildcards: stored_grams(wildcards.dataset, wildcards.kernel, wildcards.solver),
+        pooled=lambda wildcards: inner_loops(wildcards.dataset, wildcards.kernel, wildcards.solver),
     output:
         multiext(f"{RESULTS}/evaluate/{{dataset}}/{{kernel}}/{{solver}}/", **TABLES),
     log:
@@ -35,6 +36,8 @@ rule evaluate:
         folds=STUDY.inner.folds,
         metric=STUDY.inner.metric,
         search=search_options(),
+        clusters=clusters_option(),
+        pooled=lambda wildcards, input: option("--pooled", input.pooled),
         afterwards=lambda wildcards: afterwards_options(wildcards.solver),
         bias=lambda wildcards: bias_option(wildcards.dataset),
         seed=STUDY.seed,
@@ -42,7 +45,7 @@ rule evaluate:
     shell:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
         " --solver {params.solver:q} {params.layers} --inner-folds {params.folds} --inner-metric {params.metric}"
-        " {params.search} {params.afterwards} {params.bias} --seed {params.seed} --threads {threads} -o $(dirname {output.metrics:q}) 2>&1 | tee {log:q}"
+        " {params.search} {params.clusters} {params.pooled} {params.afterwards} {params.bias} --seed {params.seed} --threads {threads} -o $(dirname {output.metrics:q}) 2>&1 | tee {log:q}"
 
 
 use rule evaluate as evaluate_residues with:

@@ -9,6 +9,7 @@ from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
 from seqkern.report.dataset_results import DatasetResults
 from seqkern.report.files import numbers, rows_by
+from seqkern.report.pooled_choices import pooled_tasks
 from seqkern.report.sentences import enumerate_names, metric
 from seqkern.report.view import View, method_name, paragraph
 from seqkern.solvers.thresholds import PLAIN, SCORES
@@ -63,10 +64,20 @@ def search_sentences(view: View) -> str:
         among += " (all of them where there are fewer)"
     else:
         among = "from the configured values"
+    folds = ""
+    if inner.clusters is not None and view.dataset.kind == "binary":
+        folds = " and holds out clusters of similar positive samples"
+    pooled = pooled_tasks(view.dataset)
+    if pooled is not None:
+        return (
+            f"Inner cross-validation, which never sees the test set{folds}, ranked hyperparameters {among} in each "
+            f"training set. For each task, those with the best mean rank over {pooled} were selected; tasks that share "
+            "positive samples with it were left out, and ties went to the simplest."
+        )
     rule = ONE_ERROR if inner.rule == "one_standard_error" else SIMPLEST
     return (
         f"For each training set, an inner cross-validation, which "
-        f"never sees the test set, selected hyperparameters {among}; {rule}."
+        f"never sees the test set{folds}, selected hyperparameters {among}; {rule}."
     )
 
 

@@ -1,0 +1,36 @@
+# Studies that make one choice for all tasks: the inner loops of a method on each training set of a data set. Evaluate
+# then reads those of all data sets, and chooses by the mean rank.
+
+
+rule inner:
+    input:
+        data=rules.datasets.output.data,
+        folds=rules.folds.output,
+        files=lambda wildcards: STUDY.kernels[wildcards.kernel].files(),
+        gram=lambda wildcards: stored_grams(wildcards.dataset, wildcards.kernel, wildcards.solver),
+    output:
+        inner=f"{RESULTS}/inner/{{dataset}}/{{kernel}}/{{solver}}/inner.json",
+        cost=f"{RESULTS}/inner/{{dataset}}/{{kernel}}/{{solver}}/cost.json",
+    log:
+        f"{LOGS}/inner/{{dataset}}/{{kernel}}/{{solver}}.log",
+    benchmark:
+        f"{BENCHMARKS}/inner/{{dataset}}/{{kernel}}/{{solver}}.jsonl"
+    conda:
+        "../envs/seqkern.yaml"
+    threads: lambda wildcards: 2 if STUDY.kernels[wildcards.kernel].learns else 1
+    params:
+        kernel=lambda wildcards: as_json(STUDY.kernels[wildcards.kernel].to_dict()),
+        solver=lambda wildcards: as_json(STUDY.solvers[wildcards.solver].spec),
+        layers=lambda wildcards: layers_option(wildcards.solver),
+        gram=lambda wildcards, input: option("--gram", input.gram),
+        folds=STUDY.inner.folds,
+        metric=STUDY.inner.metric,
+        search=search_options(),
+        clusters=clusters_option(),
+        seed=STUDY.seed,
+        build=BUILD,
+    shell:
+        "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
+        " --solver {params.solver:q} {params.layers} --inner-folds {params.folds} --inner-metric {params.metric}"
+        " {params.search} {params.clusters} --inner-only --seed {params.seed} --threads {threads}"
+        " -o $(dirname {output.inner:q}) 2>&1 | tee {log:q}"
