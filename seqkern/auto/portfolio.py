@@ -119,6 +119,9 @@ def _windows(traits: Traits) -> Iterator[Mapping[str, Any] | Member]:
         parts = [{"kernel": "spectrum", "k": [1, 2, 3, 4, 5], "part": side, **LENIENT} for side in sides]
         yield Member.of({"kernel": "sum", "parts": parts}, "spectrum:k=1-5 of the left and of the right half")
     yield from _regions(traits)
+    mixed = {"kernel": "spectrum", "k": [1, 2, 3], **LENIENT}
+    shifted = {"kernel": "shifted_weighted_degree", "degree": 5, "shift": 3, **MASKED}
+    yield _combined(shifted, {"kernel": "oligo", "k": 3, "sigma": 2.0, **LENIENT}, mixed)
 
 
 def _regions(traits: Traits) -> Iterator[Mapping[str, Any] | Member]:
@@ -130,6 +133,11 @@ def _regions(traits: Traits) -> Iterator[Mapping[str, Any] | Member]:
     yield {**GAPPED, "l": 10, "k": 6, **common}
     yield {**GAPPED, "l": 11, "k": 7, **common}
     yield {**GAPPED, "l": 11, "k": 7, "center_weighted": True, **common}
+    yield _combined(
+        {"kernel": "spectrum", "k": 5, **common},
+        {"kernel": "mismatch", "k": 8, "m": 1, **common},
+        {**GAPPED, "l": 11, "k": 7, **common},
+    )
 
 
 def _peptides(traits: Traits) -> Iterator[Mapping[str, Any] | Member]:
@@ -148,12 +156,11 @@ def _peptides(traits: Traits) -> Iterator[Mapping[str, Any] | Member]:
     if traits.equal:
         yield {"kernel": "window", "encoding": "BLOSUM62", "gamma": 0.1}
     yield from _annotated(traits)
-    parts: list[dict[str, Any]] = [
+    yield _combined(
         {"kernel": "spectrum", "k": [1, 2, 3], **LENIENT},
         {"kernel": "mismatch", "k": 4, "m": 1, **LENIENT},
         {"kernel": "gappy_pair", "k": 1, "m": 8, **LENIENT},
-    ]
-    yield Member.of({"kernel": "sum", "parts": parts}, "spectrum:k=1-3 + mismatch:k=4,m=1 + gappy_pair:k=1,m=8")
+    )
 
 
 def _proteins(traits: Traits) -> Iterator[Mapping[str, Any] | Member]:
@@ -169,6 +176,11 @@ def _proteins(traits: Traits) -> Iterator[Mapping[str, Any] | Member]:
     parts = [whole, {**whole, "part": [0, 50]}, {**whole, "part": [-50, None]}]
     yield Member.of({"kernel": "sum", "parts": parts}, "spectrum:k=1-2 of the whole and of both ends of 50 residues")
     yield {"kernel": "local_alignment", "repair": "empirical_map"}
+    yield _combined(
+        {"kernel": "spectrum", "k": [1, 2], **LENIENT},
+        {"kernel": "mismatch", "k": 5, "m": 1, **LENIENT},
+        {"kernel": "gapped_kmer", "l": 6, "k": 4, **LENIENT},
+    )
 
 
 def _other(traits: Traits) -> Iterator[Mapping[str, Any] | Member]:
@@ -186,6 +198,12 @@ def _annotated(traits: Traits) -> Iterator[Mapping[str, Any] | Member]:
     """Pairs of residues with the letters of their annotation, such as the positions in a heptad."""
     for m in HEPTADS if traits.annotated else ():
         yield {"kernel": "gappy_pair", "k": 1, "m": m, "annotation": ANNOTATION, **LENIENT}
+
+
+def _combined(*parts: Mapping[str, Any]) -> Member:
+    """Return the combination of some members, with weights learned on the training set."""
+    names = [Member.of(part).name for part in parts]
+    return Member.of({"kernel": "combination", "parts": list(parts)}, f"learned weights of {' + '.join(names)}")
 
 
 def _is_implicit(spec: Mapping[str, Any]) -> bool:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.evaluation.selection import DIGITS, Choice
+from seqkern.evaluation.selection import Choice
+from seqkern.evaluation.trials import DIGITS
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,12 +7,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.memory import available_memory
 from seqkern.gram.matrix import GramMatrix
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.kernel import Kernel
 from seqkern.models.feature_source import FeatureSource
-from seqkern.models.held_gram import HeldGram
+from seqkern.models.held_gram import HeldGram, HeldMatrices
 from seqkern.models.sources import FittedKernel, ImplicitSource, Source, StoredGram, Units
 from seqkern.residues import Residues
 from seqkern.sequences.labels import Labels
@@ -124,7 +123,7 @@ def make_source(
     grams: Sequence[GramMatrix] = (),
     memory_limit: int | str | None = None,
     n_threads: int | None = None,
-    held: int = 0,
+    held: HeldMatrices | None = None,
 ) -> Source:
     """Return the source of a kernel's values.
 
@@ -147,9 +146,8 @@ def make_source(
         For features and Implicits: bytes, or text such as ``"2GB"``; default: half of the available memory.
     n_threads : int, optional
         Default: the number of cores.
-    held : int
-        How many kernels are compared: each keeps its Gram matrix, of all samples if all of these fit into memory;
-        0: matrices are not kept.
+    held : HeldMatrices, optional
+        Keeps the Gram matrices of the kernels that are compared; default: they are not kept.
 
     Returns
     -------
@@ -176,8 +174,6 @@ def make_source(
     if len(grams):
         stored = kernel.stored_form()
         return StoredGram(list(grams), transforms, form=stored, n_threads=n_threads, kernel=kernel, X=X)
-    form = kernel.stored_form()
-    if held and form is not None and not form.learns:
-        whole = held * 8 * len(X) ** 2 <= available_memory() // 2
-        return HeldGram(kernel, X, transforms, whole=whole, n_threads=n_threads)
+    if held is not None and kernel.stored_form() is not None:
+        return HeldGram(kernel, held, transforms)
     return FittedKernel(kernel, X, transforms, n_threads)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from seqkern.core.convergence import telling, unconverged
 from seqkern.core.errors import LabelError, ParameterError
+from seqkern.core.memory import available_memory
 from seqkern.evaluation.balance import unequal, with_class_weights
 from seqkern.evaluation.clusters import cluster_groups
 from seqkern.evaluation.halving import Rung, halve, schedule
@@ -25,6 +26,7 @@ from seqkern.models.afterwards import Afterwards, fit_after_choice
 from seqkern.models.data import Data, make_source
 from seqkern.models.feature_source import feature_form
 from seqkern.models.fitted import FittedMethod, InnerFits, rows_seen
+from seqkern.models.held_gram import HeldMatrices
 from seqkern.models.parts import Part
 from seqkern.models.search import Search
 from seqkern.models.sources import Source, Units, check_source
@@ -174,13 +176,18 @@ class Method:
             form=feature_form(self.specs) if self.input == "features" else {},
             memory_limit=memory_limit,
             n_threads=n_threads,
-            held=len(self.kernels) if self.search.budget is not None else 0,
+            held=None if self.search.budget is None else self._held(X, n_threads),
         )
         return {
             name: make(kernel, X, self.transforms_of(name), grams=(grams or {}).get(name, ()))
             for name, kernel in self.kernels.items()
             if kernel is not None
         }
+
+    def _held(self, X: Units, n_threads: int | None) -> HeldMatrices:
+        """Return where the kernels that are compared keep their matrices: of all samples, if these fit into memory."""
+        whole = len(self.kernels) * 8 * len(X) ** 2 <= available_memory() // 2
+        return HeldMatrices(X, whole, n_threads)
 
     def data(self, X: Units, labels: Labels, residues: Residues | None = None, **options: Any) -> Data:
         """Return the Data of some samples in the form for this method.
