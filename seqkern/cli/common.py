@@ -49,8 +49,9 @@ def add_policies(
     """
     policies = {
         "unknown": (
-            ("error", "skip", "mask"),
-            "letters outside the alphabet: skip the record, or mask the letter (it matches nothing)",
+            ("mask", "error", "skip", "mask_all"),
+            "letters outside the alphabet: mask ambiguity codes such as N, R and X (they match nothing; other "
+            "characters are an error), refuse them, skip the record, or mask every character",
         ),
         "ids": (
             ids,
@@ -148,9 +149,15 @@ def tell_counts(counts: Mapping[str, int], source: PathLike) -> None:
     source : path-like
         The file that was read.
     """
-    touched = [f"{count} {what}" for what, count in counts.items() if count]
+    # imported here to keep --help fast
+    from seqkern.sequences.unknown_letters import masked_text
+
+    masked = masked_text(counts)
+    touched = [f"{count} {what}" for what, count in counts.items() if count and not what.startswith("masked ")]
     if touched:
         print(f"seqkern: {source}: {', '.join(touched)}", file=sys.stderr)
+    if masked:
+        print(f"seqkern: {source}: {masked}; --unknown error refuses them", file=sys.stderr)
 
 
 def unrecognised(model: Model) -> Iterator[str]:

@@ -51,6 +51,7 @@ def run(args: argparse.Namespace) -> int:
     # imported here to keep --help fast
     from seqkern.core.errors import SeqkernError
     from seqkern.datasets import make_dataset, save_dataset
+    from seqkern.sequences.unknown_letters import count_texts
 
     name, entry, data_dir, seed = _chosen(args)
     try:
@@ -62,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         error.remedy = _as_keys(error.remedy)
         raise
     save_dataset(dataset, args.output)
-    counts = "".join(f"; {key}: {count}" for key, count in dataset.X.counts.items())
+    counts = "".join(f"; {text}" for text in count_texts(dataset.X.counts))
     print(f"{args.output}: {len(dataset.X)} {_noun(dataset)}, tasks: {len(dataset.tasks)}{counts}")
     return 0
 

@@ -58,7 +58,7 @@ def site_windows(model: Model, args: argparse.Namespace, policies: Mapping[str, 
     from seqkern.core.errors import ModelError
     from seqkern.core.text_files import source_name
     from seqkern.datasets.data_entry import SiteWindow
-    from seqkern.datasets.site_windows import cut_around_sites
+    from seqkern.datasets.site_windows import before_cutting, cut_around_sites
     from seqkern.sequences.fasta import read_records
 
     window = model.window
@@ -69,8 +69,7 @@ def site_windows(model: Model, args: argparse.Namespace, policies: Mapping[str, 
             remedy="train it with --sites and --window, or cut the windows yourself",
         )
     name = source_name(args.fasta)
-    reading_policies = {key: value for key, value in policies.items() if key != "unknown"}
     with naming_file(name):
-        reading = read_records(args.fasta, alphabet=model.alphabet, unknown="mask", **reading_policies)
-        unknown = policies.get("unknown", "error")
+        reading = read_records(args.fasta, alphabet=model.alphabet, **policies | before_cutting(policies))
+        unknown = policies.get("unknown", "mask")
         return cut_around_sites(SiteWindow(window, args.sites), reading, ".", name, unknown=unknown)[0].windows

@@ -268,12 +268,12 @@ def _windows(args: argparse.Namespace, alphabet: str | Alphabet | None) -> Seque
     """Return the windows around sites of the FASTA files."""
     # imported here to keep --help fast
     from seqkern.datasets.data_entry import SiteWindow
-    from seqkern.datasets.site_windows import cut_around_sites
+    from seqkern.datasets.site_windows import before_cutting, cut_around_sites
     from seqkern.sequences.fasta import read_records
 
     policies = policies_of(args)
     wanted = cast(SiteWindow, SiteWindow.parse({"fasta": args.fasta, **windows_of(args)}))
-    reading = read_records(args.fasta, alphabet, **policies | {"unknown": "mask"})
+    reading = read_records(args.fasta, alphabet, **policies | before_cutting(policies))
     where = ", ".join(args.fasta)
     return cut_around_sites(wanted, reading, ".", where, unknown=policies["unknown"], ids=policies["ids"])[0].windows
 

@@ -117,7 +117,7 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
             yield with_views(with_letters(X))
     except LetterError as error:
         error.problem += ", the model's alphabet"
-        error.remedy = "give sequences of the model's alphabet, or add --unknown mask or skip"
+        error.remedy = "give sequences of the model's alphabet, or add --unknown mask_all or skip"
         raise
 
 

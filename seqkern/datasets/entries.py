@@ -24,7 +24,7 @@ from seqkern.datasets.label_sources import (
 )
 from seqkern.datasets.public import public_set
 from seqkern.datasets.residue_adapters import RESIDUE_ADAPTERS
-from seqkern.datasets.site_windows import columns_of_sites, cut_around_sites, places_of_sites
+from seqkern.datasets.site_windows import before_cutting, columns_of_sites, cut_around_sites, places_of_sites
 from seqkern.datasets.table_files import read_features, read_similarities
 from seqkern.datasets.task_table import TaskTable
 from seqkern.datasets.views import View
@@ -163,7 +163,7 @@ def _of_fasta(
         files = [*files, *more]
         where = str(_labels_path(options, base_dir)) if more else where
     else:
-        reading = read_records(paths, **policies | ({} if entry.window is None else {"unknown": "mask"}))
+        reading = read_records(paths, **(policies if entry.window is None else policies | before_cutting(policies)))
     # Profiles must be added to the sequences before windows are cut.
     X, notes = _with_profiles(entry, reading.sequences, base_dir, n_threads, data_dir)
     reading = replace(reading, sequences=X)

@@ -55,6 +55,21 @@ def cut_around_sites(
     return cut_windows(reading.sequences, sites, wanted.window, names=reading.sequences.ids, **policies), sites
 
 
+def before_cutting(policies: Mapping[str, str]) -> dict[str, str]:
+    """Return the policy for reading records from which windows are cut: most policies apply to the windows.
+
+    Parameters
+    ----------
+    policies : mapping of str to str
+        Those for the windows.
+
+    Returns
+    -------
+    dict of str to str
+    """
+    return {"unknown": "mask" if policies.get("unknown", "mask") == "mask" else "mask_all"}
+
+
 def sites_of_headers(reading: Reading, where: str) -> Sites:
     """Return the one site of each record, from the header fields ``position`` and ``strand`` (default: +).
 

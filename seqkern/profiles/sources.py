@@ -85,7 +85,7 @@ class ProfileSource:
         if self.entry["search"] == ALL:
             return ProfileSearch(X, **options)
         if self._database is None:
-            database = read_fasta(self._path("search"), "protein", unknown="mask", ids="number", empty="skip")
+            database = read_fasta(self._path("search"), "protein", unknown="mask_all", ids="number", empty="skip")
             self._database = ProfileSearch(database, **options)
         return self._database
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from string import ascii_uppercase
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ from seqkern.core.types import PathLike
 MASK = 255
 NOT_A_LETTER = "\x7f"
 NOT_ASCII = re.compile(r"[^\x00-\x7f]")
-AMBIGUOUS_BASES = "RYSWKMBDHVN"
+AMBIGUOUS_BASES = "RYSWKMBDHVNX"
 AMBIGUOUS_RESIDUES = "BZJXUO"
 GAPS = "-.~"
 GUESS_SHARE = 0.9
@@ -76,6 +77,17 @@ class Alphabet:
             `MASK` for a letter outside the alphabet.
         """
         return np.frombuffer(text.translate(self.code_table.tobytes()), dtype=np.uint8)
+
+    @cached_property
+    def ambiguous(self) -> npt.NDArray[np.bool_]:
+        """Bool (256,): True for bytes that stand for several letters, or for any; of your own letters all others."""
+        table = np.zeros(256, dtype=bool)
+        known = {"dna": AMBIGUOUS_BASES, "rna": AMBIGUOUS_BASES, "protein": AMBIGUOUS_RESIDUES}
+        for letter in known.get(self.name, ascii_uppercase):
+            table[ord(letter)] = table[ord(letter.lower())] = True
+        table &= self.code_table == MASK
+        table.flags.writeable = False
+        return table
 
     @property
     def complement_codes(self) -> npt.NDArray[np.uint8]:
@@ -204,8 +216,8 @@ def guess_alphabet(strings: Iterable[str]) -> Alphabet:
 def guess_by_counts(counts: npt.NDArray[np.int64], file: PathLike | None = None) -> Alphabet:
     """Return the most likely alphabet, dna, rna or protein, for counts of letters.
 
-    DNA or RNA if all letters are bases or N, or nine tenths are bases; else protein, if nine tenths are amino acids.
-    Letters outside the alphabet are left to the policy `unknown`.
+    DNA or RNA if all letters are bases or N, or nine tenths are and the others are ambiguity codes, or nine tenths are
+    bases; else protein, if nine tenths are amino acids. Letters outside the alphabet are left to the policy `unknown`.
 
     Parameters
     ----------
@@ -230,7 +242,9 @@ def guess_by_counts(counts: npt.NDArray[np.int64], file: PathLike | None = None)
         return counts[[ord(letter) for letter in letters]].sum() / total
 
     for alphabet in (DNA, RNA):
-        if seen <= set(alphabet.letters) | {"N"}:
+        if seen <= {*alphabet.letters, "N"}:
+            return alphabet
+        if seen <= {*alphabet.letters, *AMBIGUOUS_BASES} and share(f"{alphabet.letters}N") >= GUESS_SHARE:
             return alphabet
     nearest = max((DNA, RNA), key=lambda alphabet: share(alphabet.letters))
     for alphabet in (nearest, PROTEIN):
@@ -270,7 +284,7 @@ def letter_error(
     LetterError
         Its remedy depends on the likely meaning of the letter.
     """
-    upper = letter.upper()
+    upper, mask = letter.upper(), "mask_all"
     shown = f"{letter!r}" if letter.isascii() and letter != NOT_A_LETTER else "that is not ASCII"
     if letter == "*":
         hint = "remove the stop codon"
@@ -282,13 +296,16 @@ def letter_error(
         hint = "use alphabet=rna for RNA"
     elif alphabet == RNA and upper == "T":
         hint = "use alphabet=dna for DNA"
-    elif upper in (AMBIGUOUS_RESIDUES if alphabet == PROTEIN else AMBIGUOUS_BASES):
+    elif alphabet in ALPHABETS.values() and letter.isascii() and alphabet.ambiguous[ord(letter)]:
         hint = "replace this ambiguity code" + ("" if alphabet == PROTEIN else " (or does the file hold protein?)")
+        mask = "mask"
+    elif alphabet in (DNA, RNA) and upper in PROTEIN.letters:
+        hint = "correct it (or does the file hold protein? choose --alphabet protein)"
     else:
         hint = "correct it, choose another alphabet"
     return LetterError(
         f"letter {shown} at position {position} is not in the alphabet {alphabet.name}",
         file=file,
         record=record,
-        remedy=f"{hint}, or add --unknown mask or skip",
+        remedy=f"{hint}, or add --unknown {mask} or skip",
     )

@@ -14,6 +14,7 @@ from seqkern.sequences.alphabets import MASK
 from seqkern.sequences.record_ids import unique_ids
 from seqkern.sequences.sequence_set import PIECE, SequenceSet
 from seqkern.sequences.sites import Sites
+from seqkern.sequences.unknown_letters import UNKNOWN
 from seqkern.sequences.windows import Window
 
 
@@ -43,7 +44,7 @@ def cut_windows(
     *,
     other_sites: str = "error",
     past_end: str = "error",
-    unknown: str = "error",
+    unknown: str = "mask",
     ids: str = "header",
     names: Sequence[str] | None = None,
 ) -> Cut:
@@ -61,8 +62,8 @@ def cut_windows(
         Sites without the window's site letters.
     past_end : {"error", "skip"}
         Windows that extend past the end of their record.
-    unknown : {"error", "skip", "mask"}
-        Windows with masked letters.
+    unknown : {"mask", "error", "skip", "mask_all"}
+        Windows with masked letters: keep them, raise an error, or leave them out.
     ids : {"header", "number", "suffix"}
         Treatment of duplicate sites, as in `seqkern.sequences.record_ids.unique_ids`.
     names : sequence of str, optional
@@ -97,8 +98,8 @@ def cut_windows(
     """
     check_choice("other_sites", other_sites, ("error", "skip"))
     check_choice("past_end", past_end, ("error", "skip"))
-    check_choice("unknown", unknown, ("error", "skip", "mask"))
-    counts = {key: n for key, n in X.counts.items() if key not in ("masked letters", "lower-case letters")}
+    check_choice("unknown", unknown, UNKNOWN)
+    counts = {key: n for key, n in X.counts.items() if key != "lower-case letters" and not key.startswith("masked ")}
     expected = window.site_codes(X.alphabet)
     if sites.reverse.any():
         X.alphabet.complement_codes  # noqa: B018 - raises the error that says so

@@ -28,6 +28,7 @@ from seqkern.sequences.alphabets import (
 )
 from seqkern.sequences.record_ids import unique_ids
 from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.unknown_letters import UNKNOWN, first_refused, masked_counts
 
 CHUNK = 1 << 22
 RECORD_COST = 64  # added to each record's length, so that chunks of short records are bounded too
@@ -68,7 +69,7 @@ def read_fasta(
     source: Sources,
     alphabet: str | Alphabet | None = None,
     *,
-    unknown: str = "error",
+    unknown: str = "mask",
     ids: str = "header",
     empty: str = "error",
 ) -> SequenceSet:
@@ -82,8 +83,9 @@ def read_fasta(
     alphabet : str or Alphabet, optional
         ``"dna"``, ``"rna"``, ``"protein"`` or letters; guessed from the letters by default.
         Lower case is treated as upper case.
-    unknown : {"error", "skip", "mask"}
-        Letters outside the alphabet: raise an error, leave out the record, or mask the letter.
+    unknown : {"mask", "error", "skip", "mask_all"}
+        Letters outside the alphabet: mask ambiguity codes (N, R, X, …; of your own letters, any other letter) and raise
+        an error for other characters, raise an error for all, leave out the record, or mask every character.
     ids : {"header", "number", "suffix"}
         The first word of the header, where a repeated or missing one is an error; the record number;
         or the first word, with ``.2``, ``.3``, … added to repeats.
@@ -106,11 +108,11 @@ def read_fasta(
     --------
     >>> import io
     >>> from seqkern import read_fasta
-    >>> X = read_fasta(io.StringIO(">donor1 chr1\nCAGGTAAGT\n>donor2 chr2\nAAGGTNAGT\n"), "dna", unknown="mask")
+    >>> X = read_fasta(io.StringIO(">donor1 chr1\nCAGGTAAGT\n>donor2 chr2\nAAGGTNAGT\n"), "dna")
     >>> X
     SequenceSet(2 sequences, alphabet 'dna', 18 letters)
     >>> X.ids, X.strings(), X.counts
-    (['donor1', 'donor2'], ['CAGGTAAGT', 'AAGGT*AGT'], {'masked letters': 1})
+    (['donor1', 'donor2'], ['CAGGTAAGT', 'AAGGT*AGT'], {'masked letters': 1, 'masked N': 1})
     """
     return _read(source, alphabet, _policies(unknown, ids, empty), keep_headers=False).sequences
 
@@ -119,7 +121,7 @@ def read_records(
     source: Sources,
     alphabet: str | Alphabet | None = None,
     *,
-    unknown: str = "error",
+    unknown: str = "mask",
     ids: str = "header",
     empty: str = "error",
 ) -> Reading:
@@ -153,7 +155,7 @@ def iter_fasta(
     source: Sources,
     alphabet: str | Alphabet,
     *,
-    unknown: str = "error",
+    unknown: str = "mask",
     ids: str = "header",
     empty: str = "error",
     chunk: int = CHUNK,
@@ -199,7 +201,7 @@ def _policies(
     unknown: str, ids: str, empty: str, id_choices: tuple[str, ...] = ("header", "number", "suffix")
 ) -> Policies:
     """Return the policies; raise ParameterError for an unknown one."""
-    check_choice("unknown", unknown, ("error", "skip", "mask"))
+    check_choice("unknown", unknown, UNKNOWN)
     check_choice("ids", ids, id_choices)
     check_choice("empty", empty, ("error", "skip"))
     return Policies(unknown, ids, empty)
@@ -302,22 +304,19 @@ def _encode(
                 remedy="remove the record, or add --empty skip",
             )
         counts["records without sequence left out"] = int(np.count_nonzero(~keep))
-    masked = np.flatnonzero(codes == MASK)
-    if len(masked):
-        stops = np.cumsum(raw.lengths)
-        records = np.searchsorted(stops, masked, side="right")
-        if policies.unknown == "error":
-            first = int(records[0])
-            position = int(masked[0] - stops[first] + raw.lengths[first]) + 1
-            letter = chr(letters[masked[0]])
-            record = raw.record(first, policies.ids)
-            raise letter_error(letter, position, alphabet, file=raw.name, record=record)
-        if policies.unknown == "skip":
-            left_out = np.unique(records)
-            keep[left_out] = False
-            counts["records with unknown letters left out"] = len(left_out)
-        else:
-            counts["masked letters"] = len(masked)
+    stops = np.cumsum(raw.lengths)
+    refused = first_refused(raw.text, codes, alphabet, policies.unknown)
+    if refused is not None:
+        first = int(np.searchsorted(stops, refused, side="right"))
+        position = int(refused - stops[first] + raw.lengths[first]) + 1
+        record = raw.record(first, policies.ids)
+        raise letter_error(chr(letters[refused]), position, alphabet, file=raw.name, record=record)
+    if policies.unknown == "skip":
+        left_out = np.unique(np.searchsorted(stops, np.flatnonzero(codes == MASK), side="right"))
+        keep[left_out] = False
+        counts["records with unknown letters left out"] = len(left_out)
+    else:
+        counts |= masked_counts(raw.text, codes)
     if not keep.all():
         codes = codes[np.repeat(keep, raw.lengths)]
     return codes, np.flatnonzero(keep), {key: count for key, count in counts.items() if count}

@@ -19,8 +19,16 @@ import numpy.typing as npt
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import SequenceError
 from seqkern.core.types import Arrays, Header, Ids, Rows
-from seqkern.sequences.alphabets import MASK, Alphabet, as_alphabet, guess_alphabet, letter_error, to_bytes
+from seqkern.sequences.alphabets import (
+    MASK,
+    Alphabet,
+    as_alphabet,
+    guess_alphabet,
+    letter_error,
+    to_bytes,
+)
 from seqkern.sequences.slicing import Sliceable
+from seqkern.sequences.unknown_letters import first_refused, masked_counts
 from seqkern.sequences.views import Vectors
 
 PIECE = 1 << 22
@@ -147,7 +155,7 @@ class SequenceSet(Sliceable):
         strings: Iterable[str],
         alphabet: str | Alphabet | None = None,
         ids: Iterable[str] | None = None,
-        unknown: str = "error",
+        unknown: str = "mask",
     ) -> SequenceSet:
         """Encode strings.
 
@@ -159,8 +167,8 @@ class SequenceSet(Sliceable):
             Guessed from the letters by default (`seqkern.sequences.alphabets.guess_alphabet`).
         ids : iterable of str, optional
             By default ``"1"``, ``"2"``, ….
-        unknown : {"error", "mask"}
-            Treatment of letters outside the alphabet.
+        unknown : {"mask", "error", "mask_all"}
+            Letters outside the alphabet, as for `seqkern.read_fasta`.
 
         Returns
         -------
@@ -169,29 +177,28 @@ class SequenceSet(Sliceable):
         Raises
         ------
         SequenceError
-            If a letter is outside the alphabet and `unknown` is ``"error"``.
+            If the policy refuses a letter.
 
         Examples
         --------
         >>> from seqkern import SequenceSet
-        >>> SequenceSet.from_strings(["ACGN"], "dna", unknown="mask").strings()
+        >>> SequenceSet.from_strings(["ACGN"], "dna").strings()
         ['ACG*']
         """
-        check_choice("unknown", unknown, ("error", "mask"))
+        check_choice("unknown", unknown, ("mask", "error", "mask_all"))
         strings = list(strings)
         alphabet = guess_alphabet(strings) if alphabet is None else as_alphabet(alphabet)
         text = "".join(strings)
         offsets = np.zeros(len(strings) + 1, dtype=np.int64)
         np.cumsum(np.fromiter(map(len, strings), dtype=np.int64, count=len(strings)), out=offsets[1:])
         ids = [str(i) for i in range(1, len(strings) + 1)] if ids is None else list(ids)
-        result = cls.from_offsets(alphabet.encode(to_bytes(text)), offsets, ids, alphabet)
-        if unknown == "error":
-            masked = np.flatnonzero(result.codes == MASK)
-            if len(masked):
-                record = int(np.searchsorted(result.stops, masked[0], side="right"))
-                position = int(masked[0] - offsets[record]) + 1
-                raise letter_error(text[masked[0]], position, alphabet, record=ids[record])
-        return result
+        letters = to_bytes(text)
+        codes = alphabet.encode(letters)
+        refused = first_refused(letters, codes, alphabet, unknown)
+        if refused is not None:
+            record = int(np.searchsorted(offsets[1:], refused, side="right"))
+            raise letter_error(text[refused], refused - int(offsets[record]) + 1, alphabet, record=ids[record])
+        return cls.from_offsets(codes, offsets, ids, alphabet, counts=masked_counts(letters, codes))
 
     def __len__(self) -> int:
         return len(self.starts)

@@ -10,17 +10,7 @@ import numpy.typing as npt
 from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import open_text
 from seqkern.core.types import Source
-from seqkern.sequences.alphabets import (
-    AMBIGUOUS_BASES,
-    AMBIGUOUS_RESIDUES,
-    DNA,
-    MASK,
-    PROTEIN,
-    RNA,
-    Alphabet,
-    letter_error,
-    to_bytes,
-)
+from seqkern.sequences.alphabets import MASK, Alphabet, letter_error, to_bytes
 
 BLOCK = 1 << 22
 SPACE = b" \t\r\n\v\f"
@@ -140,11 +130,7 @@ def _id(header: str, number: int, ids: str, name: str, seen: set[str]) -> str:
 def _letter_table(alphabet: Alphabet) -> bytes:
     """Return the code of each byte: `MASK` for ambiguity codes, `STRANGE` for other characters."""
     table = alphabet.code_table.copy()
-    if alphabet in (DNA, RNA, PROTEIN):
-        table[table == MASK] = STRANGE
-        for letter in AMBIGUOUS_RESIDUES if alphabet == PROTEIN else AMBIGUOUS_BASES:
-            for byte in (ord(letter), ord(letter.lower())):
-                table[byte] = MASK if table[byte] == STRANGE else table[byte]
+    table[(table == MASK) & ~alphabet.ambiguous] = STRANGE
     return table.tobytes()
 
 

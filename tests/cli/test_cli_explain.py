@@ -66,10 +66,10 @@ def test_contributions_in_the_file_sum_to_the_decisions_of_predict(tmp_path, mod
 def test_reading_follows_the_policies(tmp_path, model, new, capsys):
     with open(new, "a") as file:
         file.write(">odd\nACGTNNACGT\n")
-    assert "'N'" in fails(capsys, "explain", model, new, "-o", str(tmp_path / "out"))
+    assert "'N'" in fails(capsys, "explain", model, new, "-o", str(tmp_path / "out"), "--unknown", "error")
     assert not (tmp_path / "out").exists()
-    assert main(["explain", model, new, "-o", str(tmp_path / "out"), "--unknown", "mask"]) == 0
-    assert "2 masked letters" in capsys.readouterr().err
+    assert main(["explain", model, new, "-o", str(tmp_path / "out")]) == 0
+    assert "2 letters outside the alphabet (N: 2) are masked" in capsys.readouterr().err
     rows = [row for row in read_table(tmp_path / "out" / "letters.tsv") if row["id"] == "odd"]
     assert "".join(row["letter"] for row in rows) == "ACGT**ACGT"
     assert [float(row["contribution"]) for row in rows[4:6]] == [0.0, 0.0]

@@ -147,7 +147,7 @@ def test_policies_are_followed_and_counted(tmp_path, capsys):
     path = tmp_path / "odd.fasta.gz"
     path.write_bytes(gzip.compress(b">a\nACGTACGT\n>a\nACNTACGT\n>b\nAACCGGTT\n"))
     base = [str(path), "--kernel", "spectrum:k=2", "-o", str(tmp_path / "gram.npy"), "--alphabet", "dna"]
-    assert "record 'a': letter 'N' at position 3" in fails(capsys, *base)
+    assert "record 'a': letter 'N' at position 3" in fails(capsys, *base, "--unknown", "error")
     assert main(["gram", *base, "--unknown", "skip", "--ids", "suffix"]) == 0
     out, err = capsys.readouterr()
     assert out.endswith("2 × 2 float64\n")

@@ -93,8 +93,8 @@ def test_search_is_told_and_recorded(tmp_path, files, capsys):
     assert [spec["C"] for spec in record["search"]["specs"]] == [0.001, 1, 10]
     assert np.shape(record["search"]["scores"]) == (3, 3)
     assert f"csvc:C={record['solver']['C']}" in out
-    assert f"auc {record['search']['score']:.4f}, mean of 3-fold cross-validation" in out
-    assert "best of 3 candidates, selected on these same folds, so slightly optimistic" in out
+    assert f"best of 3: AUC {record['search']['score']:.4f}, corrected for the choice" in out
+    assert "mean of 3 inner folds" in out
 
 
 def test_search_over_the_solvers_own_grid(tmp_path, files, capsys):
@@ -236,7 +236,7 @@ def small_chunks(monkeypatch):
 def test_policies_are_the_models_unless_given(tmp_path, files, capsys):
     odd = write(tmp_path / "odd.fa", ">a\nACGTTGTTACGT\n>b\nACGNNGTTACGT\n>b\nACACACAC\n")
     strict, lenient = str(tmp_path / "strict"), str(tmp_path / "lenient")
-    assert main(["train", *files, *TRAIN, "-o", strict]) == 0
+    assert main(["train", *files, *TRAIN, "--unknown", "error", "-o", strict]) == 0
     assert main(["train", *files, *TRAIN, "--unknown", "skip", "--ids", "suffix", "-o", lenient]) == 0
     assert "record 'b': letter 'N'" in fails(capsys, "predict", strict, odd)
     assert main(["predict", lenient, odd]) == 0
@@ -246,7 +246,8 @@ def test_policies_are_the_models_unless_given(tmp_path, files, capsys):
     assert main(["predict", strict, odd, "--unknown", "mask", "--ids", "number"]) == 0
     out, err = capsys.readouterr()
     assert [row["id"] for row in table(out)] == ["1", "2", "3"]
-    assert err == f"seqkern: {odd}: 2 masked letters\n"
+    told = "2 letters outside the alphabet (N: 2) are masked; --unknown error refuses them"
+    assert err == f"seqkern: {odd}: {told}\n"
 
 
 def test_mistakes_in_prediction_are_one_line(tmp_path, model, new, capsys, monkeypatch):
@@ -254,7 +255,7 @@ def test_mistakes_in_prediction_are_one_line(tmp_path, model, new, capsys, monke
     assert "is not a seqkern model" in fails(capsys, "predict", new, new)
     assert "none.fa" in fails(capsys, "predict", model, str(tmp_path / "none.fa"))
     protein = write(tmp_path / "protein.fa", ">p\nMKVLAW\n")
-    assert f"{protein}: record 'p': letter 'M' at position 1 is not in the alphabet dna" in fails(
+    assert f"{protein}: record 'p': letter 'L' at position 4 is not in the alphabet dna" in fails(
         capsys, "predict", model, protein
     )
     short = write(tmp_path / "short.fa", ">s\nAC\n")

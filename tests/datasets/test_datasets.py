@@ -101,7 +101,7 @@ def test_first_words_with_policies(tmp_path):
     assert made.task().labels.names() == ["0", "1"]
     made = make_dataset("d", entry | {"unknown": "mask"}, tmp_path)
     assert made.task().labels.names() == ["1", "0", "1"]
-    assert made.X.counts == {"masked letters": 1, "repeated ids": 1}
+    assert made.X.counts == {"masked letters": 1, "masked N": 1, "repeated ids": 1}
 
 
 def test_labels_in_a_table(tmp_path):

@@ -126,7 +126,7 @@ ODD = ">a x\nACNT\n>b\nACGT\n>c\nRR\n>b again\nGG\n"
 def test_unknown_mask(tmp_path):
     X = read_fasta(write(tmp_path, ODD), "dna", unknown="mask", ids="number")
     assert X.strings() == ["AC*T", "ACGT", "**", "GG"]
-    assert X.counts == {"masked letters": 3, "repeated ids": 1}
+    assert X.counts == {"masked letters": 3, "masked N": 1, "masked R": 2, "repeated ids": 1}
     assert X.ids == ["1", "2", "3", "4"]
 
 
@@ -223,9 +223,9 @@ GOOD = b"".join(b">r%d\n%s\n" % (i, b"ACGT" * 50) for i in range(200))
         (b">a\nAC\n>b\n>c\nGG\n", SequenceError, "record 'b': has no sequence; .*--empty skip"),
         (b">a\nAC\n>b\n", SequenceError, "record 'b': has no sequence"),
         (
-            b">a\nACGT\n>b\nACXT\n",
+            b">a\nACGT\n>b\nAC1T\n",
             SequenceError,
-            "record 'b': letter 'X' at position 3 .* dna; .*--unknown mask",
+            "record 'b': letter '1' at position 3 .* dna; .*--unknown mask_all or skip",
         ),
         (b">a\nAC\n>a\nGG\n", SequenceError, "record 'a': duplicate id .*--ids number"),
         (b">a\nAC\n>\nGG\n", SequenceError, "header 2 has no id; .*--ids number"),
@@ -252,6 +252,41 @@ def test_bad_input_is_one_line(tmp_path, content, error, message):
     assert text.startswith(f"{path}: ")
     assert "; " in text
     assert "\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "alphabet", "masked"),
+    [
+        (">a\nACGTNRYK\n>b\nACGTn\n", "dna", {"N": 2, "R": 1, "Y": 1, "K": 1}),
+        (">a\nACGUNNX\n", "rna", {"N": 2, "X": 1}),
+        (">a\nMKVLAAGBZJXUO\n", "protein", dict.fromkeys("BJOUXZ", 1)),
+        (">a\nHECXH\n", "HEC", {"X": 1}),
+    ],
+)
+def test_ambiguity_codes_are_masked_and_counted_by_default(tmp_path, text, alphabet, masked):
+    path = write(tmp_path, text)
+    X = read_fasta(path, alphabet)
+    assert {letter: X.counts.get(f"masked {letter}") for letter in masked} == masked
+    assert X.counts["masked letters"] == sum(masked.values()) == sum(string.count("*") for string in X.strings())
+    with pytest.raises(SequenceError, match="--unknown mask"):
+        read_fasta(path, alphabet, unknown="error")
+
+
+@pytest.mark.parametrize(
+    ("text", "alphabet", "words"),
+    [
+        (">a\nACGT\n>b\nACN#\n", "dna", "record 'b': letter '#' at position 4"),
+        (">a\nMKVLAAGIV\n", "dna", "record 'a': letter 'L' at position 4 .*does the file hold protein"),
+        (">a\nMKVDMKVDMKVD\n", "dna", "record 'a': letter 'M' at position 1 .*does the file hold protein"),
+        (">a\nACGU\n", "dna", "alphabet=rna"),
+        (">a\nMKV*\n", "protein", "stop codon, or add --unknown mask_all"),
+    ],
+)
+def test_other_characters_and_other_alphabets_are_refused_by_default(tmp_path, text, alphabet, words):
+    path = write(tmp_path, text)
+    with pytest.raises(SequenceError, match=words):
+        read_fasta(path, alphabet)
+    assert len(read_fasta(path, alphabet, unknown="mask_all"))
 
 
 def test_damaged_bzip2(tmp_path):

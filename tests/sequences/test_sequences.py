@@ -65,6 +65,7 @@ def test_custom_alphabet():
         (["ACGT" * 10 + "R-Y"], DNA),
         (["ACGT" * 10 + "E"], DNA),
         (["CCGGA" * 10 + "UX"], RNA),
+        (["ACGT" * 10 + "N" * 20 + "RY"], DNA),
         (["MKVLAAGIVG"], PROTEIN),
         (["MKVLAAGIVGLLLLLLLLLLX*"], PROTEIN),
         (["RNDK"], PROTEIN),
@@ -93,7 +94,7 @@ def test_strings_come_back_folded(strings):
 
 @given(st.lists(st.text(max_size=8), min_size=1, max_size=5))
 def test_any_text_is_masked_letter_by_letter(strings):
-    X = SequenceSet.from_strings(strings, "dna", unknown="mask")
+    X = SequenceSet.from_strings(strings, "dna", unknown="mask_all")
     naive = ["".join(c.upper() if c in "ACGTacgt" else "*" for c in string) for string in strings]
     assert X.strings() == naive
 
@@ -112,11 +113,15 @@ def test_any_text_is_masked_letter_by_letter(strings):
 )
 def test_letter_outside_is_named(letter, alphabet, hint):
     with pytest.raises(SequenceError) as caught:
-        SequenceSet.from_strings(["ACG", "CA" + letter], alphabet, ids=["a", "b"])
+        SequenceSet.from_strings(["ACG", "CA" + letter], alphabet, ids=["a", "b"], unknown="error")
     message = str(caught.value)
     assert f"record 'b': letter {letter!r} at position 3" in message
     assert hint in message
-    assert "--unknown mask" in message
+    code = hint == "ambiguity code"
+    assert f"--unknown {'mask' if code else 'mask_all'} or skip" in message
+    if not code:
+        with pytest.raises(SequenceError, match=r"letter .* at position 3"):
+            SequenceSet.from_strings(["ACG", "CA" + letter], alphabet)
 
 
 def test_letter_that_is_not_ascii():

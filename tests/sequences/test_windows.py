@@ -149,7 +149,7 @@ def test_unknown_letters_count_inside_windows_only(strand):
     clean, touched = ("c1", 8, strand), ("c1", 16, strand)
     assert cut(X, [clean], Window(3, 3)).windows.counts == {}
     with pytest.raises(SequenceError, match=rf"position 16 \(\{strand}\) contains letters outside the alphabet dna"):
-        cut(X, [clean, touched], Window(3, 3))
+        cut(X, [clean, touched], Window(3, 3), unknown="error")
     result = cut(X, [clean, touched], Window(3, 3), unknown="skip")
     assert (result.kept.tolist(), result.windows.counts) == ([0], {"windows with unknown letters left out": 1})
     result = cut(X, [clean, touched], Window(3, 3), unknown="mask")
@@ -343,7 +343,7 @@ def test_windows_go_with_fasta():
 def test_sites_that_are_not_possible(genome, sites, words):
     (genome[0] / "s.tsv").write_text("record\tposition\tstrand\tlabel\n" + sites)
     with pytest.raises((SequenceError, LabelError), match=words):
-        make_dataset("d", {key: ENTRY[key] for key in ENTRY if key != "site"}, genome[0])
+        make_dataset("d", {key: ENTRY[key] for key in ENTRY if key != "site"} | {"unknown": "error"}, genome[0])
 
 
 # ---- command line ----------------------------------------------------------------------------------------------------

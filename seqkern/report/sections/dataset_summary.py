@@ -9,6 +9,7 @@ from seqkern.profiles.sources import describe
 from seqkern.report.dataset_results import DatasetResults
 from seqkern.report.sentences import FOLDS, spec_text
 from seqkern.report.view import View, paragraph
+from seqkern.sequences.unknown_letters import count_texts
 
 
 def dataset_summary_section(view: View) -> Markup:
@@ -47,8 +48,7 @@ def dataset_summary_section(view: View) -> Markup:
         drawn = dataset.study.leakage.keep_together and method not in ("predefined", "liao-noble")
         alike = " Sequences that the leakage check links stay in the same fold." if drawn else ""
         facts.append(("Folds", [tag("b", method), ". ", view.data_text(FOLDS.get(method, "") + alike)]))
-    counts = {name: count for name, count in (summary.get("counts") or {}).items() if count}
-    text = "; ".join(f"{name}: {count}" for name, count in counts.items()) if counts else "none"
+    text = "; ".join(count_texts(summary.get("counts") or {})) or "none"
     facts.append(("Changes on import", text))
     for kernel in dataset.kernels:
         touched = [f"{what}: {count}" for what, count in dataset.gram_counts(kernel).items()]
