@@ -44,6 +44,8 @@ def parquet_vectors(name: str, parquet: Any) -> tuple[list[str], npt.NDArray[Any
     if None in ids:
         raise SequenceError(f"row {ids.index(None) + 1} has no id", file=name, remedy="add one")
     ids = [str(item) for item in ids]
+    if not ids:
+        return ids, np.zeros((0, 0))
     others = [column for column in table.column_names if column != ID and not column.startswith(INDEX)]
     lists = [column for column in others if _is_list(table.schema.field(column).type)]
     if len(lists) > 1:

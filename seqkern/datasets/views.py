@@ -181,8 +181,9 @@ class View:
         for record, start, stop in zip(X.ids, X.starts.tolist(), X.stops.tolist(), strict=True):
             array = self._vectors.array(record)
             if array.ndim != 2:
-                problem = f"has an array of {array.ndim} dimensions in the view {self.name!r}"
-                raise self._error(problem, record, "give one row for each residue, since residues are the samples")
+                what = "one vector" if array.ndim == 1 else f"{array.ndim} dimensions"
+                problem = f"has {what} in the view {self.name!r}, but residues are the samples"
+                raise self._error(problem, record, "give one row for each residue")
             array = self._of_residues(array, record, stop - start)
             array = self._checked(array, record, None if track is None else track.shape[1])
             if track is None:
