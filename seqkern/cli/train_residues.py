@@ -78,11 +78,8 @@ def check_probabilities(args: argparse.Namespace, labels: Labels) -> None:
     ParameterError
         If they are requested with more than two states.
     """
-    if (
-        args.states is None
-        or labels.kind != "multiclass"
-        or not (args.calibration or args.threshold not in (None, PLAIN))
-    ):
+    wanted = args.calibration or args.threshold not in (None, PLAIN)
+    if args.states is None or labels.kind != "multiclass" or not wanted:
         return
     name = "calibration" if args.calibration else "threshold"
     layers = ", and add --layers probabilities for the probabilities of all states" if args.calibration else ""

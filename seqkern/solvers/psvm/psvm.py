@@ -11,6 +11,7 @@ import numpy.typing as npt
 from seqkern.core.parameters import choice, real
 from seqkern.solvers.base import BinarySolver, ConstantColumnWarning, RealSolver, Solver
 from seqkern.solvers.psvm.potential.decisions import decide, stays_outside
+from seqkern.solvers.psvm.wide_diagonal import remark
 from seqkern.solvers.shared import cost, limit, tolerance
 
 
@@ -63,7 +64,7 @@ class PotentialSVM(Solver):
     @classmethod
     def default_grid(cls) -> dict[str, list[Any]]:
         """Return the values of C and epsilon that a search tries first; it refines them."""
-        return {"C": [0.01, 0.1], "epsilon": [0.001, 0.01, 0.1]}
+        return {"C": [0.01, 0.03, 0.1], "epsilon": [0.01, 0.1]}
 
     @classmethod
     def search_limits(cls) -> dict[str, tuple[float, float]]:
@@ -126,8 +127,11 @@ class PotentialSVM(Solver):
         self.means_ = means[self.support_]
         self.scales_ = scales[self.support_]
         at_bound = int(np.sum(np.abs(self.alpha_) == self.C))
+        in_memory = self.input == "gram" and not self.accepts_unread(K)
+        wide = remark(K, means, scales, float(self.C)) if in_memory else None
         return {
             **minimum.report,
+            **({} if wide is None else {"remark": wide}),
             "epsilon": epsilon,
             "epsilon_max": largest,
             "n_at_bound": at_bound,
@@ -183,6 +187,10 @@ class PSVC(PotentialSVM, BinarySolver):
     .. math:: \min_α ½ α^T K̃^T K̃ α − y^T K̃ α + ε ‖α‖_1  over  −C ≤ α_j ≤ C
 
     With infinite C this is the lasso. A constant column gets α = 0 and a warning.
+
+    On a wide diagonal, as of gapped k-mers of ten letters or more, every column is nearly its own sample alone. Without
+    a bound the P-SVM then memorises labels; C of about 1/√l prevents this. The default C = 1 does not: `report_` has a
+    ``remark`` then.
 
     Complexity: one look at all columns takes O(l·N) for N columns; only the working set's part of K̃ᵀK̃ is stored.
     potential/minimiser.py describes the algorithm.
