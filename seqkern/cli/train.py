@@ -147,6 +147,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "accuracy is Q3, also available as q3 or q8",
     )
     search.add_argument("--seed", type=int, default=1, help="seed of the folds (default: 1)")
+    search.add_argument(
+        "--allow-similar",
+        action="store_true",
+        help="allow similar sequences in different folds, which makes scores too good (default: kept together)",
+    )
     add_afterwards(search)
     add_sequence_arguments(parser)
     add_windows(parser)
@@ -233,6 +238,8 @@ def run(args: argparse.Namespace) -> None:
             threshold=args.threshold,
             residues=dataset.residues,
             layers=args.layers,
+            allow_similar=args.allow_similar,
+            tell=lambda text: print(f"seqkern: {text}", file=sys.stderr),
             policies=policies_of(args),
             notes=dataset.notes,
             memory_limit=args.memory,

@@ -12,7 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.core.errors import LabelError, ModelError
 from seqkern.evaluation.held_out import neighbours
-from seqkern.folds.methods import rows_together
 from seqkern.gram import compute_gram
 from seqkern.gram.spectrum import spectrum
 from seqkern.gram.transforms.gram_transform import GramTransform
@@ -24,11 +23,13 @@ from seqkern.models.model import Model
 from seqkern.models.residue_model import ResidueModel
 from seqkern.models.search import Search
 from seqkern.models.sources import Units
+from seqkern.models.together import together
 from seqkern.models.watch import Watch
 from seqkern.residues import Residues
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.tables import SimilarityTable
 from seqkern.sequences.windows import Window, as_window
+from seqkern.solvers import build_solver
 from seqkern.solvers.base import Solver
 
 
@@ -49,6 +50,8 @@ def train_model(
     layers: Sequence[Any] = (),
     policies: Mapping[str, str] | None = None,
     notes: Mapping[str, Any] | None = None,
+    allow_similar: bool = False,
+    tell: Callable[[str], None] | None = None,
     memory_limit: int | str | None = None,
     n_threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -61,8 +64,8 @@ def train_model(
         The data to train on.
     labels : Labels
         Labels of the n samples; unlabelled samples are ignored. Of kind ``"none"`` for a solver without
-        labels. Samples of one group stay in one fold, and so do overlapping windows, if the labels give
-        their positions.
+        labels. Samples of one group stay in one fold, and so do similar sequences, and overlapping windows, if the
+        labels give their positions.
     kernel : Kernel
         Copied before fitting.
     solver : str, dict or list of dict
@@ -93,6 +96,11 @@ def train_model(
         Policies for reading the sequences, applied to new ones as well.
     notes : dict, optional
         JSON for the record.
+    allow_similar : bool
+        Whether similar sequences may be in different folds.
+    tell : callable, optional
+        Called with a sentence on similar sequences, if any were found, and on each class that they leave with too few
+        groups.
     memory_limit, n_threads, progress : object, optional
         As for `seqkern.gram.compute_gram`.
 
@@ -141,6 +149,8 @@ def train_model(
         labels,
         residues,
         window=None if window is None else as_window(window),
+        allow_similar=allow_similar,
+        tell=tell,
         memory_limit=memory_limit,
         n_threads=n_threads,
         progress=progress,
@@ -157,6 +167,8 @@ def _training_data(
     residues: Residues | None,
     *,
     window: Window | None,
+    allow_similar: bool,
+    tell: Callable[[str], None] | None,
     memory_limit: int | str | None,
     n_threads: int | None,
     progress: Callable[[int, int], None] | None,
@@ -178,7 +190,12 @@ def _training_data(
             remedy="train one class against the rest (--positive NAME), or remove --calibration and --threshold",
         )
     own = None if residues is None else residues.take(used)
-    labels = replace(labels, groups=_together(labels, X, window, own))
+    divided = method.inner_folds > 0 or any(build_solver(spec).accepts_groups for spec in method.specs)
+    kept = together(labels, X, window, own, allow_similar=allow_similar or not divided, n_threads=n_threads)
+    labels = replace(labels, groups=kept.groups)
+    if tell is not None:
+        for sentence in kept.sentences:
+            tell(sentence)
     method.check_choice(labels)
     method.check(labels)
     sources = functools.partial(method.sources, memory_limit=memory_limit, n_threads=n_threads)
@@ -194,13 +211,6 @@ def _training_data(
         None if residues is None else residues.take(seen),
         functools.partial(sources, everything.take(seen)) if len(seen) > len(used) else None,
     )
-
-
-def _together(labels: Labels, X: Units, window: Window | None, residues: Residues | None) -> npt.NDArray[Any] | None:
-    """Return the groups of samples that stay in one fold: `rows_together`, and for residues the chains."""
-    if residues is not None and labels.groups is None:
-        return residues.record.astype(str)
-    return rows_together(labels, X, window)
 
 
 class _Training(Watch):
