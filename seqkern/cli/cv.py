@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
     """
     # imported here to keep --help fast
     from seqkern.cli.fold_remarks import fold_remarks
-    from seqkern.cli.outer_folds import check_design, cross_validated, notes, outer_folds, score_table
+    from seqkern.cli.outer_folds import check_design, cross_validated, kept_together, notes, outer_folds, score_table
     from seqkern.cli.training_input import chosen_method, read_input, read_method
     from seqkern.core.archive import check_writable
     from seqkern.core.progress import progress_counter
@@ -79,13 +79,15 @@ def run(args: argparse.Namespace) -> None:
         warnings.catch_warnings(record=True) as said,
     ):
         warnings.simplefilter("always")
-        check_design(method, given, outer)
+        kept = kept_together(args, given)
+        check_design(method, given, outer, kept)
         data = training_data(
             method,
             given.X,
             dataset.task().labels,
             dataset.residues,
             window=given.window,
+            kept=kept,
             memory_limit=args.memory,
             n_threads=args.threads,
             progress=show,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seqkern.cli.common import naming_file
+from seqkern.cli.common import add_threads, naming_file
 from seqkern.core.checks import check_flag
 from seqkern.core.errors import FoldError, ParameterError, unknown_name
 
@@ -17,8 +18,14 @@ if TYPE_CHECKING:
     from seqkern.folds import FoldSet
 
 EXAMPLE = "seqkern folds results/demo/datasets/donors --method stratified --k 5 --seed 1 -o results/demo/folds/donors"
-LEAKAGE: dict[str, Any] = {"contained": True, "identity": None, "keep_together": False, "reverse_complement": False}
-RESERVED = ("leakage", "composition")
+LEAKAGE: dict[str, Any] = {
+    "contained": True,
+    "identity": "auto",
+    "reverse_complement": False,
+    "keep_together": "auto",
+    "allow_similar": False,
+}
+RESERVED = ("leakage", "composition", "similar")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,11 +49,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, help="random seed (default: 1)")
     parser.add_argument("--leakage", help='settings of the leakage check as JSON: {"identity": 0.9}')
     parser.add_argument(
-        "--identity", type=float, help="also report pairs with at least this sequence identity, such as 0.9"
+        "--identity",
+        type=float,
+        help="find pairs with at least this sequence identity, such as 0.9 (default: those that chance does not "
+        "explain)",
     )
-    parser.add_argument(
-        "--keep-together", action="store_true", help="keep samples that the check pairs in the same fold"
+    together = parser.add_mutually_exclusive_group()
+    together.add_argument(
+        "--keep-together",
+        action="store_true",
+        help="keep similar samples in the same fold in any case (default: as far as balanced folds allow)",
     )
+    together.add_argument(
+        "--allow-similar", action="store_true", help="allow similar samples in different folds, and only report them"
+    )
+    add_threads(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -61,25 +78,27 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.datasets import load_dataset
     from seqkern.folds import composition_rows, make_folds, write_composition, write_folds
     from seqkern.folds.chains import chain_folds, chain_labels
-    from seqkern.folds.leakage import find_links, leakage_rows, write_leakage
+    from seqkern.folds.leakage import find_links, leakage_rows, similar_row, write_leakage, write_similar
+    from seqkern.folds.similar import groups_of, kept_groups, kept_where, told
 
     dataset = load_dataset(args.dataset)
     options, leakage = _settings(args, dataset.name)
-    keep = leakage.pop("keep_together")
+    together = leakage.pop("keep_together")
     residues = dataset.residues
-    links = find_links(dataset.X if residues is None else residues.chains, **leakage)
-    groups = links.groups() if keep else None
-    if groups is not None and residues is not None:
-        groups = groups[residues.record]
-    fold_sets, leaks, composition = [], [], []
+    unit = "samples" if residues is None else "chains"
+    links = find_links(dataset.X if residues is None else residues.chains, **leakage, n_threads=args.threads)
+    fold_sets, leaks, composition, similar = [], [], [], []
     for task in dataset.tasks.values():
         if task.name in RESERVED:
             raise FoldError(f"invalid task name {task.name!r}", file=args.dataset, remedy="rename the task")
         method, chosen = _method(options, task, residues is not None)
+        groups = groups_of(together, links, task.labels, residues, dataset.kind == "sequences")
+        kept = kept_groups(together, groups, residues) | {"chains": dataset.chains}
         with naming_file(args.dataset):
-            together = {"links": groups, "chains": dataset.chains}
-            foldset = make_folds(task.labels, dataset.X, method, task=task.name, roles=task.split, **together, **chosen)
+            foldset = make_folds(task.labels, dataset.X, method, task=task.name, roles=task.split, **kept, **chosen)
         fold_sets.append(foldset)
+        where = kept_where(together, method, chosen)
+        similar.append((groups, similar_row(task.name, groups, where, foldset.remarks)))
         if residues is None:
             leaks += leakage_rows(links, foldset, task.labels)
         else:
@@ -91,7 +110,10 @@ def run(args: argparse.Namespace) -> None:
         write_folds(output / f"{foldset.task}.tsv", foldset)
     write_leakage(output / "leakage.tsv", leaks)
     write_composition(output / "composition.tsv", composition)
-    print(_summary(dataset.name, fold_sets, leaks, output, "samples" if residues is None else "chains"))
+    write_similar(output / "similar.tsv", [row for _, row in similar])
+    print(_summary(dataset.name, fold_sets, leaks, output, unit))
+    for text in told(similar, unit):
+        print(f"seqkern: {text}", file=sys.stderr)
 
 
 def _settings(args: argparse.Namespace, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -123,9 +145,12 @@ def _settings(args: argparse.Namespace, name: str) -> tuple[dict[str, Any], dict
     for key, value in leakage.items():
         if key not in LEAKAGE:
             raise unknown_name("setting of the leakage check", key, LEAKAGE)
-        if key != "identity":
+        if key != "identity" and not (key == "keep_together" and value == "auto"):
             check_flag(key, value)
-    leakage["keep_together"] |= args.keep_together
+    if args.keep_together:
+        leakage["keep_together"] = True
+    if (leakage.pop("allow_similar") and not args.keep_together) or args.allow_similar:
+        leakage["keep_together"] = False
     return options, leakage
 
 
@@ -167,6 +192,7 @@ def _summary(name: str, fold_sets: Sequence[FoldSet], leaks: Sequence[Sequence[A
         "identical": f"test {unit} identical to a training {unit.removesuffix('s')}",
         "contained": "contained in or containing one",
         "similar": "similar to one",
+        "overlapping": "overlapping one",
         "conflict": f"sets of identical {unit} with different labels",
     }
     counts = {kind: sum(row[2] == kind for row in leaks) for kind in words}

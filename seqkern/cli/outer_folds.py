@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from seqkern.models.cross_validation import OuterFolds
     from seqkern.models.data import Data
     from seqkern.models.method import Method
+    from seqkern.models.together import Together
     from seqkern.sequences.labels import Labels
 
 METHODS = ("stratified", "grouped", "locus", "leave-one-out", "leave-one-group-out", "predefined")
@@ -108,7 +109,44 @@ def outer_folds(args: argparse.Namespace, folds: int) -> OuterFolds:
     return OuterFolds(args.fold_method, folds, args.repeats, args.seed)
 
 
-def check_design(method: Method, given: Input, outer: OuterFolds) -> None:
+def kept_together(args: argparse.Namespace, given: Input) -> Together:
+    """Return the labelled samples that no fold divides, and say on the terminal what was found.
+
+    Parameters
+    ----------
+    args : Namespace
+        With ``allow_similar`` and ``threads``.
+    given : Input
+        Samples and labels.
+
+    Returns
+    -------
+    Together
+    """
+    # imported here to keep --help fast
+    import sys
+
+    import numpy as np
+
+    # imported here to keep --help fast
+    from seqkern.models.together import together
+
+    labels, residues = given.dataset.task().labels, given.dataset.residues
+    used = np.flatnonzero(labels.used())
+    kept = together(
+        labels.take(used),
+        given.X.take(used),
+        given.window,
+        None if residues is None else residues.take(used),
+        allow_similar=args.allow_similar,
+        n_threads=args.threads,
+    )
+    for sentence in kept.sentences:
+        print(f"seqkern: {sentence}", file=sys.stderr)
+    return kept
+
+
+def check_design(method: Method, given: Input, outer: OuterFolds, kept: Together) -> None:
     """Raise an error, before any kernel is computed, if there are too few samples, or the folds do not suit the method.
 
     Parameters
@@ -119,6 +157,8 @@ def check_design(method: Method, given: Input, outer: OuterFolds) -> None:
         Samples and labels.
     outer : OuterFolds
         The design.
+    kept : Together
+        As from `kept_together`.
 
     Raises
     ------
@@ -134,7 +174,6 @@ def check_design(method: Method, given: Input, outer: OuterFolds) -> None:
     from seqkern.core.errors import FoldError, LabelError
     from seqkern.evaluation.small_samples import too_few
     from seqkern.models.cross_validation import check_splits
-    from seqkern.models.training_data import together
 
     labels, residues = given.dataset.task().labels, given.dataset.residues
     used = np.flatnonzero(labels.used())
@@ -142,7 +181,7 @@ def check_design(method: Method, given: Input, outer: OuterFolds) -> None:
     residues = None if residues is None else residues.take(used)
     if labels.kind == "none":
         raise LabelError("no labels to score by", remedy="give the negatives as a second file, or add --labels")
-    labels = replace(labels, groups=together(labels, X, residues, given.window))
+    labels = replace(labels, groups=kept.groups)
     lacking = too_few(labels)
     if lacking is not None:
         raise FoldError(lacking.sentence(), remedy="give more samples")

@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> None:
         The parsed arguments of `add_arguments`.
     """
     # imported here to keep --help fast
-    from seqkern.cli.outer_folds import check_design, cross_validated, outer_folds, record
+    from seqkern.cli.outer_folds import check_design, cross_validated, kept_together, outer_folds, record
     from seqkern.cli.training_input import chosen_method, read_input, read_method
     from seqkern.core.archive import check_writable
     from seqkern.core.progress import progress_counter
@@ -110,11 +110,14 @@ def run(args: argparse.Namespace) -> None:
         warnings.catch_warnings(record=True) as said,
     ):
         warnings.simplefilter("always")
-        if outer is not None:
-            check_design(method, given, outer)
+        kept = kept_together(args, given) if outer is not None or method.divides else None
+        if outer is not None and kept is not None:
+            check_design(method, given, outer, kept)
         limits: dict[str, Any] = {"memory_limit": args.memory, "progress": show}
         labels, window = dataset.task().labels, given.window
-        data = training_data(method, given.X, labels, dataset.residues, window=window, n_threads=args.threads, **limits)
+        data = training_data(
+            method, given.X, labels, dataset.residues, window=window, kept=kept, n_threads=args.threads, **limits
+        )
         estimate = None if outer is None else cross_validated(args, method, data, given, outer)
         notes = dataset.notes | ({} if estimate is None else {"estimate": record(estimate)})
         model = train_on(method, data, policies=policies_of(args), notes=notes, **limits)

@@ -155,6 +155,11 @@ def add_search(parser: argparse.ArgumentParser, option: str) -> None:
         "accuracy is Q3, also available as q3 or q8",
     )
     search.add_argument("--seed", type=int, default=1, help="seed of all folds (default: 1)")
+    search.add_argument(
+        "--allow-similar",
+        action="store_true",
+        help="allow similar sequences in different folds, which makes scores too good (default: kept together)",
+    )
     add_afterwards(search)
 
 

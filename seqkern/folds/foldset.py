@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ import numpy.typing as npt
 from seqkern.core.errors import FoldError, unknown_name
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.core.types import Ids, PathLike
-from seqkern.folds.methods import METHODS, inner_groups, options_of
+from seqkern.folds.methods import FIVE, METHODS, inner_groups, options_of
+from seqkern.folds.relaxed import relaxed_groups
 from seqkern.folds.samples import PARTS, RARE_STATE, Samples
 from seqkern.folds.split import Split
 from seqkern.folds.splitters import Indices
@@ -27,6 +28,8 @@ from seqkern.sequences.tables import Data
 
 GROUP = "group"
 RESERVED = ("id", GROUP)
+UNCHANGED = ("predefined", "liao-noble", "leave-one-group-out")
+"""Fold methods whose sets do not depend on the similarity of samples."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +46,8 @@ class FoldSet:
         At least one.
     groups : ndarray of int64, shape (n,), optional
         Samples that an inner loop must keep together share a number; −1 for an unused sample.
+    remarks : tuple of str
+        Classes whose similar samples could not be kept together; not stored.
 
     Examples
     --------
@@ -58,6 +63,7 @@ class FoldSet:
     ids: tuple[str, ...]
     splits: tuple[Split, ...]
     groups: Indices | None = None
+    remarks: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.splits)
@@ -74,6 +80,7 @@ def make_folds(
     task: str = "all",
     roles: npt.ArrayLike | None = None,
     links: npt.ArrayLike | None = None,
+    similar: npt.ArrayLike | None = None,
     chains: npt.ArrayLike | None = None,
     **options: Any,
 ) -> FoldSet:
@@ -95,8 +102,10 @@ def make_folds(
     roles : array_like of str, shape (n,), optional
         The task's own sets, for `predefined` and `liao-noble`: ``train``, ``test`` or nothing.
     links : array_like, shape (n,), optional
-        Groups of similar samples from the leakage check, to be kept together. Predefined sets and
-        chromosomes are never changed.
+        Groups of similar samples to be kept together in any case. Predefined sets and chromosomes are never changed.
+    similar : array_like, shape (n,), optional
+        Groups of similar samples to be kept together where every class has enough of them (see
+        `seqkern.folds.relaxed`); `leave-one-group-out` keeps them together in inner folds only.
     chains : array_like of int, shape (n,), optional
         The chain of each sample, if samples are residues. No method divides a chain; given groups are kept together by
         every method that draws at random.
@@ -135,7 +144,6 @@ def make_folds(
     for name in options:
         if name not in known:
             raise unknown_name(f"option of fold method {method!r}", name, known)
-    splitter, single_tests = METHODS[method]
     used = np.flatnonzero(labels.used())
     samples = Samples(
         labels.take(used),
@@ -145,23 +153,62 @@ def make_folds(
         None if links is None else np.asarray(links)[used],
         None if chains is None else np.asarray(chains)[used],
     )
-    of_residues = chains is not None
-    splits = []
-    for name, train, test in splitter(samples, **options):
-        if name in RESERVED:
-            raise FoldError(f"invalid name {name!r} for a split of task {task!r}", remedy="rename the group or fold")
-        _check_part(samples.labels, samples.task, name, "training", train, of_residues=of_residues)
-        _check_part(
-            samples.labels, samples.task, name, "test", test, every_class=not single_tests, of_residues=of_residues
-        )
-        splits.append(Split(name, used[train], used[test]))
-        check_whole(splits[-1], chains, labels.ids)
-    groups = inner_groups(samples, method, options)
+    inner: Samples = samples
+    remarks: tuple[str, ...] = ()
+    if similar is None:
+        splits = _splits(samples, used, method, options)
+    else:
+        alike = np.asarray(similar)[used]
+        splits, remarks = _splits_of_groups(samples, used, method, options, alike)
+        places = np.full(len(labels), -1, dtype=np.int64)
+        places[used] = np.arange(len(used))
+        trainings = [places[split.train] for split in splits]
+        kept, more = relaxed_groups(alike, inner_groups(samples, method, options), samples.labels, trainings)
+        inner, remarks = replace(samples, links=kept), tuple(dict.fromkeys(remarks + more))
+    groups = inner_groups(inner, method, options)
     if groups is not None:
         numbers = np.full(len(labels), -1, dtype=np.int64)
         numbers[used] = groups
         groups = numbers
-    return FoldSet(str(task), tuple(labels.ids), tuple(splits), groups)
+    return FoldSet(str(task), tuple(labels.ids), tuple(splits), groups, remarks)
+
+
+def _splits(samples: Samples, used: Indices, method: str, options: Mapping[str, Any]) -> list[Split]:
+    """Return the checked splits of samples, with rows among all, of which they are the rows `used`."""
+    splitter, single_tests = METHODS[method]
+    labels, task = samples.labels, samples.task
+    of_residues = samples.chains is not None
+    splits = []
+    for name, train, test in splitter(samples, **options):
+        if name in RESERVED:
+            raise FoldError(f"invalid name {name!r} for a split of task {task!r}", remedy="rename the group or fold")
+        _check_part(labels, task, name, "training", train, of_residues=of_residues)
+        _check_part(labels, task, name, "test", test, every_class=not single_tests, of_residues=of_residues)
+        check_whole(Split(name, train, test), samples.chains, labels.ids)
+        splits.append(Split(name, used[train], used[test]))
+    return splits
+
+
+def _splits_of_groups(
+    samples: Samples, used: Indices, method: str, options: Mapping[str, Any], similar: Indices
+) -> tuple[list[Split], tuple[str, ...]]:
+    """Return splits that keep similar samples together where they can, and reasons where they cannot."""
+    outer: Indices | None = None
+    remarks: tuple[str, ...] = ()
+    if method == "leave-one-out":
+        outer = similar
+    elif method not in UNCHANGED:
+        others = samples.undivided(method) if method == "stratified" else inner_groups(samples, method, options)
+        k = options.get("k", FIVE)
+        least = FIVE - 1 if method == "five_by_two" or not isinstance(k, int) else k
+        outer, remarks = relaxed_groups(similar, others, samples.labels, least=least)
+    try:
+        return _splits(replace(samples, links=outer), used, method, options), remarks
+    except FoldError as error:
+        if outer is None:
+            raise
+        splits = _splits(samples, used, method, options)
+        return splits, (f"similar samples could not be kept together: {error.problem}",)
 
 
 def _check_part(

@@ -5,6 +5,7 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,14 +14,18 @@ from seqkern.core.checks import check_integer, check_real
 from seqkern.core.tsv import write_tsv
 from seqkern.core.types import PathLike
 from seqkern.folds.foldset import FoldSet
-from seqkern.folds.overlaps import chance_length, contained_pairs, similar_pairs
+from seqkern.folds.overlaps import contained_pairs
 from seqkern.folds.split import Split
 from seqkern.folds.splitters import Indices, merge_groups
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data, FeatureTable
+from seqkern.similarity.chance import chance_length
+from seqkern.similarity.groups import SimilarGroups, group_pairs
+from seqkern.similarity.search import find_similar
 
-KINDS = ("identical", "contained", "similar", "conflict")
+KINDS = ("identical", "contained", "similar", "overlapping", "conflict")
+SIMILAR = ("task", "samples", "similar", "groups", "largest", "links_cut", "searched", "together", "remarks")
 HEADER = ("task", "split", "kind", "test_id", "train_id", "identity")
 
 
@@ -33,11 +38,13 @@ class Links:
     identical : ndarray of int64, shape (n,)
         Identical samples share a class; classes are numbered in the order of their first samples.
     pairs : ndarray of int64, shape (m, 2)
-        Classes: the first is contained in the second, or similar to it.
+        Classes: the first is contained in the second, similar to it, or shares a stretch with it.
     kinds : ndarray of str, shape (m,)
-        ``contained`` or ``similar``.
+        ``contained``, ``similar`` or ``overlapping``.
     identity : ndarray of float64, shape (m,)
-        Share of identical residues in the shorter sequence.
+        Share of identical residues in the shorter sequence; of overlapping ones those of the stretch.
+    aligned : bool
+        False if the set was too large to align similar sequences.
 
     Examples
     --------
@@ -52,11 +59,26 @@ class Links:
     pairs: Indices
     kinds: npt.NDArray[np.str_]
     identity: npt.NDArray[np.float64]
+    aligned: bool = True
 
     def groups(self) -> Indices:
         """Return int64 (n,): groups of samples to keep together, linked directly or indirectly."""
         first = np.unique(self.identical, return_index=True)[1]
         return merge_groups(len(self.identical), self.identical, pairs=first[self.pairs])
+
+    def similar(self, classes: npt.ArrayLike | None = None) -> SimilarGroups:
+        """Return the same groups, with the links of those cut that are too large for balanced folds.
+
+        Parameters
+        ----------
+        classes : array_like of int, shape (n,), optional
+            The class of each sample; negative without one.
+
+        Returns
+        -------
+        SimilarGroups
+        """
+        return group_pairs(self.identical, self.pairs, self.identity, classes, aligned=self.aligned)
 
 
 def find_links(
@@ -64,8 +86,9 @@ def find_links(
     *,
     contained: bool = True,
     min_length: int | None = None,
-    identity: float | None = None,
+    identity: float | str | None = None,
     reverse_complement: bool = False,
+    n_threads: int | None = None,
 ) -> Links:
     """Find identical, contained and similar samples.
 
@@ -81,10 +104,13 @@ def find_links(
     min_length : int, optional
         Shorter sequences are not searched in others. Default: the length at which fewer than one such
         pair is expected by chance among uniformly distributed residues.
-    identity : float, optional
-        Also find pairs with at least this identity; see `similar_pairs`, which can miss some.
+    identity : float or "auto", optional
+        Also find pairs with at least this identity (see `seqkern.similarity.find_similar`, which can miss some);
+        ``"auto"``: those that chance does not explain, and long shared stretches, of DNA on both strands.
     reverse_complement : bool
         Whether to compare sequences also with the reverse complements of the others.
+    n_threads : int, optional
+        Default: all cores.
 
     Returns
     -------
@@ -103,8 +129,10 @@ def find_links(
     >>> links.pairs.tolist(), links.kinds.tolist()
     ([[0, 1]], ['contained'])
     """
-    if identity is not None:
-        check_real("identity", identity, 0, 1, open_low=True)
+    automatic = identity == "auto"
+    limit: Any = None if automatic else identity
+    if limit is not None:
+        check_real("identity", limit, 0, 1, open_low=True)
     if min_length is not None:
         check_integer("min_length", min_length, 1)
     if not isinstance(X, SequenceSet):
@@ -120,22 +148,25 @@ def find_links(
         for other in others:
             for pair in contained_pairs(own, other, shortest):
                 found[pair] = ("contained", 1.0)
+    aligned = True
     if identity is not None:
-        for other in others:
-            for i, j, share in similar_pairs(own, other, identity):
-                old = found.get((i, j), found.get((j, i), ("similar", 0.0)))
-                if old[0] == "similar" and share > old[1]:
-                    found[i, j] = ("similar", share)
-    return _links(classes, sorted((*pair, *what) for pair, what in found.items()))
+        strands = None if automatic and not reverse_complement else reverse_complement
+        pairs = find_similar(own, identity=limit, both_strands=strands, n_threads=n_threads)
+        aligned = pairs.aligned
+        for (i, j), share, shared in zip(pairs.pairs.tolist(), pairs.identity, pairs.shared, strict=True):
+            if (i, j) not in found and (j, i) not in found:
+                found[i, j] = ("overlapping" if shared else "similar", float(share))
+    return _links(classes, sorted((*pair, *what) for pair, what in found.items()), aligned)
 
 
-def _links(classes: Indices, rows: Sequence[tuple[int, int, str, float]]) -> Links:
+def _links(classes: Indices, rows: Sequence[tuple[int, int, str, float]], aligned: bool = True) -> Links:
     """Return Links from classes and (first, second, kind, identity) rows."""
     return Links(
         classes,
         np.array([row[:2] for row in rows], dtype=np.int64).reshape(-1, 2),
-        np.array([row[2] for row in rows], dtype="U9"),
+        np.array([row[2] for row in rows], dtype="U11"),
         np.array([row[3] for row in rows], dtype=np.float64),
+        aligned,
     )
 
 
@@ -234,6 +265,47 @@ def _crossing(links: Links, split: Split) -> list[tuple[str, int, int, float]]:
                 key = (KINDS.index(links.kinds[m]), test)
                 best[key] = min(best.get(key, found), found)
     return [(KINDS[kind], test, train, -share) for (kind, test), (share, train) in sorted(best.items())]
+
+
+def similar_row(task: str, found: SimilarGroups, together: str, remarks: Sequence[str] = ()) -> tuple[str | int, ...]:
+    """Return the row of a task for `write_similar`.
+
+    Parameters
+    ----------
+    task : str
+        The task.
+    found : SimilarGroups
+        Its groups of similar samples.
+    together : {"folds", "inner folds", ""}
+        Where they are kept together.
+    remarks : sequence of str
+        Classes whose similar samples are not.
+
+    Returns
+    -------
+    tuple
+        In the order of `SIMILAR`.
+    """
+    counts = len(found.groups), found.n_related, found.n_groups, found.largest, found.links_cut
+    return task, *counts, "" if found.aligned else "stretches", together, "; ".join(remarks)
+
+
+def write_similar(path: PathLike, rows: Iterable[Sequence[str | int]]) -> None:
+    """Write what is similar in each task to a TSV.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    rows : iterable of tuple
+        From `similar_row`.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be written.
+    """
+    write_tsv(path, SIMILAR, rows)
 
 
 def write_leakage(path: PathLike, rows: Iterable[Sequence[str | float]]) -> None:

@@ -1,49 +1,15 @@
-"""Pairs of sequences that overlap: one contained in another (exact), or similar in an alignment (a screen)."""
+"""Sequences that are contained in others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.progress import progress_bar
-from seqkern.sequences.alphabets import MASK
 from seqkern.sequences.sequence_set import SequenceSet
 
-if TYPE_CHECKING:
-    from Bio.Align import PairwiseAligner  # slow to import
-    from scipy.sparse import csr_array  # likewise
-
 CHUNK = 1 << 21
-POSTINGS = 64
-
-
-def chance_length(X: SequenceSet) -> int:
-    """Return the smallest length at which fewer than one record is expected in another by chance.
-
-    Each of n records can start at no more than T places of T residues in all: n T / |A|^length < 1.
-
-    Parameters
-    ----------
-    X : SequenceSet
-        The records.
-
-    Returns
-    -------
-    int
-        At least 1.
-
-    Examples
-    --------
-    >>> from seqkern import SequenceSet
-    >>> from seqkern.folds.overlaps import chance_length
-    >>> chance_length(SequenceSet.from_strings(["ACGTACGTAC"] * 10, "dna"))
-    5
-    """
-    places = float(len(X)) * float(X.lengths.sum())
-    return max(1, int(np.ceil(np.log(places + 1.0) / np.log(X.alphabet.size))))
 
 
 class _Rolling:
@@ -161,94 +127,3 @@ def _anchored(
     which[which == len(anchors)] = 0
     good = anchors[which] == hashes[near]
     return place[near[good]], record[near[good]], which[good]
-
-
-def similar_pairs(own: SequenceSet, other: SequenceSet, identity: float) -> list[tuple[int, int, float]]:
-    """Return pairs of similar records.
-
-    The identity of a pair is the number of identical residues in the best alignment without end-gap costs
-    (match 1, mismatch and gapped residue −1) divided by the length of the shorter record; letters outside the alphabet
-    never match. This is a screen: only pairs that share at least half the distinct
-    k-mers expected at that identity are aligned, so pairs near the limit can be missed. k is chosen so that a k-mer
-    occurs in about `POSTINGS` records. Below an identity of 0.5 many pairs pass, and it can take minutes.
-
-    Parameters
-    ----------
-    own, other : SequenceSet
-        Compact sets of the same size: a set and itself, or its reverse complements.
-    identity : float
-        Minimum identity to report.
-
-    Returns
-    -------
-    list of (int, int, float)
-        Record of `own`, a later record of `other`, and their identity.
-
-    Examples
-    --------
-    >>> from seqkern import SequenceSet
-    >>> from seqkern.folds.overlaps import similar_pairs
-    >>> X = SequenceSet.from_strings(["MKVLAAGIVGLPNVGK", "MKVLAAGIVALPNVGK", "WWHCDEQRTYSFMPNE"], "protein")
-    >>> similar_pairs(X, X, identity=0.9)
-    [(0, 1, 0.9375)]
-    """
-    from scipy.sparse import csr_array  # imported here for fast start-up
-
-    size = own.alphabet.size
-    k = max(2, int(np.ceil(np.log(max(own.lengths.sum() / POSTINGS, 2.0)) / np.log(size))))
-    left, right = (csr_array(_kmer_presence(X, k)) for X in (own, other))
-    distinct = np.diff(left.indptr), np.diff(right.indptr)
-    columns = csr_array(right.T)
-    pairs = []
-    step = max(1, CHUNK // max(1, len(own)))
-    for first in range(0, len(own), step):
-        shared = (left[first : first + step] @ columns).tocoo()
-        i, j = shared.coords[0] + first, shared.coords[1]
-        needed = np.minimum(distinct[0][i], distinct[1][j]) * (identity**k / 2)
-        good = (i < j) & (shared.data >= needed)
-        pairs.append(np.stack([i[good], j[good]], axis=1))
-    return _aligned(own, other, np.concatenate(pairs), identity)
-
-
-def _kmer_presence(X: SequenceSet, k: int) -> csr_array:
-    """Return a sparse 0/1 matrix, records × k-mers, of the k-mers without masked residues."""
-    from scipy.sparse import csr_array  # imported here for fast start-up
-
-    size = X.alphabet.size
-    n_windows = len(X.codes) - k + 1
-    value, good = np.zeros(max(n_windows, 0), dtype=np.int64), np.ones(max(n_windows, 0), dtype=bool)
-    for shift in range(k if n_windows > 0 else 0):
-        codes = X.codes[shift : shift + n_windows]
-        value = value * size + codes
-        good &= codes != MASK
-    record = np.repeat(np.arange(len(X)), X.lengths)[: max(n_windows, 0)]
-    good &= np.arange(len(record)) + k <= X.stops[record]
-    entries = np.unique(np.stack([record[good], value[good]], axis=1), axis=0)
-    ones = np.ones(len(entries), dtype=np.int32)
-    return csr_array((ones, (entries[:, 0], entries[:, 1])), shape=(len(X), size**k))
-
-
-def _aligned(
-    own: SequenceSet, other: SequenceSet, pairs: npt.NDArray[np.int64], identity: float
-) -> list[tuple[int, int, float]]:
-    """Align candidate pairs; return those with at least the identity, as (i, j, identity)."""
-    from Bio.Align import PairwiseAligner  # imported here for fast start-up
-
-    aligner = PairwiseAligner(
-        mode="global", match_score=1, mismatch_score=-1, gap_score=-1, end_gap_score=0, wildcard="*"
-    )
-    found = []
-    for i, j in progress_bar(pairs.tolist(), "aligning similar sequences"):
-        share = _identity(aligner, own.string(i), other.string(j))
-        if share >= identity:
-            found.append((i, j, share))
-    return found
-
-
-def _identity(aligner: PairwiseAligner, a: str, b: str) -> float:
-    """Return the number of identical residues of the best alignment divided by the length of the shorter string."""
-    same = 0
-    for (from_a, to_a), (from_b, to_b) in zip(*aligner.align(a, b)[0].aligned, strict=True):
-        one, two = (np.frombuffer(s.encode(), np.uint8) for s in (a[from_a:to_a], b[from_b:to_b]))
-        same += int(np.count_nonzero((one == two) & (one != ord("*"))))
-    return same / min(len(a), len(b))

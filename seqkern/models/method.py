@@ -33,7 +33,7 @@ from seqkern.models.sources import Source, Units, check_source
 from seqkern.models.watch import NOBODY, Watch
 from seqkern.residues import Residues
 from seqkern.sequences.labels import Labels
-from seqkern.solvers import common_input, expand_grid, make_solver
+from seqkern.solvers import build_solver, common_input, expand_grid, make_solver
 from seqkern.solvers.base import Solver
 from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.feasible import check_training_part
@@ -124,6 +124,11 @@ class Method:
         """The number of inner folds; 0 if nothing is chosen or fitted to held-out samples."""
         after = self.layers or self.calibration is not None or self.threshold not in (None, PLAIN)
         return self.search.folds if len(self.candidates) > 1 or after else 0
+
+    @property
+    def divides(self) -> bool:
+        """Whether training may divide its samples into folds: to choose, for the threshold, or in the solver."""
+        return self.inner_folds > 0 or self.threshold != PLAIN or any(build_solver(spec).accepts_groups for spec in self.specs)
 
     def transforms_of(self, kernel: str) -> Sequence[GramTransform]:
         """Return the Gram transforms of a kernel, not fitted.

@@ -47,6 +47,8 @@ def train_model(
     layers: Sequence[Any] = (),
     policies: Mapping[str, str] | None = None,
     notes: Mapping[str, Any] | None = None,
+    allow_similar: bool = False,
+    tell: Callable[[str], None] | None = None,
     memory_limit: int | str | None = None,
     n_threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -59,8 +61,8 @@ def train_model(
         The data to train on.
     labels : Labels
         Labels of the n samples; unlabelled samples are ignored. Of kind ``"none"`` for a solver without
-        labels. Samples of one group stay in one fold, and so do overlapping windows, if the labels give
-        their positions.
+        labels. Samples of one group stay in one fold, and so do similar sequences, and overlapping windows, if the
+        labels give their positions.
     kernel : Kernel, or mapping of str to Kernel
         Copied before fitting. Several, by name, are candidates.
     solver : str, dict, list of dict, or list of (str, dict)
@@ -93,6 +95,11 @@ def train_model(
         Policies for reading the sequences, applied to new ones as well.
     notes : dict, optional
         JSON for the record.
+    allow_similar : bool
+        Whether similar sequences may be in different folds.
+    tell : callable, optional
+        Called with a sentence on similar sequences, if any were found, and on each class that they leave with too few
+        groups.
     memory_limit, n_threads, progress : object, optional
         As for `seqkern.gram.compute_gram`.
 
@@ -144,6 +151,8 @@ def train_model(
         labels,
         residues,
         window=None if window is None else as_window(window),
+        allow_similar=allow_similar,
+        tell=tell,
         memory_limit=memory_limit,
         n_threads=n_threads,
         progress=progress,

@@ -3,20 +3,18 @@
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import LabelError
 from seqkern.evaluation.held_out import neighbours
-from seqkern.folds.methods import rows_together
 from seqkern.gram import compute_gram
 from seqkern.gram.matrix import GramMatrix
 from seqkern.kernels.kernel import Kernel
 from seqkern.models.data import TrainingData
 from seqkern.models.method import Method
 from seqkern.models.sources import Units
+from seqkern.models.together import Together, together
 from seqkern.residues import Residues
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.windows import Window
@@ -30,6 +28,9 @@ def training_data(
     residues: Residues | None = None,
     *,
     window: Window | None = None,
+    kept: Together | None = None,
+    allow_similar: bool = False,
+    tell: Callable[[str], None] | None = None,
     memory_limit: int | str | None = None,
     n_threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -51,6 +52,12 @@ def training_data(
         The residue of each sample, if samples are windows around residues.
     window : Window, optional
         The window around the positions in the labels.
+    kept : Together, optional
+        The samples that no fold divides, if they are known; default: found here, if there are folds.
+    allow_similar : bool
+        Whether similar sequences may be in different folds.
+    tell : callable, optional
+        Called with sentences on similar sequences.
     memory_limit, n_threads, progress : object, optional
         As for `seqkern.gram.compute_gram`.
 
@@ -94,8 +101,13 @@ def training_data(
             f"probabilities and thresholds need two classes, but these labels are {labels.kind}",
             remedy="train one class against the rest (--positive NAME), or remove --calibration and --threshold",
         )
-    own = None if residues is None else residues.take(used)
-    labels = replace(labels, groups=together(labels, X, own, window))
+    if kept is None:
+        own = None if residues is None else residues.take(used)
+        allowed = allow_similar or not method.divides
+        kept = together(labels, X, window, own, allow_similar=allowed, n_threads=n_threads)
+        for sentence in () if tell is None else kept.sentences:
+            tell(sentence)
+    labels = replace(labels, groups=kept.groups)
     method.check_choice(labels)
     method.check(labels)
     sources = functools.partial(method.sources, memory_limit=memory_limit, n_threads=n_threads)
@@ -137,28 +149,3 @@ def shared_grams(method: Method, compute: Callable[[Kernel], GramMatrix]) -> Map
                 known[identity] = compute(one)
             grams[name].append(known[identity])
     return grams
-
-
-def together(
-    labels: Labels, X: Units, residues: Residues | None = None, window: Window | None = None
-) -> npt.NDArray[Any] | None:
-    """Return the groups of samples that stay in one fold: `rows_together`, and for residues the chains.
-
-    Parameters
-    ----------
-    labels : Labels
-        Of n samples, with their own groups and positions, if any.
-    X : SequenceSet or FeatureTable, n samples
-        The samples.
-    residues : Residues, optional
-        The residue of each sample.
-    window : Window, optional
-        The window around the positions in the labels.
-
-    Returns
-    -------
-    ndarray, shape (n,), or None
-    """
-    if residues is not None and labels.groups is None:
-        return residues.record.astype(str)
-    return rows_together(labels, X, window)

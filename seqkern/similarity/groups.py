@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.similarity.cutting import connected, cut_groups
-from seqkern.similarity.search import SimilarPairs, find_similar
+from seqkern.similarity.search import find_similar
 
 Indices = npt.NDArray[np.int64]
 
@@ -69,15 +69,17 @@ class SimilarGroups:
     def __bool__(self) -> bool:
         return self.n_related > 0
 
-    def describe(self, samples: str = "sequences", switch: str = "--allow-similar") -> str:
+    def describe(
+        self, samples: str = "sequences", ending: str = "kept together in folds; --allow-similar to split them"
+    ) -> str:
         """Return one line on what was found, empty where nothing was.
 
         Parameters
         ----------
         samples : str
             What the samples are called.
-        switch : str
-            What allows similar samples in different folds.
+        ending : str
+            What is done with the groups.
 
         Returns
         -------
@@ -94,7 +96,7 @@ class SimilarGroups:
         if not self.aligned:
             notes.append("only shared stretches were looked for in a set of this size")
         text += f" ({'; '.join(notes)})" if notes else ""
-        return f"{text}, kept together in folds; {switch} to split them"
+        return f"{text}, {ending}"
 
 
 def similar_groups(
@@ -133,36 +135,50 @@ def similar_groups(
     >>> print(similar_groups(X).describe())
     similar sequences: 2 of 10 are in 1 group, kept together in folds; --allow-similar to split them
     """
-    return group_pairs(find_similar(X, both_strands=both_strands, n_threads=n_threads), classes)
+    found = find_similar(X, both_strands=both_strands, n_threads=n_threads)
+    return group_pairs(found.identical, found.pairs, found.identity, classes, aligned=found.aligned)
 
 
-def group_pairs(found: SimilarPairs, classes: npt.ArrayLike | None = None) -> SimilarGroups:
+def group_pairs(
+    identical: Indices,
+    pairs: Indices,
+    identity: npt.NDArray[np.float64],
+    classes: npt.ArrayLike | None = None,
+    *,
+    aligned: bool = True,
+) -> SimilarGroups:
     """Group similar pairs.
 
     Parameters
     ----------
-    found : SimilarPairs
-        Pairs of a set of n samples.
+    identical : ndarray of int64, shape (n,)
+        Identical samples share a number.
+    pairs : ndarray of int64, shape (m, 2)
+        Similar ones, by these numbers.
+    identity : ndarray of float64, shape (m,)
+        Of these pairs; the smallest are cut first.
     classes : array_like of int, shape (n,), optional
         The class of each sample; negative without one.
+    aligned : bool
+        As for `SimilarGroups`.
 
     Returns
     -------
     SimilarGroups
     """
-    n, n_nodes = len(found.identical), int(found.identical.max(initial=-1)) + 1
+    n, n_nodes = len(identical), int(identical.max(initial=-1)) + 1
     y = np.full(n, -1) if classes is None else np.asarray(classes, dtype=np.int64)
     # key -1 counts all samples
     totals = Counter({-1: n}) + Counter(y[y >= 0].tolist())
     limits = Counter({key: max(1, -(-count // PARTS)) for key, count in totals.items()})
     members = [Counter[int]() for _ in range(n_nodes)]
-    for node, code in zip(found.identical.tolist(), y.tolist(), strict=True):
+    for node, code in zip(identical.tolist(), y.tolist(), strict=True):
         members[node][-1] += 1
         if code >= 0:
             members[node][code] += 1
-    part = cut_groups(members, found.pairs, found.identity, limits)
-    cut = int(np.sum(part[found.pairs[:, 0]] != part[found.pairs[:, 1]]))
-    return SimilarGroups(connected(n, _links(part[found.identical])), cut, found.aligned)
+    part = cut_groups(members, pairs, identity, limits)
+    cut = int(np.sum(part[pairs[:, 0]] != part[pairs[:, 1]]))
+    return SimilarGroups(connected(n, _links(part[identical])), cut, aligned)
 
 
 def _links(groups: Indices) -> Indices:

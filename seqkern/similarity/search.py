@@ -28,7 +28,7 @@ EDGE = 64
 """Places that each place of a seed is compared with, besides four times those expected by chance."""
 SCALE, DROP, BAND = 100.0, 5.0, 32
 """Scores for one nat, the nats that an extension may lose, and diagonals on each side of the segment aligned."""
-ALIGNED = 100
+ALIGNED = 50
 """Each record is aligned with so many later ones at most, those with the best segments."""
 PART = 1 << 22
 """K-mers that are sorted at once."""

@@ -99,23 +99,33 @@ class LeakageSettings:
     ----------
     contained : bool
         Whether to report test sequences contained in training sequences, and vice versa.
-    identity : float, optional
-        Share of identical residues from which pairs across folds are reported.
+    identity : float or "auto", optional
+        Share of identical residues from which pairs across folds are reported; ``"auto"``: those that chance does not
+        explain; None: only identical and contained ones.
     reverse_complement : bool
         Whether to include the reverse strand.
-    keep_together : bool
-        Whether random folds keep the reported pairs together.
+    keep_together : bool or "auto"
+        Whether random folds keep the reported pairs together; ``"auto"``: as far as balanced folds allow.
+    allow_similar : bool
+        Whether similar samples may be in different folds, in place of `keep_together`.
 
     Examples
     --------
-    >>> LeakageSettings.parse({"identity": 0.9}).to_dict()
-    {'contained': True, 'identity': 0.9, 'reverse_complement': False, 'keep_together': False}
+    >>> settings = LeakageSettings.parse({"identity": 0.9})
+    >>> settings.identity, settings.together
+    (0.9, 'auto')
     """
 
     contained: bool = True
-    identity: float | None = None
+    identity: float | str | None = "auto"
     reverse_complement: bool = False
-    keep_together: bool = False
+    keep_together: bool | str = "auto"
+    allow_similar: bool = False
+
+    @property
+    def together(self) -> bool | str:
+        """Whether similar samples are kept together: True, False or ``"auto"``."""
+        return False if self.allow_similar else self.keep_together
 
     @classmethod
     def parse(cls, given: Mapping[str, Any]) -> "LeakageSettings":

@@ -439,7 +439,7 @@ def test_command_line(saved, tmp_path, capsys):
     by_hand = ["folds", str(saved), "--k", "2", "--seed", "7", "--keep-together", "-o", str(tmp_path / "b")]
     assert main(by_hand) == 0
     written = {path.name for path in (tmp_path / "a").iterdir()}
-    assert written == {"all.tsv", "leakage.tsv", "composition.tsv"}
+    assert written == {"all.tsv", "leakage.tsv", "composition.tsv", "similar.tsv"}
     for name in written:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
     rows = (tmp_path / "a" / "all.tsv").read_text().splitlines()[1:4]

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from seqkern.core.errors import ParameterError
 from seqkern.folds import FoldSet, Split, make_folds, overlaps
 from seqkern.folds.leakage import HEADER, find_links, leakage_rows, write_leakage
-from seqkern.folds.overlaps import chance_length, contained_pairs, similar_pairs
+from seqkern.folds.overlaps import contained_pairs
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
+from seqkern.similarity.chance import chance_length
 
 
 def encoded(strings, alphabet="dna"):
@@ -110,39 +111,6 @@ def mutated(string, count, rng, letters="ACGT"):
     for place in rng.choice(len(string), count, replace=False):
         result[place] = rng.choice([letter for letter in letters if letter != result[place]])
     return "".join(result)
-
-
-@pytest.mark.parametrize(("letters", "alphabet"), [("ACGT", "dna"), ("ACDEFGHIKLMNPQRSTVWY", "protein")])
-def test_similar_pairs_find_planted_copies_and_nothing_else(letters, alphabet):
-    rng = np.random.default_rng(4)
-    strings = random_strings(150, 80, 120, letters, seed=5)
-    copies = [mutated(s, round(0.1 * len(s)), rng, letters) for s in strings[:30]]
-    found = similar_pairs(*[encoded(strings + copies, alphabet)] * 2, identity=0.85)
-    assert [(i, j) for i, j, _ in found] == [(i, 150 + i) for i in range(30)]
-    for i, _, share in found:
-        length = len(strings[i])
-        # shifting a few letters can only add to what was left in place
-        assert share >= (length - round(0.1 * length)) / length - 1e-12
-        assert share < 0.95
-
-
-def test_identity_is_over_the_shorter_sequence_and_bridges_gaps():
-    rng = np.random.default_rng(0)
-    (whole,) = random_strings(1, 100, 100)
-    inner = mutated(whole[20:80], 3, rng)
-    deleted = whole[:50] + whole[53:]
-    X = encoded([whole, inner, deleted])
-    found = {(i, j): share for i, j, share in similar_pairs(X, X, 0.9)}
-    assert found[0, 1] == 57 / 60
-    assert found[0, 2] == 1.0
-    masked = encoded([whole, whole[:97] + "NNN", whole[:98] + "NN"])
-    shares = {(i, j): share for i, j, share in similar_pairs(masked, masked, 0.9)}
-    assert shares == {(0, 1): 0.97, (0, 2): 0.98, (1, 2): 0.97}
-
-
-def test_similar_pairs_of_tiny_sets():
-    for strings in (["A"], ["A", "C"], ["ACGT", "A"]):
-        assert similar_pairs(encoded(strings), encoded(strings), 0.9) == []
 
 
 def test_links_name_the_strongest_kind_once():

@@ -30,11 +30,20 @@ def test_random_labels_of_overlapping_windows_are_not_learned():
     for positions in (True, False):
         X, labels = overlapping_windows(positions)
         solver = [{"solver": "csvc", "C": 0.1}, {"solver": "csvc", "C": 1}]
-        model = train_model(X, labels, SpectrumKernel(6), solver, calibration="platt")
+        model = train_model(X, labels, SpectrumKernel(6), solver, calibration="platt", allow_similar=True)
         scores[positions] = model.record["search"]["score"], model.calibration.slope
     assert scores[False][0] > 0.99  # a window's neighbours tell its label where nothing is known of places
     assert 0.25 < scores[True][0] < 0.75
     assert abs(scores[True][1]) < abs(scores[False][1]) / 2
+    # windows that share residues are found without positions, too
+    said = []
+    model = train_model(X, labels, SpectrumKernel(6), solver, calibration="platt", tell=said.append)
+    assert 0.25 < model.record["search"]["score"] < 0.75
+    assert abs(model.calibration.slope) < abs(scores[False][1]) / 2
+    assert said == [
+        "similar sequences: 240 of 240 are in 40 groups (largest 6), kept together in folds; --allow-similar to split "
+        "them"
+    ]
 
 
 def test_what_is_together():
