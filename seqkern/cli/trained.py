@@ -174,7 +174,7 @@ def _data_lines(model: Model, units: str, asked: bool) -> Iterator[tuple[str, st
             f"{found.specificity:.3f}",
         )
         if not asked:
-            yield "", "set because the classes are of unequal size; --threshold none for 0"
+            yield "", "set by default, for the best balanced accuracy; --threshold none for 0"
     elif record.get("threshold_unset"):
         yield "threshold", f"0, not fitted: {record['threshold_unset']}"
     if model.projects:

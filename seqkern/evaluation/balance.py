@@ -43,13 +43,18 @@ def unequal(labels: Labels) -> bool:
     return min(share, 1 - share) < RARE - 1e-9
 
 
-def with_class_weights(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return candidates, each followed by the same solver with balanced class weights, where it has a weight to set.
+def with_class_weights(candidates: Sequence[Candidate], labels: Labels) -> list[Candidate]:
+    """Return candidates with balanced class weights, where a solver has a weight to set.
+
+    For classes of unequal size each candidate is tried without weights too. Otherwise weights hardly change a ranking,
+    but without them an SVM with a small C predicts whichever class has one sample more.
 
     Parameters
     ----------
     candidates : sequence of (str, dict)
         The name of a kernel and the specification of a solver.
+    labels : Labels
+        Labels of a training set.
 
     Returns
     -------
@@ -57,15 +62,22 @@ def with_class_weights(candidates: Sequence[Candidate]) -> list[Candidate]:
 
     Examples
     --------
-    >>> for _, spec in with_class_weights([("spectrum", {"solver": "csvc", "C": 1}), ("spectrum", {"solver": "psvc"})]):
+    >>> from seqkern.sequences.labels import make_labels
+    >>> candidates = [("spectrum", {"solver": "csvc", "C": 1}), ("spectrum", {"solver": "psvc"})]
+    >>> for _, spec in with_class_weights(candidates, make_labels(list("abcde"), ["decoy"] * 4 + ["donor"])):
     ...     print(spec)
     {'solver': 'csvc', 'C': 1}
     {'solver': 'csvc', 'C': 1, 'class_weight': 'balanced'}
     {'solver': 'psvc'}
+    >>> with_class_weights(candidates[:1], make_labels(list("abcde"), ["decoy", "donor"] * 2 + ["decoy"]))
+    [('spectrum', {'solver': 'csvc', 'C': 1, 'class_weight': 'balanced'})]
     """
+    both = unequal(labels)
     found: list[Candidate] = []
     for kernel, spec in candidates:
-        found.append((kernel, spec))
-        if "class_weight" in SOLVERS.get(spec["solver"]).parameter_names() and "class_weight" not in spec:
+        has_weight = "class_weight" in SOLVERS.get(spec["solver"]).parameter_names() and "class_weight" not in spec
+        if both or not has_weight:
+            found.append((kernel, spec))
+        if has_weight:
             found.append((kernel, spec | {"class_weight": "balanced"}))
     return found

@@ -4,8 +4,9 @@ Which class is predicted is defined here once:
 
 1. A threshold rule that was asked for wins: positive is what lies above the threshold.
 2. Else, with probabilities, positive is what has a probability above 0.5.
-3. Else, for classes of unequal size, the threshold with the best balanced accuracy is fitted; or with the best
-   accuracy or MCC, if the hyperparameters were chosen by one of these.
+3. Else, after a search, or for classes of unequal size, the threshold with the best balanced accuracy is fitted; or
+   with the best accuracy or MCC, if the hyperparameters were chosen by one of these. A search has held-out decisions
+   anyway, and what it chooses by their ranking may have all of them on one side of 0.
 4. Else positive is a decision above 0; so it is with the rule ``none``, for a solver that sets its own threshold, and
    if there are too few samples to hold some out.
 """
@@ -45,7 +46,7 @@ class Afterwards:
     by_probability : bool
         Whether the positive class is predicted where its probability is above 0.5.
     unset : str or None
-        Why the threshold is 0 although the classes are of unequal size.
+        Why the threshold is 0 where it would be fitted by default.
     n_fits, not_converged : int
         Number of additional fits, and of those that did not converge.
 
@@ -94,7 +95,9 @@ def default_rule(labels: Labels, choice: Choice, make_solver: MakeSolver, metric
     -------
     str or None
     """
-    if not unequal(labels) or make_solver(choice.spec, labels.kind).sets_threshold:
+    if choice.decisions is None and not unequal(labels):
+        return None
+    if make_solver(choice.spec, labels.kind).sets_threshold:
         return None
     if isinstance(choice.spec.get("class_weight"), Mapping):  # these weights say what errors cost
         return None

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from seqkern.core.convergence import telling, unconverged
 from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.memory import available_memory
-from seqkern.evaluation.balance import unequal, with_class_weights
+from seqkern.evaluation.balance import with_class_weights
 from seqkern.evaluation.clusters import cluster_groups
 from seqkern.evaluation.halving import Rung, halve, schedule
 from seqkern.evaluation.held_out import fit_layers, neighbours
@@ -128,7 +128,11 @@ class Method:
     @property
     def divides(self) -> bool:
         """Whether training may divide its samples into folds: to choose, for the threshold, or in the solver."""
-        return self.inner_folds > 0 or self.threshold != PLAIN or any(build_solver(spec).accepts_groups for spec in self.specs)
+        return (
+            self.inner_folds > 0
+            or self.threshold != PLAIN
+            or any(build_solver(spec).accepts_groups for spec in self.specs)
+        )
 
     def transforms_of(self, kernel: str) -> Sequence[GramTransform]:
         """Return the Gram transforms of a kernel, not fitted.
@@ -379,8 +383,8 @@ class _Fitting:
     def choose(self) -> Choice:
         """Choose a kernel and a solver's parameters."""
         candidates, search = self.method.candidates, self.method.search
-        if search.free.class_weight and unequal(self.labels):
-            candidates = with_class_weights(candidates)
+        if search.free.class_weight and self.labels.kind == "binary":
+            candidates = with_class_weights(candidates, self.labels)
         if self.labels.kind == "none":
             self.method.check_choice(self.labels)
             return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))

@@ -30,7 +30,8 @@ class InnerSettings:
     calibration : {"platt", "isotonic"}, optional
         The method of calibration.
     threshold : str, optional
-        The rule for the decision threshold of the positive class; by default one is set for classes of unequal size.
+        The rule for the decision threshold of the positive class; by default one is set after a search, and
+        for classes of unequal size.
 
     Examples
     --------

@@ -12,6 +12,9 @@ from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.shared import SearchesCost, class_weights, cost
 from seqkern.solvers.svm.libsvm import LibsvmMachine, libsvm_estimator, on_rows, share_of, violation
 
+AT_BOUND = 1e-9
+"""An α nearer to 0 or to its cost than this share of the cost is at the bound."""
+
 
 class CSVC(SearchesCost, LibsvmMachine, BinarySolver):
     r"""Support vector machine (C-SVM) on a Gram matrix; infinite C gives a hard margin.
@@ -85,14 +88,31 @@ class CSVC(SearchesCost, LibsvmMachine, BinarySolver):
             report = self._run(estimator, K, y)
         return report | self._optimality(K, y, self.C * np.where(y > 0, weights[1], weights[0]))
 
+    def _centre(
+        self,
+        gradient: npt.NDArray[np.float64],
+        y: npt.NDArray[np.float64],
+        alpha: npt.NDArray[np.float64],
+        cost: npt.NDArray[np.float64],
+    ) -> None:
+        """Set b to the middle of its interval if every α is at a bound, but for rounding.
+
+        A single α that rounding keeps from its bound would put b at an end of the interval: all samples in one class.
+        """
+        empty, full = alpha <= AT_BOUND * cost, alpha >= (1 - AT_BOUND) * cost
+        up, low = np.where(y > 0, ~full, ~empty), np.where(y > 0, ~empty, ~full)
+        if np.isfinite(self.C) and (empty | full).all() and up.any() and low.any():
+            self.intercept_ = float(gradient[up].max() + gradient[low].min()) / 2
+
     def _optimality(
         self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], cost: npt.NDArray[np.float64]
     ) -> dict[str, Any]:
-        """Return residual, dual objective and gap of the solution."""
+        """Return residual, dual objective and gap of the solution; set b where no support vector determines it."""
         coef = on_rows(self.support_, self.dual_coef_, len(y))
         product = weighted_sums(K, self.support_, self.dual_coef_)
         gradient = y - product
         alpha = coef * y
+        self._centre(gradient, y, alpha, cost)
         up = np.where(y > 0, alpha < cost, alpha > 0)
         low = np.where(y > 0, alpha > 0, alpha < cost)
         square, total = np.sum(coef * product), np.sum(alpha)
