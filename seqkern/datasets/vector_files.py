@@ -232,7 +232,7 @@ def _of_hdf5(name: str) -> VectorFile:
             )
     if {IDS, VALUES} <= set(found):
         return _of_table(name, _texts(found[IDS][...], name), found[VALUES][...])
-    ids = [str(item.attrs.get("original_id", path)) for path, item in found.items()]
+    ids = [_text(item.attrs.get("original_id", path)) for path, item in found.items()]
     _check_ids(ids, name)
     return VectorFile(name, dict(zip(ids, found.values(), strict=True)), lambda item: item[...])
 
@@ -265,4 +265,9 @@ def _texts(ids: npt.NDArray[Any], name: str) -> list[str]:
     """Return an array of ids as text."""
     if ids.ndim != 1:
         raise SequenceError(f"its ids have {ids.ndim} dimensions", file=name, remedy="give one id for each row")
-    return [item.decode("utf-8", "backslashreplace") if isinstance(item, bytes) else str(item) for item in ids.tolist()]
+    return [_text(item) for item in ids.tolist()]
+
+
+def _text(item: Any) -> str:
+    """Return an id, which may be bytes, as text."""
+    return item.decode("utf-8", "backslashreplace") if isinstance(item, bytes) else str(item)

@@ -261,3 +261,9 @@ def test_evaluation_is_that_of_matrices_by_hand(folder):
     gamma = 1 / values[train].var(axis=0).sum()
     by_hand = MismatchKernel(k=3, m=1)(X) + np.exp(-gamma * squares)
     np.testing.assert_allclose((MismatchKernel(k=3, m=1) + fitted).fit(X[train])(X), by_hand, rtol=1e-9)
+
+
+def test_candidates_of_a_scan_have_no_vectors(folder, capsys):
+    assert train() == 0
+    assert main(["predict", "m.seqkern", "new.fa", "--scan", "AC", "--view", "esm=esm.npz"]) != 0
+    assert "kernel 'sum' needs the view 'esm', which new windows lack; use a model without" in capsys.readouterr().err

@@ -48,7 +48,7 @@ def hdf5_numbered(path, values=VALUES, ids=IDS):
     with h5py.File(path / "v.h5", "w") as file:
         for number, (name, vector) in enumerate(zip(ids, values, strict=True)):
             file[str(number)] = vector
-            file[str(number)].attrs["original_id"] = name
+            file[str(number)].attrs["original_id"] = np.bytes_(name) if number else name
     return path / "v.h5"
 
 

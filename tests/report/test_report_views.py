@@ -1,0 +1,21 @@
+"""What the report says about the views of a data set."""
+
+import json
+
+from report_sample import Shape, write_study
+
+from seqkern.core.markup import text_of
+from seqkern.report.results import StudyResults
+from seqkern.report.sections.dataset_summary import dataset_summary_section
+from seqkern.report.view import View
+
+
+def test_views_are_told_with_their_files_as_text(tmp_path):
+    kernels, solvers = {"spectrum": {"kernel": "spectrum", "k": 3}}, {"svm": {"solver": "csvc", "C": 1}}
+    folder = write_study(tmp_path / "s", {"d": Shape()}, kernels, solvers)
+    path = folder / "datasets/d/summary.json"
+    summary = json.loads(path.read_text())
+    path.write_text(json.dumps(summary | {"views": {"esm": {"file": "<b>e.h5", "width": 1280}}}))
+    section = dataset_summary_section(View(StudyResults(folder).datasets[0], "d1"))
+    assert "View esm1280 numbers for each sequence, from <b>e.h5" in text_of(section)
+    assert "<b>e.h5" not in str(section)
