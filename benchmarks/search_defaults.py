@@ -1,9 +1,9 @@
 """What the default search chooses, before and now: inner score, score on held-out sequences, CPU seconds.
 
 Everything happens in the training parts of public data: half of each (at most 800 sequences) is searched, the rest is
-held out. "before" is a fixed grid of factors of ten; "now" the refined search with class weights; "one SE" the same with
-the rule of one standard error. For unequal classes, also the balanced accuracy (BA) at the decision 0 and at the default
-threshold.
+held out. "before" is a fixed grid of factors of ten; "now" the refined search with class weights; "one SE" the same
+with the rule of one standard error. For unequal classes, also the balanced accuracy (BA) at the decision 0 and at the
+default threshold.
 
 Run: ``SEQKERN_DATA=… python benchmarks/search_defaults.py [SET …]`` (about two CPU minutes).
 """
