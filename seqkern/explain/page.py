@@ -86,7 +86,7 @@ def _reading(summary: Summary) -> Markup:
         negative, positive = summary.classes
         up = [_key("positive"), "upward supports ", tag("b", positive)]
         down = [_key("negative"), "downward ", tag("b", negative)]
-        place = " Above zero"
+        place = " With a probability above 0.5" if summary.by_probability else " Above zero"
         if summary.threshold is not None:
             place = f" Above {summary.threshold.value:.4g}, the model's threshold for {summary.threshold.rule},"
         outcome = [f"{place} the prediction is ", tag("b", positive), "."]

@@ -77,7 +77,9 @@ class Summary:
     both_strands, kmers_vary : bool
         As in `Explainer`.
     threshold : Threshold or None
-        Threshold of the model, if it is not 0.
+        Threshold of the model, if it has one.
+    by_probability : bool
+        Whether its predictions follow its probabilities.
     n, n_plots, n_words : int
         Numbers of new sequences, of those drawn, and of k-mers.
     no_words : str or None
@@ -109,6 +111,7 @@ class Summary:
     both_strands: bool
     kmers_vary: bool = False
     threshold: Threshold | None = None
+    by_probability: bool = False
     n: int = 0
     n_plots: int = 0
     n_words: int = 0

@@ -118,7 +118,7 @@ class Model:
         Returns
         -------
         ndarray of float64, shape (n,), or (n, classes) for several classes or components
-            Binary: above zero for the positive class. Real: the predicted number. A sample's values do not
+            Binary: larger for the positive class, see `cut`. Real: the predicted number. A sample's values do not
             depend on the other samples.
 
         Raises

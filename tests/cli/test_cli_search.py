@@ -51,6 +51,22 @@ def test_draws_alone_are_a_search(tmp_path, files, capsys):
     assert spec["C"] == build_solver(told["solver"]).C
 
 
+def test_a_choice_at_the_end_of_its_grid_is_told(tmp_path, capsys):
+    rng = np.random.default_rng(1)
+    files = []
+    for name, shares in (("pos", (0.15, 0.35, 0.25, 0.25)), ("neg", (0.25, 0.25, 0.25, 0.25))):
+        strings = ["".join(rng.choice(list("ACGT"), 30, p=shares)) for _ in range(60)]
+        files.append(write(tmp_path / f"{name}.fa", *(f">{name}{i}\n{text}\n" for i, text in enumerate(strings))))
+    argv = ["train", *files, "--kernel", "spectrum:k=2", "--search", "-o", str(tmp_path / "m"), "--solver"]
+    assert main([*argv, "psvc:C=1,epsilon=[0.98,0.6,0.3]"]) == 0
+    assert "epsilon is the smallest value tried, at an end of the grid: a wider grid may" in capsys.readouterr().out
+    assert load_model(tmp_path / "m").record["search"]["ends"] == {"epsilon": "smallest"}
+    assert main([*argv, "psvc:C=1"]) == 0
+    assert "at an end of the grid" not in capsys.readouterr().out
+    tried = [spec["epsilon"] for spec in load_model(tmp_path / "m").record["search"]["specs"]]
+    assert len(tried) > 2
+
+
 @pytest.mark.parametrize("option", [("--rule", "best"), ("--metric", "auc"), ("--folds", "3")])
 def test_options_of_a_search_need_one(tmp_path, files, capsys, option):
     argv = ["train", *files, "--kernel", "spectrum:k=3", "--solver", "csvc", "-o", str(tmp_path / "m")]

@@ -72,7 +72,7 @@ def test_rules_are_told_with_their_meaning(tmp_path, rule, meaning):
 
 def test_search_rule_and_calibration_are_told(tmp_path):
     text = words(study(tmp_path / "a", {"search": "grid", "rule": "best", "draws": 20}), choices_section)
-    assert "selected hyperparameters from the configured values; ties went to the values" in text
+    assert "selected hyperparameters from the configured values; ties went to the simplest solver" in text
     assert "probabilities" not in text
     inner = {"search": "random", "draws": 7, "rule": "one_standard_error", "calibration": "isotonic"}
     text = words(study(tmp_path / "b", inner), choices_section)

@@ -8,6 +8,7 @@ import pytest
 
 from seqkern.cli.main import main
 from seqkern.core.errors import LabelError, ParameterError
+from seqkern.evaluation.metrics import accuracy, balanced_accuracy, matthews_correlation
 from seqkern.models.loading import load_model
 from seqkern.solvers.thresholds import Threshold, parse_rule
 
@@ -52,10 +53,22 @@ def test_costs(seed, cost):
     assert total(found.value) == pytest.approx(min(total(value) for value in np.arange(-9.05, 9, 0.1)))
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    ("rule", "metric"),
+    [("balanced_accuracy", balanced_accuracy), ("accuracy", accuracy), ("mcc", matthews_correlation)],
+)
+def test_scores(seed, rule, metric):
+    decisions, positive = toys(seed)
+    found = Threshold.fit(decisions, positive, rule)
+    every = [metric(positive, decisions > value) for value in np.arange(-9.05, 9, 0.1)]
+    assert metric(positive, decisions > found.value) == pytest.approx(max(every))
+
+
 @pytest.mark.parametrize("scale", [1e308, 5e-324])
 def test_decisions_of_any_size(scale):
     positive = np.array([True, False])
-    for rule in ("specificity=0.9", "sensitivity=1", "cost=1:1"):
+    for rule in ("specificity=0.9", "sensitivity=1", "cost=1:1", "balanced_accuracy", "mcc"):
         found = Threshold.fit(np.array([scale, -scale]), positive, rule)
         assert -scale <= found.value < scale
         assert (found.sensitivity, found.specificity) == (1, 1)

@@ -10,7 +10,7 @@ from seqkern.report.headline_words import baseline_sign
 from seqkern.report.sections.choices import edge_choices
 from seqkern.report.sections.eigenvalues import unrepaired
 from seqkern.report.sections.few_chains import few_chains
-from seqkern.report.sections.search_settings import threshold_rule, unused_sentence
+from seqkern.report.sections.search_settings import unused_sentence
 from seqkern.report.view import View, method_names
 
 FEW = 10
@@ -201,7 +201,7 @@ def _few(view: View) -> Iterator[Markup]:
 def _one_class(view: View) -> Markup | None:
     """Tell of methods that rank well but predict nearly one class only."""
     found = _one_sided(view)
-    if not found or threshold_rule(view.dataset) is not None:  # what was asked for is no fault
+    if not found or view.dataset.study.inner.threshold is not None:  # what was asked for is no fault
         return None
     link = view.link("the rankings, not the predicted classes", "scores")
     return Markup(
@@ -238,7 +238,7 @@ def _uneven(view: View) -> Markup | None:
     near_one_class = _one_sided(view)
     good = [method for method in view.ranking.order if view.ranking.score(method, "auc").mean >= HIGH_AUC]
     found = [m for m in good if m not in near_one_class and _gap(view, m) >= UNEVEN]
-    if not found or threshold_rule(view.dataset) is not None:
+    if not found or view.dataset.study.inner.threshold is not None:
         return None
     worst = max(found, key=lambda method: _gap(view, method))
     sensitivity, specificity = _sides(view, worst)

@@ -171,11 +171,13 @@ def afterwards_parts(view: View) -> list[Markup | None]:
     calibration, rule, unused = dataset.study.inner.calibration, threshold_rule(dataset), unused_sentence(dataset)
     parts: list[Markup | None] = [paragraph(unused[:1].upper() + unused[1:], ".")] if unused else []
     if calibration is not None and dataset.kind == "binary":
+        by_probability = dataset.study.inner.threshold is None
         how = CALIBRATIONS.get(calibration, calibration)
         parts.append(
             paragraph(
                 f"Decision values were converted to probabilities by {how}, fitted on held-out parts of the training "
-                "part."
+                "part.",
+                " The positive class is predicted where its probability is above 0.5." if by_probability else None,
             )
         )
     if rule is not None:
