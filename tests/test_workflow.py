@@ -325,3 +325,46 @@ def test_a_study_without_a_name_is_not_the_demo(tmp_path):
     assert done.returncode == 1
     assert "study.yaml: top level: missing key 'study'" in done.stdout + done.stderr
     assert not (tmp_path / "results").exists()
+
+
+HOMOLOGS = {
+    "simulate": {"kind": "superfamilies", "n_superfamilies": 3, "n_families": 2, "n_members": 5},
+    "tasks": "families",
+    "folds": {"method": "liao-noble"},
+    "kernels": ["best"],
+}
+POOLED = {
+    "inner": {"folds": 2, "pooled": "tasks"},
+    "datasets": {"homologs": HOMOLOGS},
+    "kernels": {**STUDY["kernels"], "pairwise": {"kernel": "spectrum", "k": 1}},
+}
+
+
+def test_a_pooled_study_chooses_over_the_tasks_of_all_data_sets(tmp_path):
+    done = snakemake(tmp_path, *write_study(tmp_path, **POOLED))
+    assert done.returncode == 0, done.stderr
+    choices = read_tsv(tmp_path / "results/tiny/evaluate/homologs/best/csvc/choices.tsv")
+    # each of six families is pooled with the four of other superfamilies
+    assert {(row["task"], row["pooled_tasks"]) for row in choices} == {(f"s{s}.{f}", "5") for s in "123" for f in "12"}
+    page = (tmp_path / REPORT).read_text()
+    assert "those with the best mean rank over 5 tasks were selected" in page
+    assert jobs(tmp_path, *write_study(tmp_path, **POOLED)) == {}
+    # another data set of the same methods: its inner loops, and every choice again
+    second = {"simulate": {**HOMOLOGS["simulate"], "seed": 9}}
+    datasets = {"homologs": HOMOLOGS, "others": {**HOMOLOGS, **second}}
+    found = jobs(tmp_path, *write_study(tmp_path, **{**POOLED, "datasets": datasets}))
+    assert found == {
+        **{"datasets": 1, "folds": 1, "gram": 2, "baseline": 1},
+        **{"inner": 1, "evaluate": 2, "report": 1, "default": 1},
+    }
+    # without pooling, each task chooses for itself
+    own = {**POOLED, "inner": {"folds": 2}}
+    assert jobs(tmp_path, *write_study(tmp_path, **own)) == {"evaluate": 1, "report": 1, "default": 1}
+
+
+def test_an_interrupted_pooled_study_goes_on_from_its_finished_inner_loops(tmp_path):
+    options = write_study(tmp_path, **POOLED)
+    assert snakemake(tmp_path, "results/tiny/inner/homologs/best/csvc/inner.json", *options).returncode == 0
+    found = jobs(tmp_path, *options)
+    assert "inner" not in found
+    assert found["evaluate"] == 1

@@ -2,8 +2,8 @@
 
 An inner loop with few positives, or with close homologs on both sides of its folds, is noise: many candidates reach
 the best score. Over many tasks the noise averages out. The choice for a task uses its own training set, and those of
-tasks that know nothing of its classes: none of the samples that they train on as positives is a positive sample of this
-task, in training or in test.
+tasks that know next to nothing of its test labels: none of the samples that they train on as positives is a positive
+sample of this task, in training or in test, and few of them are negative test samples of this task.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ import numpy.typing as npt
 
 from seqkern.evaluation.selection import Choice
 from seqkern.evaluation.trials import DIGITS
+
+MOST = 0.05
+"""Largest share of a test set that another task may train on as positives (they are negative in this test set)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +37,8 @@ class InnerLoop:
         The candidates with their scores.
     training, test : frozenset of int
         The positive samples of both sets, by numbers that identical samples share.
+    negative : frozenset of int
+        The negative samples of the test set.
 
     Examples
     --------
@@ -51,13 +56,16 @@ class InnerLoop:
     choice: Choice
     training: frozenset[int]
     test: frozenset[int]
+    negative: frozenset[int] = frozenset()
 
     def may_use(self, other: InnerLoop) -> bool:
         """Return whether the choice for this training set may use another inner loop.
 
-        Only that of another task, whose training set has no sample of this task's as a positive one. A task whose
-        positive training samples are positive here too, in training only, distinguishes the same classes from the
-        same negatives, perhaps from the test set's, so it is not used either.
+        Only that of another task. None of its positive training samples is a positive sample of this task: not in test,
+        since it would know the test label; nor in training, since it would learn the same class from negatives that
+        may be in this test set. And at most `MOST` of this test set are among them: it learns that these are of
+        another class, and so knows that they are negative here. In one data set of many classes this cannot be ruled
+        out altogether, since each class has members in the test sets of all others.
 
         Parameters
         ----------
@@ -68,7 +76,9 @@ class InnerLoop:
         -------
         bool
         """
-        return self.task != other.task and other.training.isdisjoint(self.training | self.test)
+        if self.task == other.task or not other.training.isdisjoint(self.training | self.test):
+            return False
+        return len(other.training & self.negative) <= MOST * len(self.test | self.negative)
 
 
 @dataclass(frozen=True, eq=False)

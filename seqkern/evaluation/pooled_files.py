@@ -1,7 +1,7 @@
 """Inner loops as a file: what `seqkern evaluate --inner-only` computes for a data set, the input of pooled choices.
 
-A file holds the scores of each training set's inner loop, and the positive samples, by which it is decided which tasks
-may be pooled (tasks with other labels than two classes are not pooled). Sequences are held as text, so that identical
+A file holds the scores of each training set's inner loop, and the samples by which it is decided which tasks may be
+pooled (tasks with other labels than two classes are not pooled). Sequences are held as text, so that identical
 ones, and sequences that contain one another, are found in all data sets.
 """
 
@@ -30,6 +30,8 @@ from seqkern.sequences.tables import Data, FeatureTable
 
 FORMAT = 1
 AGAIN = "run seqkern evaluate --inner-only again"
+SHOWN = ("training", "test", "negative")
+"""The lists of samples of a `StoredLoop`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +52,12 @@ class StoredLoop:
         Fits that did not converge, number of fits, the worst gap.
     training, test : list of int
         The positive samples of both sets: rows of the data set, or places in a file's list of samples.
+    negative : list of int
+        The negative samples of the test set, likewise.
 
     Examples
     --------
-    >>> loop = StoredLoop("all", "1", "5f", "binary", [[0.8], [0.9]], [0, 2, None], [0], [1])
+    >>> loop = StoredLoop("all", "1", "5f", "binary", [[0.8], [0.9]], [0, 2, None], [0], [1], [2])
     >>> loop.choice([("spectrum", {"solver": "csvc", "C": C}) for C in (1, 10)]).spec["C"]
     10
     """
@@ -66,6 +70,7 @@ class StoredLoop:
     counts: list[Any]
     training: list[int]
     test: list[int]
+    negative: list[int]
 
     def choice(self, candidates: list[Candidate]) -> Choice:
         """Return the inner loop's Choice: of the candidate with the best mean score, or the first of these.
@@ -105,13 +110,12 @@ def stored_loop(task: str, split: Split, key: str, labels: Labels, choice: Choic
     StoredLoop
     """
     counts = [choice.not_converged, choice.n_fits, choice.worst_gap]
-    scores = choice.scores.tolist()
-    known = (
-        [[], []]
-        if labels.kind != "binary"
-        else [rows[labels.y[rows] > 0].tolist() for rows in (split.train, split.test)]
-    )
-    return StoredLoop(task, split.name, digest(key), labels.kind, scores, counts, *known)
+    known: list[list[int]] = [[], [], []]
+    if labels.kind == "binary":
+        positive = labels.y > 0
+        shown = split.train[positive[split.train]], split.test[positive[split.test]], split.test[~positive[split.test]]
+        known = [rows.tolist() for rows in shown]
+    return StoredLoop(task, split.name, digest(key), labels.kind, choice.scores.tolist(), counts, *known)
 
 
 def digest(key: str) -> str:
@@ -153,12 +157,9 @@ def write_inner_loops(
     FileError
         If the file cannot be written.
     """
-    rows = sorted({row for loop in loops for row in (*loop.training, *loop.test)})
+    rows = sorted({row for loop in loops for name in SHOWN for row in getattr(loop, name)})
     place = {row: i for i, row in enumerate(rows)}
-    moved = [
-        asdict(loop) | {name: [place[row] for row in getattr(loop, name)] for name in ("training", "test")}
-        for loop in loops
-    ]
+    moved = [asdict(loop) | {name: [place[row] for row in getattr(loop, name)] for name in SHOWN} for loop in loops]
     content = {
         "format": FORMAT,
         "dataset": dataset,
@@ -296,7 +297,7 @@ def read_inner_loops(
     loops, own = [], {}
     for name, file in files.items():
         for loop in file.loops:
-            known = (frozenset(numbers[name][rows].tolist()) for rows in (loop.training, loop.test))
+            known = (frozenset(numbers[name][getattr(loop, shown)].tolist()) for shown in SHOWN)
             found = InnerLoop((name, loop.task), loop.split, loop.choice(list(candidates)), *known)
             if loop.labels == "binary":
                 loops.append(found)
@@ -309,7 +310,7 @@ def _numbers(files: Sequence[InnerFile]) -> dict[str, npt.NDArray[np.int64]]:
     """Return a number for each sample of each file; samples that are identical or contain one another share it."""
     texts = list(dict.fromkeys(text for file in files for text in file.samples))
     place = {text: i for i, text in enumerate(texts)}
-    numbers = np.arange(len(texts))
+    numbers = np.arange(len(texts), dtype=np.int64)
     if files[0].data[0] == "sequences" and texts:
         X = SequenceSet.from_strings(texts, files[0].data[1], unknown="mask")
         numbers = find_links(X, reverse_complement=X.alphabet.complement is not None).groups()

@@ -53,6 +53,9 @@ def broken(config, path, value):
     ("path", "value", "words"),
     [
         ("kernel", {}, ["unknown key 'kernel'", "kernels"]),
+        ("inner.pooled", "all", ["inner.pooled", "none", "tasks"]),
+        ("inner.clusters", 1, ["inner.clusters", "minimum of 2"]),
+        ("inner", {"pooled": "tasks", "rule": "one_standard_error"}, ["inner.rule", "no effect", "mean rank"]),
         ("inner.fold", 3, ["inner", "unknown key 'fold'", "folds"]),
         ("datasets.donors.alphabt", "dna", ["datasets.donors", "'alphabt'", "alphabet"]),
         ("kernels.spectrum1.kernel", "spectrun", ["kernels.spectrum1", "spectrun", "spectrum"]),
