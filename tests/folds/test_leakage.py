@@ -15,7 +15,7 @@ from seqkern.sequences.tables import FeatureTable, SimilarityTable
 
 
 def encoded(strings, alphabet="dna"):
-    return SequenceSet.from_strings(strings, alphabet, unknown="mask").compact()
+    return SequenceSet.from_strings(strings, alphabet, unknown="mask_all").compact()
 
 
 def one_split(n, train, test):
