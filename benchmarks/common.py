@@ -51,7 +51,7 @@ def random_strings(n, length, letters="ACGT", seed=1):
 def seqkern_gram(strings, alphabet, spec, algorithm="auto", n_threads=1):
     """Return the full, normalised Gram matrix by seqkern, encoding included."""
     kernel = build_kernel(spec).set_params(algorithm=algorithm)
-    return kernel.kernel(SequenceSet.from_strings(strings, alphabet, unknown="mask"), n_threads=n_threads)
+    return kernel.kernel(SequenceSet.from_strings(strings, alphabet, unknown="mask_all"), n_threads=n_threads)
 
 
 def cpu_seconds(run, repeats):
@@ -67,7 +67,7 @@ def cpu_seconds(run, repeats):
 
 def algorithms(spec, strings, alphabet, worst=3.0):
     """Return the algorithms of a kernel, and what the planner predicts, without those over `worst` seconds."""
-    X = SequenceSet.from_strings(strings, alphabet, unknown="mask")
+    X = SequenceSet.from_strings(strings, alphabet, unknown="mask_all")
     kernel = build_kernel(spec)
     plans = {}
     for name in ("auto", *kernel.algorithms):

@@ -136,8 +136,7 @@ def corrected_mean(
     parts = [np.flatnonzero(sets == part) for part in range(int(sets.max(initial=-1)) + 1)]
 
     def score(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means = [weights[:, p] @ table[:, p].T / weights[:, p].sum(axis=1, keepdims=True) for p in parts]
+        means = [weights[:, p] @ table[:, p].T / weights[:, p].sum(axis=1, keepdims=True) for p in parts]
         return np.mean(means, axis=0)
 
     return _bootstrapped(score, n, parts, draws, seed) if n > 1 else math.nan
@@ -150,7 +149,8 @@ def _bootstrapped(score: Scorer, n: int, strata: Sequence[npt.NDArray[np.int64]]
         drawn = np.zeros((count, n))
         for rows in strata:
             drawn[:, rows] = rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), size=count)
-        inside, outside = score(drawn), score((drawn == 0).astype(np.float64))
+        with np.errstate(invalid="ignore", divide="ignore"):  # a draw may leave no sample of a class out
+            inside, outside = score(drawn), score((drawn == 0).astype(np.float64))
         best = np.argmax(np.nan_to_num(inside, nan=-np.inf), axis=1)
         found.append(outside[np.arange(count), best])
     scores = np.concatenate(found)

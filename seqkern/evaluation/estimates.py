@@ -182,7 +182,7 @@ def _auc_interval(score: float, repeats: Sequence[Sequence[FoldResult]], labels:
     found = share_ends(score, se**2, 1)
     if not math.isnan(found.low) or labels.kind != "binary" or len(repeats[0]) < 1:
         return found
-    negatives, positives = (int(count) for count in independent_counts(labels))
+    negatives, positives = (int(count) for count in independent_counts(labels.y, 2, labels.groups))
     factor = SHARED_TRAINING if len(repeats[0]) > 1 else 1.0
     low, high = auc_ends(score, positives, negatives, factor)
     return ScoreInterval(score, math.nan, low, high)

@@ -105,7 +105,9 @@ def _lower(auc: float, positives: int, negatives: int, factor: float) -> float:
     return low
 
 
-def independent_counts(labels: Labels, groups: npt.ArrayLike | None = None) -> npt.NDArray[np.int64]:
+def independent_counts(
+    codes: npt.ArrayLike, n_classes: int, groups: npt.ArrayLike | None = None
+) -> npt.NDArray[np.int64]:
     """Return how many samples of each class can be counted as independent.
 
     Samples of one group with one label count once. A group with several labels shows by itself whether the decisions
@@ -113,46 +115,40 @@ def independent_counts(labels: Labels, groups: npt.ArrayLike | None = None) -> n
 
     Parameters
     ----------
-    labels : Labels
-        Of n samples, all with a label.
+    codes : array_like of int, shape (n,)
+        The class of each sample.
+    n_classes : int
+        Number of classes.
     groups : array_like, shape (n,), optional
-        Samples that belong together; default: those of the labels.
+        Samples that belong together.
 
     Returns
     -------
-    ndarray of int64, shape (classes,)
-        For real labels one number.
+    ndarray of int64, shape (n_classes,)
 
     Examples
     --------
-    >>> from seqkern.sequences.labels import make_labels
-    >>> labels = make_labels(list("abcdef"), ["donor"] * 3 + ["decoy"] * 3, groups=list("xxyzzz"))
-    >>> dict(zip(labels.classes, independent_counts(labels).tolist()))
-    {'decoy': 1, 'donor': 2}
+    >>> independent_counts([1, 1, 1, 0, 0, 0], 2, list("xxyzzz")).tolist()
+    [1, 2]
     """
-    codes = np.zeros(len(labels), dtype=np.int64) if labels.kind == "real" else labels.y.astype(np.int64)
-    given = labels.groups if groups is None else np.asarray(groups)
-    n_classes = max(len(labels.classes), 1)
-    if given is None:
-        return np.bincount(codes, minlength=n_classes)
-    group = np.unique(given, return_inverse=True)[1]
-    low, high = np.full(group.max() + 1, n_classes), np.zeros(group.max() + 1, dtype=np.int64)
-    np.minimum.at(low, group, codes)
-    np.maximum.at(high, group, codes)
-    first = np.unique(group, return_index=True)[1]
+    y = np.asarray(codes, dtype=np.int64)
+    if groups is None:
+        return np.bincount(y, minlength=n_classes)
+    group = np.unique(np.asarray(groups), return_inverse=True)[1]
+    low, high = np.full(group.max(initial=-1) + 1, n_classes), np.zeros(group.max(initial=-1) + 1, dtype=np.int64)
+    np.minimum.at(low, group, y)
+    np.maximum.at(high, group, y)
     pure = low == high
-    return np.bincount(codes[first[pure]], minlength=n_classes) + np.bincount(codes[~pure[group]], minlength=n_classes)
+    return np.bincount(low[pure], minlength=n_classes) + np.bincount(y[~pure[group]], minlength=n_classes)
 
 
-def too_few(labels: Labels, groups: npt.ArrayLike | None = None) -> TooFew | None:
+def too_few(labels: Labels) -> TooFew | None:
     """Return what is too little if the interval of a useless method would cover half of the possible scores.
 
     Parameters
     ----------
     labels : Labels
-        Of n samples, all with a label.
-    groups : array_like, shape (n,), optional
-        As for `independent_counts`.
+        Of n samples, all with a label; samples of one group belong together.
 
     Returns
     -------
@@ -167,11 +163,33 @@ def too_few(labels: Labels, groups: npt.ArrayLike | None = None) -> TooFew | Non
     >>> too_few(make_labels(list("abcdefghijklmnop"), ["donor", "decoy"] * 8)) is None
     True
     """
-    if labels.kind == "none" or not len(labels):
+    if labels.kind == "none":
         return None
-    counts = independent_counts(labels, groups)
-    what = "" if groups is None and labels.groups is None else ", related samples counted once"
-    if labels.kind == "real":
+    codes = np.zeros(len(labels), dtype=np.int64) if labels.kind == "real" else labels.y.astype(np.int64)
+    return too_few_of(labels.kind, codes, max(len(labels.classes), 1), labels.groups)
+
+
+def too_few_of(kind: str, codes: npt.ArrayLike, n_classes: int, groups: npt.ArrayLike | None = None) -> TooFew | None:
+    """Return what is too little, as `too_few`.
+
+    Parameters
+    ----------
+    kind : {"binary", "multiclass", "real"}
+        Kind of the labels.
+    codes : array_like of int, shape (n,)
+        The class of each sample; zeros for real labels.
+    n_classes : int
+        Number of classes; 1 for real labels.
+    groups : array_like, shape (n,), optional
+        As for `independent_counts`.
+
+    Returns
+    -------
+    TooFew or None
+    """
+    counts = independent_counts(codes, n_classes, groups)
+    what = "" if groups is None else " (related samples counted once)"
+    if kind == "real":
         # Fisher's interval of a correlation of 0
         n = int(counts[0])
         half = math.tanh(1.96 / math.sqrt(n - 3)) if n > 3 else 1.0
@@ -184,7 +202,7 @@ def too_few(labels: Labels, groups: npt.ArrayLike | None = None) -> TooFew | Non
     low, high = (float(np.mean(values)) for values in zip(*ends, strict=True))
     if high - low <= WIDEST:
         return None
-    order = counts[::-1] if labels.kind == "binary" else counts
+    order = counts[::-1] if kind == "binary" else counts
     if len(order) > 4:
         text = f"{len(present)} classes, the smallest of {present.min()} samples"
     else:

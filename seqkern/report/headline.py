@@ -24,8 +24,10 @@ from seqkern.evaluation.chance import chance_test, variance_of_mean
 from seqkern.evaluation.paired_decisions import PairedDecisions
 from seqkern.evaluation.simultaneous import accuracy_ends, error_ends, quantile, share_ends, task_ends
 from seqkern.evaluation.single_task_tests import PairTest, metrics_with_test, pair_tests
+from seqkern.evaluation.small_samples import TooFew, too_few_of
 from seqkern.evaluation.wilcoxon import Comparison, compare_all, least_p, signed_rank_test
 from seqkern.report.baselines import CHANCE_LEVEL, NAMES, Baselines, as_method
+from seqkern.report.best_of_many import corrected_on_task, corrected_over_tasks, not_better
 from seqkern.report.compared import LEVEL, directed, lead, methods_of
 from seqkern.report.comparisons import ranked_order
 from seqkern.report.dataset_results import DatasetResults, Method
@@ -173,6 +175,32 @@ class Headline:
     def signed_ranks(self) -> bool:
         """Whether the test against chance is the signed-rank test, over tasks or chains."""
         return self.dataset.residues or self._ranks_tasks
+
+    @cached_property
+    def corrected(self) -> float:
+        """The best method's score, corrected for the choice among all of them; NaN where it is not known."""
+        score = self.entries[self.methods[0]].score if self.methods else math.nan
+        if self.dataset.several:
+            found = corrected_over_tasks(self._task_values(), self.key)
+        elif self._paired is None or self.dataset.residues:
+            return math.nan
+        else:
+            found = corrected_on_task(self._paired, self.methods, self.key)
+        return not_better(found, score, self.key)
+
+    @cached_property
+    def too_few(self) -> TooFew | None:
+        """What there is too little of for a score on the only task; None if there is enough, or of several tasks."""
+        paired = self._paired
+        if paired is None or self.dataset.residues:
+            return None
+        ids, first = np.unique(paired.ids, return_index=True)
+        known = next(iter(self.groups.values()), None)
+        groups = None if known is None else [known.get(name) or f"\t{name}" for name in ids.tolist()]
+        if paired.kind == "real":
+            return too_few_of("real", np.zeros(len(ids), dtype=np.int64), 1, groups)
+        codes = paired.labels[first]
+        return too_few_of(paired.kind, codes, max(2, int(codes.max()) + 1), groups)
 
     def beats_chance(self, method: Method) -> bool | None:
         """Tell whether a method is significantly better than chance; None without a test.

@@ -32,6 +32,8 @@ def headline_sentence(view: View) -> Markup:
     headline, best = view.headline, view.ranking.best
     if not headline.methods:
         return Markup("No combination of kernel and solver gave a result.")
+    if headline.too_few is not None:
+        return Markup(f"{escape(headline.too_few.sentence()).capitalize()}.")
     entry = headline.entries[best[0]]
     if entry.beats_chance is False:
         return _no_better(view, entry)
@@ -46,7 +48,10 @@ def _highest(view: View, entry: Entry) -> Markup:
     if len(view.headline.methods) == 1:
         return Markup(f"{names} has {_article(view.metric.name)} {view.metric.name} of {_value(entry)}")
     verb = "has" if len(view.ranking.best) == 1 else "share"
-    return Markup(f"{names} {verb} the {word} {view.metric.name}, {_value(entry)}")
+    corrected = view.headline.corrected
+    count = len(view.headline.methods)
+    note = f" ({number(corrected)} corrected for the choice among {count} methods)" if corrected == corrected else ""
+    return Markup(f"{names} {verb} the {word} {view.metric.name}, {_value(entry)}{note}")
 
 
 def _article(name: str) -> str:

@@ -4,12 +4,16 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+import numpy as np
+
 from seqkern.core.markup import text_of
 from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.intervals import metrics_with_interval, score_interval
 from seqkern.evaluation.single_task_tests import PairTest, metrics_with_test
+from seqkern.evaluation.small_samples import TooFew, too_few_of
 from seqkern.evaluation.wilcoxon import Comparison, SignedRank, least_p
 from seqkern.figures.numbers import fixed
+from seqkern.report.best_of_many import corrected_on_task, corrected_over_tasks, not_better
 from seqkern.report.compared import LEVEL, Compared, ComparedChains, SingleTaskTests, is_significant, lead, methods_of
 from seqkern.report.dataset_results import Method
 from seqkern.report.sections.rank_diagram import groups, shown_p
@@ -78,11 +82,23 @@ def comparison_lines(found: Mapping[str, Compared | SingleTaskTests], title: str
     else:
         head = f"{title}: {len(first.methods)} methods on {first.tasks} {first.words}"
     lines = [head, "=" * len(head)]
+    lacking = _too_few(first) if isinstance(first, SingleTaskTests) else None
+    if lacking is not None:
+        lines += ["", *_wrapped(f"{lacking.sentence().capitalize()}. Differences between methods say little, too.")]
     for one in found.values():
         lines += ["", *(_single_task_tests(one) if isinstance(one, SingleTaskTests) else _compared(one))]
     notes = [caveat(first) if isinstance(first, SingleTaskTests) else "", several_metrics(found)]
     note = " ".join(filter(None, notes))
     return [*lines, "", *_wrapped(note)] if note else lines
+
+
+def _too_few(task_tests: SingleTaskTests) -> TooFew | None:
+    """Return what there is too little of for a score; None if there is enough."""
+    paired = task_tests.paired
+    codes = paired.labels[np.unique(paired.ids, return_index=True)[1]]
+    if paired.kind == "real":
+        return too_few_of("real", np.zeros(len(codes), dtype=np.int64), 1)
+    return too_few_of(paired.kind, codes, max(2, int(codes.max()) + 1))
 
 
 def _single_task_tests(task_tests: SingleTaskTests) -> list[str]:
@@ -114,7 +130,22 @@ def _intervals(task_tests: SingleTaskTests) -> list[str]:
         return []
     paired, higher = task_tests.paired, metric(task_tests.key).higher
     scored = {method: score_interval(paired, method, task_tests.key) for method in task_tests.methods}
-    return _scored(scored, higher)
+    corrected = corrected_on_task(paired, task_tests.methods, task_tests.key)
+    return [*_scored(scored, higher), *_best({m: one.score for m, one in scored.items()}, corrected, task_tests.key)]
+
+
+def _best(scores: Mapping[Method, float], corrected: float, key: str) -> list[str]:
+    """Return the lines on the best method's score, corrected for the choice; none if it is not known."""
+    one = metric(key)
+    best = (max if one.higher else min)(scores, key=lambda method: scores[method])
+    corrected = not_better(corrected, scores[best], key)
+    if corrected != corrected:
+        return []
+    text = (
+        f"{one.name} {fixed(scores[best])} is that of the best of {len(scores)} methods, {method_text(best)}; "
+        f"corrected for this choice it is {fixed(corrected)}."
+    )
+    return [*_wrapped(text), ""]
 
 
 def _scored(scored: Mapping[Method, ScoreInterval], higher: bool = True) -> list[str]:
@@ -145,6 +176,9 @@ def _compared(compared: Compared) -> list[str]:
     if isinstance(compared, ComparedChains):
         text += f" {dependence(compared)} The intervals of all residues together are by chain, too."
         intervals = _scored({method: own[compared.key] for method, own in compared.intervals.items()})
+    else:
+        means = {method: float(np.nanmean(values)) for method, values in compared.values.items()}
+        intervals = _best(means, corrected_over_tasks(compared.values, compared.key), compared.key)
     return [*_wrapped(text), "", *intervals, *_table(rows), *_ranked(compared)]
 
 

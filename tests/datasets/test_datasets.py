@@ -572,7 +572,8 @@ def test_acceptor_windows_on_the_genome(get):
 def test_uci(get):
     made = get("uci_splice")
     assert made.task().labels.class_counts() == {"EI": 767, "IE": 768, "N": 1655}
-    assert made.X.counts == {"masked letters": 60, "repeated ids": 12}
+    each = {"masked D": 2, "masked N": 56, "masked R": 1, "masked S": 1}
+    assert made.X.counts == {"masked letters": 60, **each, "repeated ids": 12}
     assert (made.X.lengths == 60).all()
     strings = made.X.strings()
     assert len(strings) - len(set(strings)) == 185

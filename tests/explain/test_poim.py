@@ -82,7 +82,7 @@ def test_matrices_are_differences_of_expectations(case, masked):
     coefficients, chance = rng.normal(size=3), rng.uniform(0.5, 1.5, len(letters))
     chance /= chance.sum()
     kernel = (ShiftedWeightedDegreeKernel if "shift" in params else WeightedDegreeKernel)(**params, **RAW)
-    support = SequenceSet.from_strings(strings, letters, unknown="mask")
+    support = SequenceSet.from_strings(strings, letters, unknown="mask_all")
     found = poim(form_of(kernel, support, coefficients), background=chance)
     weights = {
         "beta": kernel.length_weights(),
@@ -188,7 +188,7 @@ def test_the_order_is_at_most_the_length():
 
 
 def test_backgrounds():
-    X = SequenceSet.from_strings(["AAAC", "ACG*"], "dna", unknown="mask")
+    X = SequenceSet.from_strings(["AAAC", "ACG*"], "dna", unknown="mask_all")
     np.testing.assert_allclose(letter_chances(X), np.array([5, 3, 2, 1]) / 11)
     np.testing.assert_allclose(letter_chances(X, "uniform"), 0.25)
     np.testing.assert_allclose(letter_chances(X, [2, 1, 1, 4]), [0.25, 0.125, 0.125, 0.5])
@@ -211,7 +211,7 @@ def test_other_kernels_and_orders_are_refused():
 
 
 def test_letter_means_are_means_over_the_windows_that_carry_a_letter():
-    X = SequenceSet.from_strings(["AC", "AG", "C*", "AC"], "dna", unknown="mask")
+    X = SequenceSet.from_strings(["AC", "AG", "C*", "AC"], "dna", unknown="mask_all")
     shares = np.array([1.0, 10, 2, 20, 6, 99, 3, 40])
     whole, pieces = LetterMeans(X.alphabet), LetterMeans(X.alphabet)
     whole.add(X, shares)

@@ -16,7 +16,7 @@ from seqkern.similarity.chance import chance_length
 
 
 def encoded(strings, alphabet="dna"):
-    return SequenceSet.from_strings(strings, alphabet, unknown="mask").compact()
+    return SequenceSet.from_strings(strings, alphabet, unknown="mask_all").compact()
 
 
 def one_split(n, train, test):

@@ -90,7 +90,7 @@ def test_counts_are_those_of_the_matrix():
 
 
 def test_masked_letters():
-    X = SequenceSet.from_strings(["ACGTN", "NNNN", "CGTA"], "dna", unknown="mask")
+    X = SequenceSet.from_strings(["ACGTN", "NNNN", "CGTA"], "dna", unknown="mask_all")
     kernel = build_kernel("spectrum:k=2,normalize=false")
     implicit, weights = kernel.implicit(X), np.zeros(16)
     implicit.add(weights, [1.0, 1.0, 1.0])

@@ -325,7 +325,7 @@ def test_what_did_not_converge_is_written_and_told(study, tmp_path, capsys):
 def test_constant_columns_are_counted_and_told_once(study, tmp_path, capsys, masked):
     X = sequences()
     strings = ["N" * 30 if i in masked else string for i, string in enumerate(X.strings())]
-    X = SequenceSet.from_strings(strings, "dna", ids=X.ids, unknown="mask")
+    X = SequenceSet.from_strings(strings, "dna", ids=X.ids, unknown="mask_all")
     save_dataset(Dataset("toy", "sequences", X, {"all": binary_task(X)}), tmp_path / "data")
     assert main(["folds", str(tmp_path / "data"), "--method", "stratified", "--k", "4", "-o", str(study[3])]) == 0
     capsys.readouterr()

@@ -232,7 +232,7 @@ def test_other_solvers_transforms_and_sequences_are_not_written(tmp_path):
     with pytest.raises(ModelError, match="transforms"):
         write_lsgkm(trained(kernel, transforms=[build_transform("centre")]), path)
     strings = [string.replace("TGACTC", "TGA*TC") for string in random_set().strings()]
-    masked = SequenceSet.from_strings(strings, "dna", unknown="mask")
+    masked = SequenceSet.from_strings(strings, "dna", unknown="mask_all")
     with pytest.raises(ModelError, match="LS-GKM supports only ACGT"):
         write_lsgkm(trained(kernel, X=masked), path)
     long = SequenceSet.from_strings([string * 100 for string in random_set().strings()], "dna")

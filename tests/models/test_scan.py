@@ -204,7 +204,7 @@ def test_windows_with_masked_letters():
         assert scanner.counts["candidates with masked letters left out"] == touched
         result, scanner = scanned(MODEL, f">r\n{record}\n", block=block, masked="score")
         assert result["r"][0] == [item[:2] for item in naive(record)]
-        windows = SequenceSet.from_strings([window for _, _, window in naive(record)], "dna", unknown="mask")
+        windows = SequenceSet.from_strings([window for _, _, window in naive(record)], "dna", unknown="mask_all")
         np.testing.assert_allclose(result["r"][1], MODEL.decision(windows), rtol=1e-9)
         assert not scanner.counts["candidates with masked letters left out"]
 
@@ -284,7 +284,7 @@ def test_position_weights_decide_as_the_windows_do(kernel, transforms, tmp_path)
     assert pieces == whole  # the same bits
     record = records["a"][:300] + "NN" + records["a"][300:]
     result, _ = scanned(model, f">r\n{record}\n", masked="score")
-    windows = SequenceSet.from_strings([window for _, _, window in naive(record)], "dna", unknown="mask")
+    windows = SequenceSet.from_strings([window for _, _, window in naive(record)], "dna", unknown="mask_all")
     np.testing.assert_allclose(result["r"][1], model.decision(windows), rtol=1e-9, atol=1e-12)
 
 

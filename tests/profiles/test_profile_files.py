@@ -50,7 +50,7 @@ def with_score(text, score):
 
 
 def sequences(strings=("MKVLAAGW", "ARNDCQEGH"), ids=("one", "two")):
-    return SequenceSet.from_strings(list(strings), "protein", list(ids), unknown="mask")
+    return SequenceSet.from_strings(list(strings), "protein", list(ids), unknown="mask_all")
 
 
 @pytest.fixture

@@ -133,7 +133,7 @@ def test_a_cache_that_cannot_be_written_is_left_alone(tmp_path):
 
 
 def test_odd_sequences(cache, monkeypatch):
-    X = SequenceSet.from_strings(["MKVLAAGW", "", "***", "M", "MK*LA" * 4], "protein", unknown="mask")
+    X = SequenceSet.from_strings(["MKVLAAGW", "", "***", "M", "MK*LA" * 4], "protein", unknown="mask_all")
     made = ProfileSearch(X).add_to(X, cache=cache)
     check_tracks(made, ("pssm", "profile"))
     monkeypatch.setattr("seqkern.profiles.search.LONGEST", 10)

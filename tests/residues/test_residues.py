@@ -18,7 +18,7 @@ TEXTS = ["CHHHHECC", "C", "EEC", "CCCHHHHHH?EE"]
 
 
 def chains(strings=CHAINS, texts=TEXTS, **tracks):
-    X = SequenceSet.from_strings(strings, "protein", [f"c{i}" for i in range(len(strings))], unknown="mask")
+    X = SequenceSet.from_strings(strings, "protein", [f"c{i}" for i in range(len(strings))], unknown="mask_all")
     return with_states(X.replace(tracks=tracks), texts)
 
 

@@ -16,7 +16,7 @@ COMPLEMENT = str.maketrans("ACGT", "TGCA")
 
 def encode(strings, alphabet="dna"):
     """Return strings as a SequenceSet, other letters masked."""
-    return SequenceSet.from_strings(strings, alphabet, unknown="mask")
+    return SequenceSet.from_strings(strings, alphabet, unknown="mask_all")
 
 
 def random_strings(n, low, high, letters="ACGT", masked=0.03, seed=0):

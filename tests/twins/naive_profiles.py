@@ -14,7 +14,7 @@ NEAR = 1e-7  # no k-mer of a test may be so near to the threshold that roundings
 def random_profiles(strings, alphabet, seed=1, sharp=0.3):
     """Return a SequenceSet of `strings`, ``*`` masked, with random profiles of small and large probabilities."""
     rng = np.random.default_rng(seed)
-    X = SequenceSet.from_strings(strings, alphabet, unknown="mask")
+    X = SequenceSet.from_strings(strings, alphabet, unknown="mask_all")
     size = X.alphabet.size
     profile = np.maximum(rng.dirichlet(np.full(size, sharp), size=len(X.codes)), 1e-9)
     profile = (profile / profile.sum(axis=1, keepdims=True)).astype(np.float32)

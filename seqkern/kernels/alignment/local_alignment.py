@@ -43,7 +43,7 @@ class LocalAlignmentKernel(AlignmentKernel):
     With ``normalize=false`` logarithms are in the hundreds or thousands, and the C of an SVM scales with 1/K:
     normalise, or choose C of about 1e-4 to 1e-2.
 
-    Masked residues (B, J, O, U, X, Z and * in proteins, with ``unknown="mask"``) are aligned too, with the scores of
+    Masked residues (B, J, O, U, X and Z in proteins; * with ``unknown="mask_all"``) are aligned too, with the scores of
     the matrix's X (N for DNA), or else its smallest score. A custom alphabet scores each of its letters by the matrix.
 
     Notes

@@ -51,7 +51,7 @@ def dataset_summary_section(view: View) -> Markup:
     text = "; ".join(count_texts(summary.get("counts") or {})) or "none"
     facts.append(("Changes on import", text))
     for kernel in dataset.kernels:
-        touched = [f"{what}: {count}" for what, count in dataset.gram_counts(kernel).items()]
+        touched = count_texts(dataset.gram_counts(kernel))
         if touched:
             facts.append((f"Special cases for {kernel}", "; ".join(touched)))
     if summary.get("profiles"):

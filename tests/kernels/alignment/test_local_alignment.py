@@ -27,7 +27,7 @@ def score(a, b):
 
 
 def encode(strings, alphabet="protein"):
-    return SequenceSet.from_strings(strings, alphabet, unknown="mask")
+    return SequenceSet.from_strings(strings, alphabet, unknown="mask_all")
 
 
 def proteins(*strings):

@@ -19,7 +19,7 @@ CODINGS = {"one_hot": one_hot, "BLOSUM62": matrix_row("BLOSUM62"), "PAM250": mat
 
 def windows(half, alphabet="protein"):
     """Return the windows around every residue of some chains; they share letters, and have masked ends."""
-    return residue_windows(SequenceSet.from_strings(ALPHABETS[alphabet], alphabet, unknown="mask"), half)
+    return residue_windows(SequenceSet.from_strings(ALPHABETS[alphabet], alphabet, unknown="mask_all"), half)
 
 
 @pytest.mark.parametrize("name", ["linear", "polynomial", "rbf"])

@@ -58,7 +58,7 @@ def test_with_negatives_it_learns_the_positives_alone(folder, capsys):
     assert main(["train", *both, *METHOD, *solver, "-o", str(folder / "two.seqkern")]) == 0
     told = capsys.readouterr().out
     assert "only the 40 of class positive, none of class negative" in told
-    assert "not cross-validated; use seqkern evaluate" in told
+    assert "not cross-validated; use --cv for an unbiased estimate" in told
     assert main(["train", both[0], *METHOD, *solver, "-o", str(folder / "one.seqkern")]) == 0
     capsys.readouterr()
     _, rows = predicted(folder, "two.seqkern", capsys)
