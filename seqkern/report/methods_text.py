@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from seqkern import __version__
 from seqkern.figures.numbers import plural
+from seqkern.models.baselines.names import BASELINES
 from seqkern.report.citations import cite, cited_methods
 from seqkern.report.compared import Compared, ComparedChains, SingleTaskTests
 from seqkern.report.pooled_choices import pooled_tasks
@@ -219,6 +220,9 @@ def _statistics(text: MethodsText, views: Sequence[View]) -> Iterator[str]:
         if not view.ranking.headline:
             continue
         name = view.dataset.name
+        baselines = [BASELINES[one].title for one in view.headline.trivial]
+        if baselines:
+            yield f"Trivial baselines on {name}, fitted on the same training sets: {', '.join(baselines)}."
         several = len(view.dataset.units) > 1
         mean = f"the mean {view.metric.name} over {view.words}" if several else f"the {view.metric.name}"
         compared = view.comparisons.get(view.ranking.headline)

@@ -233,3 +233,23 @@ def test_every_baseline_is_described():
         assert baseline.name == name
         assert baseline.sentence.endswith(".")
         assert not baseline.phrase.endswith(".")
+
+
+@pytest.mark.parametrize("missing", ["a", "b"])
+@pytest.mark.parametrize("classes", ["ab", "abc"])
+def test_a_class_may_be_missing_from_the_training_set(missing, classes):
+    y = (list(classes) * 10)[:20]
+    X, labels = sample(texts_of("dna", lengths=(12, 13)), y, "dna")
+    train = np.array([i for i in TRAIN if y[i] != missing])
+    for name in ("majority", "composition", *NEW):
+        decisions, predicted = decide(name, X, labels, train, TEST)
+        assert np.isfinite(decisions).all(), name
+        assert len(decisions) == len(predicted) == len(TEST)
+
+
+def test_short_and_masked_sequences_have_decisions():
+    texts = ["A", "NNNNNNNN", "ACGTACGTA", "GGGTTTAAA", "AC", "N"]
+    X = SequenceSet.from_strings(texts, "dna", unknown="mask")
+    labels = make_labels(X.ids, ["1", "0", "1", "0", "1", "0"])
+    for name in applicable(X, labels):
+        assert np.isfinite(decide(name, X, labels, np.arange(4), np.arange(4, 6))[0]).all(), name

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.threads import one_thread
-from seqkern.models.baselines.labels_only import Array, Decided
+from seqkern.models.baselines.labels_only import Array, Decided, majority
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -83,6 +83,8 @@ def kmer_features(X: SequenceSet) -> csr_matrix:
 def linear_model(features: Any, labels: Labels, train: Array, test: Array, *, standardise: bool) -> Decided:
     """Fit ridge regression (penalty 1), or logistic regression with C = 1 and balanced classes.
 
+    A training set of one class gives its majority.
+
     Parameters
     ----------
     features : ndarray or csr_matrix, shape (n, d)
@@ -104,6 +106,8 @@ def linear_model(features: Any, labels: Labels, train: Array, test: Array, *, st
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
+    if labels.kind != "real" and len(np.unique(labels.y[train])) < 2:  # nothing to separate
+        return majority(labels, train, test)
     scale = [StandardScaler()] if standardise else []
     with one_thread():
         if labels.kind == "real":
