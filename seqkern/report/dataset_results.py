@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from seqkern.core.errors import ConfigError, FileError
+from seqkern.folds.leakage import SIMILAR
 from seqkern.gram.spectrum import Spectrum, read_spectrum
 from seqkern.report.files import numbers, read_gram, read_json, read_laps, read_table
 from seqkern.study.dataset_entries import DatasetEntry
@@ -198,6 +199,11 @@ class DatasetResults:
         """DataFrame of ``leakage.tsv``; None where it is missing."""
         columns = [*KEYS, "kind", "test_id", "train_id", "identity"]
         return read_table(self.folder("folds") / "leakage.tsv", columns)
+
+    @cached_property
+    def similar(self) -> pd.DataFrame | None:
+        """DataFrame of ``similar.tsv``; None where it is missing."""
+        return read_table(self.folder("folds") / "similar.tsv", list(SIMILAR))
 
     @cached_property
     def composition(self) -> pd.DataFrame | None:

@@ -148,7 +148,12 @@ LEAKS = {
     ),
     "similar": (
         "similar",
-        "The test sequence is at least as similar to a training sequence as the study's limit.",
+        "The test sequence is at least as similar to a training sequence as the study's limit, by default more similar "
+        "than chance explains.",
+    ),
+    "overlapping": (
+        "overlapping",
+        "The test sequence shares a stretch with a training sequence that is too long for chance.",
     ),
     "conflict": (
         "two labels",

@@ -29,8 +29,12 @@ LEAK_SENTENCES = {
         "are contained in training sequences, or contain them",
     ),
     "similar": (
-        "is more similar to a training sequence than the study allows",
-        "are more similar to training sequences than the study allows",
+        "is similar to a training sequence",
+        "are similar to training sequences",
+    ),
+    "overlapping": (
+        "shares a long stretch with a training sequence",
+        "share long stretches with training sequences",
     ),
     "conflict": (
         "occurs with two different labels",

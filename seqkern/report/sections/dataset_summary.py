@@ -5,6 +5,7 @@ from typing import Any
 from seqkern.core.markup import Markup, join, tag
 from seqkern.datasets.data_entry import PublicSource
 from seqkern.figures.numbers import number, plural
+from seqkern.folds.foldset import UNCHANGED
 from seqkern.profiles.sources import describe
 from seqkern.report.dataset_results import DatasetResults
 from seqkern.report.sentences import FOLDS, spec_text
@@ -45,8 +46,8 @@ def dataset_summary_section(view: View) -> Markup:
     folds = dataset.entry.folds
     if folds is not None:
         method = folds.method
-        drawn = dataset.study.leakage.keep_together and method not in ("predefined", "liao-noble")
-        alike = " Sequences that the leakage check links stay in the same fold." if drawn else ""
+        drawn = dataset.study.leakage.together and method not in UNCHANGED and dataset.leakage is not None
+        alike = " Similar sequences stay in the same fold." if drawn else ""
         facts.append(("Folds", [tag("b", method), ". ", view.data_text(FOLDS.get(method, "") + alike)]))
     text = "; ".join(count_texts(summary.get("counts") or {})) or "none"
     facts.append(("Changes on import", text))

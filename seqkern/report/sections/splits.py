@@ -94,9 +94,35 @@ def _sought(options: LeakageSettings, kind: str) -> str:
         return f": {sought[0]}"
     limit = options.identity
     sought += ["sequences contained in one another"] if options.contained else []
-    sought += [f"sequences at least {100 * limit:g} % identical"] if limit else []
+    if limit == "auto":
+        sought.append("sequences more similar than chance explains")
+    elif limit:
+        sought.append(f"sequences at least {100 * float(limit):g} % identical")
     strands = ", on both strands" if options.reverse_complement else ""
     return f"{strands}: {enumerate_names(sought)}"
+
+
+def _kept_together(view: View) -> str:
+    """Return what of similar samples was kept together, over all tasks; empty where nothing was similar."""
+    table = view.dataset.similar
+    if table is None or not len(table):
+        return ""
+    counts = {name: numbers(table[name]).astype(int) for name in ("samples", "similar", "groups", "largest")}
+    row = int(counts["similar"].argmax())
+    if not counts["similar"].iloc[row]:
+        return ""
+    n, similar, groups, largest = (int(counts[name].iloc[row]) for name in ("samples", "similar", "groups", "largest"))
+    what = "chains" if view.chain_counts else view.data_text("sequences")
+    text = f" {similar:,} of {n:,} {what} are similar to others, in {plural(groups, 'group')} (largest {largest:,}); "
+    where = table["together"].iloc[row]
+    text += f"each group was kept together in {where}." if where else "they were not kept together."
+    cut = int(numbers(table["links_cut"]).max())
+    if where and cut:
+        text += f" The weakest {plural(cut, 'link')} of too large groups {'were' if cut > 1 else 'was'} cut."
+    remarks = [remark for remark in table["remarks"] if remark]
+    if remarks:
+        text += f" Exception: {remarks[0]}."
+    return text
 
 
 def leakage_section(view: View) -> Markup:
@@ -127,6 +153,7 @@ def leakage_section(view: View) -> Markup:
         "Test sequences that are also in the training set "
         f"inflate scores. Every split was checked for leakage{_sought(view.dataset.study.leakage, kind)}."
     )
+    intro += _kept_together(view)
     if not len(leakage):
         return view.section("leakage", "Leakage", paragraph(intro, " ", tag("b", "No leakage was found.")))
     rows = []
