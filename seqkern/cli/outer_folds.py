@@ -69,6 +69,8 @@ class CrossValidated(NamedTuple):
         The headline first.
     test : PermutationTest or None
         If it was asked for.
+    trivial : (str, float) or None
+        The best trivial baseline on the same folds, and its mean headline score; None for residues.
     """
 
     labels: Labels
@@ -77,6 +79,7 @@ class CrossValidated(NamedTuple):
     results: Sequence[FoldResult]
     scores: Mapping[str, Estimate]
     test: PermutationTest | None
+    trivial: tuple[str, float] | None
 
 
 def outer_folds(args: argparse.Namespace, folds: int) -> OuterFolds:
@@ -218,6 +221,7 @@ def cross_validated(
     # imported here to keep --help fast
     from seqkern.core.progress import progress_bar
     from seqkern.evaluation.estimates import estimates
+    from seqkern.models.baselines import best_baseline
     from seqkern.models.cross_validation import cross_validate
     from seqkern.models.permutations import procedure_test
 
@@ -238,7 +242,12 @@ def cross_validated(
             n_processes=args.threads,
             progress=partial(progress_bar, description="permutations"),
         )
-    return CrossValidated(data.labels, outer, splits, results, estimates(results, data.labels), test)
+    found = estimates(results, data.labels)
+    headline = next(iter(found), None)
+    trivial = None
+    if headline is not None and data.residues is None:
+        trivial = best_baseline(X, data.labels, splits, headline)
+    return CrossValidated(data.labels, outer, splits, results, found, test, trivial)
 
 
 def score_table(found: CrossValidated) -> list[str]:
@@ -304,8 +313,34 @@ def notes(found: CrossValidated) -> Iterator[str]:
             named.setdefault(one.how, []).append(metric(name).name)
     for how, names in named.items():
         yield f"interval of {', '.join(names)}: {INTERVALS[how]}"
+    if found.trivial is not None:
+        yield trivial_line(found)
     if found.test is not None:
         yield permutation_line(found.test)
+
+
+def trivial_line(found: CrossValidated) -> str:
+    """Return the score of the best trivial baseline, and what it means.
+
+    Parameters
+    ----------
+    found : CrossValidated
+        With a trivial baseline.
+
+    Returns
+    -------
+    str
+    """
+    # imported here to keep --help fast
+    from seqkern.models.baselines import BASELINES
+    from seqkern.report.sentences import metric
+
+    assert found.trivial is not None
+    (name, score), (headline, own) = found.trivial, next(iter(found.scores.items()))
+    text = f"best trivial baseline: {BASELINES[name].title}, {metric(headline).name} {score:.4f}"
+    if own.score <= score:
+        return f"{text}; the method is not better"
+    return f"{text}; it lies within the method's interval" if own.low <= score else text
 
 
 def design(found: CrossValidated) -> str:
@@ -376,5 +411,6 @@ def record(found: CrossValidated) -> dict[str, Any]:
         "folds": design(found),
         "seed": found.outer.seed,
         "scores": scores,
+        "trivial": None if found.trivial is None else dict(zip(("baseline", "score"), found.trivial, strict=True)),
         **({} if found.test is None else {"permutation_test": as_record(found.test)}),
     }

@@ -5,6 +5,7 @@ training set and decides about a test set, `run_baselines` does so on all folds 
 training set alone.
 """
 
+from seqkern.models.baselines.best import best_baseline as best_baseline
 from seqkern.models.baselines.names import BASELINES as BASELINES
 from seqkern.models.baselines.names import Baseline as Baseline
 from seqkern.models.baselines.run import run_baselines as run_baselines
