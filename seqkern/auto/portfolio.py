@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from seqkern.auto.traits import ANNOTATION, Traits
+from seqkern.auto.traits import ANNOTATION, NUCLEOTIDES, Traits
 from seqkern.core.errors import ParameterError
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel, kernel_text
@@ -97,7 +97,7 @@ def portfolio(traits: Traits) -> list[Member]:
         "other": _other,
     }
     found: dict[str, Member] = {}
-    for member in lists[traits.kind](traits):
+    for member in (*lists[traits.kind](traits), *_views(traits)):
         one = member if isinstance(member, Member) else Member.of(member)
         found.setdefault(one.name, one)
     return list(found.values())
@@ -198,6 +198,15 @@ def _annotated(traits: Traits) -> Iterator[Mapping[str, Any] | Member]:
     """Pairs of residues with the letters of their annotation, such as the positions in a heptad."""
     for m in HEPTADS if traits.annotated else ():
         yield {"kernel": "gappy_pair", "k": 1, "m": m, "annotation": ANNOTATION, **LENIENT}
+
+
+def _views(traits: Traits) -> Iterator[Mapping[str, Any] | Member]:
+    """Views of the sequences, such as embeddings: by themselves, and together with k-mers."""
+    k = 5 if traits.alphabet in NUCLEOTIDES else 2
+    for name in traits.views:
+        yield {"kernel": "linear", "view": name, "normalize": True, **MASKED}
+        yield {"kernel": "rbf", "view": name}
+        yield _combined({"kernel": "rbf", "view": name}, {"kernel": "spectrum", "k": k, **LENIENT})
 
 
 def _combined(*parts: Mapping[str, Any]) -> Member:

@@ -31,6 +31,8 @@ class Traits:
         Residues in all.
     annotated : bool
         Whether each residue carries a letter of the track ``annotation``.
+    views : tuple of str
+        Names of the views of the sequences, such as embeddings.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class Traits:
     longest: int
     total: int
     annotated: bool = False
+    views: tuple[str, ...] = ()
 
     @property
     def equal(self) -> bool:
@@ -99,4 +102,5 @@ def traits_of(X: SequenceSet) -> Traits:
         int(X.lengths.max()),
         int(X.lengths.sum()),
         track is not None and track.ndim == 1,
+        tuple(X.views),
     )

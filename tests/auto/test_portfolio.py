@@ -57,6 +57,17 @@ def test_annotations_are_used_where_there_are_some():
     assert not any("annotation" in member.name for member in members_for(X))
 
 
+def test_views_are_tried_alone_and_with_k_mers():
+    X = SETS["proteins"]
+    seen = X.replace(views={"esm": np.random.default_rng(1).normal(size=(len(X), 5))})
+    members = [member for member in members_for(seen) if "view=esm" in member.name]
+    assert len(members) == 3
+    y = np.where(np.arange(len(X)) % 2, 1, -1)
+    for member in members:
+        kernel = member.kernel.fit(seen, y) if member.kernel.data_dependent else member.kernel
+        assert np.isfinite(kernel(seen)).all()
+
+
 @pytest.mark.parametrize("kind", ["windows", "proteins"])
 def test_without_a_gram_matrix_only_kernels_that_need_none(kind):
     members = members_for(SETS[kind], implicit=True)
