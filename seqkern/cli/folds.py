@@ -112,7 +112,7 @@ def run(args: argparse.Namespace) -> None:
     write_composition(output / "composition.tsv", composition)
     write_similar(output / "similar.tsv", [row for _, row in similar])
     print(_summary(dataset.name, fold_sets, leaks, output, unit))
-    for text in told(similar, unit):
+    for text in told(similar, "sequences" if residues is None and dataset.kind == "sequences" else unit):
         print(f"seqkern: {text}", file=sys.stderr)
 
 

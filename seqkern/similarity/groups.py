@@ -92,7 +92,8 @@ class SimilarGroups:
         text = f"similar {samples}: {self.n_related:,} of {len(self.groups):,} {verb} in {groups}"
         notes = [] if self.n_groups == 1 else [f"largest {self.largest:,}"]
         if self.links_cut:
-            notes.append(f"the weakest {self.links_cut:,} links cut, which would make a group too large for folds")
+            weakest = "1 weakest link" if self.links_cut == 1 else f"{self.links_cut:,} weakest links"
+            notes.append(f"{weakest} cut, since a group would be too large for folds")
         if not self.aligned:
             notes.append("only shared stretches were looked for in a set of this size")
         text += f" ({'; '.join(notes)})" if notes else ""
