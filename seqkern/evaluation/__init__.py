@@ -5,8 +5,8 @@ residue states (segment overlap). Intervals and tests on one task are in `delong
 `five_by_two.py`, tests over many tasks in `wilcoxon.py` (with Holm's correction) and `friedman.py`;
 `single_task_tests.py` chooses a test suitable for the folds, `paired_decisions.py` reports folds without a valid
 test, and `chain_shares.py` counts chains if samples are residues.
-`selection.py` is the inner loop, `pooled.py` makes one choice for several tasks (stored by `pooled_files.py`), `clusters.py`
-holds out clusters of similar positives, `held_out.py` fits to held-out decision values: probabilities,
+`selection.py` is the inner loop, `pooled.py` makes one choice for several tasks (stored by `pooled_files.py`),
+`clusters.py` holds out clusters of similar positives, `held_out.py` fits to held-out decision values: probabilities,
 thresholds, and layers after the solver. `fold_tables.py` writes the input of `seqkern report`; the outer folds are
 run by `seqkern.models.crossval`.
 """
