@@ -137,6 +137,7 @@ class Study:
         inner = _inner(config["inner"], places)
         kernels = _kernels(config, places)
         solvers = _solvers(config, inner, places)
+        _check_clusters(inner, solvers, places)
         datasets = {name: DatasetEntry.parse(entry, name, places) for name, entry in config["datasets"].items()}
         study = cls(datasets=datasets, kernels=kernels, solvers=solvers, inner=inner, **_general(config))
         check_views(datasets.values(), kernels, places)
@@ -391,6 +392,14 @@ def _inner(given: Mapping[str, Any], places: Places) -> InnerSettings:
         problem = f"{inner.draws} has no effect, since all candidates of a grid are tried"
         raise places.error(("inner", "draws"), problem, remedy="add search: random, or remove draws")
     return inner
+
+
+def _check_clusters(inner: InnerSettings, solvers: Mapping[str, SolverEntry], places: Places) -> None:
+    """Raise ConfigError for clusters of the inner loop if a solver has no Gram matrix to make them from."""
+    without = [solver.name for solver in solvers.values() if not solver.needs_gram]
+    if inner.clusters is not None and without:
+        problem = f"clusters are made from a Gram matrix, which the solver {without[0]!r} does not take"
+        raise places.error(("inner", "clusters"), problem, remedy="remove clusters, or choose csvc")
 
 
 def _kernels(config: Mapping[str, Any], places: Places) -> dict[str, AnyKernel]:

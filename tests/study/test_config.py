@@ -258,3 +258,11 @@ def test_importance_asks_for_a_solver_that_can_be_explained(config, solver, prob
         {"solver": "decision_dag", "binary": "csvc"},
     ):
         Study.parse({**config, "solvers": {**config["solvers"], "one": able}})
+
+
+def test_clusters_of_the_inner_loop_need_solvers_with_a_gram_matrix(config):
+    config["inner"] = {"clusters": "auto"}
+    assert Study.parse(config).inner.clusters == "auto"
+    config["solvers"]["linear"] = {"solver": "linear_svc"}
+    with pytest.raises(ConfigError, match=r"inner\.clusters: .* the solver 'linear' does not take"):
+        Study.parse(config)
