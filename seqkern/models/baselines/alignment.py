@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.models.baselines.labels_only import Array, Decided
+from seqkern.solvers.thresholds import Threshold
 
 if TYPE_CHECKING:
     from seqkern.kernels.alignment.smith_waterman import SmithWatermanKernel
@@ -226,8 +227,6 @@ def _decisions(
 
 def _threshold(scores: AlignmentScores, labels: Labels, train: Array, searched: Array, mean: bool) -> float:
     """Return the threshold of best balanced accuracy on the training set, each sequence left out for itself."""
-    from seqkern.solvers.thresholds import Threshold
-
     positive = labels.y[train] == 1
     if positive.all() or not positive.any():
         return 0.0
