@@ -140,8 +140,8 @@ class Trials:
     @property
     def usable(self) -> npt.NDArray[np.bool_]:
         """Which folds could be scored for all candidates."""
-        usable: npt.NDArray[np.bool_] = ~np.isnan([scores[0] for scores in self._scores]).any(axis=0)
-        return usable
+        undefined: npt.NDArray[np.bool_] = np.isnan(np.stack([scores[0] for scores in self._scores]))
+        return np.logical_not(np.any(undefined, axis=0))
 
     def scores(self) -> npt.NDArray[np.float64]:
         """Return the scores of all candidates on the folds that could be scored, (measures, candidates, folds)."""

@@ -164,6 +164,7 @@ def _held_out(
     """Return the held-out decisions, the number of their folds, and the number of fits and of those not converged."""
     if choice.decisions is not None:
         return choice.decisions, choice.n_folds, 0, 0
-    options = {"folds": search.folds, "seed": search.seed}
-    decisions, n_folds, failed = held_out_decisions(pair, labels, choice.spec, make_solver, **options)
+    decisions, n_folds, failed = held_out_decisions(
+        pair, labels, choice.spec, make_solver, folds=search.folds, seed=search.seed
+    )
     return decisions, n_folds, n_folds, failed

@@ -148,7 +148,7 @@ def test_one_state_against_the_others(home, models, capsys):
     rows = list(csv.DictReader(io.StringIO(said.out), delimiter="\t"))
     assert {row["predicted"] for row in rows} == {"H", "not H"}
     for row in rows:
-        assert (row["predicted"] == "H") == (float(row["decision"]) > 0)
+        assert (row["predicted"] == "H") == (float(row["probability:H"]) > 0.5)
     right = np.mean([(row["true"] == "H") == (row["predicted"] == "H") for row in rows])
     assert scores(said)["Q2"] == f"{right:.4f}"
 
