@@ -159,7 +159,7 @@ def _data_lines(model: Model, units: str) -> Iterator[tuple[str, str]]:
     """Yield what the model was trained on, and what decision values of new samples mean."""
     record = model.record
     counts = ", ".join(f"{name}: {count}" for name, count in record["classes"].items())
-    yield "trained on", f"{units} ({counts})" if model.kind != "none" else units
+    yield "trained on", f"{units} ({counts})" if model.kind != "none" and counts else units
     if model.threshold is not None:
         found = model.threshold
         yield (
