@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from seqkern.core.errors import LabelError, ModelError
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from seqkern.sequences.tables import FeatureTable
 
 
-def table_dataset(args: argparse.Namespace) -> Dataset:
+def table_dataset(args: argparse.Namespace, more: Mapping[str, str]) -> Dataset:
     """Return the Dataset of a feature table and its labels, for ``seqkern train``.
 
     Labels are in a column of the table or in a separate table.
@@ -23,6 +23,8 @@ def table_dataset(args: argparse.Namespace) -> Dataset:
     ----------
     args : Namespace
         With ``fasta``, ``labels``, ``label_field`` and ``positive`` of ``seqkern train``.
+    more : mapping of str to str
+        Further options of the labels.
 
     Returns
     -------
@@ -38,7 +40,7 @@ def table_dataset(args: argparse.Namespace) -> Dataset:
     # imported here to keep --help fast
     from seqkern.datasets import make_dataset
 
-    options = {"label": args.label_field}
+    options = {"label": args.label_field, **more}
     if args.labels in ("header", "first-word"):
         raise LabelError(
             f"a feature table has no {args.labels} to take labels from",

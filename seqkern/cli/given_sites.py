@@ -70,6 +70,6 @@ def site_windows(model: Model, args: argparse.Namespace, policies: Mapping[str, 
         )
     name = source_name(args.fasta)
     with naming_file(name):
-        reading = read_records(args.fasta, alphabet=model.alphabet, **policies | before_cutting(policies))
+        reading = read_records(args.fasta, alphabet=model.alphabet, **{**policies, **before_cutting(policies)})
         unknown = policies.get("unknown", "mask")
         return cut_around_sites(SiteWindow(window, args.sites), reading, ".", name, unknown=unknown)[0].windows

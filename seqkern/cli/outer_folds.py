@@ -282,10 +282,10 @@ def _interval(one: Estimate) -> str:
 
 
 INTERVALS = {
-    "DeLong": "from DeLong's variance, doubled over folds, which share training samples",
-    "Wilson": "Wilson's, with half the samples, since folds share training samples",
-    "squared errors": "from the squared errors, their variance doubled over folds, which share training samples",
-    "Nadeau-Bengio": "Student's over the folds, with Nadeau and Bengio's variance for shared training samples",
+    "DeLong": "DeLong's variance, doubled over folds",
+    "Wilson": "Wilson's, of half the samples over folds",
+    "squared errors": "variance of the squared errors, doubled over folds",
+    "Nadeau-Bengio": "Student's over folds, with Nadeau and Bengio's variance",
 }
 """What the interval of a score is."""
 
@@ -358,6 +358,8 @@ def design(found: CrossValidated) -> str:
     """
     method, n = found.outer.chosen(found.labels), len(found.splits)
     repeats = len({split.name.partition(".")[0] for split in found.splits}) if found.outer.repeats > 1 else 1
+    if method == "stratified" and found.labels.kind == "real":
+        method = "random"
     folds = f"{n // repeats} {'folds' if method.startswith('leave') else f'{method} folds'}"
     text = f"{folds}, one for each {'sample' if method == 'leave-one-out' else 'group'}" if "leave" in method else folds
     return f"{text}, {repeats} repeats" if repeats > 1 else text

@@ -165,7 +165,7 @@ def _data_lines(model: Model, units: str, asked: bool) -> Iterator[tuple[str, st
     """Yield what the model was trained on, and what decision values, or probabilities, of new samples mean."""
     record = model.record
     counts = ", ".join(f"{name}: {count}" for name, count in record["classes"].items())
-    yield "trained on", f"{units} ({counts})" if model.kind != "none" else units
+    yield "trained on", f"{units} ({counts})" if model.kind != "none" and counts else units
     if model.threshold is not None:
         found = model.threshold
         yield (

@@ -371,7 +371,7 @@ def read_input(args: argparse.Namespace, method: Method | None) -> Input:
     for kernel in kernels:
         check_kind(kernel, "features" if of_table else "sequences", file=source)
     if of_table:
-        dataset = table_dataset(args)
+        dataset = table_dataset(args, real_labels(method.specs))
         X: Units = dataset.X
     else:
         reading = max(kernels, key=lambda kernel: len(kernel.tracks)) if kernels else _reads_annotation(args)
@@ -469,7 +469,7 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
         if _views(args):
             entry["views"] = _views(args)
         return make_dataset("train", entry, n_threads=args.threads)
-    options, windows = {"label": args.label_field}, windows_of(args)
+    options, windows = {"label": args.label_field} | real_labels(specs), windows_of(args)
     by_site = windows.get("sites", "header") != "header"
     if by_site and args.labels == args.sites:
         raise LabelError("the labels of sites come from the table of sites", file=args.labels, remedy="remove --labels")
@@ -502,6 +502,24 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
         entry["views"] = _views(args)
     alphabet = args.alphabet or alphabet
     return make_dataset("train", entry | ({"alphabet": alphabet} if alphabet else {}), n_threads=args.threads)
+
+
+def real_labels(specs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the labels' kind for solvers that learn numbers only; empty for others.
+
+    Parameters
+    ----------
+    specs : sequence of mapping
+        Of the solvers.
+
+    Returns
+    -------
+    dict of str to str
+    """
+    # imported here to keep --help fast
+    from seqkern.solvers import build_solver
+
+    return {"kind": "real"} if all(set(build_solver(spec).targets) == {"real"} for spec in specs) else {}
 
 
 def _need_no_labels(specs: Sequence[Mapping[str, Any]]) -> bool:

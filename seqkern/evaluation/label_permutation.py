@@ -9,7 +9,7 @@ Winkler et al. 2015, NeuroImage 123:253-268 (exchangeable blocks). Phipson & Smy
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -115,7 +115,8 @@ def permuted(labels: Labels, rng: np.random.Generator, chains: npt.NDArray[np.in
     y = labels.y.copy()
     if labels.groups is None and chains is None:
         return replace(labels, y=rng.permutation(y))
-    group = np.unique(chains if labels.groups is None else labels.groups, return_inverse=True)[1]
+    together: npt.NDArray[Any] = np.asarray(chains if labels.groups is None else labels.groups)
+    group = np.unique(together, return_inverse=True)[1]
     order = np.argsort(group, kind="stable")
     members = np.split(order, np.cumsum(np.bincount(group))[:-1])
     whole = [rows for rows in members if (y[rows] == y[rows[0]]).all()]

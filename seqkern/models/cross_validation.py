@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -96,7 +97,7 @@ class OuterFolds:
         drawn = "k" in options_of(method)
         splits: list[Split] = []
         for repeat in range(self.repeats if drawn else 1):
-            options = {"k": self.folds, "seed": self.seed + repeat} if drawn else {}
+            options: dict[str, Any] = {"k": self.folds, "seed": self.seed + repeat} if drawn else {}
             found = make_folds(labels, X, method, chains=chains, **options)
             several = self.repeats > 1 and drawn
             splits += [replace(one, name=f"{repeat + 1}.{one.name}") if several else one for one in found]
