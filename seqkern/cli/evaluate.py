@@ -96,6 +96,7 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.evaluation.held_out import check_afterwards
     from seqkern.evaluation.residue_results import write_residue_results
     from seqkern.folds import read_folds
+    from seqkern.kernels import check_kind
     from seqkern.models.crossval import evaluate_fold
     from seqkern.models.data import Data
     from seqkern.study.auto_kernel import AutoKernel
@@ -107,12 +108,14 @@ def run(args: argparse.Namespace) -> None:
     dataset = load_dataset(args.dataset)
     solver = SolverEntry.parse(args.solver, layers=args.layers, ranges=args.inner_draws is not None)
     check_layers(solver.layers, dataset)
+    kernel = read_kernel(args.kernel)
+    for entry in kernel.candidates:
+        check_kind(entry.kernel, dataset.kind, file=args.dataset)
     files = {name: Path(args.folds) / f"{name}.tsv" for name in dataset.tasks}
     fold_sets = {
         name: read_folds(files[name], dataset.X.ids, task.labels, dataset.chains)
         for name, task in dataset.tasks.items()
     }
-    kernel = read_kernel(args.kernel)
     entries: Sequence[KernelEntry] = kernel.candidates
     budget = None
     if isinstance(kernel, AutoKernel):

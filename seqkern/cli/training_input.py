@@ -366,18 +366,19 @@ def read_input(args: argparse.Namespace, method: Method | None) -> Input:
     from seqkern.kernels import check_kind
 
     kernels = [entry.kernel for entry in _kernels(args)]
+    specs = _specs(args) if method is None else method.specs
     source = ", ".join(args.fasta)
     of_table = bool(kernels) and kernels[0].accepts == "features" and len(args.fasta) == 1
     for kernel in kernels:
         check_kind(kernel, "features" if of_table else "sequences", file=source)
     if of_table:
-        dataset = table_dataset(args, real_labels(method.specs))
+        dataset = table_dataset(args, real_labels(specs))
         X: Units = dataset.X
     else:
         reading = max(kernels, key=lambda kernel: len(kernel.tracks)) if kernels else _reads_annotation(args)
         with_tracks = read_tracks(args, reading)
         alphabet = next((kernel.alphabet for kernel in kernels if kernel.alphabet), None)
-        dataset = _dataset(args, alphabet, () if method is None else method.specs)
+        dataset = _dataset(args, alphabet, specs)
         check_probabilities(args, dataset.task().labels)
         X = with_tracks(cast("SequenceSet", dataset.X))
     tell_counts(dataset.X.counts, source)
@@ -388,6 +389,14 @@ def _views(args: argparse.Namespace) -> dict[str, Any]:
     """Return the entry of the views that the kernel reads; for auto, which tries them all, those given."""
     kernels = [entry.kernel for entry in _kernels(args)]
     return views_of(args, max(kernels, key=lambda kernel: len(kernel.views))) if kernels else dict(args.view)
+
+
+def _specs(args: argparse.Namespace) -> Sequence[dict[str, Any]]:
+    """Return the specifications of the solver; none if it is to be chosen by the labels."""
+    # imported here to keep --help fast
+    from seqkern.study.solver_entries import SolverEntry
+
+    return () if args.solver is None else SolverEntry.parse(args.solver, ranges=args.draws is not None).specs
 
 
 def _reads_annotation(args: argparse.Namespace) -> Kernel:
@@ -519,7 +528,7 @@ def real_labels(specs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     # imported here to keep --help fast
     from seqkern.solvers import build_solver
 
-    return {"kind": "real"} if all(set(build_solver(spec).targets) == {"real"} for spec in specs) else {}
+    return {"kind": "real"} if specs and all(set(build_solver(spec).targets) == {"real"} for spec in specs) else {}
 
 
 def _need_no_labels(specs: Sequence[Mapping[str, Any]]) -> bool:

@@ -28,7 +28,7 @@ from seqkern.models.data import Data
 from seqkern.models.method import Method
 from seqkern.sequences.labels import Labels
 
-STATISTICS = {"binary": ("auc", "balanced_accuracy"), "multiclass": ("auc", "balanced_accuracy"), "real": ("r2",)}
+STATISTICS = {"binary": ("auc", "accuracy"), "multiclass": ("auc", "accuracy"), "real": ("r2",)}
 """The scores to test by, the first that has a value."""
 
 _work: Callable[[int], float] | None = None

@@ -49,8 +49,9 @@ class Evaluated(DatasetResults):
             columns = file.readline().rstrip("\n").split("\t")
         return "binary" if "decision" in columns else "multiclass"
 
-    def _path(self, method: Method, file: str) -> Path:
-        return self.places[method] / file
+    def _path(self, method: Method, file: str, stage: str = "evaluate") -> Path:
+        # separate inner loops are part of a study only
+        return self.places[method] / (file if stage == "evaluate" else f"{stage}/{file}")
 
 
 def _names(folders: Sequence[Path]) -> list[Method]:

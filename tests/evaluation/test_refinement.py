@@ -170,4 +170,6 @@ def test_below_forty_percent_classes_are_unequal(positives, expected):
 
 def test_a_given_weight_stays():
     specs = [("k", {"solver": "csvc", "C": 1, "class_weight": None}), ("k", {"solver": "nusvc"})]
-    assert with_class_weights(specs) == specs
+    for positives in (20, 50):
+        labels = Labels([str(i) for i in range(100)], (np.arange(100) < positives).astype(int), "binary", ("no", "yes"))
+        assert with_class_weights(specs, labels) == specs

