@@ -21,13 +21,13 @@ def view_of(*rows):
         ([("all", "20", "0", "0", "1", "0", "", "folds", "")], ""),
         (
             [("all", "4000", "812", "190", "23", "2", "", "folds", "")],
-            " 812 of 4,000 sequences are similar to others, in 190 groups (largest 23); each group was kept together in "
-            "folds. The weakest 2 links of too large groups were cut.",
+            " 812 of 4,000 sequences are similar to others, in 190 groups (largest 23); each group was kept together "
+            "in folds. The weakest 2 links of too large groups were cut.",
         ),
         (
             [("a", "20", "4", "2", "2", "0", "", "", "class 'x' has 1 group")],
-            " 4 of 20 sequences are similar to others, in 2 groups (largest 2); they were not kept together. Exception: "
-            "class 'x' has 1 group.",
+            " 4 of 20 sequences are similar to others, in 2 groups (largest 2); they were not kept together. "
+            "Exception: class 'x' has 1 group.",
         ),
     ],
 )
