@@ -1,0 +1,35 @@
+"""What the report says about similar sequences."""
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from seqkern.folds.leakage import SIMILAR
+from seqkern.report.sections.splits import _kept_together
+
+
+def view_of(*rows):
+    table = pd.DataFrame([dict(zip(SIMILAR, row, strict=True)) for row in rows], columns=list(SIMILAR))
+    return SimpleNamespace(dataset=SimpleNamespace(similar=table), chain_counts={}, data_text=lambda text: text)
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([], ""),
+        ([("all", "20", "0", "0", "1", "0", "", "folds", "")], ""),
+        (
+            [("all", "4000", "812", "190", "23", "2", "", "folds", "")],
+            " 812 of 4,000 sequences are similar to others, in 190 groups (largest 23); each group was kept together "
+            "in folds. The weakest 2 links of too large groups were cut.",
+        ),
+        (
+            [("a", "20", "4", "2", "2", "0", "", "", "class 'x' has 1 group")],
+            " 4 of 20 sequences are similar to others, in 2 groups (largest 2); they were not kept together. "
+            "Exception: class 'x' has 1 group.",
+        ),
+    ],
+)
+def test_sentence(rows, expected):
+    assert _kept_together(view_of(*rows)) == expected
