@@ -110,7 +110,7 @@ def run(args: argparse.Namespace) -> None:
         warnings.catch_warnings(record=True) as said,
     ):
         warnings.simplefilter("always")
-        kept = kept_together(args, given) if outer is not None or method.divides else None
+        kept = kept_together(args, given) if outer is not None or method.divides(given.labels) else None
         if outer is not None and kept is not None:
             check_design(method, given, outer, kept)
         limits: dict[str, Any] = {"memory_limit": args.memory, "progress": show}

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from seqkern.models.method import Method
     from seqkern.models.search import Search
     from seqkern.models.sources import Units
+    from seqkern.sequences.labels import Labels
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.sequences.windows import Window
     from seqkern.study.kernel_entries import KernelEntry
@@ -195,6 +196,12 @@ class Input(NamedTuple):
     dataset: Dataset
     X: Units
     source: str
+
+    @property
+    def labels(self) -> Labels:
+        """The labels of the labelled samples."""
+        labels = self.dataset.task().labels
+        return labels.take(labels.used())
 
     @property
     def window(self) -> Window | None:

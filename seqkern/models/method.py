@@ -13,7 +13,7 @@ import numpy.typing as npt
 from seqkern.core.convergence import telling, unconverged
 from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.memory import available_memory
-from seqkern.evaluation.balance import with_class_weights
+from seqkern.evaluation.balance import unequal, with_class_weights
 from seqkern.evaluation.clusters import cluster_groups
 from seqkern.evaluation.halving import Rung, halve, schedule
 from seqkern.evaluation.held_out import fit_layers, neighbours
@@ -125,14 +125,21 @@ class Method:
         after = self.layers or self.calibration is not None or self.threshold not in (None, PLAIN)
         return self.search.folds if len(self.candidates) > 1 or after else 0
 
-    @property
-    def divides(self) -> bool:
-        """Whether training may divide its samples into folds: to choose, for the threshold, or in the solver."""
-        return (
-            self.inner_folds > 0
-            or self.threshold != PLAIN
-            or any(build_solver(spec).accepts_groups for spec in self.specs)
-        )
+    def divides(self, labels: Labels) -> bool:
+        """Return whether training divides its samples into folds: to choose, for the threshold, or in the solver.
+
+        Parameters
+        ----------
+        labels : Labels
+            Labels of the training set.
+
+        Returns
+        -------
+        bool
+        """
+        if self.inner_folds > 0 or (self.threshold is None and unequal(labels)):
+            return True
+        return any(build_solver(spec).accepts_groups for spec in self.specs)
 
     def transforms_of(self, kernel: str) -> Sequence[GramTransform]:
         """Return the Gram transforms of a kernel, not fitted.

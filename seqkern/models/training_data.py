@@ -103,7 +103,7 @@ def training_data(
         )
     if kept is None:
         own = None if residues is None else residues.take(used)
-        allowed = allow_similar or not method.divides
+        allowed = allow_similar or not method.divides(labels)
         kept = together(labels, X, window, own, allow_similar=allowed, n_threads=n_threads)
         for sentence in () if tell is None else kept.sentences:
             tell(sentence)

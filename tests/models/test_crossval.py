@@ -448,10 +448,7 @@ def test_kernels_to_choose_among_give_what_the_chosen_one_gives_alone(study, tmp
         assert {row["parameter"] for row in read_tsv(tmp_path / name / "choices.tsv")} == {"C", "threshold"}
     for row in read_tsv(tmp_path / "all" / "decisions.tsv"):
         assert row in decided[chosen[row["split"]]]
-    inner = {
-        name: {row["split"]: float(row["inner_score"]) for row in of_c(tmp_path / name)}
-        for name in decided
-    }
+    inner = {name: {row["split"]: float(row["inner_score"]) for row in of_c(tmp_path / name)} for name in decided}
     for row in choices:
         if row["parameter"] == "threshold":
             continue
