@@ -105,8 +105,9 @@ def training_data(
         own = None if residues is None else residues.take(used)
         allowed = allow_similar or not method.divides(labels)
         kept = together(labels, X, window, own, allow_similar=allowed, n_threads=n_threads)
-        for sentence in () if tell is None else kept.sentences:
-            tell(sentence)
+        if tell is not None:
+            for sentence in kept.sentences:
+                tell(sentence)
     labels = replace(labels, groups=kept.groups)
     method.check_choice(labels)
     method.check(labels)

@@ -6,7 +6,6 @@ from seqkern.core.errors import ConfigError
 from seqkern.kernels import check_kind
 from seqkern.solvers.explainable import check_solver
 from seqkern.study.dataset_entries import DatasetEntry
-from seqkern.study.kernel_entries import KernelChoice
 from seqkern.study.places import Keys, Places
 from seqkern.study.reading import AnyKernel
 from seqkern.study.schema import hint
@@ -192,8 +191,9 @@ def check_importance(dataset: DatasetEntry, kernels: Kernels, solvers: Solvers, 
         if name not in known:
             raise not_defined((*place, part), name, known, places)
     entry = kernels[wanted.kernel]
-    if isinstance(entry, KernelChoice):
-        remedy = f"choose one of {', '.join(one.name for one in entry.candidates)}"
+    if not isinstance(entry, KernelEntry):
+        names = ", ".join(one.name for one in entry.candidates)
+        remedy = f"choose one of {names}" if names else "name a kernel"
         raise places.error((*place, "kernel"), f"{wanted.kernel!r} stands for several kernels", remedy=remedy)
     if dataset.kind != "sequences" or dataset.data.tasks is not None:
         raise places.error(place, "needs sequences with a single task", remedy="remove it")

@@ -164,9 +164,10 @@ class Study:
         """
         kernels: dict[str, AnyKernel] = {}
         entries = _entries(config, "kernels")
-        plain = {key: _kernel_of_results(key, entry) for key, entry in entries.items() if "choose" not in entry}
+        single = {key: _kernel_of_results(key, entry) for key, entry in entries.items() if "choose" not in entry}
+        plain = {key: entry for key, entry in single.items() if isinstance(entry, KernelEntry)}
         for key, entry in entries.items():
-            kernels[key] = plain[key] if key in plain else _choice_of_results(key, entry, plain)
+            kernels[key] = single[key] if key in single else _choice_of_results(key, entry, plain)
         solvers = {key: SolverEntry.of_results(entry, key) for key, entry in _entries(config, "solvers").items()}
         datasets = {key: DatasetEntry.of_results(entry, key) for key, entry in _entries(config, "datasets").items()}
         inner = InnerSettings.parse(config.get("inner") or {})

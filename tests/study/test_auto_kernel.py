@@ -37,6 +37,17 @@ def test_a_wrong_entry_is_named(entry, problem):
     assert "best" in str(caught.value)
 
 
+def test_it_cannot_be_drawn_position_by_position():
+    entry = {**CONFIG["datasets"]["donors"], "importance": {"kernel": "best", "solver": "svm", "site": 31}}
+    with pytest.raises(ConfigError, match="stands for several kernels"):
+        Study.parse({**CONFIG, "datasets": {"donors": entry}})
+
+
+def test_a_finished_study_is_read_again():
+    study = Study.of_results(Study.parse(CONFIG).to_dict(), "a")
+    assert isinstance(study.kernels["best"], AutoKernel)
+
+
 def test_it_is_read_from_text_json_and_configuration():
     for given in ("auto", '{"kernel": "auto"}', {"kernel": "auto"}):
         assert isinstance(read_kernel(given), AutoKernel)
