@@ -6,6 +6,7 @@ from seqkern.core.errors import ConfigError
 from seqkern.kernels import check_kind
 from seqkern.solvers.explainable import check_solver
 from seqkern.study.dataset_entries import DatasetEntry
+from seqkern.study.kernel_entries import KernelEntry
 from seqkern.study.places import Keys, Places
 from seqkern.study.reading import AnyKernel
 from seqkern.study.schema import hint
