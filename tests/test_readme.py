@@ -37,7 +37,7 @@ def test_its_commands_on_simulated_sequences_run(tmp_path, monkeypatch):
     commands = [
         line.partition(" > ")[0] for line in README.splitlines() if re.match("seqkern (simulate|.*donors)", line)
     ]
-    assert len(commands) == 5
+    assert len(commands) == 6
     for command in commands:
         assert main(shlex.split(command)[1:]) == 0, command
     assert (tmp_path / "explained" / "index.html").is_file()
