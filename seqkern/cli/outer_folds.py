@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -127,8 +128,6 @@ def kept_together(args: argparse.Namespace, given: Input) -> Together:
     Together
     """
     # imported here to keep --help fast
-    import sys
-
     import numpy as np
 
     # imported here to keep --help fast
@@ -171,6 +170,7 @@ def check_design(method: Method, given: Input, outer: OuterFolds, kept: Together
     # imported here to keep --help fast
     from dataclasses import replace
 
+    # imported here to keep --help fast
     import numpy as np
 
     # imported here to keep --help fast

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from collections.abc import Iterator, Mapping
 from statistics import mean
 from typing import TYPE_CHECKING, Any, cast
@@ -218,8 +219,6 @@ def _method_lines(model: Model, args: argparse.Namespace, searched: bool) -> Ite
 def _comparison_lines(record: Mapping[str, Any], traits: Traits) -> Iterator[tuple[str, str]]:
     """Yield the kernels that auto compared, and why it chose one."""
     # imported here to keep --help fast
-    import textwrap
-
     import numpy as np
 
     # imported here to keep --help fast

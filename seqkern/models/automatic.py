@@ -52,6 +52,7 @@ def automatic_method(
 
     Examples
     --------
+    >>> from seqkern import SequenceSet
     >>> X = SequenceSet.from_strings(["ACGTACGTTACA", "TTACGTCA"], "dna")
     >>> method = automatic_method(X, entry=AutoKernel.parse("auto"), solver="csvc", search=Search())
     >>> len(method.kernels) > 3, method.input
