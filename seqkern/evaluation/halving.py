@@ -143,9 +143,12 @@ def halve(
     for i, (size, _) in enumerate(rungs):
         rows = _subset(labels, size, seed)
         limits = options.get("limits", ()) if i + 1 == len(rungs) else ()  # the coarse grid compares kernels
+        own = labels.take(rows)
+        if i + 1 < len(rungs) and not _divisible(own):
+            continue  # the next rung compares them all
         choice = select(
             {name: _within(pairs[name], rows) for name in alive},
-            labels.take(rows),
+            own,
             [one for one in candidates if one[0] in alive],
             make_solver,
             seed=seed,
@@ -164,6 +167,14 @@ def _subset(labels: Labels, size: int, seed: int) -> npt.NDArray[np.int64]:
     """Return the rows of a rung: nested, stratified."""
     every = np.arange(len(labels))
     return every if size >= len(labels) else nested_subset(Samples(labels, None, "", None), every, size, seed)
+
+
+def _divisible(labels: Labels) -> bool:
+    """Return whether each class has at least two samples, or groups, so that folds can be made."""
+    if labels.kind == "real":
+        return len(labels) > 1
+    groups = np.arange(len(labels)) if labels.groups is None else np.asarray(labels.groups)
+    return all(len(np.unique(groups[labels.y == code])) > 1 for code in range(len(labels.classes)))
 
 
 def _within(pair: Pair, rows: npt.NDArray[np.int64]) -> Pair:

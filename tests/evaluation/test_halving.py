@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -69,3 +70,14 @@ def test_the_schedule_ends_with_all_samples_and_shrinks_with_the_budget(n, budge
     assert all(2 * a - 1 <= b <= 2 * a for (a, _), (b, _) in itertools.pairwise(rungs))
     spent = sum(k * (0.5 * (m / n) ** 2 + 15 * FIT_SECONDS * (2 * m / 3) ** 2) for m, k in rungs)
     assert spent <= budget or rungs[-1][1] == 1 or n / 2 ** len(rungs) < FEWEST
+
+
+def test_a_subset_that_cannot_be_divided_is_left_out():
+    labels, pairs = data()
+    groups = np.arange(400)
+    groups[np.random.default_rng(5).permutation(400)[:390]] = -1  # nearly all belong together
+    grouped = replace(labels, groups=groups)
+    candidates = [(name, {"solver": "csvc", "C": 1.0}) for name in pairs]
+    choice, rungs = halve(pairs, grouped, candidates, MAKE, [(50, 6), (400, 3)], folds=2, seed=5)
+    assert rungs[-1].n == 400
+    assert choice.kernel in pairs
