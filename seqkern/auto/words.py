@@ -84,7 +84,13 @@ def why(traits: Traits, rungs: Sequence[Mapping[str, Any]], kernel: str, metric:
     scores = rungs[-1]["scores"]
     others = sorted((name for name in scores if name != kernel), key=lambda name: -scores[name])
     reason = REASONS[traits.kind].format(strands=STRANDS if traits.alphabet == "dna" else "")
-    text = f"{traits.describe()}. {reason} {kernel} had the best mean {metric}, {scores[kernel]:.3f}"
+    text = f"{traits.describe()}. {reason}"
+    if others and round(scores[others[0]], 12) > round(scores[kernel], 12):
+        return (
+            f"{text} {others[0]} had the best mean {metric}, {scores[others[0]]:.3f}, but {kernel} lies within one "
+            f"standard error of it ({scores[kernel]:.3f}), and depends less on which kernel happened to be best."
+        )
+    text = f"{text} {kernel} had the best mean {metric}, {scores[kernel]:.3f}"
     if not others:
         return f"{text}."
     second = others[0]

@@ -7,7 +7,7 @@ predicted CPU seconds rather than measured ones, so that the choice is the same 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.evaluation.candidates import Candidate
+from seqkern.evaluation.hedging import hedged
 from seqkern.evaluation.selection import Choice, MakeSolver, Pair, select
 from seqkern.evaluation.trials import DIGITS
 from seqkern.folds.samples import Samples
@@ -108,6 +109,7 @@ def halve(
     make_solver: MakeSolver,
     rungs: Sequence[tuple[int, int]],
     *,
+    combinations: Collection[str] = (),
     seed: int = 0,
     **options: Any,
 ) -> tuple[Choice, list[Rung]]:
@@ -119,6 +121,8 @@ def halve(
         As for `select`.
     rungs : sequence of (int, int)
         As from `schedule`.
+    combinations : collection of str
+        Names of the kernels that combine others: chosen at last if within one standard error (`hedged`).
     seed : int, default 0
         Of the subsets and of the folds.
     **options : object
@@ -160,6 +164,11 @@ def halve(
         if i + 1 < len(rungs):
             kept = found[-1].ranked()[: rungs[i + 1][1]]
             alive = [name for name in alive if name in kept]
+    last = {name: pairs[name] for name in alive}
+    before = choice.n_fits, choice.not_converged
+    choice = hedged(choice, combinations, last, labels, candidates, make_solver, seed=seed, **options)
+    fits, failed = fits + choice.n_fits - before[0], failed + choice.not_converged - before[1]
+    gaps += [] if choice.worst_gap is None else [choice.worst_gap]
     return replace(choice, n_fits=fits, not_converged=failed, worst_gap=max(gaps, default=None)), found
 
 

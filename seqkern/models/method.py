@@ -20,6 +20,7 @@ from seqkern.evaluation.held_out import fit_layers, neighbours
 from seqkern.evaluation.selection import Choice, Pair, select
 from seqkern.gram.matrix import GramMatrix
 from seqkern.gram.transforms.gram_transform import GramTransform
+from seqkern.kernels import CombinationKernel
 from seqkern.kernels.kernel import Kernel
 from seqkern.layers import Layers
 from seqkern.models.afterwards import Afterwards, fit_after_choice
@@ -409,7 +410,10 @@ class _Fitting:
             choice = select(pairs, self.labels, candidates, self.make, groups=clusters, **options)
         else:
             rungs = self.rungs(search.budget, len(candidates))
-            choice, self.compared = halve(pairs, self.labels, candidates, self.make, rungs, **options)
+            several = [name for name, one in self.method.kernels.items() if isinstance(one, CombinationKernel)]
+            choice, self.compared = halve(
+                pairs, self.labels, candidates, self.make, rungs, combinations=several, **options
+            )
         self.watch.lap("choose")
         return choice
 

@@ -81,3 +81,21 @@ def test_a_subset_that_cannot_be_divided_is_left_out():
     choice, rungs = halve(pairs, grouped, candidates, MAKE, [(50, 6), (400, 3)], folds=2, seed=5)
     assert rungs[-1].n == 400
     assert choice.kernel in pairs
+
+
+def test_a_combination_within_one_standard_error_is_preferred():
+    labels, pairs = data()
+    candidates = [(name, {"solver": "csvc", "C": C}) for name in pairs for C in (0.1, 1.0)]
+    plain, _ = halve(pairs, labels, candidates, MAKE, [(400, 6)], folds=3, seed=2)
+    assert plain.kernel == "k3"
+    for kernel, expected in (("k2", "k3"), ("k3", "k3")):  # k2 is clearly worse
+        choice, _ = halve(pairs, labels, candidates, MAKE, [(400, 6)], combinations=[kernel], folds=3, seed=2)
+        assert choice.kernel == expected
+    twice = pairs | {"both": pairs["k3"]}
+    more = [*candidates, *[("both", {"solver": "csvc", "C": C}) for C in (0.1, 1.0)]]
+    choice, _ = halve(twice, labels, more, MAKE, [(400, 7)], combinations=["both"], folds=3, seed=2)
+    assert choice.kernel == "both"
+    assert choice.candidates == more
+    assert choice.score == pytest.approx(plain.score)
+    np.testing.assert_allclose(choice.decisions, plain.decisions)
+    assert choice.place in choice.tied
