@@ -5,13 +5,13 @@ from __future__ import annotations
 from seqkern.auto.portfolio import Member, portfolio
 from seqkern.auto.traits import traits_of
 from seqkern.core.errors import ParameterError, SeqkernError
-from seqkern.core.memory import available_memory
+from seqkern.core.threads import given_threads
 from seqkern.sequences.sequence_set import SequenceSet
 
 LARGEST_GRAM = 12_000
 """More sequences are trained on without a Gram matrix, which would have more than a gigabyte for each kernel."""
-MEMORY_SHARE = 1 / 3
-"""Of the available memory, for the preparation of one kernel."""
+LARGEST_PLAN = 2 << 30
+"""Bytes for the preparation of one kernel by one thread: fixed, so that the portfolio is the same on every machine."""
 SOLVERS = {"binary": "csvc", "multiclass": "csvc", "real": "svr"}
 """The default solver with a Gram matrix, for each kind of labels."""
 LARGE_SOLVER = "linear_svc"
@@ -86,11 +86,12 @@ def members_for(X: SequenceSet, implicit: bool = False) -> list[Member]:
 
 
 def _suits(member: Member, X: SequenceSet, implicit: bool) -> bool:
-    """Return whether a kernel takes these sequences, within the memory."""
+    """Return whether a kernel takes these sequences, and within `LARGEST_PLAN`."""
     kernel = member.kernel
     try:
         kernel.coerce(X)
-        plan = kernel.plan(X)
+        with given_threads(1):
+            plan = kernel.plan(X)
     except SeqkernError:
         return False
-    return plan.bytes <= MEMORY_SHARE * available_memory() and (member.implicit or not implicit)
+    return plan.bytes <= LARGEST_PLAN and (member.implicit or not implicit)

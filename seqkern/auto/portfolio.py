@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seqkern.auto.traits import ANNOTATION, NUCLEOTIDES, Traits
+from seqkern.auto.words import COMBINED
 from seqkern.core.errors import ParameterError
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel, kernel_text
@@ -212,7 +213,7 @@ def _views(traits: Traits) -> Iterator[Mapping[str, Any] | Member]:
 def _combined(*parts: Mapping[str, Any]) -> Member:
     """Return the combination of some members, with weights learned on the training set."""
     names = [Member.of(part).name for part in parts]
-    return Member.of({"kernel": "combination", "parts": list(parts)}, f"learned weights of {' + '.join(names)}")
+    return Member.of({"kernel": "combination", "parts": list(parts)}, f"{COMBINED} {' + '.join(names)}")
 
 
 def _is_implicit(spec: Mapping[str, Any]) -> bool:

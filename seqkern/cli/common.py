@@ -346,8 +346,8 @@ def add_afterwards(group: argparse._ActionsContainer) -> None:
         metavar="RULE",
         help="choose the decision threshold on cross-validated decision values of the training set: balanced_accuracy, "
         "accuracy, mcc, sensitivity=0.95, specificity=0.99, or cost=1:5 (of a false positive and of a false negative); "
-        "none: 0 (default: balanced_accuracy if one class has less than 40 %% of the samples; else 0; with "
-        "--calibration a probability of 0.5)",
+        "none: 0 (default: balanced_accuracy after a search, or if one class has less than 40 %% of the samples; else "
+        "0; with --calibration a probability of 0.5)",
     )
 
 

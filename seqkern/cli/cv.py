@@ -58,7 +58,15 @@ def run(args: argparse.Namespace) -> None:
     """
     # imported here to keep --help fast
     from seqkern.cli.fold_remarks import fold_remarks
-    from seqkern.cli.outer_folds import check_design, cross_validated, kept_together, notes, outer_folds, score_table
+    from seqkern.cli.outer_folds import (
+        check_design,
+        count_folds,
+        cross_validated,
+        kept_together,
+        notes,
+        outer_folds,
+        score_table,
+    )
     from seqkern.cli.training_input import chosen_method, read_input, read_method
     from seqkern.core.archive import check_writable
     from seqkern.core.progress import progress_counter
@@ -70,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
     if args.output is not None:
         check_writable(Path(args.output) / "metrics.tsv")
     given = read_input(args, method)
-    method = chosen_method(args, method, given, args.folds * args.repeats)
+    method = chosen_method(args, method, given, count_folds(args, args.folds, given.labels))
     dataset = given.dataset
     with (
         naming_file(given.source),

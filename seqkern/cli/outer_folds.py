@@ -113,6 +113,29 @@ def outer_folds(args: argparse.Namespace, folds: int) -> OuterFolds:
     return OuterFolds(args.fold_method, folds, args.repeats, args.seed)
 
 
+def count_folds(args: argparse.Namespace, folds: int, labels: Labels) -> int:
+    """Return about how many outer folds there will be, before it is known which samples belong together.
+
+    Parameters
+    ----------
+    args : Namespace
+        With the arguments of `add_outer_folds`.
+    folds : int
+        As given, for methods that draw folds.
+    labels : Labels
+        Of the labelled samples.
+
+    Returns
+    -------
+    int
+    """
+    columns = {"leave-one-group-out": labels.groups, "predefined": labels.folds}
+    if args.fold_method == "leave-one-out":
+        return len(labels)
+    column = columns.get(args.fold_method)
+    return folds * args.repeats if column is None else len(set(column.tolist()))
+
+
 def kept_together(args: argparse.Namespace, given: Input) -> Together:
     """Return the labelled samples that no fold divides, and say on the terminal what was found.
 

@@ -68,7 +68,7 @@ def _clusters(text: str) -> int:
 
 
 def check_pooled(args: argparse.Namespace, method: Method) -> None:
-    """Raise ParameterError for a pooled choice where there is nothing to choose.
+    """Raise ParameterError for a pooled choice where there is nothing to choose, and for kernel auto.
 
     Parameters
     ----------
@@ -77,6 +77,11 @@ def check_pooled(args: argparse.Namespace, method: Method) -> None:
     method : Method
         The method with its candidates.
     """
+    if method.search.budget is not None and (args.inner_only or args.pooled or args.inner_clusters is not None):
+        raise ParameterError(
+            "kernel auto works neither with pooled choices nor with clusters",
+            remedy="remove --inner-only, --pooled and --inner-clusters, or give a choice of kernels",
+        )
     if (args.inner_only or args.pooled) and len(method.candidates) == 1:
         option = "--inner-only" if args.inner_only else "--pooled"
         raise ParameterError(

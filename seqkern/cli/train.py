@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from seqkern.cli.common import naming_file, policies_of, tell_counts
 from seqkern.cli.outer_folds import add_outer_folds
 from seqkern.cli.trained import commonest_at_sites, doubts, summary
-from seqkern.cli.training_input import AUTO, add_input, add_labels, add_reading, add_search, searches
+from seqkern.cli.training_input import add_input, add_labels, add_reading, add_search, is_auto_text, searches
 
 if TYPE_CHECKING:
     from seqkern.cli.training_input import Input
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> None:
         The parsed arguments of `add_arguments`.
     """
     # imported here to keep --help fast
-    from seqkern.cli.outer_folds import check_design, cross_validated, kept_together, outer_folds, record
+    from seqkern.cli.outer_folds import check_design, count_folds, cross_validated, kept_together, outer_folds, record
     from seqkern.cli.training_input import chosen_method, read_input, read_method
     from seqkern.core.archive import check_writable
     from seqkern.core.progress import progress_counter
@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> None:
     if args.features:
         check_writable(args.features)
     given = read_input(args, early)
-    method = chosen_method(args, early, given, 1 + (0 if folds is None else folds * args.repeats))
+    method = chosen_method(args, early, given, 1 + (0 if folds is None else count_folds(args, folds, given.labels)))
     _check_features(args, method)
     if args.format == "lsgkm":
         _check_lsgkm(method, given)
@@ -144,7 +144,7 @@ def run(args: argparse.Namespace) -> None:
 def _outer_folds(args: argparse.Namespace) -> int | None:
     """Return the number of outer folds; None without a cross-validation."""
     if args.cv is None:
-        return 5 if args.kernel == AUTO else None
+        return 5 if is_auto_text(args.kernel) else None
     return args.cv or None
 
 

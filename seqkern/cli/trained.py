@@ -154,7 +154,9 @@ def summary(
         )
     yield from _fit_lines(model, units)
     if model.kind != "none":
-        yield from _score_lines(record["search"], record["report"], searched, labels, estimate is not None)
+        compared = [len(rung["scores"]) for rung in record.get("rungs", ())]
+        eliminated = compared[0] - compared[-1] if compared else 0
+        yield from _score_lines(record, searched, labels, estimate is not None, eliminated)
     if estimate is not None:
         yield from _estimate_lines(estimate)
     if layers is not None:
@@ -175,7 +177,7 @@ def _data_lines(model: Model, units: str, asked: bool) -> Iterator[tuple[str, st
             f"{found.specificity:.3f}",
         )
         if not asked:
-            yield "", "set by default, for the best balanced accuracy; --threshold none for 0"
+            yield "", f"set by default, for the best {found.rule.replace('_', ' ')}; --threshold none for 0"
     elif record.get("threshold_unset"):
         yield "threshold", f"0, not fitted: {record['threshold_unset']}"
     if model.projects:
@@ -258,9 +260,11 @@ def _fit_lines(model: Model, units: str) -> Iterator[tuple[str, str]]:
 
 
 def _score_lines(
-    search: Mapping[str, Any] | None, report: Mapping[str, Any], searched: bool, labels: Labels, estimated: bool
+    record: Mapping[str, Any], searched: bool, labels: Labels, estimated: bool, eliminated: int
 ) -> Iterator[tuple[str, str]]:
     """Yield the score of the cross-validation that chose the hyperparameters, if any."""
+    search: Mapping[str, Any] | None = record["search"]
+    report: Mapping[str, Any] = record["report"]
     # imported here to keep --help fast
     from seqkern.evaluation.small_samples import too_few
 
@@ -278,7 +282,7 @@ def _score_lines(
             hint = ": only one candidate" if searched and not one_class else ""
             yield "score", f"not cross-validated{hint}{_hint(False)}"
         return
-    yield "inner" if estimated else "score", inner_score(search)
+    yield "inner" if estimated else "score", inner_score(search, eliminated)
     yield "", f"mean of {len(search['scores'][0])} inner folds, on which it was chosen{_hint(estimated)}"
     for name, end in search.get("ends", {}).items():
         yield "", f"{name} is the {end} value tried, at an end of the grid: a wider grid may improve the result"
@@ -289,13 +293,15 @@ def _hint(estimated: bool) -> str:
     return "" if estimated else "; use --cv for an unbiased estimate"
 
 
-def inner_score(search: Mapping[str, Any]) -> str:
+def inner_score(search: Mapping[str, Any], eliminated: int = 0) -> str:
     """Return the score of the chosen candidate, and what is left of it after correction for the choice.
 
     Parameters
     ----------
     search : mapping
         From the record of a model.
+    eliminated : int
+        Number of kernels that were eliminated on fewer samples; no correction accounts for them.
 
     Returns
     -------
@@ -309,7 +315,10 @@ def inner_score(search: Mapping[str, Any]) -> str:
     sign = -1 if search["metric"] == "rmse" else 1  # the inner loop maximises its negative
     score, corrected = (f"{sign * value:.4f}" for value in (search["score"], search["score"] - optimism))
     name = "macro AUC" if search["metric"] == "macro_auc" else metric(search["metric"]).name
-    return f"best of {len(search['specs'])}: {name} {score}, corrected for the choice {corrected}"
+    best = f"best of {len(search['specs'])}: {name} {score}"
+    if eliminated:
+        return f"{best}, after {eliminated} kernels were eliminated on fewer samples"
+    return f"{best}, corrected for the choice {corrected}"
 
 
 def _estimate_lines(estimate: CrossValidated) -> Iterator[tuple[str, str]]:

@@ -35,8 +35,24 @@ if TYPE_CHECKING:
     from seqkern.sequences.windows import Window
     from seqkern.study.kernel_entries import KernelEntry
 
-AUTO = "auto"
-"""As `seqkern.study.auto_kernel.AUTO`, repeated here to keep ``--help`` fast."""
+
+def is_auto_text(text: str) -> bool:
+    """Return whether a kernel is given as ``auto``, or as JSON with this name.
+
+    Parameters
+    ----------
+    text : str
+        The value of ``--kernel``.
+
+    Returns
+    -------
+    bool
+    """
+    # imported here to keep --help fast
+    from seqkern.kernels import parse_spec
+    from seqkern.study.auto_kernel import is_auto
+
+    return is_auto(parse_spec(text) if text.lstrip().startswith("{") else text)
 
 
 def add_input(parser: argparse.ArgumentParser) -> None:
@@ -426,7 +442,7 @@ def searches(args: argparse.Namespace) -> bool:
     -------
     bool
     """
-    return bool(args.search) or args.draws is not None or args.solver is None or args.kernel == AUTO
+    return bool(args.search) or args.draws is not None or args.solver is None or is_auto_text(args.kernel)
 
 
 def _kernels(args: argparse.Namespace, specs: Sequence[Mapping[str, Any]] | None = None) -> Sequence[KernelEntry]:

@@ -125,4 +125,8 @@ def cluster_groups(
     rest = np.flatnonzero(~positive)
     others = np.arange(len(rest)) if groups is None else np.unique(np.asarray(groups)[rest], return_inverse=True)[1]
     found[rest] = found[rows].max() + 1 + others
+    # a negative sample of a positive one's group goes where that goes
+    place = {} if own is None else dict(zip(own.tolist(), found[rows].tolist(), strict=True))
+    for row in rest if place else ():
+        found[row] = place.get(np.asarray(groups)[row].item(), found[row])
     return found

@@ -1,7 +1,7 @@
 """Successive halving: many kernels are compared on few samples, and the better half of them on twice as many.
 
 Jamieson and Talwalkar (AISTATS 2016). Here the samples are nested subsets of the training set, and the budget is in
-predicted CPU seconds rather than measured ones, so that the choice is the same on every machine.
+predicted CPU seconds rather than measured ones, so that a busy machine does not change the choice.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from seqkern.evaluation.candidates import Candidate
 from seqkern.evaluation.hedging import hedged
 from seqkern.evaluation.selection import Choice, MakeSolver, Pair, select
 from seqkern.evaluation.trials import DIGITS
-from seqkern.folds.samples import Samples
-from seqkern.folds.train_size import nested_subset
 from seqkern.sequences.labels import Labels
 
 FEWEST = 200
 """Samples of the first rung, at least: with fewer, the better half is a matter of luck."""
+GROUPS = 10
+"""Groups of each class in every rung, at least, where there are as many."""
 FIT_SECONDS = 4e-8
 """Predicted CPU seconds of a fit, for each pair of training samples: median of C-SVMs on normalised k-mer kernels."""
 
@@ -75,7 +75,7 @@ def schedule(n: int, seconds: Sequence[float], n_specs: int, folds: int, budget:
     Returns
     -------
     list of (int, int)
-        Samples and kernels; the last has all samples.
+        Samples and kernels; the last has all samples, and at least two kernels.
 
     Examples
     --------
@@ -94,9 +94,10 @@ def schedule(n: int, seconds: Sequence[float], n_specs: int, folds: int, budget:
     halvings = 0
     while True:
         rungs = [
-            (math.ceil(n / 2 ** (halvings - i)), max(1, math.ceil(len(costs) / 2**i))) for i in range(halvings + 1)
+            (math.ceil(n / 2 ** (halvings - i)), min(len(costs), max(2, math.ceil(len(costs) / 2**i))))
+            for i in range(halvings + 1)
         ]
-        shrinks = n / 2 ** (halvings + 1) >= FEWEST and rungs[-1][1] > 1
+        shrinks = n / 2 ** (halvings + 1) >= FEWEST and rungs[-1][1] > 2
         if sum(map(predicted, rungs)) <= budget or not shrinks:
             return rungs
         halvings += 1
@@ -173,9 +174,20 @@ def halve(
 
 
 def _subset(labels: Labels, size: int, seed: int) -> npt.NDArray[np.int64]:
-    """Return the rows of a rung: nested, stratified."""
-    every = np.arange(len(labels))
-    return every if size >= len(labels) else nested_subset(Samples(labels, None, "", None), every, size, seed)
+    """Return the rows of a rung: whole groups in a random order, at least `GROUPS` of each class; nested."""
+    n = len(labels)
+    if size >= n:
+        return np.arange(n)
+    groups = np.arange(n) if labels.groups is None else np.unique(np.asarray(labels.groups), return_inverse=True)[1]
+    order = np.random.default_rng(seed).permutation(int(groups.max()) + 1)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    taken = np.zeros(len(order), dtype=bool)
+    taken[order[np.cumsum(np.bincount(groups)[order]) <= size]] = True
+    for code in () if labels.kind == "real" else np.unique(labels.y):
+        own = np.unique(groups[labels.y == code])
+        taken[own[np.argsort(rank[own])][:GROUPS]] = True
+    return np.flatnonzero(taken[groups])
 
 
 def _divisible(labels: Labels) -> bool:

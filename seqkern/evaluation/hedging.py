@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.evaluation.candidates import Candidate
 from seqkern.evaluation.selection import Choice, MakeSolver, Pair, select, standard_error
+from seqkern.evaluation.small_samples import hanley_mcneil_variance
 from seqkern.sequences.labels import Labels
 
 
@@ -54,7 +56,7 @@ def hedged(
     means = choice.scores[:, usable].mean(axis=1)
     places = [place for place, (kernel, _) in enumerate(choice.candidates) if kernel in combinations]
     best = max(places, key=lambda place: means[place], default=None)
-    error = standard_error(choice.scores[choice.place, usable])
+    error = _error(choice.scores[choice.place, usable], choice.score, labels)
     if best is None or means[best] < choice.score - error:
         return choice
     kernel = choice.candidates[best][0]
@@ -73,3 +75,15 @@ def hedged(
         worst_gap=max((gap for gap in (choice.worst_gap, second.worst_gap) if gap is not None), default=None),
         tied=[tried.index(second.candidates[place]) for place in second.tied],
     )
+
+
+def _error(scores: npt.NDArray[np.float64], mean: float, labels: Labels) -> float:
+    """Return the standard error of a score: that over the folds, or if larger that of an AUC of as many samples.
+
+    Three folds may agree by chance; their standard error alone would then be too small.
+    """
+    over_folds = standard_error(scores)
+    if labels.kind != "binary" or not 0 <= mean <= 1:
+        return over_folds
+    positives = int(np.sum(labels.y == 1))
+    return max(over_folds, float(np.sqrt(hanley_mcneil_variance(mean, positives, len(labels) - positives))))

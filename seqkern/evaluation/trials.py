@@ -133,7 +133,8 @@ class Trials:
         train, valid = self.parts[f]
         made = self.pairs[name](train, valid, self.y[train])
         arrays = all(isinstance(matrix, np.ndarray) for matrix in made)
-        if self.refines and arrays and len(self.parts) * sum(matrix.nbytes for matrix in made) <= KEPT_BYTES:
+        kernels = len(self.pairs)
+        if self.refines and arrays and kernels * len(self.parts) * sum(matrix.nbytes for matrix in made) <= KEPT_BYTES:
             self._kept[f, name] = made
         return made
 

@@ -95,7 +95,8 @@ def default_rule(labels: Labels, choice: Choice, make_solver: MakeSolver, metric
     -------
     str or None
     """
-    if choice.decisions is None and not unequal(labels):
+    searched = choice.scores.shape[1] > 0
+    if not searched and not unequal(labels):
         return None
     if make_solver(choice.spec, labels.kind).sets_threshold:
         return None

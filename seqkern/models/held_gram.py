@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.memory import available_memory, parse_bytes
 from seqkern.gram import compute_gram
 from seqkern.gram.matrix import GramMatrix
 from seqkern.gram.transforms.gram_transform import GramTransform
@@ -29,6 +30,8 @@ class HeldMatrices:
         All samples.
     whole : bool
         Whether to compute matrices of all samples at the first request, since all of them fit into memory.
+    memory_limit : int or str, optional
+        As for `seqkern.gram.compute_gram`; for all matrices together, of which the oldest are forgotten.
     n_threads : int, optional
         Default: the number of cores.
 
@@ -42,9 +45,16 @@ class HeldMatrices:
     ([0, -1, 1], [[2.0, 2.0], [2.0, 4.0]])
     """
 
-    def __init__(self, X: Units, whole: bool = False, n_threads: int | None = None) -> None:
+    def __init__(
+        self,
+        X: Units,
+        whole: bool = False,
+        memory_limit: int | str | None = None,
+        n_threads: int | None = None,
+    ) -> None:
         self.X = X
         self.whole = whole
+        self.memory_limit = memory_limit
         self.n_threads = n_threads
         self.rows = np.zeros(0, dtype=np.int64)
         self.place = np.full(len(X), -1, dtype=np.int64)
@@ -84,7 +94,12 @@ class HeldMatrices:
         """
         key = kernel.identity()
         if key not in self._matrices:
-            self._matrices[key] = compute_gram(kernel, self.X.take(self.rows), n_threads=self.n_threads)
+            limit = available_memory() // 2 if self.memory_limit is None else parse_bytes(self.memory_limit)
+            while self._matrices and 8 * len(self.rows) ** 2 * (len(self._matrices) + 1) > limit:
+                del self._matrices[next(iter(self._matrices))]
+            self._matrices[key] = compute_gram(
+                kernel, self.X.take(self.rows), memory_limit=limit, n_threads=self.n_threads
+            )
         return self._matrices[key]
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from seqkern.core.convergence import telling, unconverged
 from seqkern.core.errors import LabelError, ParameterError
-from seqkern.core.memory import available_memory
+from seqkern.core.memory import available_memory, parse_bytes
 from seqkern.evaluation.balance import unequal, with_class_weights
 from seqkern.evaluation.clusters import cluster_groups
 from seqkern.evaluation.halving import Rung, halve, schedule
@@ -193,7 +193,7 @@ class Method:
             form=feature_form(self.specs) if self.input == "features" else {},
             memory_limit=memory_limit,
             n_threads=n_threads,
-            held=None if self.search.budget is None else self._held(X, n_threads),
+            held=None if self.search.budget is None else self._held(X, memory_limit, n_threads),
         )
         return {
             name: make(kernel, X, self.transforms_of(name), grams=(grams or {}).get(name, ()))
@@ -201,10 +201,11 @@ class Method:
             if kernel is not None
         }
 
-    def _held(self, X: Units, n_threads: int | None) -> HeldMatrices:
+    def _held(self, X: Units, memory_limit: int | str | None, n_threads: int | None) -> HeldMatrices:
         """Return where the kernels that are compared keep their matrices: of all samples, if these fit into memory."""
-        whole = len(self.kernels) * 8 * len(X) ** 2 <= available_memory() // 2
-        return HeldMatrices(X, whole, n_threads)
+        limit = available_memory() // 2 if memory_limit is None else parse_bytes(memory_limit)
+        whole = len(self.kernels) * 8 * len(X) ** 2 <= limit
+        return HeldMatrices(X, whole, memory_limit, n_threads)
 
     def data(self, X: Units, labels: Labels, residues: Residues | None = None, **options: Any) -> Data:
         """Return the Data of some samples in the form for this method.

@@ -44,11 +44,11 @@ def search_record(choice: Choice, metric: str, folds: int, kind: str, rule: str)
     Parameters
     ----------
     choice : Choice
-        Folds of the inner loop.
+        That of the inner loop.
     metric, rule : str
         The metric, and the rule of choice (see `Search`).
     folds : int
-        Seed of the cross-validation.
+        Folds of the inner loop.
     kind : {"binary", "multiclass", "real"}
         Of the labels.
 

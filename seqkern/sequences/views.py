@@ -15,8 +15,6 @@ from seqkern.core.types import Rows
 if TYPE_CHECKING:
     from seqkern.sequences.sequence_set import SequenceSet
 
-PRECISIONS = ("float32", "float64")
-
 
 @dataclass(frozen=True, eq=False)
 class Vectors:

@@ -79,7 +79,7 @@ class Free:
     limits : tuple of Limits
         The parameters to refine.
     class_weight : bool
-        Whether to try balanced class weights too, for classes of unequal size.
+        Whether to use balanced class weights; for classes of unequal size none are tried too.
 
     Examples
     --------

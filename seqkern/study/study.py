@@ -139,6 +139,7 @@ class Study:
         solvers = _solvers(config, inner, places)
         _check_clusters(inner, solvers, places)
         datasets = {name: DatasetEntry.parse(entry, name, places) for name, entry in config["datasets"].items()}
+        _check_auto(kernels, inner, places)
         study = cls(datasets=datasets, kernels=kernels, solvers=solvers, inner=inner, **_general(config))
         check_views(datasets.values(), kernels, places)
         for dataset in datasets.values():
@@ -434,6 +435,15 @@ def _solvers(config: Mapping[str, Any], inner: InnerSettings, places: Places) ->
         within = functools.partial(places.within, "solvers", name)
         found[name] = SolverEntry.parse(entry, name, ranges=inner.random, within=within)
     return found
+
+
+def _check_auto(kernels: Mapping[str, AnyKernel], inner: InnerSettings, places: Places) -> None:
+    """Raise ConfigError for kernel auto with an inner loop that needs the same candidates, or folds, everywhere."""
+    for name, entry in kernels.items():
+        if isinstance(entry, AutoKernel) and (inner.pools or inner.clusters is not None):
+            key = "pooled" if inner.pools else "clusters"
+            problem = f"kernel auto does not work with inner: {key}"
+            raise places.error(("kernels", name), problem, remedy=f"remove {key}, or list kernels under choose")
 
 
 def _entries(config: Mapping[str, Any], part: str) -> dict[str, Mapping[str, Any]]:

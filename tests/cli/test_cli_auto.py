@@ -51,6 +51,20 @@ def test_less_time_means_fewer_samples_at_first_or_the_same_comparison(donors, c
     assert "kernels on" in capsys.readouterr().out
 
 
+def test_json_means_the_same_as_the_word(donors, capsys):
+    text = train(donors, "w.seqkern", "--folds", "2", "--cv", "2").read_bytes()
+    capsys.readouterr()
+    assert (
+        train(donors, "j.seqkern", "--kernel", '{"kernel": "auto"}', "--folds", "2", "--cv", "2").read_bytes() == text
+    )
+    assert "estimate" in capsys.readouterr().out
+
+
+def test_the_memory_limit_holds(donors, capsys):
+    argv = ["train", str(donors / "pos.fa"), str(donors / "neg.fa"), "-o", str(donors / "never.seqkern")]
+    assert "memory" in fails(capsys, *argv, "--memory", "1kB", "--allow-similar")
+
+
 def test_alternatives_and_default_grids_are_searched(donors, capsys):
     train(donors, "a.seqkern", "--kernel", "spectrum:k=2|3", "--solver", "csvc:C=1", "--folds", "2")
     assert "of spectrum:k=2|3" in capsys.readouterr().out

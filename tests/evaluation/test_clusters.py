@@ -111,3 +111,8 @@ def test_clusters_need_two_classes_and_a_gram_matrix():
     method = Method(SpectrumKernel(2), "linear_svc:C=[0.1,1]", search=Search(clusters=3))
     with pytest.raises(ParameterError, match="solvers without a Gram matrix"):
         method.choose(method.data(X, labels))
+
+
+def test_a_negative_sample_of_a_positive_group_goes_with_it():
+    found = cluster_groups(np.eye(2), np.array([True, True, False, False]), 2, groups=[0, 1, 0, 1])
+    assert found[0] == found[2] != found[1] == found[3]

@@ -69,7 +69,8 @@ def test_the_schedule_ends_with_all_samples_and_shrinks_with_the_budget(n, budge
     assert all(size >= min(n, FEWEST) for size, _ in rungs)
     assert all(2 * a - 1 <= b <= 2 * a for (a, _), (b, _) in itertools.pairwise(rungs))
     spent = sum(k * (0.5 * (m / n) ** 2 + 15 * FIT_SECONDS * (2 * m / 3) ** 2) for m, k in rungs)
-    assert spent <= budget or rungs[-1][1] == 1 or n / 2 ** len(rungs) < FEWEST
+    assert spent <= budget or rungs[-1][1] == 2 or n / 2 ** len(rungs) < FEWEST
+    assert rungs[-1][1] >= 2
 
 
 def test_a_subset_that_cannot_be_divided_is_left_out():
@@ -99,3 +100,28 @@ def test_a_combination_within_one_standard_error_is_preferred():
     assert choice.score == pytest.approx(plain.score)
     np.testing.assert_allclose(choice.decisions, plain.decisions)
     assert choice.place in choice.tied
+
+
+def test_a_rare_class_is_in_every_rung():
+    labels, pairs = data()
+    rare = replace(labels, y=np.where(np.arange(400) < 12, labels.y.max(), 0))
+    candidates = [(name, {"solver": "csvc", "C": 1.0}) for name in pairs]
+    _, rungs = halve(pairs, rare, candidates, MAKE, [(60, 6), (400, 3)], folds=3, seed=5)
+    assert [rung.n for rung in rungs][-1] == 400
+    assert len(rungs) == 2
+    assert rungs[0].n >= 60
+
+
+def test_groups_are_not_divided_by_the_subset_of_a_rung():
+    labels, pairs = data()
+    grouped = replace(labels, groups=np.arange(400) // 8)
+    seen = []
+
+    def watched(train, valid, y):
+        seen.append(np.union1d(train, valid))
+        return pairs["k3"](train, valid, y)
+
+    halve({"k3": watched}, grouped, [("k3", {"solver": "csvc", "C": C}) for C in (0.1, 1)], MAKE, [(120, 1), (400, 1)])
+    first = np.unique(np.concatenate([rows for rows in seen if len(rows) < 400]))
+    assert 80 <= len(first) <= 160
+    assert all(np.isin(first, np.arange(8 * group, 8 * group + 8)).sum() in (0, 8) for group in range(50))

@@ -43,6 +43,12 @@ def test_it_cannot_be_drawn_position_by_position():
         Study.parse({**CONFIG, "datasets": {"donors": entry}})
 
 
+@pytest.mark.parametrize("inner", [{"pooled": "tasks"}, {"clusters": 5}])
+def test_it_has_no_candidates_in_common_with_other_tasks(inner):
+    with pytest.raises(ConfigError, match="kernel auto does not work"):
+        Study.parse({**CONFIG, "inner": inner, "solvers": {"svm": CONFIG["solvers"]["svm"]}})
+
+
 def test_a_finished_study_is_read_again():
     study = Study.of_results(Study.parse(CONFIG).to_dict(), "a")
     assert isinstance(study.kernels["best"], AutoKernel)

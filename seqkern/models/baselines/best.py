@@ -58,7 +58,8 @@ def best_baseline(data: Any, labels: Labels, splits: Sequence[Split], metric: st
                 break
             y = labels.y[split.test]
             found.append(scores(labels.kind, y, decisions, codes_of(labels.kind, predicted)).get(metric, np.nan))
-        value = float(np.mean(found)) if len(found) == len(splits) else float("nan")
+        known = [one for one in found if not np.isnan(one)]  # as for methods: the folds where the score is defined
+        value = float(np.mean(known)) if known and len(found) == len(splits) else float("nan")
         if not np.isnan(value) and (best is None or value > best[1]):
             best = name, value
     return best

@@ -27,7 +27,7 @@ ONE_ERROR = "of those within one standard error of the best, it selected the sim
 def threshold_rule(dataset: DatasetResults) -> str | None:
     """Return the rule that thresholds were chosen by, such as ``sensitivity=0.9``; None where none was set.
 
-    By default a threshold is set for classes of unequal size.
+    By default a threshold is set where the inner loop chooses, and for classes of unequal size.
 
     Parameters
     ----------
