@@ -51,7 +51,7 @@ def default_solver(kind: str, n: int, gives_implicit: bool = True) -> str:
     return LARGE_SOLVER if n > LARGEST_GRAM and kind != "real" and gives_implicit else SOLVERS[kind]
 
 
-def members_for(X: SequenceSet, implicit: bool = False) -> list[Member]:
+def members_for(X: SequenceSet, implicit: bool = False, real: bool = False) -> list[Member]:
     """Return the members of the portfolio that some sequences allow.
 
     Parameters
@@ -60,6 +60,8 @@ def members_for(X: SequenceSet, implicit: bool = False) -> list[Member]:
         At least one sequence. Their labels are not looked at.
     implicit : bool
         Whether the solver needs kernels that can be trained without a Gram matrix.
+    real : bool
+        Whether the labels are numbers.
 
     Returns
     -------
@@ -77,7 +79,7 @@ def members_for(X: SequenceSet, implicit: bool = False) -> list[Member]:
     >>> [member.name for member in members_for(X)][:2]
     ['spectrum:k=4,reverse_complement=true', 'spectrum:k=5,reverse_complement=true']
     """
-    found = [member for member in portfolio(traits_of(X)) if _suits(member, X, implicit)]
+    found = [member for member in portfolio(traits_of(X)) if _suits(member, X, implicit, real)]
     if not found:
         raise ParameterError(
             "no kernel of the portfolio suits these sequences", remedy="give one with --kernel, such as spectrum:k=3"
@@ -85,13 +87,15 @@ def members_for(X: SequenceSet, implicit: bool = False) -> list[Member]:
     return found
 
 
-def _suits(member: Member, X: SequenceSet, implicit: bool) -> bool:
+def _suits(member: Member, X: SequenceSet, implicit: bool, real: bool) -> bool:
     """Return whether a kernel takes these sequences, and within `LARGEST_PLAN`."""
     kernel = member.kernel
+    if (implicit and not member.implicit) or (real and kernel.needs_classes):
+        return False
     try:
         kernel.coerce(X)
         with given_threads(1):
             plan = kernel.plan(X)
     except SeqkernError:
         return False
-    return plan.bytes <= LARGEST_PLAN and (member.implicit or not implicit)
+    return plan.bytes <= LARGEST_PLAN

@@ -120,9 +120,11 @@ def _windows(traits: Traits) -> Iterator[Mapping[str, Any] | Member]:
         parts = [{"kernel": "spectrum", "k": [1, 2, 3, 4, 5], "part": side, **LENIENT} for side in sides]
         yield Member.of({"kernel": "sum", "parts": parts}, "spectrum:k=1-5 of the left and of the right half")
     yield from _regions(traits)
-    mixed = {"kernel": "spectrum", "k": [1, 2, 3], **LENIENT}
-    shifted = {"kernel": "shifted_weighted_degree", "degree": 5, "shift": 3, **MASKED}
-    yield _combined(shifted, {"kernel": "oligo", "k": 3, "sigma": 2.0, **LENIENT}, mixed)
+    yield _combined(
+        {"kernel": "shifted_weighted_degree", "degree": 5, "shift": 3, **MASKED},
+        {"kernel": "oligo", "k": 3, "sigma": 2.0, **LENIENT},
+        {"kernel": "locality_improved", "l": 3, "d1": 3, **MASKED},
+    )
 
 
 def _regions(traits: Traits) -> Iterator[Mapping[str, Any] | Member]:

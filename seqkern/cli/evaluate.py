@@ -119,7 +119,8 @@ def run(args: argparse.Namespace) -> None:
     entries: Sequence[KernelEntry] = kernel.candidates
     budget = None
     if isinstance(kernel, AutoKernel):
-        entries = kernel.resolve(cast("SequenceSet", dataset.X), solver.input)
+        real = any(task.labels.kind == "real" for task in dataset.tasks.values())
+        entries = kernel.resolve(cast("SequenceSet", dataset.X), solver.input, real)
         budget = kernel.seconds / max(len(fold_set.splits) for fold_set in fold_sets.values())
     method = evaluated_method(args, entries, solver, dataset.kind, budget)
     check_pooled(args, method)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -314,6 +315,7 @@ def chosen_method(args: argparse.Namespace, method: Method | None, given: Input,
         solver = args.solver or default_solver(labels.kind, len(given.X))
         return automatic_method(
             given.X,
+            real=labels.kind == "real",
             entry=kernel if args.time is None else AutoKernel.parse({"kernel": "auto", "time": args.time}),
             solver=solver,
             search=_search(args, solver),
@@ -532,8 +534,22 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
         entry["profiles"] = profiles_of(args)
     if _views(args):
         entry["views"] = _views(args)
-    alphabet = args.alphabet or alphabet
-    return make_dataset("train", entry | ({"alphabet": alphabet} if alphabet else {}), n_threads=args.threads)
+    if args.alphabet or alphabet:
+        entry["alphabet"] = args.alphabet or alphabet
+    dataset = make_dataset("train", entry, n_threads=args.threads)
+    if not specs and _are_numbers(dataset.task().labels):
+        print("seqkern: the labels are numbers: regression", file=sys.stderr)
+        return make_dataset("train", entry | {"labels": options | {"kind": "real"}}, n_threads=args.threads)
+    return dataset
+
+
+def _are_numbers(labels: Labels) -> bool:
+    """Return whether the names of the classes are numbers, and more than half of the samples have one of their own."""
+    try:
+        values = [float(name) for name in labels.classes]
+    except ValueError:
+        return False
+    return labels.kind == "multiclass" and len(set(values)) > max(10, len(labels) // 2)
 
 
 def real_labels(specs: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -53,6 +53,8 @@ class KernelContract(Parameters):
         Whether every Gram matrix is positive semi-definite.
     equal_lengths : bool
         Whether all sequences must have one length.
+    needs_classes : bool
+        Whether `fit` compares classes, so that numbers as labels will not do.
     algorithms : tuple of str
         Values of the parameter ``algorithm`` besides ``"auto"``, from its declaration; all give identical results.
         `_check_parameters` refuses one that another parameter excludes, with the remedy ``choose algorithm=…``.
@@ -75,6 +77,7 @@ class KernelContract(Parameters):
     data_dependent: ClassVar[bool] = False
     positive_semidefinite: ClassVar[bool] = True
     equal_lengths: ClassVar[bool] = False
+    needs_classes: ClassVar[bool] = False
     algorithms: ClassVar[tuple[str, ...]] = ()
     kmers_vary: ClassVar[bool] = False
     least_block_rows: ClassVar[int] = 1

@@ -17,6 +17,7 @@ from seqkern.study.solver_entries import SolverEntry
 def automatic_method(
     X: Data,
     *,
+    real: bool = False,
     entry: AutoKernel,
     solver: str | Mapping[str, Any],
     search: Search,
@@ -29,7 +30,9 @@ def automatic_method(
     Parameters
     ----------
     X : SequenceSet
-        All sequences; only their alphabet, lengths, number and tracks are looked at.
+        All sequences; only their alphabet, lengths, number, tracks and views are looked at.
+    real : bool
+        Whether the labels are numbers.
     entry : AutoKernel
         With the time for all choices.
     solver : str or dict
@@ -59,7 +62,7 @@ def automatic_method(
     (True, 'gram')
     """
     grid = SolverEntry.parse(solver, defaults=True)
-    entries = {member.name: member for member in entry.resolve(X, common_input(grid.specs))}
+    entries = {member.name: member for member in entry.resolve(X, common_input(grid.specs), real)}
     return Method(
         {name: member.kernel for name, member in entries.items()},
         grid.candidates(list(entries)),

@@ -131,7 +131,7 @@ class AutoKernel:
         """Return the entry without its solvers, for a job."""
         return {key: value for key, value in self.given.items() if key != "solvers"}
 
-    def resolve(self, X: Data, wanted: str) -> tuple[KernelEntry, ...]:
+    def resolve(self, X: Data, wanted: str, real: bool = False) -> tuple[KernelEntry, ...]:
         """Return the kernels of the portfolio for some sequences.
 
         Parameters
@@ -140,6 +140,8 @@ class AutoKernel:
             Their labels are not looked at.
         wanted : {"gram", "implicit"}
             Kernel input of the solver.
+        real : bool
+            Whether the labels are numbers.
 
         Returns
         -------
@@ -152,7 +154,7 @@ class AutoKernel:
         """
         if not isinstance(X, SequenceSet):
             raise ParameterError("kernel auto takes sequences only", remedy="give a kernel of vectors, such as rbf")
-        members = members_for(X, wanted == "implicit")
+        members = members_for(X, wanted == "implicit", real)
         return tuple(KernelEntry.parse(member.spec, member.name) for member in members)
 
 

@@ -93,5 +93,19 @@ def test_mistakes_are_one_line(donors, capsys, options, problem):
     assert not (donors / "never.seqkern").exists()
 
 
+def test_numbers_as_labels_are_a_regression(donors, capsys):
+    rng = np.random.default_rng(2)
+    strings = ["".join(rng.choice(list("ACGT"), 30)) for _ in range(40)]
+    (donors / "real.fa").write_text("".join(f">r{i}\n{one}\n" for i, one in enumerate(strings)))
+    rows = "".join(f"r{i}\t{one.count('A') + i / 100}\n" for i, one in enumerate(strings))
+    (donors / "real.tsv").write_text(f"id\tlabel\n{rows}")
+    argv = ["train", str(donors / "real.fa"), "--labels", str(donors / "real.tsv"), "-o", str(donors / "real.seqkern")]
+    main([*argv, "--folds", "2", "--cv", "2"])
+    printed = capsys.readouterr()
+    assert "the labels are numbers: regression" in printed.err
+    assert "svr" in printed.out
+    assert "R²" in printed.out
+
+
 def test_unlabelled_sequences_leave_nothing_to_choose_by(donors, capsys):
     assert "no labels" in fails(capsys, "train", str(donors / "pos.fa"), "-o", str(donors / "never.seqkern"))

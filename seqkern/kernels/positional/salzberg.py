@@ -62,6 +62,7 @@ class SalzbergKernel(FeatureKernel):
     summary = "Compares two sequences by their log-odds between the classes at each position."
     data_dependent = True
     equal_lengths = True
+    needs_classes = True
 
     pseudocount: float = real(default=1.0, low=0, open_low=True, doc="c, the pseudocount added to every count.")
     zero_diagonal: Literal["error", "zero"] = changed(
