@@ -10,7 +10,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 LARGEST_GRAM = 12_000
 """More sequences are trained on without a Gram matrix, which would have more than a gigabyte for each kernel."""
-LARGEST_PLAN = 2 << 30
+LARGEST_PLAN = 4 << 30
 """Bytes for the preparation of one kernel by one thread: fixed, so that the portfolio is the same on every machine."""
 SOLVERS = {"binary": "csvc", "multiclass": "csvc", "real": "svr"}
 """The default solver with a Gram matrix, for each kind of labels."""

@@ -139,6 +139,7 @@ def _regions(traits: Traits) -> Iterator[Mapping[str, Any] | Member]:
     yield _combined(
         {"kernel": "spectrum", "k": 5, **common},
         {"kernel": "mismatch", "k": 8, "m": 1, **common},
+        {**GAPPED, "l": 10, "k": 6, **common},
         {**GAPPED, "l": 11, "k": 7, **common},
     )
 
@@ -162,7 +163,9 @@ def _peptides(traits: Traits) -> Iterator[Mapping[str, Any] | Member]:
     yield _combined(
         {"kernel": "spectrum", "k": [1, 2, 3], **LENIENT},
         {"kernel": "mismatch", "k": 4, "m": 1, **LENIENT},
+        {"kernel": "gapped_kmer", "l": 5, "k": 3, **LENIENT},
         {"kernel": "gappy_pair", "k": 1, "m": 8, **LENIENT},
+        {"kernel": "string", "n": 3, "decay": 0.5, "matching": "BLOSUM62", **LENIENT},
     )
 
 
@@ -183,6 +186,7 @@ def _proteins(traits: Traits) -> Iterator[Mapping[str, Any] | Member]:
         {"kernel": "spectrum", "k": [1, 2], **LENIENT},
         {"kernel": "mismatch", "k": 5, "m": 1, **LENIENT},
         {"kernel": "gapped_kmer", "l": 6, "k": 4, **LENIENT},
+        {"kernel": "gappy_pair", "k": 1, "m": 8, **LENIENT},
     )
 
 
@@ -213,9 +217,11 @@ def _views(traits: Traits) -> Iterator[Mapping[str, Any] | Member]:
 
 
 def _combined(*parts: Mapping[str, Any]) -> Member:
-    """Return the combination of some members, with weights learned on the training set."""
+    """Return the mean of some kernels, each scaled to unit variance on the training set."""
     names = [Member.of(part).name for part in parts]
-    return Member.of({"kernel": "combination", "parts": list(parts)}, f"{COMBINED} {' + '.join(names)}")
+    return Member.of(
+        {"kernel": "combination", "parts": list(parts), "weights": "uniform"}, f"{COMBINED} {' + '.join(names)}"
+    )
 
 
 def _is_implicit(spec: Mapping[str, Any]) -> bool:

@@ -14,7 +14,8 @@ REASONS = {
     "windows": "All have one length, so kernels that compare position by position were tried besides those that count "
     "k-mers anywhere.",
     "regions": "They differ in length, so only kernels that count k-mers anywhere were tried{strands}.",
-    "peptides": "They are short, so kernels of composition, short k-mers and pairs of residues were tried.",
+    "peptides": "They are short, so kernels of composition, short k-mers, pairs of residues and subsequences were "
+    "tried, and one of similar residues at similar positions.",
     "proteins": "They are whole proteins, so kernels of k-mers with mismatches and gaps, of both ends and, where a "
     "Gram matrix is computed, of local alignments were tried.",
     "other": "Their letters are not those of nucleotides or residues, so kernels that need no substitution matrix were "
@@ -22,7 +23,7 @@ REASONS = {
 }
 STRANDS = ", on both strands"
 VIEWS = " Their views were tried alone and together with k-mers."
-COMBINED = "learned weights of"
+COMBINED = "mean of"
 """The name of a combination begins with this."""
 
 

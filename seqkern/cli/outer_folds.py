@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -155,6 +156,8 @@ def kept_together(args: argparse.Namespace, given: Input) -> Together:
 
     # imported here to keep --help fast
     from seqkern.models.together import together
+    from seqkern.sequences.sequence_set import SequenceSet
+    from seqkern.similarity import similar_groups
 
     labels, residues = given.dataset.task().labels, given.dataset.residues
     used = np.flatnonzero(labels.used())
@@ -168,6 +171,11 @@ def kept_together(args: argparse.Namespace, given: Input) -> Together:
     )
     for sentence in kept.sentences:
         print(f"seqkern: {sentence}", file=sys.stderr)
+    if args.allow_similar and isinstance(given.X, SequenceSet) and residues is None:
+        found = similar_groups(given.X.take(used), n_threads=args.threads)
+        if found:
+            text = found.describe(ending="in different folds, which makes scores too good")
+            print(f"seqkern: {text}", file=sys.stderr)
     return kept
 
 
@@ -330,6 +338,11 @@ def notes(found: CrossValidated) -> Iterator[str]:
     from seqkern.report.sentences import metric
 
     yield design(found)
+    counts = Counter(
+        str(row["value"]) for result in found.results for row in result.choices if row["parameter"] == "kernel"
+    )
+    if counts:
+        yield "chosen: " + ", ".join(f"{name} ({count} of {counts.total()})" for name, count in counts.most_common())
     named: dict[str, list[str]] = {}
     for name, one in found.scores.items():
         if one.how:

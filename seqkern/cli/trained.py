@@ -173,8 +173,8 @@ def _data_lines(model: Model, units: str, asked: bool) -> Iterator[tuple[str, st
         found = model.threshold
         yield (
             "threshold",
-            f"{found.value:.4g} for {found.rule}: on held-out samples sensitivity {found.sensitivity:.3f}, specificity "
-            f"{found.specificity:.3f}",
+            f"{found.value:.4g} for {found.rule}: sensitivity {found.sensitivity:.3f}, specificity "
+            f"{found.specificity:.3f} on the held-out samples that set it",
         )
         if not asked:
             yield "", f"set by default, for the best {found.rule.replace('_', ' ')}; --threshold none for 0"

@@ -267,9 +267,11 @@ def read_method(args: argparse.Namespace, inner: str) -> Method | None:
             raise ParameterError("--time needs --kernel auto", remedy="remove --time, or --kernel")
     useless = [option for option in ("transform", "repair", "states") if auto and getattr(args, option)]
     if useless:
-        raise ParameterError(f"--{useless[0]} needs a kernel", remedy="give one with --kernel, such as window")
+        raise ParameterError(
+            f"--{useless[0]} does not work with --kernel auto", remedy="name a kernel; seqkern kernels lists them"
+        )
     if auto and args.draws is not None:
-        raise ParameterError("--draws needs a kernel", remedy="remove --draws, or give --kernel")
+        raise ParameterError("--draws does not work with --kernel auto", remedy="remove --draws, or name a kernel")
     _check_search(args, 2 if auto else len(kernel.candidates), inner)
     _views(args)  # complains about missing ones before any file is read
     if auto or args.solver is None:

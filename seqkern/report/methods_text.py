@@ -15,6 +15,7 @@ from seqkern.report.compared import Compared, ComparedChains, SingleTaskTests
 from seqkern.report.pooled_choices import pooled_tasks
 from seqkern.report.sentences import enumerate_names, metric, spec_text
 from seqkern.report.view import View
+from seqkern.study.auto_kernel import AutoKernel
 from seqkern.study.kernel_entries import KernelEntry
 from seqkern.study.study import Study
 
@@ -169,6 +170,9 @@ def _methods(text: MethodsText, study: Study, kind: str) -> Iterator[str]:
         given = entry.given if isinstance(entry.given, dict) else {kind: entry.given}
         if "choose" in given:
             yield f"{name}: one of {enumerate_names(given['choose'])}, chosen by the inner cross-validation."
+            continue
+        if isinstance(entry, AutoKernel):
+            yield f"{name}: a kernel of seqkern's portfolio for such sequences, chosen by the inner cross-validation."
             continue
         title, keys = cited_methods().get((kind, str(given.get(kind))), (str(given.get(kind)), ()))
         parameters = spec_text(given, kind).partition(": ")[2]

@@ -176,4 +176,8 @@ def is_auto(given: str | Mapping[str, Any]) -> bool:
     (True, True, False)
     """
     name = given.get("kernel") if isinstance(given, Mapping) else given.strip()
+    if isinstance(name, str) and name.partition(":")[0] == AUTO and name != AUTO:
+        raise ParameterError(
+            f"kernel auto has no parameters in {name!r}", remedy="write auto, and give its time with --time"
+        )
     return name == AUTO

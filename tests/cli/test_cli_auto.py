@@ -82,9 +82,10 @@ def test_a_kernel_without_a_solver_gets_a_searched_one(donors, capsys):
     [
         (["--kernel", "spectrum:k=3", "--solver", "csvc", "--time", "1m"], "--time needs --kernel auto"),
         (["--time", "soon"], "is not a duration"),
-        (["--transform", "centre"], "--transform needs a kernel"),
-        (["--draws", "5"], "--draws needs a kernel"),
+        (["--transform", "centre"], "--transform does not work with --kernel auto"),
+        (["--draws", "5"], "--draws does not work with --kernel auto"),
         (["--kernel", "spectrum:k=3|"], "is empty"),
+        (["--kernel", "auto:time=5m"], "with --time"),
     ],
 )
 def test_mistakes_are_one_line(donors, capsys, options, problem):

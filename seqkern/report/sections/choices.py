@@ -14,6 +14,7 @@ from seqkern.report.files import rows_by, rows_by_value
 from seqkern.report.sections.search_settings import afterwards_parts, search_sentences
 from seqkern.report.sections.weights import is_learned
 from seqkern.report.view import View, method_name, paragraph
+from seqkern.study.auto_kernel import AutoKernel
 from seqkern.study.kernel_entries import KernelChoice
 
 if TYPE_CHECKING:
@@ -42,6 +43,10 @@ def gridded(dataset: DatasetResults, kernel: str, solver: str) -> dict[str, list
         Values by parameter.
     """
     entry, grid = dataset.kernel(kernel), dataset.solver(solver).searched()
+    if isinstance(entry, AutoKernel):  # the portfolio depends on the data: what was chosen is known
+        choices = dataset.choices
+        own = (choices["kernel"] == kernel) & (choices["solver"] == solver) & (choices["parameter"] == "kernel")
+        return {"kernel": sorted(set(choices["value"][own])), **grid}
     if not isinstance(entry, KernelChoice):
         return grid
     return {"kernel": [one.name for one in entry.candidates], **grid}

@@ -8,6 +8,7 @@ from seqkern.figures.panels import panel, small_multiples
 from seqkern.report.dataset_results import DatasetResults
 from seqkern.report.sections.thumbnails import thumbnail
 from seqkern.report.view import View, paragraph
+from seqkern.study.auto_kernel import AutoKernel
 from seqkern.study.kernel_entries import KernelChoice
 
 
@@ -79,6 +80,8 @@ def _why_none(view: View, kernel: str) -> Markup | str:
     if isinstance(entry, KernelChoice):
         names = ", ".join(one.name for one in entry.candidates)
         return f"the inner loop selects one of {names} for each training set."
+    if isinstance(entry, AutoKernel):
+        return "the inner loop selects a kernel for each training set."
     if view.dataset.learns(kernel):
         return "fitted on each training set, so there is no single matrix for all samples."
     return tag("span", "no Gram matrix was found.", class_="missing")
