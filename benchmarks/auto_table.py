@@ -10,6 +10,7 @@ Last, the median of |inner − test| over all methods.
 
 import argparse
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -61,7 +62,16 @@ def chosen(folder: Path) -> str:
     """Return the kernel that was chosen most often, and in how many folds."""
     table = pd.read_csv(folder / "choices.tsv", sep="\t")
     counts = table[table["parameter"] == "kernel"]["value"].value_counts()
-    return f"{counts.index[0]} ({counts.iloc[0]} of {counts.sum()})"
+    return f"{shortened(counts.index[0])} ({counts.iloc[0]} of {counts.sum()})"
+
+
+def shortened(name: str) -> str:
+    """Return the name of a kernel without what all kernels of its kind have; of a mean the families only."""
+    if name.startswith("mean of"):
+        return re.sub(r":\S*", "", name).replace(" + ", ", ")
+    for common in (",estimator=truncated", ",reverse_complement=true", ",annotation=annotation"):
+        name = name.replace(common, "")
+    return name
 
 
 def inner_score(folder: Path) -> float:

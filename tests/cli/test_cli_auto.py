@@ -66,6 +66,13 @@ def test_the_memory_limit_holds(donors, capsys):
     assert "of memory, but the limit is 1 kB" in capsys.readouterr().err
 
 
+def test_many_sequences_are_trained_on_without_a_gram_matrix(donors, capsys, monkeypatch):
+    monkeypatch.setattr("seqkern.auto.choosing.LARGEST_GRAM", 50)
+    path = train(donors, "large.seqkern", "--folds", "2", "--cv", "2")
+    assert "linear_svc:C=" in capsys.readouterr().out
+    assert main(["predict", str(path), str(donors / "neg.fa")]) == 0
+
+
 def test_alternatives_and_default_grids_are_searched(donors, capsys):
     train(donors, "a.seqkern", "--kernel", "spectrum:k=2|3", "--solver", "csvc:C=1", "--folds", "2")
     assert "of spectrum:k=2|3" in capsys.readouterr().out

@@ -134,7 +134,7 @@ def test_the_commands(tmp_path, capsys):
         assert "similar sequences: 120 of 120 are in 60 groups" in capsys.readouterr().err
     assert models["1"] == models["2"]
     assert main([*train, str(tmp_path / "b.seqkern"), "--allow-similar"]) == 0
-    assert "similar" not in capsys.readouterr().err
+    assert "120 of 120 are in 60 groups (largest 2), in different folds" in capsys.readouterr().err
     save_dataset(Dataset("d", "sequences", X, {"all": Task("all", labels)}), tmp_path / "d")
     assert main(["folds", str(tmp_path / "d"), "-o", str(tmp_path / "folds")]) == 0
     out = capsys.readouterr()
