@@ -57,7 +57,8 @@ def schedule(n: int, seconds: Sequence[float], n_specs: int, folds: int, budget:
     """Return how many samples, and how many kernels, each rung compares.
 
     Without need for economy there is one rung: all kernels on all samples. Otherwise the first rungs have half, a
-    quarter, … of the samples, and each passes on the better half of its kernels.
+    quarter, … of the samples, and each passes on the better half of its kernels. Rungs that would exceed the budget
+    are left out, and the choice is made on fewer samples.
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ def schedule(n: int, seconds: Sequence[float], n_specs: int, folds: int, budget:
     Returns
     -------
     list of (int, int)
-        Samples and kernels; the last has all samples, and at least two kernels.
+        Samples and kernels, at least one rung; the last has at least two kernels.
 
     Examples
     --------
@@ -99,8 +100,11 @@ def schedule(n: int, seconds: Sequence[float], n_specs: int, folds: int, budget:
         ]
         shrinks = n / 2 ** (halvings + 1) >= FEWEST and rungs[-1][1] > 2
         if sum(map(predicted, rungs)) <= budget or not shrinks:
-            return rungs
+            break
         halvings += 1
+    while len(rungs) > 1 and sum(map(predicted, rungs)) > budget:
+        rungs.pop()
+    return rungs
 
 
 def halve(
@@ -165,9 +169,11 @@ def halve(
         if i + 1 < len(rungs):
             kept = found[-1].ranked()[: rungs[i + 1][1]]
             alive = [name for name in alive if name in kept]
-    last = {name: pairs[name] for name in alive}
+    last = {name: _within(pairs[name], rows) for name in alive}
     before = choice.n_fits, choice.not_converged
-    choice = hedged(choice, combinations, last, labels, candidates, make_solver, seed=seed, **options)
+    choice = hedged(choice, combinations, last, own, candidates, make_solver, seed=seed, **options)
+    if len(rows) < len(labels):  # decisions about some samples only
+        choice = replace(choice, decisions=None, n_folds=0)
     fits, failed = fits + choice.n_fits - before[0], failed + choice.not_converged - before[1]
     gaps += [] if choice.worst_gap is None else [choice.worst_gap]
     return replace(choice, n_fits=fits, not_converged=failed, worst_gap=max(gaps, default=None)), found

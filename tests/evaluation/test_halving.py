@@ -61,16 +61,26 @@ def test_the_same_seed_gives_the_same_choice_whatever_the_order_of_computation()
 
 @pytest.mark.parametrize("budget", [0.01, 5, 20, 80, 1e6])
 @pytest.mark.parametrize("n", [90, 1000, 6000])
-def test_the_schedule_ends_with_all_samples_and_shrinks_with_the_budget(n, budget):
+def test_the_schedule_keeps_to_the_budget(n, budget):
     seconds = [0.5] * 12
     rungs = schedule(n, seconds, n_specs=5, folds=3, budget=budget)
-    assert rungs[-1][0] == n
     assert rungs[0][1] == 12
+    assert rungs[-1][1] >= 2
     assert all(size >= min(n, FEWEST) for size, _ in rungs)
     assert all(2 * a - 1 <= b <= 2 * a for (a, _), (b, _) in itertools.pairwise(rungs))
     spent = sum(k * (0.5 * (m / n) ** 2 + 15 * FIT_SECONDS * (2 * m / 3) ** 2) for m, k in rungs)
-    assert spent <= budget or rungs[-1][1] == 2 or n / 2 ** len(rungs) < FEWEST
-    assert rungs[-1][1] >= 2
+    assert spent <= budget or len(rungs) == 1
+    if budget == 1e6:
+        assert rungs == [(n, 12)]
+
+
+def test_a_choice_on_fewer_samples_has_no_decisions_about_all():
+    labels, pairs = data()
+    candidates = [(name, {"solver": "csvc", "C": C}) for name in pairs for C in (0.1, 1.0)]
+    choice, rungs = halve(pairs, labels, candidates, MAKE, [(100, 6), (200, 3)], combinations=["k3"], folds=3, seed=2)
+    assert [rung.n for rung in rungs] == [100, 200]
+    assert choice.decisions is None
+    assert choice.scores.shape[1] == 3
 
 
 def test_a_subset_that_cannot_be_divided_is_left_out():
