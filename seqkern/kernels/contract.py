@@ -14,6 +14,7 @@ from seqkern.core.parametrized import Parameters
 from seqkern.core.public_files import is_public
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.implicit import Implicit
+from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.stored_form import StoredForm
 from seqkern.sequences.alphabets import Alphabet
@@ -192,6 +193,26 @@ class KernelContract(Parameters):
         """
         return None
 
+    def kmer_tables(
+        self, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> list[tuple[int, npt.NDArray[np.float64]]] | None:
+        """Return Σ_j coefficients[j]·K(x, z_j), not normalised, as sums over the k-mers of x; None without such a form.
+
+        Parameters
+        ----------
+        support : SequenceSet, m sequences
+            z_j.
+        coefficients : ndarray of float64, shape (m,)
+            One for each.
+
+        Returns
+        -------
+        list of (int, ndarray of float64), or None
+            For each length k, the weight of one occurrence of each k-mer on the given strand, (letters^k,), by its
+            code: the first letter is the most significant digit. K-mers with a masked residue add nothing.
+        """
+        return None
+
     def weights_at_positions(
         self, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> "ScansWindows | None":
@@ -246,6 +267,29 @@ class KernelContract(Parameters):
     def has_implicit(cls) -> bool:
         """Return whether kernels of this class have `implicit`, at least with some parameters."""
         return cls._implicit is not KernelContract._implicit
+
+    def _operator(self, X: Any) -> "KernelOperator":
+        """Return the KernelOperator of `X`, not normalised; by default its Implicit."""
+        return self._implicit(X)
+
+    @classmethod
+    def has_operator(cls) -> bool:
+        """Return whether kernels of this class have `operator`, at least with some parameters."""
+        return cls.has_implicit() or cls._operator is not KernelContract._operator
+
+    def operator_bytes(self, X: Any) -> int:
+        """Return the bytes that ``operator(X)`` and a few tables take, predicted before the work.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table
+            The samples.
+
+        Returns
+        -------
+        int
+        """
+        return self.implicit_bytes(X)
 
     def implicit_bytes(self, X: Any) -> int:
         """Return the bytes that ``implicit(X)`` and its weights take, predicted before the work.

@@ -15,12 +15,13 @@ import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.kernels import _implicit
+from seqkern.kernels.kernel_operator import KernelOperator, check_length
 
 MOST_FEATURES = 2**31 - 1
 LINE = 8  # weights in a cache line
 
 
-class Implicit:
+class Implicit(KernelOperator):
     """Feature vectors of n records.
 
     Parameters
@@ -49,9 +50,6 @@ class Implicit:
         self.n_weights = int(n_weights)
         self.tables = object() if tables is None else tables
         self.counts: dict[str, int] = {}
-
-    def __len__(self) -> int:
-        return len(self.squares)
 
     def take(self, rows: npt.ArrayLike) -> CombinedImplicit:
         """Return the Implicit of some records, in any order, as a view with the same tables.
@@ -90,7 +88,7 @@ class Implicit:
         ndarray of float64, shape (n,)
         """
         out = np.empty(len(self)) if out is None else out
-        self._check_weights(weights)
+        check_length(weights, self.n_weights, "weights")
         _implicit.dots(self.capsule, weights, out)
         return out
 
@@ -109,16 +107,17 @@ class Implicit:
         ValueError
             If a length does not match.
         """
-        self._check_weights(weights)
+        check_length(weights, self.n_weights, "weights")
         coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
         if coefficients.shape != (len(self),):
             raise ValueError(f"{coefficients.shape} coefficients for {len(self)} records")
         _implicit.add(self.capsule, coefficients, weights)
 
-    def _check_weights(self, weights: npt.NDArray[np.float64]) -> None:
-        """Raise ValueError for weights of another length, which compiled code does not check."""
-        if weights.shape != (self.n_weights,):
-            raise ValueError(f"weights of shape {weights.shape}, not ({self.n_weights},)")
+    def collect(self, coefficients: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return Σ_i coefficients[i]·φ_i, float64 (n_weights,)."""
+        weights = self.zeros()
+        self.add(weights, coefficients)
+        return weights
 
 
 class SparseImplicit(Implicit):

@@ -29,8 +29,10 @@ from seqkern.kernels.blocks import fill
 from seqkern.kernels.explicit import normalised_vectors
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.implicit import Implicit, normalised
+from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.kernels.kernel_table import KERNELS
 from seqkern.kernels.operators import Operators
+from seqkern.kernels.scaled_operator import normalised_operator
 from seqkern.kernels.transformer import GramTransformer
 from seqkern.sequences.alphabets import ALPHABETS, Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
@@ -267,6 +269,53 @@ class Kernel(Operators, GramTransformer, KernelContract):
             f"kernel {self.name!r} cannot be trained without a Gram matrix by this solver",
             remedy=f"choose a solver that takes {other}; or a kernel: {able}",
         )
+
+    def operator(self, X: Any) -> "KernelOperator":
+        """Return products with the kernel matrix of a set, without the matrix.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The samples; for K(Y, X)·v, those of both, see `KernelOperator.take`.
+
+        Returns
+        -------
+        KernelOperator
+            Of the kernel, normalised as it is.
+
+        Raises
+        ------
+        ParameterError
+            If the kernel has no such products; and as `prepare`.
+        SequenceError
+            As `prepare`.
+
+        Examples
+        --------
+        >>> from seqkern.kernels import SpectrumKernel
+        >>> kernel = SpectrumKernel(k=2, normalize=False)
+        >>> kernel.operator(["GATTACA", "ATTA", "TTAC"]).times([1, 0, -1])
+        array([3., 1., 0.])
+        """
+        self.check_parameters()
+        self.check_fitted()
+        self.check_operator()
+        X = self.coerce(X)
+        raw = self._operator(X)
+        counts = self._count_policies(X, raw.squares, raw.counts)
+        out = raw
+        if self.normalize:
+            out = normalised(raw) if isinstance(raw, Implicit) else normalised_operator(raw)
+        out.counts = counts
+        return out
+
+    def check_operator(self) -> None:
+        """Raise ParameterError unless the kernel has products without a Gram matrix."""
+        if not self.has_operator():
+            raise ParameterError(
+                f"kernel {self.name!r} has no products without a Gram matrix",
+                remedy=f"choose from: {_able('has_operator')}",
+            )
 
     def _gives_features(self) -> bool:
         """Return whether the kernel has explicit features with its parameters."""

@@ -68,13 +68,9 @@ class HammingAdditive(Base):
         self, columns: TermBlocks, coefficients: npt.NDArray[np.float64]
     ) -> Callable[[TermBlocks], npt.NDArray[np.float64]] | None:
         support = cast(SequenceSet, columns.sequences).take(slice(columns.start, columns.stop))
-        size = support.alphabet.size
-        if any(size**length > LARGEST_TABLE for length in self._lengths()):
+        tables = self._weight_tables(support, coefficients)
+        if tables is None:
             return super()._fold(columns, coefficients)
-        tables = [
-            (length, self._table(support, coefficients, length, weight))
-            for length, weight in zip(self._lengths(), self._weights(), strict=True)
-        ]
 
         def values(payload: TermBlocks) -> Floats:
             X = cast(SequenceSet, payload.sequences).take(slice(payload.start, payload.stop))
@@ -86,6 +82,22 @@ class HammingAdditive(Base):
             return sums
 
         return values
+
+    def kmer_tables(self, support: SequenceSet, coefficients: Floats) -> list[tuple[int, Floats]] | None:
+        """Return the weight of each l-mer; see `KernelContract.kmer_tables`. None if windows differ in weight."""
+        if self._window_weights(support.take([]), self._lengths()[0]) is not None:
+            return None
+        return self._weight_tables(support, coefficients)
+
+    def _weight_tables(self, support: SequenceSet, coefficients: Floats) -> list[tuple[int, Floats]] | None:
+        """Return (length, W) for each length of windows; None if a table would be too large."""
+        size = support.alphabet.size
+        if any(size**length > LARGEST_TABLE for length in self._lengths()):
+            return None
+        return [
+            (length, self._table(support, coefficients, length, weight))
+            for length, weight in zip(self._lengths(), self._weights(), strict=True)
+        ]
 
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
