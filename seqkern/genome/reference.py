@@ -37,7 +37,7 @@ class Genome:
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "genome.fa"
-    ...     _ = path.write_text(">chr1\\nACGTNNacgt\n>chr2\nGATTACA\n")
+    ...     _ = path.write_text(">chr1\nACGTNNacgt\n>chr2\nGATTACA\n")
     ...     with Genome(path) as genome:
     ...         genome.lengths, genome.fetch("chr1", 2, 8)
     ({'chr1': 10, 'chr2': 7}, 'GTNNac')
