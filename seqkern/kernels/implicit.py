@@ -72,7 +72,10 @@ class Implicit(KernelOperator):
         return memory[-(memory.ctypes.data // 8) % LINE :][: self.n_weights]
 
     def dots(
-        self, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64] | None = None
+        self,
+        weights: npt.NDArray[np.float64],
+        out: npt.NDArray[np.float64] | None = None,
+        rows: npt.NDArray[np.int64] | None = None,
     ) -> npt.NDArray[np.float64]:
         """Return φ_i·w for each record.
 
@@ -82,11 +85,15 @@ class Implicit(KernelOperator):
             w.
         out : ndarray of float64, shape (n,), optional
             Where to write; by default a new array.
+        rows : ndarray of int64, shape (m,), optional
+            Which records; by default all. n is m otherwise.
 
         Returns
         -------
         ndarray of float64, shape (n,)
         """
+        if rows is not None:
+            return self.take(rows).dots(weights, out)
         out = np.empty(len(self)) if out is None else out
         check_length(weights, self.n_weights, "weights")
         _implicit.dots(self.capsule, weights, out)

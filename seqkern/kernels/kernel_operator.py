@@ -78,7 +78,7 @@ class KernelOperator:
             As from `collect`; changed.
         """
 
-    def dots(self, weights: Floats, out: Floats | None = None) -> Floats:
+    def dots(self, weights: Floats, out: Floats | None = None, rows: npt.NDArray[np.int64] | None = None) -> Floats:
         """Return Φ·weights.
 
         Parameters
@@ -87,6 +87,8 @@ class KernelOperator:
             A table after `spread`.
         out : ndarray of float64, shape (n,), optional
             Where to write; by default a new array.
+        rows : ndarray of int64, shape (m,), optional
+            Which records; the others cost no time. By default all; n is m otherwise.
 
         Returns
         -------

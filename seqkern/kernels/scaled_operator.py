@@ -62,11 +62,14 @@ class ScaledOperator(KernelOperator):
         """Multiply a table by G, in place."""
         self.base.spread(table)
 
-    def dots(self, weights: Floats, out: Floats | None = None) -> Floats:
+    def dots(self, weights: Floats, out: Floats | None = None, rows: npt.NDArray[np.int64] | None = None) -> Floats:
         """Return Φ·weights of the scaled records; see `KernelOperator.dots`."""
-        values = self.base.dots(weights)
-        values = values if self.rows is None else values[self.rows]
-        return np.multiply(values, 1.0 if self.scale is None else self.scale, out=out)
+        chosen, scale = self.rows, self.scale
+        if rows is not None:
+            chosen = rows if chosen is None else chosen[rows]
+            scale = None if scale is None else scale[rows]
+        values = self.base.dots(weights, out, rows=chosen)
+        return values if scale is None else np.multiply(values, scale, out=values)
 
 
 def normalised_operator(operator: KernelOperator) -> ScaledOperator:
@@ -117,12 +120,12 @@ class SummedOperator(KernelOperator):
             part.spread(one)
             one *= factor
 
-    def dots(self, weights: Floats, out: Floats | None = None) -> Floats:
+    def dots(self, weights: Floats, out: Floats | None = None, rows: npt.NDArray[np.int64] | None = None) -> Floats:
         """Return the sum over the parts; see `KernelOperator.dots`."""
-        out = np.zeros(len(self)) if out is None else out
+        out = np.empty(len(self) if rows is None else len(rows)) if out is None else out
         out[:] = 0
         for part, one in zip(self.parts, self._split(weights), strict=True):
-            out += part.dots(one)
+            out += part.dots(one, rows=rows)
         return out
 
     def _split(self, table: Floats) -> list[Floats]:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, integer
+from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.kernels.kmer import _kmers, mismatch_presence
 from seqkern.kernels.kmer.hamming.hamming import LARGEST_LENGTH
 from seqkern.kernels.kmer.hamming.hamming_kernel import HammingKernel
@@ -161,6 +162,9 @@ class MismatchKernel(HammingKernel):
         if self.presence:
             return FeatureKernel._fold(self, columns, coefficients)
         return super()._fold(columns, coefficients)
+
+    def _operator(self, X: SequenceSet) -> KernelOperator:
+        return self._implicit(X) if self.presence else super()._operator(X)
 
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]

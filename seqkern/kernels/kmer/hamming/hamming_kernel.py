@@ -15,14 +15,17 @@ import numpy as np
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import choice
+from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.kernels.kmer.distances import SubsetDistances, distances_cost, needed_sizes
 from seqkern.kernels.kmer.hamming.hamming import LARGEST_LENGTH, LARGEST_WEIGHT, HammingBlock
 from seqkern.kernels.kmer.hamming.hamming_additive import HammingAdditive
 from seqkern.kernels.kmer.hamming.hamming_costs import hamming_costs
+from seqkern.kernels.kmer.hamming.hamming_operator import HammingOperator
 from seqkern.kernels.kmer.kmer_kernel import KmerKernel
 from seqkern.kernels.kmer.subsets import common_divisor, subset_blocks, subset_cost, subset_weights, subsets_fit
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products.product import Block
+from seqkern.kernels.scaled_operator import SummedOperator
 from seqkern.sequences.sequence_set import SequenceSet
 
 
@@ -116,6 +119,23 @@ class HammingKernel(HammingAdditive, KmerKernel):
             yield from subset_blocks(X, k, subset_weights(weights), strands, work, others, own, self.n_threads)
         else:
             yield 1, SubsetDistances(X, weights, strands, work, next(others), own)
+
+    def _operator(self, X: SequenceSet) -> KernelOperator:
+        self._check_sequences(X)
+        parts = [
+            HammingOperator(
+                X,
+                length,
+                self._pair_weights(X.alphabet.size, length),
+                both_strands=self.reverse_complement,
+                window_weights=self._window_weights(X, length),
+                n_threads=self.n_threads,
+            )
+            for length in self._lengths()
+        ]
+        if len(parts) == 1 and self._weights() == [1.0]:
+            return parts[0]
+        return SummedOperator(parts, self._weights())
 
     def _divisor(self, X: SequenceSet, k: int, algorithm: str) -> int:
         weights = self._pair_weights(X.alphabet.size, k)

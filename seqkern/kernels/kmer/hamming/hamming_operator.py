@@ -1,0 +1,260 @@
+"""Products with the kernel matrix of a kernel that depends on Hamming distances alone, by a transform.
+
+K = Φ·G·Φᵀ, Φ the counts of l-mers and G[a, b] = c[h(a, b)], plus c[h(a, reverse complement of b)] on both strands. The
+passes over the records go through lists of codes, one for each part of the table that fits into the second-level
+cache (`_lmer_lists`); `spread` is `lmer_transform.LmerTransform`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
+from seqkern.kernels.kernel_operator import Floats, KernelOperator, check_length
+from seqkern.kernels.kmer.hamming import _lmer_lists
+from seqkern.kernels.kmer.hamming.hamming_squares import squares
+from seqkern.kernels.kmer.hamming.lmer_transform import LmerTransform, Table
+from seqkern.kernels.scaled_operator import ScaledOperator
+from seqkern.sequences.sequence_set import SequenceSet
+
+LARGEST_TABLE = 1 << 27
+PART_BITS = 16  # 2^16 double precision numbers: half a megabyte, and codes of two bytes
+WINDOWS_IN_LIST = 4  # of a record at least, on average, or lists are too short for their overhead
+FEWEST_LISTS = 64
+LARGEST_LIST = 2**32 - 1
+LARGEST_WINDOW_WEIGHT = 255
+THREADED_WINDOWS = 1 << 20  # fewer are not worth a thread
+NO_WEIGHTS = np.zeros(0, dtype=np.uint8)
+
+Codes = npt.NDArray[np.uint16 | np.uint32]
+
+
+class HammingOperator(KernelOperator):
+    """Products with Σ over pairs of l-mers (a of x, b of y) of u(a)·v(b)·values[h(a, b)].
+
+    Single precision tables take half the memory. With u = 2⁻²⁴, λ the eigenvalues of G and first-order terms only, an
+    entry of K·v then differs from the exact one by at most (4·l + 4)·u·max|λ|·‖Φ_i‖·‖Φᵀ·v‖.
+
+    Parameters
+    ----------
+    X : SequenceSet
+        The n records.
+    length : int
+        l.
+    values : sequence of float, length l + 1
+        What a pair of l-mers adds, by Hamming distance.
+    both_strands : bool
+        Whether each pair adds the value of a and the reverse complement of b, too.
+    window_weights : ndarray of int64, shape (windows,), optional
+        The weight of each l-mer, in the order of `find_windows`; by default 1.
+    dtype : {numpy.float64, numpy.float32}
+        Of tables.
+    n_threads : int, optional
+        By default, all cores. The result is the same to the last bit.
+    """
+
+    def __init__(
+        self,
+        X: SequenceSet,
+        length: int,
+        values: Sequence[float],
+        *,
+        both_strands: bool = False,
+        window_weights: npt.NDArray[np.int64] | None = None,
+        dtype: npt.DTypeLike = np.float64,
+        n_threads: int | None = None,
+    ) -> None:
+        size = X.alphabet.size
+        check_table(size, length)
+        self.dtype = np.dtype(dtype)
+        complement = X.alphabet.complement_codes[:size] if both_strands else None
+        self.transform = LmerTransform(size, length, values, complement)
+        self.n_weights, self.n_threads = size**length, n_threads
+        self.tables: object = object()
+        self.counts: dict[str, int] = {}
+        self.folded = length if self.transform.is_dna and both_strands and length % 2 else 0
+        self.space = self.n_weights // (2 if self.folded else 1)
+        self._list_codes(X, length, size, _as_bytes(window_weights))
+        self.squares = squares(X, length, values, both_strands, window_weights)
+
+    def _list_codes(self, X: SequenceSet, length: int, size: int, given: npt.NDArray[np.uint8]) -> None:
+        longest = np.zeros(max(0, int(X.lengths.max(initial=0)) - length + 1), dtype=np.int64)
+        windows = float(np.maximum(X.lengths - length + 1, 0).mean()) if len(X) else 0.0
+        self.bits = part_bits(self.space, windows)
+        where = X.codes, X.starts, X.stops, length, size, self.folded, self.bits, longest
+        numbers = np.zeros(((self.space - 1) >> self.bits) + 1, dtype=np.int64)
+        _lmer_lists.count_codes(*where, numbers)
+        if numbers.max(initial=0) > LARGEST_LIST:
+            raise SequenceError(
+                f"{numbers.sum()} l-mers are too many for one operator", remedy="train on fewer sequences"
+            )
+        self.base = np.concatenate(([0], np.cumsum(numbers)))
+        self.codes: Codes = np.empty(self.base[-1], dtype=np.uint16 if self.bits <= PART_BITS else np.uint32)
+        self.window_weights = np.empty(len(given), dtype=np.uint8)
+        self.ends = np.empty((len(numbers), len(X) + 1), dtype=np.uint32)
+        _lmer_lists.list_codes(*where, self.base[:-1].copy(), given, self.codes, self.window_weights, self.ends)
+
+    def __len__(self) -> int:
+        return self.ends.shape[1] - 1
+
+    def take(self, rows: npt.ArrayLike) -> ScaledOperator:
+        """Return the operator of some records, as a view with the same tables; see `KernelOperator.take`."""
+        return ScaledOperator(self, np.ascontiguousarray(rows, dtype=np.int64))
+
+    def collect(self, coefficients: npt.ArrayLike) -> Table:
+        """Return the table of the l-mers; see `KernelOperator.collect`."""
+        values = np.ascontiguousarray(coefficients, dtype=np.float64)
+        check_length(values, len(self), "coefficients")
+        rows = np.flatnonzero(values)
+        table = (np.zeros if self.folded else np.empty)(self.n_weights, dtype=self.dtype)
+        parts = len(self.ends)
+
+        def collect(first: int, last: int) -> None:
+            scratch = np.empty(min(self.space, 1 << self.bits))
+            _lmer_lists.collect(*self._lists(), rows, values, first, last, scratch, table)
+
+        self._share(collect, parts, len(rows))
+        return table
+
+    def spread(self, table: Table) -> None:
+        """Multiply a table by G, in place."""
+        check_length(table, self.n_weights, "table")
+        self.transform.multiply(table, self._threads(self.n_weights))
+
+    def dots(self, weights: Table, out: Floats | None = None, rows: npt.NDArray[np.int64] | None = None) -> Floats:
+        """Return the sums of weights over the l-mers of records; see `KernelOperator.dots`."""
+        check_length(weights, self.n_weights, "weights")
+        rows = np.arange(len(self)) if rows is None else check_rows(rows, len(self))
+        out = np.empty(len(rows)) if out is None else out
+        check_length(out, len(rows), "out")
+        weights = np.ascontiguousarray(weights)
+
+        def dots(first: int, last: int) -> None:
+            scratch = np.empty(min(self.space, 1 << self.bits))
+            _lmer_lists.dots(*self._lists(), rows[first:last], weights, scratch, out[first:last])
+
+        self._share(dots, len(rows), len(rows))
+        return out
+
+    def _lists(self) -> tuple[Any, ...]:
+        return self.codes, self.window_weights, self.ends, self.base, self.folded, self.bits, self.space
+
+    def _threads(self, work: float) -> int:
+        """Return how many threads so many windows, or entries of a table, are worth."""
+        threads = available_threads(GIVEN_THREADS.get() or self.n_threads)
+        return max(1, min(threads, int(work // THREADED_WINDOWS)))
+
+    def _share(self, work: Callable[[int, int], None], items: int, rows: int) -> None:
+        """Call ``work(first, last)`` for ranges of `items`, one for each thread."""
+        threads = min(items, self._threads(len(self.codes) * rows / max(1, len(self))))
+        if threads <= 1:
+            work(0, items)
+            return
+        bounds = np.linspace(0, items, threads + 1).astype(int).tolist()
+        in_threads([lambda first=a, last=b: work(first, last) for a, b in itertools.pairwise(bounds)], threads)
+
+
+def part_bits(space: int, windows: float) -> int:
+    """Return the binary logarithm of the size of the parts of a table.
+
+    Parameters
+    ----------
+    space : int
+        Entries of the table.
+    windows : float
+        L-mers of a record, on average.
+
+    Returns
+    -------
+    int
+        At least `PART_BITS`.
+    """
+    bits = PART_BITS
+    while space >> bits > max(FEWEST_LISTS, windows / WINDOWS_IN_LIST):
+        bits += 1
+    return bits
+
+
+def check_table(size: int, length: int, name: str = "l") -> None:
+    """Raise ParameterError if the table of all l-mers would be too large.
+
+    Parameters
+    ----------
+    size : int
+        Letters of the alphabet.
+    length : int
+        Length of the l-mers.
+    name : str
+        Name of the parameter, for the message.
+
+    Raises
+    ------
+    ParameterError
+        The message names the largest possible length.
+    """
+    if size**length <= LARGEST_TABLE:
+        return
+    largest = next(n for n in range(length, -1, -1) if size**n <= LARGEST_TABLE)
+    raise ParameterError(
+        f"{name}={length} is too large for products without a Gram matrix: {size} letters have {size**length} l-mers",
+        remedy=f"choose {name} up to {largest}",
+    )
+
+
+def check_rows(rows: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
+    """Return numbers of records, checked: compiled code does not check them.
+
+    Parameters
+    ----------
+    rows : ndarray of int, shape (m,)
+        Which records.
+    n : int
+        How many there are.
+
+    Returns
+    -------
+    ndarray of int64, shape (m,)
+    """
+    rows = np.ascontiguousarray(rows, dtype=np.int64)
+    if np.any((rows < 0) | (rows >= n)):
+        raise IndexError(f"rows are numbers from 0 to {n - 1}")
+    return rows
+
+
+def operator_bytes(size: int, length: int, records: int, windows: int, both_strands: bool, weighted: bool) -> int:
+    """Return the bytes of a HammingOperator and of three of its tables.
+
+    Parameters
+    ----------
+    size, length : int
+        Letters of the alphabet, and of the l-mers.
+    records, windows : int
+        How many there are, and their l-mers.
+    both_strands, weighted : bool
+        As given to `HammingOperator`.
+
+    Returns
+    -------
+    int
+    """
+    space = size**length
+    folded = space // 2 if both_strands and length % 2 else space
+    bits = part_bits(folded, windows / max(1, records))
+    code = 2 if bits <= PART_BITS else 4
+    return windows * (code + weighted) + records * (4 * (folded >> bits) + 12) + 3 * 8 * space
+
+
+def _as_bytes(weights: npt.NDArray[np.int64] | None) -> npt.NDArray[np.uint8]:
+    if weights is None:
+        return NO_WEIGHTS
+    if weights.max(initial=0) > LARGEST_WINDOW_WEIGHT or weights.min(initial=0) < 0:
+        raise ParameterError(
+            f"weights of l-mers beyond {LARGEST_WINDOW_WEIGHT} are not possible", remedy="choose smaller weights"
+        )
+    return weights.astype(np.uint8)
