@@ -21,6 +21,7 @@ typedef struct {
     const void *valid;   /* [window] lanes that have that many windows */
     ptrdiff_t positions; /* the second size of `match` */
     ptrdiff_t windows;   /* of the longest lane */
+    int alone;           /* whether only the main diagonal counts */
 } lane_block;
 
 /* kept[level][class] and waiting[level][class], vectors: counts in binary, and carries that wait for a second one. */

@@ -14,6 +14,7 @@ cdef extern from "_hamming.h" nogil:
         const void *valid
         Py_ssize_t positions
         Py_ssize_t windows
+        int alone
     ctypedef struct lane_counts:
         void *kept
         void *waiting
@@ -222,7 +223,7 @@ def walk(
             s = stretches[row + i]
             masks = _aligned(<uint8_t *>&memory[0])
             for k in range(blocks):
-                block.windows = lane_windows[k]
+                block.windows, block.alone = lane_windows[k], 0
                 block.positions = block.windows + length
                 block.match = masks
                 block.valid = masks + block.positions * size * bytes

@@ -176,7 +176,8 @@ INLINE void NAME(stretch)(const lane_block *block, const ptrdiff_t *row, ptrdiff
         w.twos[m] = kept[CLASSES + m];
         w.fours[m] = kept[2 * CLASSES + m];
     });
-    for (ptrdiff_t shift = 1 - block->windows; shift < windows; ++shift) {
+    const ptrdiff_t end = block->alone ? 1 : windows;
+    for (ptrdiff_t shift = block->alone ? 0 : 1 - block->windows; shift < end; ++shift) {
         ptrdiff_t i = shift > 0 ? shift : 0, j = i - shift;
         ptrdiff_t steps = windows - i < block->windows - j ? windows - i : block->windows - j;
         w.match = (const char *)block->match - shift * (ptrdiff_t)sizeof(vec);

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.kernels.kmer.hamming import _hamming
-from seqkern.kernels.kmer.hamming.hamming import as_weights
+from seqkern.kernels.kmer.hamming.hamming import Weights, as_weights
 from seqkern.kernels.kmer.hamming.hamming_walks import Walks
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products import _product
@@ -49,11 +50,10 @@ def hamming_costs(
     """
     level, strands = _product.level(), 2 if both else 1
     of_distance, real = as_weights(weights, length)
-    many = int(np.max(np.flatnonzero(of_distance), initial=-1)) + 1
     mine = max(0.0, work.row_letters / max(1, work.rows) - length + 1)
     theirs = max(0.0, work.col_letters / max(1, work.cols) - length + 1)
     bits = max(1, (size - 1).bit_length())
-    pair = (PAIR_NS[level] + many * (WEIGHT_NS if weighted else CLASS_NS)[level]) * (1 if length <= 16 else 2)
+    pair = _pair_ns(of_distance, length, weighted)
     windows = work.cols * theirs + (0 if work.symmetric else work.rows * mine)
     squares = work.cols * theirs**2 + (0 if work.symmetric else work.rows * mine**2)
     packed = int(windows * bits * (2 if length <= 16 else 4) * strands)
@@ -61,7 +61,7 @@ def hamming_costs(
     costs = {}
     if not weighted:
         passes = Walks(length, of_distance.tolist(), real).passes
-        step = int((2 * passes[:, 0] + 3 * passes[:, 1]).sum()) * STEP_NS[level]
+        step = _step_ns(passes)
         lanes = _hamming.lanes(level)
         blocks = max(1.0, work.cols / lanes)
         lane = min(theirs, work.cols * theirs / (blocks * lanes) + 1)
@@ -72,3 +72,40 @@ def hamming_costs(
     compare = work.pairs * mine * theirs * pair * strands
     costs["pairs"] = Cost((make + compare) * 1e-9, packed)
     return costs
+
+
+def own_costs(
+    windows: npt.NDArray[np.int64], size: int, length: int, weights: Sequence[float], both: bool
+) -> tuple[float, float]:
+    """Return the CPU seconds of K(x, x) of some records: side by side as lanes of a vector, and one by one.
+
+    Parameters
+    ----------
+    windows : ndarray of int64, shape (records,)
+        Of each record, at most as many as there are lanes.
+    size, length, weights, both
+        As in `hamming_costs`.
+
+    Returns
+    -------
+    together, single : float
+    """
+    of_distance, _ = as_weights(weights, length)
+    passes, strands = Walks(length, of_distance.tolist(), True).passes, 2 if both else 1
+    longest, level = float(windows.max(initial=0)), _product.level()
+    bits = max(1, (size - 1).bit_length())
+    step = _step_ns(passes) + (4 + 3 * bits) * STEP_NS[level] * len(passes)
+    together = strands * (longest**2 / 2 * step + longest * DIAGONAL_NS * len(passes))
+    single = strands * float(np.square(windows.astype(np.float64)).sum()) * _pair_ns(of_distance, length, False)
+    return together * 1e-9, single * 1e-9
+
+
+def _step_ns(passes: npt.NDArray[np.int64]) -> float:
+    """Return the cost of a step of all walks along a diagonal."""
+    return int((2 * passes[:, 0] + 3 * passes[:, 1]).sum()) * STEP_NS[_product.level()]
+
+
+def _pair_ns(weights: Weights, length: int, weighted: bool) -> float:
+    """Return the cost of comparing two windows."""
+    level, many = _product.level(), int(np.max(np.flatnonzero(weights), initial=-1)) + 1
+    return (PAIR_NS[level] + many * (WEIGHT_NS if weighted else CLASS_NS)[level]) * (1 if length <= 16 else 2)

@@ -81,7 +81,7 @@ class HammingOperator(KernelOperator):
         self.folded = length if self.transform.is_dna and both_strands and length % 2 else 0
         self.space = self.n_weights // (2 if self.folded else 1)
         self._list_codes(X, length, size, _as_bytes(window_weights))
-        self.squares = squares(X, length, values, both_strands, window_weights)
+        self.squares = squares(X, length, values, both_strands, window_weights, GIVEN_THREADS.get() or n_threads)
 
     def _list_codes(self, X: SequenceSet, length: int, size: int, given: npt.NDArray[np.uint8]) -> None:
         longest = np.zeros(max(0, int(X.lengths.max(initial=0)) - length + 1), dtype=np.int64)
