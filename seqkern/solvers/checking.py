@@ -10,6 +10,7 @@ from seqkern.core.errors import GramError, LabelError
 from seqkern.core.sparse_types import is_sparse
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.implicit import Implicit
+from seqkern.kernels.kernel_operator import KernelOperator
 
 
 class TakesMatrices(Protocol):
@@ -28,6 +29,10 @@ class TakesMatrices(Protocol):
     @property
     def accepts_blocks(self) -> bool:
         """Whether it accepts features in blocks."""
+
+    @property
+    def accepts_operator(self) -> bool:
+        """Whether it takes a KernelOperator."""
 
     @property
     def accepts_sparse(self) -> bool:
@@ -60,22 +65,22 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
     ----------
     solver : Solver
         Its attributes define the accepted input.
-    K : array_like of float64, sparse matrix, Implicit or FeatureBlocks
-        The last two are returned unchanged.
+    K : array_like of float64, sparse matrix, Implicit, KernelOperator or FeatureBlocks
+        The last three are returned unchanged.
     reset : bool
         Whether the solver will be fitted on this matrix, and keeps its width.
 
     Returns
     -------
-    ndarray of float64, sparse matrix, Implicit or FeatureBlocks
+    ndarray of float64, sparse matrix, Implicit, KernelOperator or FeatureBlocks
 
     Raises
     ------
     GramError
         For unsupported input, another width, NaN or inf.
     """
-    if isinstance(K, Implicit):
-        return _checked_implicit(solver, K, reset)
+    if isinstance(K, KernelOperator):
+        return _checked_operator(solver, K, reset)
     if isinstance(K, FeatureBlocks) and not solver.accepts_blocks:
         raise GramError(
             f"solver {solver.name!r} does not take features in blocks",
@@ -122,12 +127,12 @@ def _check_finite(matrix: Any) -> None:
         )
 
 
-def _checked_implicit(solver: TakesMatrices, K: Implicit, reset: bool) -> Implicit:
-    """Return the Implicit `K`; GramError if the solver does not take it, or it is too small."""
-    if solver.input != "implicit":
+def _checked_operator(solver: TakesMatrices, K: KernelOperator, reset: bool) -> KernelOperator:
+    """Return the KernelOperator `K`; GramError if the solver does not take it, or it is too small."""
+    if not solver.accepts_operator and not (solver.input == "implicit" and isinstance(K, Implicit)):
         raise GramError(
-            f"solver {solver.name!r} takes {solver.input}, not feature vectors that are never stored",
-            remedy="give it a matrix, or choose linear_svc",
+            f"solver {solver.name!r} takes {solver.input}, not products with a kernel matrix that is never stored",
+            remedy="give it a matrix, or choose linear_svc or primal_svc",
         )
     if reset:
         if len(K) < 2:
@@ -188,7 +193,7 @@ def count_rows(K: Any) -> int:
 
     Parameters
     ----------
-    K : ndarray, sparse matrix, Implicit or FeatureBlocks
+    K : ndarray, sparse matrix, Implicit, KernelOperator or FeatureBlocks
         As `checked_matrix` returns it.
 
     Returns
@@ -202,7 +207,7 @@ def count_rows(K: Any) -> int:
     >>> count_rows(np.zeros((3, 8)))
     3
     """
-    return len(K) if isinstance(K, Implicit) else K.shape[0]
+    return len(K) if isinstance(K, KernelOperator) else K.shape[0]
 
 
 def _first_bad_row(matrix: Any) -> int | None:

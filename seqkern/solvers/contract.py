@@ -23,6 +23,7 @@ from seqkern.core.convergence import warn_unconverged
 from seqkern.core.declarations import Parameter
 from seqkern.core.declared_components import Component
 from seqkern.core.errors import GramError, LabelError
+from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.checking import checked_labels, checked_matrix, count_rows
 from seqkern.solvers.estimator import Estimator, check_is_fitted, clone
 from seqkern.solvers.stored import Stored
@@ -52,6 +53,9 @@ class Solver(Stored, Estimator):
         Whether `_fit` takes groups, kept together when it splits the training set: ``_fit(K, y, groups)``.
     accepts_blocks : bool
         Whether it takes features as FeatureBlocks (seqkern/kernels/feature_blocks.py), computed on demand.
+    accepts_operator : bool
+        Whether it takes a KernelOperator (seqkern/kernels/kernel_operator.py) of the training samples: it then trains
+        on products with the kernel matrix, which is never stored.
     sets_threshold : bool
         Whether its decision 0 is a choice of its parameters, so that no other threshold is set by default.
     selects : bool
@@ -96,6 +100,7 @@ class Solver(Stored, Estimator):
     targets: ClassVar[tuple[str, ...]] = ()
     accepts_groups: ClassVar[bool] = False
     accepts_blocks: ClassVar[bool] = False
+    accepts_operator: ClassVar[bool] = False
     sets_threshold: ClassVar[bool] = False
     selects: ClassVar[bool] = True
 
@@ -267,7 +272,7 @@ class Solver(Stored, Estimator):
 
         Parameters
         ----------
-        K : array_like of float64, shape (n, n), or (n, d) for features, or Implicit, or FeatureBlocks
+        K : array_like of float64, shape (n, n), or (n, d) for features, or Implicit, FeatureBlocks or KernelOperator
             A C-ordered memory map is used in place.
         y : array_like, shape (n,), optional
             Required unless ``"none"`` is among the solver's `targets`.
@@ -324,7 +329,7 @@ class Solver(Stored, Estimator):
 
         Returns
         -------
-        K : ndarray of float64, sparse matrix, Implicit or FeatureBlocks
+        K : ndarray of float64, sparse matrix, Implicit, FeatureBlocks or KernelOperator
             A float64 array is not copied.
         target : ndarray, shape (n,), or None
             Such as −1.0 and 1.0 of a binary solver; None without labels.
@@ -339,7 +344,7 @@ class Solver(Stored, Estimator):
             if count != len(labels):
                 raise LabelError(f"{count} groups for {len(labels)} rows", remedy="give one group for each row")
             self.check_labels(labels, groups)
-        if self.input == "gram" and K.shape[0] != K.shape[1]:
+        if self.input == "gram" and not isinstance(K, KernelOperator) and K.shape[0] != K.shape[1]:
             raise GramError(
                 f"the Gram matrix is not square: {K.shape[0]} × {K.shape[1]}",
                 remedy="slice its rows and its columns with the same indices",
@@ -374,8 +379,8 @@ class Solver(Stored, Estimator):
         Parameters
         ----------
         K : array_like of float64, shape (m, n)
-            The kernel of new samples (rows) with the training ones (columns), or features; or an Implicit with the
-            tables of the training data.
+            The kernel of new samples (rows) with the training ones (columns), or features; or an Implicit or
+            KernelOperator with the tables of the training data.
 
         Returns
         -------

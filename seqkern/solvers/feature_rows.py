@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from seqkern.core.types import Rows
 from seqkern.kernels.feature_blocks import FeatureBlocks, filled
-from seqkern.kernels.implicit import Implicit
+from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.expansion import weighted_sums
 
 ROWS = 1024
@@ -24,10 +24,10 @@ def take_rows(K: Any, rows: Rows) -> Any:
 
     Parameters
     ----------
-    K : ndarray, sparse matrix, Implicit or FeatureBlocks
+    K : ndarray, sparse matrix, Implicit, KernelOperator or FeatureBlocks
         All rows.
     rows : integer array, boolean mask or slice
-        Which of them; of an Implicit, an integer array.
+        Which of them; of an operator, an integer array.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def take_rows(K: Any, rows: Rows) -> Any:
     >>> take_rows(blocks, [1, 2]).shape
     (2, 4)
     """
-    if isinstance(K, Implicit):
+    if isinstance(K, KernelOperator):
         return K.take(np.asarray(rows))
     return K.take(rows) if isinstance(K, FeatureBlocks) else K[rows]
 

@@ -308,7 +308,7 @@ def test_several_classes_from_an_implicit(solver):
     )
 
 
-@each([solver for solver in EXAMPLES if solver.input != "implicit"])
+@each([solver for solver in EXAMPLES if solver.input != "implicit" and not solver.accepts_operator])
 def test_who_takes_no_implicit_says_so(solver):
     train, _, problem, _ = implicit_problem(solver)
     with pytest.raises(GramError, match="linear_svc"):

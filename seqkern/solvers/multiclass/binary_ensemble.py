@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError
-from seqkern.kernels.implicit import Implicit
+from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.base import ClassSolver
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.estimator import clone
@@ -77,7 +77,7 @@ class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # cons
         tasks = list(self.tasks(self.classes_))
         chain = hasattr(self, "_starts")  # sequential fits
         starts = self._starts if chain and len(self._starts) == len(tasks) else [None] * len(tasks)
-        records = self.input == "gram" or isinstance(K, Implicit)
+        records = self.input == "gram" or isinstance(K, KernelOperator)
         self._trained, columns = [], []
         for (places, code), start in zip(tasks, starts, strict=True):
             rows = np.flatnonzero(np.isin(y, places))
@@ -97,7 +97,9 @@ class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # cons
         """Return the input of the binary solver for some of the n records; `K` itself for all."""
         if len(rows) == n:
             return K
-        return K[np.ix_(rows, rows)] if self.input == "gram" else take_rows(K, rows)
+        if self.input == "gram" and not isinstance(K, KernelOperator):
+            return K[np.ix_(rows, rows)]
+        return take_rows(K, rows)
 
     def __getstate__(self) -> dict[str, Any]:
         """Drop the warm-start data."""

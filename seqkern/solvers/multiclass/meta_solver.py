@@ -25,6 +25,11 @@ class MetaSolver:
         return getattr(self.binary, "accepts_blocks", False)
 
     @property
+    def accepts_operator(self) -> bool:
+        """Whether the binary solver takes products with a kernel matrix."""
+        return getattr(self.binary, "accepts_operator", False)
+
+    @property
     def selects(self) -> bool:
         """Whether the binary solver selects features."""
         return getattr(self.binary, "selects", True)

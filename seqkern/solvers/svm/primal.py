@@ -1,7 +1,7 @@
 """Linear classification of very many samples in the primal: squared hinge loss or least squares, on features."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self, cast
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,16 +11,27 @@ from seqkern.core.sparse_types import is_sparse
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.base import AnyClassSolver, Solver, count_rows
 from seqkern.solvers.class_weights import factors_of_codes
 from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.products.losses import Loss, Squared, SquaredHinge
+from seqkern.solvers.products.on_products import OnProducts
 from seqkern.solvers.shared import SearchesCost, class_weights, cost, limit, tolerance
 from seqkern.solvers.svm.primal_conditioner import make_conditioner
 from seqkern.solvers.svm.primal_newton import PrimalMachines
 from seqkern.solvers.svm.primal_rows import Rows
 
+PRODUCTS = 10
+"""Products with a kernel matrix that count as one Newton step."""
 
-class PrimalSVC(SearchesCost, AnyClassSolver):
+LOSSES: dict[str, Callable[[npt.NDArray[np.float64], npt.NDArray[np.float64]], Loss]] = {
+    "squared_hinge": SquaredHinge,
+    "squared": Squared,
+}
+
+
+class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
     r"""Support vector machine with squared errors, trained in the primal on features.
 
     With several classes there is one classifier for each against the rest; all are trained at once, on the same passes
@@ -29,15 +40,16 @@ class PrimalSVC(SearchesCost, AnyClassSolver):
     Attributes
     ----------
     support_ : ndarray of int64, shape (s,)
-        The features whose weight is not zero in every classifier.
+        The features whose weight is not zero in every classifier; on an operator, such training samples.
     coef_ : ndarray of float64, shape (1, s) for two classes, else (classes, s)
-        Their weights.
+        Their weights; on an operator the coefficients β of the samples, also in `dual_coef_`.
     intercept_ : ndarray of float64, shape (1,) or (classes,)
         b of each classifier. It is not penalised.
     report_ : dict
         Besides the usual: ``gap``, the largest duality gap of a classifier as a share of its primal value, an upper
         bound of how far that is above its minimum. ``residual`` is the largest ‖w − Σ α_i y_i φ_i‖ / ‖w‖, α_i = 2 C c_i
-        ξ_i; ``objective`` the sum of the primal values, ``iterations`` the most Newton steps of a classifier.
+        ξ_i; ``objective`` the sum of the primal values, ``iterations`` the most Newton steps of a classifier. On an
+        operator ``products`` counts the products with K, and ``iterations`` the most of a classifier.
 
     Notes
     -----
@@ -50,6 +62,10 @@ class PrimalSVC(SearchesCost, AnyClassSolver):
     float64, in a fixed order. Memory besides the features: for up to 8,191 features d about four d × d matrices, and
     nine numbers for each sample and class. `fit_after` starts from the weights for another C; one matrix is kept
     between such fits.
+
+    On a KernelOperator, w·φ(x) = Σ_i β_i K(x, x_i); K is never stored. Each product with K adds a direction to a space
+    in which the problem is solved exactly (see `subspace`), for all classes, and with `fit_after` for all C. Memory:
+    two numbers for each sample and product, at most 1 GiB.
 
     Complexity: O(n·d) per pass for n samples with d features, several passes per Newton step, and O(d³) for the
     preconditioner.
@@ -88,7 +104,7 @@ class PrimalSVC(SearchesCost, AnyClassSolver):
     tol: float = tolerance(
         1e-4, "The fit has converged when the duality gap is at most this share of the primal objective."
     )
-    max_iter: int = limit(100, "Maximum number of Newton steps.")
+    max_iter: int = limit(100, "Maximum number of Newton steps; on an operator, ten products count as one.")
 
     @property
     def iterative(self) -> bool:
@@ -104,6 +120,8 @@ class PrimalSVC(SearchesCost, AnyClassSolver):
         self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
     ) -> Self:
         """Fit, starting from the weights of `previous` for another C, if on the same samples; see `fit`."""
+        if isinstance(K, KernelOperator):
+            return super().fit_after(previous, K, y, groups)
         self._previous = previous if type(previous) is type(self) else None
         try:
             return self.fit(K, y, groups)
@@ -112,10 +130,12 @@ class PrimalSVC(SearchesCost, AnyClassSolver):
 
     def _fit(self, K: Any, y: npt.NDArray[np.int64]) -> dict[str, Any]:
         """Train the classifiers of all classes."""
-        rows = Rows(K)
         own = np.arange(len(self.classes_)) if len(self.classes_) > 2 else np.array([1])
         signs = np.where(y == own[:, None], 1.0, -1.0)
         costs = self.C * factors_of_codes(self.class_weight, self.classes_, y)[y]
+        if isinstance(K, KernelOperator):
+            return self._fit_products(K, signs, costs)
+        rows = Rows(K)
         with one_thread():
             start = self._begin(rows, len(own))
             classifiers = PrimalMachines(
@@ -143,6 +163,18 @@ class PrimalSVC(SearchesCost, AnyClassSolver):
             "gap": float(certificate.gap.max()),
         }
 
+    def _fit_products(
+        self, K: KernelOperator, signs: npt.NDArray[np.float64], costs: npt.NDArray[np.float64]
+    ) -> dict[str, Any]:
+        """Train the classifiers of all classes on products with K."""
+        losses = [LOSSES[self.loss](one, costs) for one in signs]
+        found = self._minimise(K, losses, self.tol, PRODUCTS * self.max_iter)
+        coefficients = np.stack([one.coefficients for one in found])
+        self._keep_vectors(K, coefficients)
+        self.coef_ = np.ascontiguousarray(coefficients[:, self.support_])
+        self.intercept_ = np.array([one.bias for one in found])
+        return self._told(found, self.tol)
+
     def _begin(self, rows: Rows, n_classifiers: int) -> npt.NDArray[np.float64] | None:
         """Set the preconditioner, and return the weights to begin with or None: those of the solver before, if any."""
         previous = getattr(self, "_previous", None)
@@ -154,7 +186,9 @@ class PrimalSVC(SearchesCost, AnyClassSolver):
 
     def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return w·φ + b of each classifier, (m, classes), or (m,) for two classes."""
-        if isinstance(K, FeatureBlocks) or is_sparse(K):
+        if isinstance(K, KernelOperator):
+            out = np.stack([self._sums(K, one) for one in self.coef_], axis=1) + self.intercept_
+        elif isinstance(K, FeatureBlocks) or is_sparse(K):
             weights = np.zeros((K.shape[1], len(self.coef_)))
             weights[columns] = self.coef_.T
             out = (K @ weights if is_sparse(K) else K.times(weights)) + self.intercept_
@@ -163,6 +197,11 @@ class PrimalSVC(SearchesCost, AnyClassSolver):
             for m, (one, constant) in enumerate(zip(self.coef_, self.intercept_, strict=True)):
                 out[:, m] = weighted_sums(K, columns, one, constant)
         return out if len(self.coef_) > 1 else out[:, 0]
+
+    @property
+    def dual_coef_(self) -> npt.NDArray[np.float64]:
+        """The coefficients: on an operator β of the support vectors, (s,) for two classes, else (classes, s)."""
+        return self.coef_ if len(self.coef_) > 1 else self.coef_[0]
 
     def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
         """Return (weights, b) of the classifier of two classes; of several, None."""
@@ -182,5 +221,5 @@ class PrimalSVC(SearchesCost, AnyClassSolver):
 
     def __getstate__(self) -> dict[str, Any]:
         """Drop the warm-start data."""
-        state = cast("dict[str, Any]", super().__getstate__())
+        state = super().__getstate__()
         return {key: value for key, value in state.items() if key not in ("_weights", "_conditioner", "_previous")}

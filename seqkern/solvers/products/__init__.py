@@ -1,0 +1,1 @@
+"""Training on products with the kernel matrix, without the matrix."""

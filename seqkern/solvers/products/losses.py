@@ -1,0 +1,166 @@
+"""Losses of a decision z_i = f(x_i) + b, as `subspace` minimises ½‖f‖² + total·b + Σ_i ℓ_i(z_i).
+
+The dual variables are a_i = −ℓ_i'(z_i); where the bias is at its optimum, they sum to `total`. A loss with kinks is
+smoothed: within `width` of a kink it is a parabola, and the certificate counts what that costs.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+class Loss:
+    """A loss of n decisions.
+
+    Attributes
+    ----------
+    total : float
+        What the dual variables sum to.
+    width : float
+        Of the parabolas that replace kinks; zero for a smooth loss. It may be changed.
+    """
+
+    total = 0.0
+    width = 0.0
+
+    def value(self, z: Floats) -> float:
+        """Return Σ ℓ_i(z_i), not smoothed."""
+        raise NotImplementedError
+
+    def dual(self, z: Floats) -> Floats:
+        """Return a_i = −ℓ_i'(z_i)."""
+        raise NotImplementedError
+
+    def curvature(self, z: Floats) -> Floats:
+        """Return ℓ_i''(z_i)."""
+        raise NotImplementedError
+
+    def excess(self, z: Floats) -> float:
+        """Return Σ_i ℓ_i(z_i) + ℓ_i*(−a_i) + a_i·z_i ≥ 0, what smoothing adds to the duality gap."""
+        return 0.0
+
+
+class SquaredHinge(Loss):
+    """c_i·max(0, 1 − y_i·z_i)².
+
+    Parameters
+    ----------
+    y : ndarray of float64, shape (n,)
+        −1 and 1.
+    cost : ndarray of float64, shape (n,)
+        c_i.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.products.losses import SquaredHinge
+    >>> loss = SquaredHinge(np.array([1.0, -1.0]), np.ones(2))
+    >>> z = np.array([0.5, -2.0])
+    >>> loss.value(z), loss.curvature(z).tolist()
+    (0.25, [2.0, 0.0])
+    """
+
+    def __init__(self, y: Floats, cost: Floats) -> None:
+        self.y, self.cost = y, cost
+
+    def _slack(self, z: Floats) -> Floats:
+        return np.maximum(1 - self.y * z, 0)
+
+    def value(self, z: Floats) -> float:
+        """Return the sum; see `Loss`."""
+        return float(self.cost @ self._slack(z) ** 2)
+
+    def dual(self, z: Floats) -> Floats:
+        """Return 2·c_i·y_i·ξ_i."""
+        return 2 * self.cost * self.y * self._slack(z)
+
+    def curvature(self, z: Floats) -> Floats:
+        """Return 2·c_i where ξ_i > 0."""
+        return np.where(self.y * z < 1, 2 * self.cost, 0.0)
+
+
+class Squared(Loss):
+    """c_i·(y_i − z_i)².
+
+    Parameters
+    ----------
+    y, cost : ndarray of float64, shape (n,)
+        Any values; c_i.
+    """
+
+    def __init__(self, y: Floats, cost: Floats) -> None:
+        self.y, self.cost = y, cost
+
+    def value(self, z: Floats) -> float:
+        """Return the sum; see `Loss`."""
+        return float(self.cost @ (self.y - z) ** 2)
+
+    def dual(self, z: Floats) -> Floats:
+        """Return 2·c_i·(y_i − z_i)."""
+        return 2 * self.cost * (self.y - z)
+
+    def curvature(self, z: Floats) -> Floats:
+        """Return 2·c_i."""
+        return 2 * self.cost
+
+
+class Logistic(Loss):
+    """c_i·ln(1 + exp(−y_i·z_i)).
+
+    Parameters
+    ----------
+    y, cost : ndarray of float64, shape (n,)
+        −1 and 1; c_i.
+    """
+
+    def __init__(self, y: Floats, cost: Floats) -> None:
+        self.y, self.cost = y, cost
+
+    def value(self, z: Floats) -> float:
+        """Return the sum; see `Loss`."""
+        return float(self.cost @ np.logaddexp(0, -self.y * z))
+
+    def dual(self, z: Floats) -> Floats:
+        """Return c_i·y_i / (1 + exp(y_i·z_i))."""
+        return self.cost * self.y * np.exp(-np.logaddexp(0, self.y * z))
+
+    def curvature(self, z: Floats) -> Floats:
+        """Return c_i·σ(z_i)·σ(−z_i)."""
+        return self.cost * np.exp(-np.logaddexp(0, z) - np.logaddexp(0, -z))
+
+
+class Hinge(Loss):
+    """c_i·max(0, margin − y_i·z_i).
+
+    Parameters
+    ----------
+    y, cost : ndarray of float64, shape (n,)
+        −1 and 1; c_i.
+    margin : float
+        0 for the one-class SVM.
+    total : float
+        What the dual variables sum to.
+    """
+
+    def __init__(self, y: Floats, cost: Floats, margin: float = 1.0, total: float = 0.0) -> None:
+        self.y, self.cost, self.margin, self.total = y, cost, margin, total
+        self.width = 1.0
+
+    def value(self, z: Floats) -> float:
+        """Return the sum; see `Loss`."""
+        return float(self.cost @ np.maximum(self.margin - self.y * z, 0))
+
+    def dual(self, z: Floats) -> Floats:
+        """Return c_i·y_i times the slack in units of the width, between 0 and 1."""
+        return self.cost * self.y * np.clip((self.margin - self.y * z) / self.width, 0, 1)
+
+    def curvature(self, z: Floats) -> Floats:
+        """Return c_i / width on the parabola."""
+        slack = self.margin - self.y * z
+        return np.where((slack > 0) & (slack < self.width), self.cost / self.width, 0.0)
+
+    def excess(self, z: Floats) -> float:
+        """Return what smoothing adds to the duality gap; see `Loss`."""
+        slack = np.clip(self.margin - self.y * z, 0, self.width)
+        return float(self.cost @ (slack * (1 - slack / self.width)))

@@ -1,0 +1,128 @@
+"""Solvers that train on an operator: what they share."""
+
+from collections.abc import Sequence
+from typing import Any, Self, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.errors import ParameterError
+from seqkern.core.threads import one_thread
+from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.solvers.base import Solver
+from seqkern.solvers.products.losses import Loss
+from seqkern.solvers.products.space import ProductSpace
+from seqkern.solvers.products.subspace import Minimum, Subspace
+
+Floats = npt.NDArray[np.float64]
+
+INDEFINITE = "the kernel is not positive semi-definite; clip it (clip=true), or choose csvc with a repaired Gram matrix"
+
+STALLED = "rounding errors leave this gap; lower C, or normalise the kernel"
+
+UNSHARED = frozenset({"_vectors", "_space", "_space_before"})
+"""Attributes that hold records or products; neither pickled nor stored."""
+
+
+class OnProducts(Solver):
+    """Mixin of solvers whose `fit` takes a KernelOperator too.
+
+    Its decisions are f(x) = Σ_i β_i K(x, x_i) + b.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.solvers import PrimalSVC
+    >>> records = SpectrumKernel(k=2).operator(["MKKLLA", "MKALLA", "GDEDGS", "GDDEGS", "MKLLAA", "SGDEDG"])
+    >>> train, test = records.take(np.arange(4)), records.take(np.arange(4, 6))
+    >>> solver = PrimalSVC(C=10.0).fit(train, ["membrane", "membrane", "soluble", "soluble"])
+    >>> solver.predict(test).tolist(), solver.report_["products"] < 4
+    (['membrane', 'soluble'], True)
+    """
+
+    accepts_operator = True
+
+    def fit_after(
+        self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
+    ) -> Self:
+        """Fit, with the products of `previous` if it was fitted on the same operator; see `Solver.fit_after`."""
+        if not isinstance(K, KernelOperator):
+            return super().fit_after(previous, K, y, groups)
+        self._space_before = getattr(previous, "_space", None)
+        try:
+            return self.fit(K, y, groups)
+        finally:
+            del self._space_before
+
+    def _minimise(self, K: KernelOperator, losses: Sequence[Loss], tol: float, most: int) -> list[Minimum]:
+        """Minimise several losses one after the other, each with all products known by then."""
+        before: ProductSpace | None = getattr(self, "_space_before", None)
+        spent = 0 if before is None else before.products
+        if before is not None and before.knows(K):
+            space = before
+        else:
+            space, spent = ProductSpace(K), 0
+        with one_thread():
+            found = [Subspace(space, loss).run(tol, most) for loss in losses]
+        self._spent = space.products - spent
+        self._indefinite = space.indefinite
+        if hasattr(self, "_space_before"):
+            self._space = space
+        return found
+
+    def _told(self, found: Sequence[Minimum], tol: float) -> dict[str, Any]:
+        """Return the report of several minima: the worst gap and residual, the sum of the values."""
+        gap = max(one.gap for one in found)
+        report: dict[str, Any] = {
+            "converged": gap <= tol and not self._indefinite,
+            "iterations": max(one.rounds for one in found),
+            "residual": max(one.residual for one in found),
+            "objective": sum(one.primal for one in found),
+            "gap": gap,
+            "products": self._spent,
+        }
+        if self._indefinite:
+            report["remark"] = INDEFINITE
+        elif not report["converged"] and any(one.stalled for one in found):
+            report["remark"] = STALLED
+        return report
+
+    def _keep_vectors(self, K: KernelOperator, coefficients: Floats) -> None:
+        """Set `support_`: the records with a coefficient in some row; decisions on an operator need their features."""
+        self.support_ = np.flatnonzero(np.any(coefficients != 0, axis=0)).astype(np.int64)
+        self._vectors = K.take(self.support_)
+
+    def _sums(self, K: KernelOperator, coefficients: Floats) -> Floats:
+        """Return Σ_i coefficients[i]·K(x, x_i) over the support for each record x of `K`, float64 (m,)."""
+        vectors = getattr(self, "_vectors", None)
+        if vectors is None or vectors.tables is not K.tables:
+            raise ParameterError(
+                "these records have other tables than the training data",
+                remedy="take both from the same operator, or give kernel rows",
+            )
+        return K.dots(vectors.weights(coefficients))
+
+    def renumber(self, support: npt.NDArray[np.int64], columns: int) -> Self:
+        """Return this fitted solver for matrices of another width; decisions on an operator are unchanged.
+
+        Parameters
+        ----------
+        support : ndarray of int64, shape (s,)
+            The new place of each support column.
+        columns : int
+            The new width.
+
+        Returns
+        -------
+        Solver
+        """
+        other = super().renumber(support, columns)
+        if hasattr(self, "_vectors"):
+            other._vectors = self._vectors
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Exclude records and products from pickles."""
+        state = cast("dict[str, Any]", super().__getstate__())
+        return {name: value for name, value in state.items() if name not in UNSHARED}
