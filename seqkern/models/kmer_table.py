@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import ParameterError
+from seqkern.core.errors import ModelError, ParameterError
+from seqkern.core.types import PathLike
 from seqkern.kernels.additive import over_root
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
@@ -91,3 +92,39 @@ def kmer_tables(model: Model) -> KmerTables:
         merged[length] = merged[length] + weights if length in merged else weights
     both = bool(getattr(form.kernel, "reverse_complement", False))
     return KmerTables(form.support.alphabet, merged, form.constant, form.kernel.normalize, both)
+
+
+def load_kmer_tables(path: PathLike) -> KmerTables:
+    """Read weights of k-mers: from a model of seqkern or of LS-GKM, or from a file of weights as deltaSVM reads them.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; see `seqkern.models.loading.load_model` and `seqkern.models.kmer_weights.read_kmer_weights`.
+
+    Returns
+    -------
+    KmerTables
+
+    Raises
+    ------
+    ModelError
+        If the file is not one of these, or the model's decision is not a sum of weights of k-mers.
+    FileError
+        If it cannot be read.
+    """
+    from seqkern.models.kmer_weights import is_kmer_weights, read_kmer_weights  # imported here for fast start-up
+    from seqkern.models.loading import load_model
+    from seqkern.models.model import Model
+
+    if is_kmer_weights(path):
+        return read_kmer_weights(path)
+    model = load_model(path)
+    if not isinstance(model, Model):
+        raise ModelError(
+            "is a model of residues, without weights of k-mers", file=path, remedy="give a model of whole sequences"
+        )
+    try:
+        return kmer_tables(model)
+    except ParameterError as error:
+        raise ModelError(error.problem, file=path, remedy=error.remedy) from error
