@@ -1,4 +1,4 @@
-"""Weights of k-mers as text: a k-mer and a number in each line, as ``gkmpredict`` gives and deltaSVM reads.
+"""Weights of k-mers, and their files: a k-mer and a number in each line, as ``gkmpredict`` gives and deltaSVM reads.
 
 The files of deltaSVM have the scores of all k-mers of DNA, of each pair of reverse complements only one; it counts for
 both strands.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +17,39 @@ from seqkern.core.archive import atomic_write
 from seqkern.core.errors import ModelError, ParameterError, SeqkernError
 from seqkern.core.text_files import open_lines, open_text
 from seqkern.core.types import PathLike
-from seqkern.models.kmer_table import KmerTables
+from seqkern.kernels.kmer.strands import first_of_pairs, reverse_complements
 from seqkern.sequences.alphabets import DNA, Alphabet
 
 LONGEST = 12
 LINE = re.compile(rf"[ACGT]{{1,{LONGEST}}}[ \t]+[-+]?[0-9.][0-9.eE+-]*\s*", re.IGNORECASE)
 REMEDY = "score all k-mers with gkmpredict again"
+
+
+@dataclass(frozen=True, eq=False)
+class KmerTables:
+    """Weights of k-mers, on the given strand; of kernels that count both strands, w(a) = w(reverse complement of a).
+
+    The decision value of x is b + Σ w(a) over the k-mers a of x, the sum divided by √K(x, x) if `normalised`.
+
+    Attributes
+    ----------
+    alphabet : Alphabet
+        Letters of the k-mers.
+    tables : dict of int to ndarray of float64, shape (letters^k,)
+        For each length k the weights, by the code of the k-mer: its first letter is the most significant digit.
+    constant : float
+        b.
+    normalised : bool
+        Whether the kernel is normalised.
+    both_strands : bool
+        Whether the kernel counts both strands.
+    """
+
+    alphabet: Alphabet
+    tables: dict[int, npt.NDArray[np.float64]]
+    constant: float
+    normalised: bool
+    both_strands: bool
 
 
 def is_kmer_weights(path: PathLike) -> bool:
@@ -134,42 +162,12 @@ def write_kmer_weights(tables: KmerTables, path: PathLike) -> None:
             "a file of weights has k-mers of DNA of one length", remedy="give a model of a kernel such as gapped_kmer"
         )
     ((length, weights),) = tables.tables.items()
-    codes = np.arange(len(weights))
-    if tables.both_strands:
-        codes = codes[codes <= reverse_complements(DNA, length)]
+    codes = first_of_pairs(DNA, length) if tables.both_strands else np.arange(len(weights))
     pairs = zip(codes.tolist(), weights[codes].tolist(), strict=True)
     lines = [f"{_spell(code, length)}\t{value!r}\n" for code, value in pairs]
     content = "".join(lines).encode("ascii")
     with atomic_write(path) as file:
         file.write(gzip.compress(content, mtime=0) if str(path).endswith(".gz") else content)
-
-
-def reverse_complements(alphabet: Alphabet, length: int) -> npt.NDArray[np.int64]:
-    """Return the code of the reverse complement of each k-mer.
-
-    Parameters
-    ----------
-    alphabet : Alphabet
-        With complements.
-    length : int
-        Of the k-mers.
-
-    Returns
-    -------
-    ndarray of int64, shape (letters^length,)
-
-    Examples
-    --------
-    >>> reverse_complements(DNA, 2)[:6].tolist()
-    [15, 11, 7, 3, 14, 10]
-    """
-    size = alphabet.size
-    complement = alphabet.complement_codes[:size].astype(np.int64)
-    codes = np.zeros(1, dtype=np.int64)
-    for place in range(length):
-        # a letter in front is the last one of the reverse complement
-        codes = (complement[:, None] + size * codes[None, :] if place else complement[:, None]).reshape(-1)
-    return codes
 
 
 def _codes(kmers: list[str], length: int, name: str) -> npt.NDArray[np.int64]:

@@ -52,6 +52,9 @@ class Solver(Stored, Estimator):
         Whether `_fit` takes groups, kept together when it splits the training set: ``_fit(K, y, groups)``.
     accepts_blocks : bool
         Whether it takes features as FeatureBlocks (seqkern/kernels/feature_blocks.py), computed on demand.
+    accepts_operator : bool
+        Whether it takes a KernelOperator (seqkern/kernels/kernel_operator.py) of the training samples: it then trains
+        on products with the kernel matrix, which is never stored.
     sets_threshold : bool
         Whether its decision 0 is a choice of its parameters, so that no other threshold is set by default.
     selects : bool
@@ -96,6 +99,7 @@ class Solver(Stored, Estimator):
     targets: ClassVar[tuple[str, ...]] = ()
     accepts_groups: ClassVar[bool] = False
     accepts_blocks: ClassVar[bool] = False
+    accepts_operator: ClassVar[bool] = False
     sets_threshold: ClassVar[bool] = False
     selects: ClassVar[bool] = True
 
