@@ -51,7 +51,9 @@ def default_solver(kind: str, n: int, gives_implicit: bool = True) -> str:
     return LARGE_SOLVER if n > LARGEST_GRAM and kind != "real" and gives_implicit else SOLVERS[kind]
 
 
-def members_for(X: SequenceSet, implicit: bool = False, real: bool = False) -> list[Member]:
+def members_for(
+    X: SequenceSet, implicit: bool = False, real: bool = False, accepts_operator: bool = False
+) -> list[Member]:
     """Return the members of the portfolio that some sequences allow.
 
     Parameters
@@ -62,6 +64,8 @@ def members_for(X: SequenceSet, implicit: bool = False, real: bool = False) -> l
         Whether the solver needs kernels that can be trained without a Gram matrix.
     real : bool
         Whether the labels are numbers.
+    accepts_operator : bool
+        Whether the solver also accepts products with the kernel matrix.
 
     Returns
     -------
@@ -79,7 +83,7 @@ def members_for(X: SequenceSet, implicit: bool = False, real: bool = False) -> l
     >>> [member.name for member in members_for(X)][:2]
     ['spectrum:k=4,reverse_complement=true', 'spectrum:k=5,reverse_complement=true']
     """
-    found = [member for member in portfolio(traits_of(X)) if _suits(member, X, implicit, real)]
+    found = [member for member in portfolio(traits_of(X)) if _suits(member, X, implicit, real, accepts_operator)]
     if not found:
         raise ParameterError(
             "no kernel of the portfolio suits these sequences", remedy="give one with --kernel, such as spectrum:k=3"
@@ -87,10 +91,11 @@ def members_for(X: SequenceSet, implicit: bool = False, real: bool = False) -> l
     return found
 
 
-def _suits(member: Member, X: SequenceSet, implicit: bool, real: bool) -> bool:
+def _suits(member: Member, X: SequenceSet, implicit: bool, real: bool, accepts_operator: bool) -> bool:
     """Return whether a kernel takes these sequences, and within `LARGEST_PLAN`."""
     kernel = member.kernel
-    if (implicit and not member.implicit) or (real and kernel.needs_classes):
+    able = not implicit or member.implicit or (accepts_operator and member.operator)
+    if not able or (real and kernel.needs_classes):
         return False
     try:
         kernel.coerce(X)

@@ -12,9 +12,9 @@ from typing import Any
 
 from seqkern.auto.traits import ANNOTATION, NUCLEOTIDES, Traits
 from seqkern.auto.words import COMBINED
-from seqkern.core.errors import ParameterError
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel, kernel_text
+from seqkern.kernels.solver_input import gives, has_operator
 
 LENIENT = {"short": "zero", "zero_diagonal": "zero"}
 """A sequence without a k-mer is compared as zero, where it would otherwise be an error."""
@@ -35,17 +35,20 @@ class Member:
     spec : dict
         Of the kernel, in the form of a configuration, with ``repair`` where its matrix may be indefinite.
     implicit : bool
-        Whether it can be trained without a Gram matrix.
+        Whether solvers without a Gram matrix get feature vectors that are never stored.
+    operator : bool
+        Whether they get products with the kernel matrix.
 
     Examples
     --------
     >>> Member.of({"kernel": "spectrum", "k": 3, "short": "zero"})
-    Member(name='spectrum:k=3', spec={'kernel': 'spectrum', 'k': 3, 'short': 'zero'}, implicit=True)
+    Member(name='spectrum:k=3', spec={'kernel': 'spectrum', 'k': 3, 'short': 'zero'}, implicit=True, operator=True)
     """
 
     name: str
     spec: Mapping[str, Any]
     implicit: bool
+    operator: bool
 
     @classmethod
     def of(cls, spec: Mapping[str, Any], name: str = "") -> Member:
@@ -63,7 +66,14 @@ class Member:
         Member
         """
         shown = {key: value for key, value in spec.items() if key not in ("repair", *LENIENT)}
-        return cls(name or kernel_text(build_kernel(shown)), spec, _is_implicit(spec))
+        kernel = build_kernel({key: value for key, value in spec.items() if key != "repair"})
+        free = "repair" not in spec
+        return cls(
+            name or kernel_text(build_kernel(shown)),
+            spec,
+            free and gives(kernel, "implicit"),
+            free and has_operator(kernel),
+        )
 
     @property
     def kernel(self) -> Kernel:
@@ -222,14 +232,3 @@ def _combined(*parts: Mapping[str, Any]) -> Member:
     return Member.of(
         {"kernel": "combination", "parts": list(parts), "weights": "uniform"}, f"{COMBINED} {' + '.join(names)}"
     )
-
-
-def _is_implicit(spec: Mapping[str, Any]) -> bool:
-    """Return whether a kernel can be trained without a Gram matrix."""
-    if "repair" in spec:
-        return False
-    try:
-        build_kernel(spec).check_implicit()
-    except ParameterError:
-        return False
-    return True

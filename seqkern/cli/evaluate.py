@@ -120,7 +120,7 @@ def run(args: argparse.Namespace) -> None:
     budget = None
     if isinstance(kernel, AutoKernel):
         real = any(task.labels.kind == "real" for task in dataset.tasks.values())
-        entries = kernel.resolve(cast("SequenceSet", dataset.X), solver.input, real)
+        entries = kernel.resolve(cast("SequenceSet", dataset.X), solver.input, real, solver.accepts_operator)
         budget = kernel.seconds / max(len(fold_set.splits) for fold_set in fold_sets.values())
     method = evaluated_method(args, entries, solver, dataset.kind, budget)
     check_pooled(args, method)

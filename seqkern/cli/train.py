@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from seqkern.models.feature_model import FeatureModel
     from seqkern.models.method import Method
     from seqkern.models.model import Model
+    from seqkern.models.training_data import TrainingData
 
 EXAMPLE = (
     "seqkern train donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver psvc:epsilon=0.1 --search"
@@ -118,9 +119,11 @@ def run(args: argparse.Namespace) -> None:
         data = training_data(
             method, given.X, labels, dataset.residues, window=window, kept=kept, n_threads=args.threads, **limits
         )
+        _check_listed(args, data)
         estimate = None if outer is None else cross_validated(args, method, data, given, outer)
         notes = dataset.notes | ({} if estimate is None else {"estimate": record(estimate)})
-        model = train_on(method, data, policies=policies_of(args), notes=notes, **limits)
+        keep = args.format == "lsgkm"
+        model = train_on(method, data, policies=policies_of(args), notes=notes, keep_support=keep, **limits)
     for text in dict.fromkeys(str(warning.message) for warning in said):
         print(f"seqkern: warning: {text}", file=sys.stderr)
     deciding = model.windows if isinstance(model, ResidueModel) else model
@@ -175,6 +178,19 @@ def _check_features(args: argparse.Namespace, method: Method) -> None:
             f"solver {method.specs[0]['solver']!r} selects no features",
             remedy="remove --features, or choose a solver that does, such as psvc:kernel=features",
         )
+
+
+def _check_listed(args: argparse.Namespace, data: TrainingData) -> None:
+    """Raise ParameterError if features are to be listed, but products with the kernel matrix replace them."""
+    # imported here to keep --help fast
+    from seqkern.core.errors import ParameterError
+
+    for name, source in data.sources.items():
+        if args.features and source.gives == "operator":
+            raise ParameterError(
+                f"kernel {name!r} has too many features to list: it is trained by products with the kernel matrix",
+                remedy="remove --features, or choose a kernel with fewer, such as spectrum",
+            )
 
 
 def _check_lsgkm(method: Method, given: Input) -> None:

@@ -303,11 +303,12 @@ def chosen_method(args: argparse.Namespace, method: Method | None, given: Input,
         If the data are unlabelled, or no kernel suits.
     """
     # imported here to keep --help fast
-    from seqkern.auto.choosing import default_solver
+    from seqkern.auto.choosing import LARGE_SOLVER, default_solver
     from seqkern.auto.grids import kernel_grid
     from seqkern.auto.traits import traits_of
     from seqkern.models.automatic import automatic_method
     from seqkern.sequences.sequence_set import SequenceSet
+    from seqkern.solvers import build_solver
     from seqkern.study.auto_kernel import AutoKernel
     from seqkern.study.reading import read_kernel
 
@@ -331,7 +332,8 @@ def chosen_method(args: argparse.Namespace, method: Method | None, given: Input,
         entries = _kernels(args, grid) if len(grid) > 1 else entries
     elif method is not None:
         return method
-    implicit = all(entry.gives("implicit") for entry in entries)
+    accepts_operator = build_solver(LARGE_SOLVER).accepts_operator
+    implicit = all(entry.gives("implicit", accepts_operator) for entry in entries)
     return _method(args, entries, args.solver or default_solver(labels.kind, len(given.X), implicit))
 
 

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from seqkern.core.errors import ModelError, NoKmersError, ParameterError
 from seqkern.core.threads import given_threads
 from seqkern.explain.kmer_table import KmerTable
-from seqkern.kernels.additive import kmer_weights
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.explainable import no_two_class_solver
 
@@ -318,10 +317,9 @@ class Explainer:
         n_threads : int, optional
             Default: the number of cores.
         """
-        form = self.form
         try:
             with given_threads(n_threads):
-                found = kmer_weights(form.kernel, X, form.support, form.coefficients)
+                found = self.form.kmer_weights(X)
         except NoKmersError as error:
             self.no_words = error.problem
             return

@@ -165,7 +165,8 @@ class GramJob:
         shape = f"{self.grid.rows} × {self.grid.cols} {self.grid.dtype}"
         if self.path is None:
             need, what = self.grid.matrix_bytes + work, ""
-            remedy = "write it to a file, or raise the limit"
+            remedy = "write it to a file, raise the limit, or train without a matrix: solver linear_svc or primal_svc "
+            remedy += "with a kernel such as gapped_kmer, spectrum or mismatch"
         else:
             need = max(self.grid.tile_bytes + work, self.grid.assembly_bytes)
             what, remedy = "one tile of ", f"set the limit to {format_bytes(need)} or more"

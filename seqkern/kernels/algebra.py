@@ -20,8 +20,10 @@ from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.occurrences import KmerWeights, merge
 from seqkern.kernels.part_parameters import PartParameters
+from seqkern.kernels.tallied import Sums, TalliedParts, Tally, normalised_tally
 from seqkern.kernels.vector_form import JoinedTable, VectorForm
 from seqkern.kernels.window_values import PartOfWindow, ScansWindows, SumOfValues, WindowValues
+from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
 FARTHEST = 10**12
@@ -130,6 +132,62 @@ class SumKernel(PartParameters, CompositeKernel):
             return total
 
         return values
+
+    def kmer_tables(
+        self, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> list[tuple[int, npt.NDArray[np.float64]]] | None:
+        """Return the tables of all parts; None if a part has none, or is normalised by itself.
+
+        Parameters
+        ----------
+        support, coefficients
+            As in `KernelContract.kmer_tables`.
+
+        Returns
+        -------
+        list of (int, ndarray of float64), or None
+        """
+        tables = []
+        for part, weight in zip(self.bases, self._weights(), strict=True):
+            found = None if part.normalize else part.kmer_tables(support, weight * coefficients)
+            if found is None:
+                return None
+            tables += found
+        return tables
+
+    def tally(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> Tally | None:
+        """Return the tallies of all parts, one after the other; None if a part has none.
+
+        Parameters
+        ----------
+        support, coefficients
+            As in `KernelContract.tally`.
+
+        Returns
+        -------
+        list of ndarray of float64, or None
+        """
+        tally: Tally = []
+        for part, weight in zip(self.bases, self._weights(), strict=True):
+            found = normalised_tally(part, support, weight * coefficients)
+            if found is None:
+                return None
+            tally += found
+        return tally
+
+    def tallied(self, tally: Iterator[Sums], alphabet: Alphabet) -> TalliedParts:
+        """Return the sum of what the parts make of their tallies.
+
+        Parameters
+        ----------
+        tally, alphabet
+            As in `KernelContract.tallied`.
+
+        Returns
+        -------
+        TalliedParts
+        """
+        return TalliedParts(self.bases, [part.tallied(tally, alphabet) for part in self.bases])
 
     @property
     def has_weights_at_positions(self) -> bool:  # type: ignore[override]  # here it follows from the parts

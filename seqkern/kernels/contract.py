@@ -1,6 +1,6 @@
 """What a kernel family implements: its parameters, ``_prepare``, ``_block`` and optional methods."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
@@ -23,6 +23,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel  # what this is the contract of
     from seqkern.kernels.occurrences import KmerWeights
+    from seqkern.kernels.tallied import Sums, Tallied, Tally
     from seqkern.kernels.window_values import ScansWindows
 
 LAST_PARAMETERS: tuple[str, ...] = (
@@ -212,6 +213,40 @@ class KernelContract(Parameters):
             code: the first letter is the most significant digit. K-mers with a masked residue add nothing.
         """
         return None
+
+    def tally(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> "Tally | None":
+        """Return sums over the k-mers of z_j from which Σ_j coefficients[j]·K(x, z_j), not normalised, follows for any
+        x; None if the z_j are needed.
+
+        Parameters
+        ----------
+        support : SequenceSet, m sequences
+            z_j.
+        coefficients : ndarray of float64, shape (m,)
+            One for each.
+
+        Returns
+        -------
+        list of ndarray of float64, or None
+            Their lengths depend on the kernel and the alphabet alone.
+        """
+        return None
+
+    def tallied(self, tally: "Iterator[Sums]", alphabet: Alphabet) -> "Tallied":
+        """Return what applies a `tally` to new sequences.
+
+        Parameters
+        ----------
+        tally : iterator of ndarray of float
+            Over what `tally` gave, in any precision; the kernel takes as many as it gave.
+        alphabet : Alphabet
+            Of the sequences.
+
+        Returns
+        -------
+        Tallied
+        """
+        raise ValueError(f"kernel {self.name!r} has no tally")
 
     def weights_at_positions(
         self, support: SequenceSet, coefficients: npt.NDArray[np.float64]

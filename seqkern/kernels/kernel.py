@@ -316,6 +316,8 @@ class Kernel(Operators, GramTransformer, KernelContract):
                 f"kernel {self.name!r} has no products without a Gram matrix",
                 remedy=f"choose from: {_able('has_operator')}",
             )
+        if type(self)._operator is KernelContract._operator:
+            self.check_implicit()
 
     def _gives_features(self) -> bool:
         """Return whether the kernel has explicit features with its parameters."""

@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.gram.transforms.gram_transform import GramTransform
-from seqkern.kernels.additive import attributions, fold
+from seqkern.kernels.additive import attributions, fold, kmer_weights, over_root
 from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.occurrences import KmerWeights
 from seqkern.kernels.prepared import Prepared
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable
@@ -101,6 +102,34 @@ class AffineForm:
         diagonal = self.kernel.prepare(X, like=self.kernel.prepare(self.support)).diagonal
         factors = self.divided(np.ones(len(X)), diagonal)
         return shares * np.repeat(factors, X.lengths)
+
+    def kmer_weights(self, X: SequenceSet) -> KmerWeights:
+        """Return what one occurrence of a k-mer of `X` or of the z_j adds; see `seqkern.kernels.additive.kmer_weights`.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            The records x.
+
+        Returns
+        -------
+        KmerWeights
+
+        Raises
+        ------
+        NoKmersError
+            If the kernel compares no k-mers.
+        """
+        return kmer_weights(self.kernel, X, self.support, self.coefficients)
+
+    def kmer_tables(self) -> list[tuple[int, npt.NDArray[np.float64]]] | None:
+        """Return the weights of all k-mers in f(x) − b, before the norm of a normalised kernel; None without such."""
+        if self.dividing or not isinstance(self.support, SequenceSet):
+            return None
+        coefficients = self.coefficients
+        if self.kernel.normalize:
+            coefficients = over_root(coefficients, self.kernel.prepare(self.support).raw_diagonal)
+        return self.kernel.kmer_tables(self.support, coefficients)
 
     def divided(self, values: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return values / r(x), 0 if r(x) is 0.

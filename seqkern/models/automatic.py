@@ -9,7 +9,6 @@ from typing import Any
 from seqkern.models.method import Method
 from seqkern.models.search import Search
 from seqkern.sequences.tables import Data
-from seqkern.solvers import common_input
 from seqkern.study.auto_kernel import AutoKernel
 from seqkern.study.solver_entries import SolverEntry
 
@@ -62,7 +61,7 @@ def automatic_method(
     (True, 'gram')
     """
     grid = SolverEntry.parse(solver, defaults=True)
-    entries = {member.name: member for member in entry.resolve(X, common_input(grid.specs), real)}
+    entries = {member.name: member for member in entry.resolve(X, grid.input, real, grid.accepts_operator)}
     return Method(
         {name: member.kernel for name, member in entries.items()},
         grid.candidates(list(entries)),

@@ -12,6 +12,7 @@ from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.kernel import Kernel
 from seqkern.models.feature_source import FeatureSource
 from seqkern.models.held_gram import HeldGram, HeldMatrices
+from seqkern.models.operator_source import OperatorSource
 from seqkern.models.sources import FittedKernel, ImplicitSource, Source, StoredGram, Units
 from seqkern.residues import Residues
 from seqkern.sequences.labels import Labels
@@ -135,15 +136,15 @@ def make_source(
         All samples.
     transforms : sequence of GramTransform, optional
         Of the Gram matrix, not fitted.
-    gives : {"gram", "features", "implicit"}
-        The input of the solvers.
+    gives : {"gram", "features", "implicit", "operator"}
+        What the solvers get; see `seqkern.kernels.solver_input`.
     form : mapping, optional
         The form of features; see `seqkern.models.feature_source.feature_form`.
     grams : sequence of GramMatrix, optional
         Over all samples: those of the kernel's stored form, if it has one. Without any, the kernel is fitted on each
         training set.
     memory_limit : int or str, optional
-        For features and Implicits: bytes, or text such as ``"2GB"``; default: half of the available memory.
+        For features, Implicits and products: bytes, or text such as ``"2GB"``; default: half of the available memory.
     n_threads : int, optional
         Default: the number of cores.
     held : HeldMatrices, optional
@@ -167,6 +168,8 @@ def make_source(
     >>> make_source(SpectrumKernel(2), as_sequences(["ACA", "CCA"], "dna"), gives="implicit").gives
     'implicit'
     """
+    if gives == "operator":
+        return OperatorSource(kernel, X, transforms, memory_limit=memory_limit)
     if gives == "implicit":
         return ImplicitSource(kernel, X, transforms, memory_limit=memory_limit)
     if gives == "features":

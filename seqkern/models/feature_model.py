@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +45,8 @@ class FeatureModel(Model):
     >>> model.predict(["AAGGTAAC", "AAGCTAAC"])
     array(['donor', 'decoy'], dtype='<U5')
     """
+
+    own_name: ClassVar[str] = "features"
 
     features: npt.NDArray[np.int64]
     names: tuple[str, ...]

@@ -25,6 +25,7 @@ from seqkern.models.parts import Part
 from seqkern.models.residue_model import ResidueModel
 from seqkern.models.search import Search
 from seqkern.models.sources import Source, Units
+from seqkern.models.table_model import smaller
 from seqkern.models.training_record import class_names, search_record, versions
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
@@ -195,7 +196,10 @@ class FittedMethod:
         return self.source.beside(self.rows, rows, self.y)
 
     def model(
-        self, policies: Mapping[str, str] | None = None, notes: Mapping[str, Any] | None = None
+        self,
+        policies: Mapping[str, str] | None = None,
+        notes: Mapping[str, Any] | None = None,
+        keep_support: bool = False,
     ) -> Model | ResidueModel:
         """Return the model for new samples, reduced to what prediction needs.
 
@@ -205,11 +209,14 @@ class FittedMethod:
             Policies for reading the sequences, applied to new ones as well.
         notes : mapping, optional
             JSON for the record.
+        keep_support : bool
+            Whether a model trained by products keeps its support sequences where sums over their k-mers are smaller.
 
         Returns
         -------
         Model or ResidueModel
-            For a solver on features, a FeatureModel; for residues, a ResidueModel.
+            For a solver on features, a FeatureModel; for residues, a ResidueModel. Trained by products, a TableModel if
+            that is smaller.
 
         Raises
         ------
@@ -229,8 +236,12 @@ class FittedMethod:
             "policies": dict(policies or {}),
             "record": self._record(X, notes or {}),
         }
-        make = self._of_features if self.source.gives == "features" else self._of_units
-        made = make(kernel, X, about)
+        if self.source.gives == "features":
+            made: Model = self._of_features(kernel, X, about)
+        else:
+            made = self._of_units(kernel, X, about)
+            if self.source.gives == "operator" and not keep_support:
+                made = smaller(made)
         residues = self.data.residues
         return made if residues is None else ResidueModel(made, residues.window, self.layers)
 

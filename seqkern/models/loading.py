@@ -91,6 +91,11 @@ def _model_from_state(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]
 
         columns = unnest("features", arrays)["columns"]
         kind, own = FeatureModel, {"features": columns, "names": tuple(header["features"]["names"])}
+    if "tally" in header:
+        from seqkern.models.table_model import TableModel
+
+        sums = unnest("tally", arrays)
+        kind, own = TableModel, {"tally": tuple(sums[str(number)] for number in range(header["tally"]["n"]))}
     return kind(
         kernel=kernel_from_state(header["kernel"], unnest("kernel", arrays)),
         transforms=[transform_from_state(header[name], unnest(name, arrays)) for name in transforms],

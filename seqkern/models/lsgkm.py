@@ -50,6 +50,7 @@ from seqkern.core.types import PathLike
 from seqkern.kernels import GappedKmerKernel, RBFKernel
 from seqkern.kernels.kmer.gapped import HALVING, LARGEST_WEIGHT
 from seqkern.models.model import Model
+from seqkern.models.table_model import NO_SUPPORT, TableModel
 from seqkern.sequences.alphabets import DNA, Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import CSVC, solver_from_state
@@ -160,6 +161,8 @@ def write_lsgkm(model: Model, path: PathLike) -> None:
     (('-1', '1'), True)
     """
     check_lsgkm(model.kernel, [model.solver.spec()], model.transforms, model.alphabet, model.kind)
+    if isinstance(model, TableModel):
+        raise ModelError(NO_SUPPORT, remedy="train again with --format lsgkm")
     assert isinstance(model.support, SequenceSet)
     header = _header(model.kernel)
     coefficients = np.asarray(model.solver.dual_coef_)

@@ -22,6 +22,7 @@ from seqkern.gram.matrix import GramMatrix
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels import CombinationKernel
 from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.solver_input import solver_input
 from seqkern.layers import Layers
 from seqkern.models.afterwards import Afterwards, fit_after_choice
 from seqkern.models.data import Data, make_source
@@ -116,6 +117,30 @@ class Method:
         return common_input(self.specs)
 
     @functools.cached_property
+    def accepts_operator(self) -> bool:
+        """Whether all solvers also accept products with the kernel matrix."""
+        return all(build_solver(spec).accepts_operator for spec in self.specs)
+
+    def gives(self, kernel: str, X: Units) -> str:
+        """Return what the solvers get from a kernel; see `seqkern.kernels.solver_input`.
+
+        Parameters
+        ----------
+        kernel : str
+            Its name.
+        X : SequenceSet or table
+            All samples.
+
+        Returns
+        -------
+        {"gram", "features", "implicit", "operator"}
+        """
+        one = self.kernels[kernel]
+        if one is None:
+            return self.input
+        return solver_input(one, self.input, self.accepts_operator, X, self.transforms_of(kernel))
+
+    @functools.cached_property
     def needs_chains(self) -> bool:
         """Whether a layer uses neighbouring residues, so that it needs whole chains."""
         return Layers(self.layers).needs_chains()
@@ -189,14 +214,20 @@ class Method:
         """
         make = functools.partial(
             make_source,
-            gives=self.input,
             form=feature_form(self.specs) if self.input == "features" else {},
             memory_limit=memory_limit,
             n_threads=n_threads,
             held=None if self.search.budget is None else self._held(X, memory_limit, n_threads),
         )
+        stored = {} if grams is None else grams
         return {
-            name: make(kernel, X, self.transforms_of(name), grams=(grams or {}).get(name, ()))
+            name: make(
+                kernel,
+                X,
+                self.transforms_of(name),
+                gives=self.input if stored.get(name) else self.gives(name, X),
+                grams=stored.get(name, ()),
+            )
             for name, kernel in self.kernels.items()
             if kernel is not None
         }
@@ -348,7 +379,7 @@ class _Fitting:
 
     def __init__(self, method: Method, data: Data, rows: npt.NDArray[np.int64], watch: Watch) -> None:
         for name in method.kernels:
-            check_source(data.source(name), method.input)
+            check_source(data.source(name), method.input, method.accepts_operator)
         self.method, self.data, self.rows, self.watch = method, data, rows, watch
         self.labels = data.labels.take(rows)
         self.make: Callable[[dict[str, Any], str], Solver] = functools.partial(make_solver, classes=self.labels.classes)
@@ -431,7 +462,8 @@ class _Fitting:
         The same for all candidates: each kernel's own clusters would be an exam of its own, the easiest for a kernel
         that sees no families.
         """
-        if self.labels.kind != "binary" or self.method.input != "gram":
+        matrices = all(self.data.source(name).gives == "gram" for name in self.method.kernels)
+        if self.labels.kind != "binary" or not matrices:
             what = f"{self.labels.kind} labels" if self.labels.kind != "binary" else "solvers without a Gram matrix"
             raise ParameterError(
                 f"clusters of positive samples are not made for {what}", remedy="use random inner folds"

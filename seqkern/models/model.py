@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -95,6 +95,8 @@ class Model:
     True
     """
 
+    own_name: ClassVar[str] = "own"
+
     kernel: Kernel
     transforms: list[GramTransform]
     solver: Any  # a Solver; `predict` and `classes_` depend on its kind
@@ -134,7 +136,7 @@ class Model:
         shape = (len(self.classes),) if self.kind == "multiclass" or self.projects else ()
         out = np.empty((len(X), *shape))
         for start in range(0, len(X), step):
-            with _remedy_after_training():
+            with remedy_after_training():
                 rows = self.kernel.prepare(X.take(slice(start, start + step)), like=columns)
             with naming_rows(X.ids[start : start + step]):
                 values = self._by_matrix(rows, n_threads) if self._folded is None else self._folded(rows)
@@ -301,7 +303,7 @@ class Model:
         }
         arrays = {"diagonal": self.diagonal}
         if self.own_state() is not None:
-            parts.append(("features", self.own_state()))
+            parts.append((self.own_name, self.own_state()))
         for name, (json_part, array_part) in parts:
             header[name] = json_part
             arrays.update(nest(name, array_part))
@@ -368,8 +370,14 @@ class Model:
 
 
 @contextlib.contextmanager
-def _remedy_after_training() -> Iterator[None]:
-    """Give a remedy that works after training for samples rejected by the kernel's policies."""
+def remedy_after_training() -> Iterator[None]:
+    """Give a remedy that works after training for samples rejected by the kernel's policies.
+
+    Raises
+    ------
+    PolicyError
+        With this remedy.
+    """
     try:
         yield
     except PolicyError as error:

@@ -26,8 +26,8 @@ from seqkern.gram.transforms import build_transform, fit_chain, naming_rows
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.blocks import fill
 from seqkern.kernels.composite import add_counts
-from seqkern.kernels.implicit import Implicit
 from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.kernels.prepared import Prepared
 from seqkern.kernels.stored_form import StoredForm
 from seqkern.models.parts import Part, Values
@@ -46,8 +46,8 @@ class Source:
 
     Attributes
     ----------
-    gives : {"gram", "features", "implicit"}
-        Matches a solver's `input`.
+    gives : {"gram", "features", "implicit", "operator"}
+        Matches a solver's `input`; "operator" suits all that accept products.
     learns : bool
         Whether each training set has its own matrix, before the transforms.
     kernel : Kernel or None
@@ -559,8 +559,8 @@ def _check_room(n_train: int, n_test: int) -> None:
         raise GramError(
             f"the kernel values of {n_train} training and {n_test} test samples need {format_bytes(need)} of "
             f"memory, but {format_bytes(limit)} are available",
-            remedy="train on fewer samples (train_size of the folds), or choose a solver without a Gram matrix, "
-            "such as primal_svc or linear_svc",
+            remedy="train on fewer samples (train_size of the folds), or without a Gram matrix: solver linear_svc or "
+            "primal_svc with a kernel such as gapped_kmer, spectrum or mismatch",
         )
 
 
@@ -605,10 +605,10 @@ class ImplicitSource(Source):
         transforms: Sequence[GramTransform] = (),
         memory_limit: int | str | None = None,
     ) -> None:
-        kernel.check_implicit()
+        self._check(kernel)
         check_no_transforms(transforms)
         limit = available_memory() // 2 if memory_limit is None else parse_bytes(memory_limit)
-        need = kernel.implicit_bytes(X) + RECORD_BYTES * len(X)
+        need = self._bytes(kernel, X) + RECORD_BYTES * len(X)
         if need > limit:
             raise GramError(
                 f"training on {len(X)} samples without a Gram matrix needs {format_bytes(need)} of memory, but the "
@@ -619,14 +619,26 @@ class ImplicitSource(Source):
         self.X = X
         self._part: Part | None = None
 
+    def _check(self, kernel: Kernel) -> None:
+        """Raise ParameterError unless a kernel gives what solvers get."""
+        kernel.check_implicit()
+
+    def _bytes(self, kernel: Kernel, X: Units) -> int:
+        """Return the memory that it takes."""
+        return kernel.implicit_bytes(X)
+
+    def _make(self, kernel: Kernel, X: Units) -> KernelOperator:
+        """Return what solvers get of some samples."""
+        return kernel.implicit(X)
+
     @cached_property
-    def whole(self) -> Implicit:
-        """The Implicit of all samples, for a kernel without fitting."""
-        return self.kernel.implicit(self.X)
+    def whole(self) -> KernelOperator:
+        """What solvers get of all samples, for a kernel without fitting."""
+        return self._make(self.kernel, self.X)
 
     def pair(
         self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
-    ) -> tuple[Implicit, Implicit]:
+    ) -> tuple[KernelOperator, KernelOperator]:
         """Return the Implicits of a training and a test set.
 
         Parameters
@@ -636,7 +648,7 @@ class ImplicitSource(Source):
 
         Returns
         -------
-        train, test : Implicit
+        train, test : Implicit, or KernelOperator
         """
         part = self.part(train, test, y)
         return part.train, part.test
@@ -666,7 +678,7 @@ class ImplicitSource(Source):
             K_train, K_test, kernel = self.whole.take(train), self.whole.take(rows), None
         else:
             kernel = copy.deepcopy(self.kernel).fit(self.X.take(train), y)
-            both = kernel.implicit(self.X.take(np.concatenate((train, rows))))
+            both = self._make(kernel, self.X.take(np.concatenate((train, rows))))
             places = np.arange(len(both))
             K_train, K_test = both.take(places[: len(train)]), both.take(places[len(train) :])
         learned = {} if kernel is None else kernel.learned()
@@ -674,7 +686,7 @@ class ImplicitSource(Source):
 
     def beside(
         self, train: npt.NDArray[np.int64], rows: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
-    ) -> Implicit:
+    ) -> KernelOperator:
         """Return the Implicit of some rows.
 
         Parameters
@@ -684,7 +696,7 @@ class ImplicitSource(Source):
 
         Returns
         -------
-        Implicit
+        Implicit, or KernelOperator
 
         Raises
         ------
@@ -708,7 +720,7 @@ class ImplicitSource(Source):
             As for `Source.compute_whole`.
         """
         kernel = copy.deepcopy(self.kernel).fit(self.X, y)
-        K = kernel.implicit(self.X) if kernel.data_dependent else self.whole
+        K = self._make(kernel, self.X) if kernel.data_dependent else self.whole
         self._part = Part(K, None, kernel.learned(), K.squares, kernel=kernel, counts=K.counts)
 
 
@@ -732,7 +744,7 @@ def check_no_transforms(transforms: Sequence[GramTransform]) -> None:
         )
 
 
-def check_source(source: Source, wanted: str) -> None:
+def check_source(source: Source, wanted: str, accepts_operator: bool = False) -> None:
     """Raise ParameterError unless a source provides the input of solvers: else features could be mistaken for K.
 
     Parameters
@@ -741,13 +753,15 @@ def check_source(source: Source, wanted: str) -> None:
         A source of kernel values.
     wanted : {"gram", "features", "implicit"}
         The `input` of the solvers.
+    accepts_operator : bool
+        Whether they also accept products with the kernel matrix.
 
     Raises
     ------
     ParameterError
         If it provides something else.
     """
-    if source.gives != wanted:
+    if source.gives != wanted and not (accepts_operator and source.gives == "operator"):
         raise ParameterError(
             f"the solver needs {wanted}, but the source gives {source.gives}",
             remedy="use ImplicitSource for a solver without a Gram matrix, StoredGram or FittedKernel for others",

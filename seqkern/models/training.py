@@ -166,6 +166,7 @@ def train_on(
     *,
     policies: Mapping[str, str] | None = None,
     notes: Mapping[str, Any] | None = None,
+    keep_support: bool = False,
     memory_limit: int | str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Model | ResidueModel:
@@ -179,6 +180,8 @@ def train_on(
         As from `seqkern.models.training_data.training_data` for this method.
     policies, notes, memory_limit, progress : object, optional
         As for `train_model`.
+    keep_support : bool
+        As for `FittedMethod.model`.
 
     Returns
     -------
@@ -195,7 +198,7 @@ def train_on(
             source.compute_whole(data.labels.targets(), memory_limit=memory_limit, progress=progress)
     fitted = method.fit(data, np.arange(len(data.labels)), watch=_Training())
     _warn_of_unconverged(fitted)
-    return fitted.model(policies, notes)
+    return fitted.model(policies, notes, keep_support)
 
 
 class _Training(Watch):
@@ -206,6 +209,8 @@ class _Training(Watch):
     ) -> None:
         """Warn if a solver that needs a positive semi-definite matrix gets another one."""
         if not solver.needs_semidefinite or kernel is None or kernel.positive_semidefinite:
+            return
+        if not isinstance(K, np.ndarray):  # of products the operator knows the eigenvalues
             return
         if any(transform.semidefinite for transform in transforms):
             return

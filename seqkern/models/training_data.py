@@ -115,19 +115,21 @@ def training_data(
     compute = functools.partial(compute_gram, X=X, n_threads=n_threads, memory_limit=memory_limit, progress=progress)
     return TrainingData(
         labels,
-        sources(X, grams=shared_grams(method, compute)),
+        sources(X, grams=shared_grams(method, X, compute)),
         None if residues is None else residues.take(seen),
         functools.partial(sources, everything.take(seen)) if len(seen) > len(used) else None,
     )
 
 
-def shared_grams(method: Method, compute: Callable[[Kernel], GramMatrix]) -> Mapping[str, list[GramMatrix]]:
+def shared_grams(method: Method, X: Units, compute: Callable[[Kernel], GramMatrix]) -> Mapping[str, list[GramMatrix]]:
     """Return the matrices over all samples that the candidate kernels need, by kernel name; equal ones are one object.
 
     Parameters
     ----------
     method : Method
         The candidates.
+    X : SequenceSet or FeatureTable
+        All samples.
     compute : callable
         Returns the Gram matrix of a kernel over all samples.
 
@@ -142,7 +144,7 @@ def shared_grams(method: Method, compute: Callable[[Kernel], GramMatrix]) -> Map
     if method.search.budget is not None:  # its sources compute them when they are needed
         return grams
     for name, kernel in method.kernels.items():
-        form = kernel.stored_form() if kernel is not None and method.input == "gram" else None
+        form = kernel.stored_form() if kernel is not None and method.gives(name, X) == "gram" else None
         grams[name] = []
         for one in () if form is None else form.kernels:
             identity = one.identity()

@@ -109,13 +109,15 @@ class AutoKernel:
         """
         return kind in ("", "sequences")
 
-    def gives(self, wanted: str) -> bool:
+    def gives(self, wanted: str, accepts_operator: bool = False) -> bool:
         """Return whether the portfolio has kernels that provide the input of a solver.
 
         Parameters
         ----------
         wanted : {"gram", "features", "implicit"}
             Kernel input of a solver.
+        accepts_operator : bool
+            Whether the solver also accepts products with the kernel matrix.
 
         Returns
         -------
@@ -131,7 +133,9 @@ class AutoKernel:
         """Return the entry without its solvers, for a job."""
         return {key: value for key, value in self.given.items() if key != "solvers"}
 
-    def resolve(self, X: Data, wanted: str, real: bool = False) -> tuple[KernelEntry, ...]:
+    def resolve(
+        self, X: Data, wanted: str, real: bool = False, accepts_operator: bool = False
+    ) -> tuple[KernelEntry, ...]:
         """Return the kernels of the portfolio for some sequences.
 
         Parameters
@@ -142,6 +146,8 @@ class AutoKernel:
             Kernel input of the solver.
         real : bool
             Whether the labels are numbers.
+        accepts_operator : bool
+            Whether the solver also accepts products with the kernel matrix.
 
         Returns
         -------
@@ -154,7 +160,7 @@ class AutoKernel:
         """
         if not isinstance(X, SequenceSet):
             raise ParameterError("kernel auto takes sequences only", remedy="give a kernel of vectors, such as rbf")
-        members = members_for(X, wanted == "implicit", real)
+        members = members_for(X, wanted == "implicit", real, accepts_operator)
         return tuple(KernelEntry.parse(member.spec, member.name) for member in members)
 
 

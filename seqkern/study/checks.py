@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from seqkern.core.errors import ConfigError
 from seqkern.kernels import check_kind
+from seqkern.kernels.solver_input import gives
 from seqkern.solvers.explainable import check_solver
 from seqkern.study.dataset_entries import DatasetEntry
 from seqkern.study.kernel_entries import KernelEntry
@@ -205,5 +206,5 @@ def check_importance(dataset: DatasetEntry, kernels: Kernels, solvers: Solvers, 
     with places.within(*place, "solver"):
         for solver in solvers[wanted.solver].grid:
             check_solver(solver)
-            if solver.input == "implicit":
+            if not gives(entry.kernel, solver.input, solver.accepts_operator):
                 entry.kernel.check_implicit()

@@ -10,6 +10,7 @@ from seqkern.gram.transforms import build_transform, repair_transforms
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels import build_kernel, parse_spec
 from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.solver_input import gives
 from seqkern.sequences.tracks import PROFILE_TRACKS
 
 NOT_OF_THE_KERNEL = ("solvers", "transforms", "repair")
@@ -176,13 +177,15 @@ class KernelEntry:
         # dissimilarities are accepted by the kernels that accept similarities
         return not kind or self.built is None or kind.endswith(self.built.accepts)
 
-    def gives(self, wanted: str) -> bool:
+    def gives(self, wanted: str, accepts_operator: bool = False) -> bool:
         """Return whether the kernel provides the input of a solver.
 
         Parameters
         ----------
         wanted : {"gram", "features", "implicit"}
             Kernel input of a solver.
+        accepts_operator : bool
+            Whether the solver also accepts products with the kernel matrix.
 
         Returns
         -------
@@ -190,16 +193,7 @@ class KernelEntry:
         """
         if wanted == "gram":
             return True
-        if self.built is None or self.transforms:
-            return False
-        try:
-            if wanted == "features":
-                self.built.check_features()
-            else:
-                self.built.check_implicit()
-        except SeqkernError:
-            return False
-        return True
+        return self.built is not None and not self.transforms and gives(self.built, wanted, accepts_operator)
 
     @property
     def views(self) -> tuple[str, ...]:
@@ -306,19 +300,21 @@ class KernelChoice:
         """
         return all(entry.takes(kind) for entry in self.candidates)
 
-    def gives(self, wanted: str) -> bool:
+    def gives(self, wanted: str, accepts_operator: bool = False) -> bool:
         """Return whether all candidates provide the input of a solver.
 
         Parameters
         ----------
         wanted : {"gram", "features", "implicit"}
             Kernel input of a solver.
+        accepts_operator : bool
+            Whether the solver also accepts products with the kernel matrix.
 
         Returns
         -------
         bool
         """
-        return all(entry.gives(wanted) for entry in self.candidates)
+        return all(entry.gives(wanted, accepts_operator) for entry in self.candidates)
 
     @property
     def views(self) -> tuple[str, ...]:

@@ -177,6 +177,11 @@ class SolverEntry:
         return self.input == "gram"
 
     @property
+    def accepts_operator(self) -> bool:
+        """Whether the solvers also accept products with the kernel matrix."""
+        return self.known and all(solver.accepts_operator for solver in self.grid)
+
+    @property
     def refuses_labels(self) -> bool:
         """Whether the solver rejects some labels of a kind that it learns."""
         return type(self.grid[0]).check_labels is not Solver.check_labels

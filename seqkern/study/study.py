@@ -215,12 +215,13 @@ class Study:
         solvers = [self.solvers[name] for name in entry.solvers or self.solvers]
         if not entry.of_residues:
             solvers = [solver for solver in solvers if not solver.needs_residues]
-        able = {(kernel.name, what): kernel.gives(what) for kernel in kernels for what in {s.input for s in solvers}}
+        kinds = {(solver.input, solver.accepts_operator) for solver in solvers}
+        able = {(kernel.name, *kind): kernel.gives(*kind) for kernel in kernels for kind in kinds}
         return [
             MethodEntry(kernel, solver, self.inner, self.seed)
             for kernel in kernels
             for solver in solvers
-            if kernel.allows(solver.name) and able[kernel.name, solver.input]
+            if kernel.allows(solver.name) and able[kernel.name, solver.input, solver.accepts_operator]
         ]
 
     @cached_property

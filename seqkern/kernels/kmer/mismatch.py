@@ -32,6 +32,7 @@ from seqkern.kernels.planner import Cost, Workload, smoothing_is_cheaper
 from seqkern.kernels.products.dense import WIDEST, DenseBlock, dense_block
 from seqkern.kernels.products.product import Block, FeatureKernel, TermBlocks
 from seqkern.kernels.products.sparse import SparseBlock
+from seqkern.kernels.tallied import Tally
 from seqkern.sequences.sequence_set import SequenceSet
 
 
@@ -165,6 +166,36 @@ class MismatchKernel(HammingKernel):
 
     def _operator(self, X: SequenceSet) -> KernelOperator:
         return self._implicit(X) if self.presence else super()._operator(X)
+
+    def kmer_tables(
+        self, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> list[tuple[int, npt.NDArray[np.float64]]] | None:
+        """Return the weight of each k-mer; None with presence, since a second neighbour of a feature adds nothing.
+
+        Parameters
+        ----------
+        support, coefficients
+            As in `KernelContract.kmer_tables`.
+
+        Returns
+        -------
+        list of (int, ndarray of float64), or None
+        """
+        return None if self.presence else super().kmer_tables(support, coefficients)
+
+    def tally(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> Tally | None:
+        """Return sums over the k-mers of the support; None with presence.
+
+        Parameters
+        ----------
+        support, coefficients
+            As in `KernelContract.tally`.
+
+        Returns
+        -------
+        list of ndarray of float64, or None
+        """
+        return None if self.presence else super().tally(support, coefficients)
 
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]

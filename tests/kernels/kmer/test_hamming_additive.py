@@ -46,6 +46,10 @@ class PairKernel(HammingAdditive, ByMatrix):
         return 1 + (starts - (ends - X.lengths)[np.searchsorted(ends, starts, side="right")]) % 5
 
 
+def by_table(kernel, X, support, coefficients, length):
+    return kernel._shares_by_table(X, kernel._tally(support, coefficients, length), length)
+
+
 class Payload:
     def __init__(self, sequences, start, stop):
         self.sequences, self.start, self.stop = sequences, start, stop
@@ -153,7 +157,7 @@ def test_no_table_that_is_too_large(monkeypatch, coefficients):
 def way(request, monkeypatch):
     """Force one of the two ways."""
     if request.param == "table":
-        monkeypatch.setattr(HammingAdditive, "_shares_by_diagonals", HammingAdditive._shares_by_table)
+        monkeypatch.setattr(HammingAdditive, "_shares_by_diagonals", by_table)
     else:
         monkeypatch.setattr(hamming_additive, "LARGEST_TABLE", 0)
 

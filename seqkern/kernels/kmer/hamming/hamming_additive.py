@@ -18,7 +18,7 @@ O(l·b^l) for any number of sequences. The share of a residue of a window is suc
 If the table would be too large, attributions are summed along the diagonals of x against all sequences z_j.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -27,9 +27,12 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError
 from seqkern.kernels.kmer.hamming import _hamming_additive as loops
 from seqkern.kernels.kmer.hamming.eigenvalues import eigenvalues, reflect, residue_factors
+from seqkern.kernels.kmer.hamming.hamming_tally import HammingTallied, add_windows
+from seqkern.kernels.kmer.kmer_sums import LARGEST_TABLE, whole_table
 from seqkern.kernels.kmer.kmers import find_kmers, find_windows
 from seqkern.kernels.occurrences import KmerWeights
 from seqkern.kernels.products.product import TermBlocks
+from seqkern.kernels.tallied import Sums, Tally
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -40,7 +43,6 @@ else:
 
 Floats = npt.NDArray[np.float64]
 
-LARGEST_TABLE = 1 << 24
 LARGEST_WINDOW = 255
 
 
@@ -55,6 +57,8 @@ class HammingAdditive(Base):
     Shrikumar, Prakash, Kundaje: GkmExplain. Bioinformatics 35, 2019: the contribution of two windows is shared equally
     by the positions where they match.
     """
+
+    weighs_windows = False
 
     def _pair_weights(self, size: int, l: int) -> list[int] | list[float]:  # noqa: E741
         """Return what a pair of windows of `l` residues at distance h = 0, …, l adds; `size` letters."""
@@ -74,25 +78,40 @@ class HammingAdditive(Base):
 
         def values(payload: TermBlocks) -> Floats:
             X = cast(SequenceSet, payload.sequences).take(slice(payload.start, payload.stop))
-            sums = np.zeros(len(X))
-            for length, table in tables:
-                found = find_kmers(X, length)
-                worth = table[found.codes[0]] * own_weights(self, X, length, len(found.codes[0]))
-                sums += np.bincount(owners(found.start), weights=worth, minlength=len(X))
-            return sums
+            return self._look_up(X, tables)
 
         return values
 
+    def _look_up(self, X: SequenceSet, tables: Sequence[tuple[int, Floats]]) -> Floats:
+        """Return Σ_a u(a)·W[a] over the windows a of each record."""
+        sums = np.zeros(len(X))
+        for length, table in tables:
+            found = find_kmers(X, length)
+            worth = table[found.codes[0]] * own_weights(self, X, length, len(found.codes[0]))
+            sums += np.bincount(owners(found.start), weights=worth, minlength=len(X))
+        return sums
+
     def kmer_tables(self, support: SequenceSet, coefficients: Floats) -> list[tuple[int, Floats]] | None:
         """Return the weight of each l-mer; see `KernelContract.kmer_tables`. None if windows differ in weight."""
-        if self._window_weights(support.take([]), self._lengths()[0]) is not None:
+        return None if self.weighs_windows else self._weight_tables(support, coefficients)
+
+    def tally(self, support: SequenceSet, coefficients: Floats) -> Tally | None:
+        """Return T of each length; see `KernelContract.tally`. None if it would be too large."""
+        if not self._has_tables(support.alphabet.size):
             return None
-        return self._weight_tables(support, coefficients)
+        return [add_windows(self, support, coefficients, length) for length in self._lengths()]
+
+    def tallied(self, tally: Iterator[Sums], alphabet: Alphabet) -> HammingTallied:
+        """Return the sums from T; see `KernelContract.tallied`."""
+        return HammingTallied(self, tally, alphabet)
+
+    def _has_tables(self, size: int) -> bool:
+        """Return whether tables over all l-mers of `size` letters are small enough."""
+        return all(size**length <= LARGEST_TABLE for length in self._lengths())
 
     def _weight_tables(self, support: SequenceSet, coefficients: Floats) -> list[tuple[int, Floats]] | None:
         """Return (length, W) for each length of windows; None if a table would be too large."""
-        size = support.alphabet.size
-        if any(size**length > LARGEST_TABLE for length in self._lengths()):
+        if not self._has_tables(support.alphabet.size):
             return None
         return [
             (length, self._table(support, coefficients, length, weight))
@@ -107,7 +126,7 @@ class HammingAdditive(Base):
         for length, weight in zip(self._lengths(), self._weights(), strict=True):
             space = X.alphabet.size**length
             if space <= LARGEST_TABLE and length**2 * space <= cells:
-                shares += weight * self._shares_by_table(X, support, coefficients, length)
+                shares += weight * self._shares_by_table(X, self._tally(support, coefficients, length), length)
             else:
                 shares += weight * self._shares_by_diagonals(X, support, coefficients, length)
         return shares
@@ -115,12 +134,27 @@ class HammingAdditive(Base):
     def _kmer_weights(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> KmerWeights | tuple[list[str], npt.NDArray[np.float64]]:
+        size = X.alphabet.size
+        tables = [
+            (length, self._table(support, coefficients, length, weight) if size**length <= LARGEST_TABLE else None)
+            for length, weight in zip(self._lengths(), self._weights(), strict=True)
+        ]
+        return self._weights_of_windows(X, support, tables, coefficients)
+
+    def _weights_of_windows(
+        self,
+        X: SequenceSet,
+        support: SequenceSet,
+        tables: Sequence[tuple[int, Floats | None]],
+        coefficients: npt.ArrayLike = (),
+    ) -> tuple[list[str], Floats]:
+        """Return the distinct windows of both sets and the weight of each, without a table from the support."""
         kmers, weights = [], []
-        for length, weight in zip(self._lengths(), self._weights(), strict=True):
+        for (length, table), weight in zip(tables, self._weights(), strict=True):
             found = distinct_windows(X, support, length, self.reverse_complement)
-            if X.alphabet.size**length <= LARGEST_TABLE:
+            if table is not None:
                 places = X.alphabet.size ** np.arange(length - 1, -1, -1)
-                sums = self._table(support, coefficients, length, weight)[found @ places]
+                sums = table[found @ places]
             else:
                 others = OtherWindows(self, support, coefficients, length, length)
                 values = np.array(self._pair_weights(X.alphabet.size, length)[::-1], dtype=np.float64)
@@ -133,8 +167,10 @@ class HammingAdditive(Base):
 
     def _table(self, support: SequenceSet, coefficients: npt.ArrayLike, length: int, weight: float) -> Floats:
         """Return W times `weight`, float64 (size^length,)."""
-        size = support.alphabet.size
-        table = self._tally(support, coefficients, length)
+        return self._spread(self._tally(support, coefficients, length), support.alphabet.size, length, weight)
+
+    def _spread(self, table: Floats, size: int, length: int, weight: float) -> Floats:
+        """Turn T into W times `weight`, in place, and return it."""
         reflect(table, size, length)
         factors = weight * eigenvalues(size, length, self._pair_weights(size, length))
         loops.scale(table, size, 1, factors, factors, table)
@@ -143,18 +179,12 @@ class HammingAdditive(Base):
 
     def _tally(self, support: SequenceSet, coefficients: npt.ArrayLike, length: int) -> Floats:
         """Return T, float64 (size^length,)."""
-        strands = 2 if self.reverse_complement else 1
-        found = find_kmers(support, length, strands="both" if strands == 2 else "one")
-        worth = np.asarray(coefficients, dtype=np.float64)[owners(found.start)]
-        worth *= np.repeat(own_weights(self, support, length, len(worth) // strands), strands)
-        return np.asarray(np.bincount(found.codes[0], weights=worth, minlength=found.space), dtype=np.float64)
+        sums = add_windows(self, support, coefficients, length)
+        return whole_table(sums, support.alphabet, length, self.reverse_complement)
 
-    def _shares_by_table(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.ArrayLike, length: int
-    ) -> Floats:
-        """Return each residue's share by one table for each position of a window."""
+    def _shares_by_table(self, X: SequenceSet, tally: Floats, length: int) -> Floats:
+        """Return each residue's share by one table for each position of a window; `tally` is T, and overwritten."""
         size = X.alphabet.size
-        tally = self._tally(support, coefficients, length)
         reflect(tally, size, length)
         same, other = residue_factors(size, length, self._pair_weights(size, length))
         codes, starts = find_kmers(X, length).codes[0], find_windows(X, length)

@@ -36,13 +36,7 @@ class HammingKernel(HammingAdditive, KmerKernel):
     the length of a window. With `reverse_complement` a pair counts with the distance of a to b, and to the reverse
     complement of b.
 
-    Attributes
-    ----------
-    weighs_windows : bool
-        Whether windows differ in weight.
     """
-
-    weighs_windows = False
 
     algorithm: str = choice(
         default="auto",

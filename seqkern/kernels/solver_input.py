@@ -1,0 +1,114 @@
+"""The rule that chooses what solvers get from a kernel: a Gram matrix, features, or products with the matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from seqkern.core.errors import SeqkernError
+
+if TYPE_CHECKING:
+    from seqkern.kernels.kernel import Kernel
+
+LARGEST_GRAM = 4 << 30
+"""Bytes of a Gram matrix above which products replace it: fixed, so that the choice is the same on every machine."""
+SMALL_FEATURES = 1 << 28
+"""Bytes of feature vectors up to which products are not considered."""
+
+
+def solver_input(
+    kernel: Kernel,
+    wanted: str,
+    accepts_operator: bool,
+    X: Any,
+    transforms: Sequence[Any] = (),
+) -> str:
+    """Return what solvers get from a kernel; the same for the same samples on every machine.
+
+    Solvers that accept products get them
+
+    - instead of a Gram matrix of more than `LARGEST_GRAM`,
+    - instead of features where the kernel has none, or if they take more memory than the products, and more than
+      `SMALL_FEATURES`.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Not fitted.
+    wanted : {"gram", "features", "implicit"}
+        The input of the solvers.
+    accepts_operator : bool
+        Whether all solvers also accept products.
+    X : SequenceSet or table
+        All samples.
+    transforms : sequence of GramTransform, optional
+        Of the Gram matrix.
+
+    Returns
+    -------
+    {"gram", "features", "implicit", "operator"}
+
+    Examples
+    --------
+    >>> from seqkern.kernels import GappedKmerKernel
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> X = as_sequences(["ACGTTGCA", "CCGTTGCT"], "dna")
+    >>> kernel = GappedKmerKernel(4, 3)
+    >>> solver_input(kernel, "implicit", True, X), solver_input(kernel, "gram", True, X)
+    ('implicit', 'gram')
+    """
+    if not accepts_operator or transforms or not has_operator(kernel):
+        return wanted
+    if wanted == "gram":
+        return "operator" if 8 * len(X) ** 2 > LARGEST_GRAM else "gram"
+    if not gives(kernel, wanted):
+        return "operator"
+    features = kernel.implicit_bytes(X)
+    return "operator" if features > max(SMALL_FEATURES, kernel.operator_bytes(X)) else wanted
+
+
+def has_operator(kernel: Kernel) -> bool:
+    """Return whether a kernel has products with its parameters.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Not fitted.
+
+    Returns
+    -------
+    bool
+    """
+    try:
+        kernel.check_operator()
+    except SeqkernError:
+        return False
+    return True
+
+
+def gives(kernel: Kernel, wanted: str, accepts_operator: bool = False) -> bool:
+    """Return whether a kernel provides the input of solvers.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Not fitted.
+    wanted : {"gram", "features", "implicit"}
+        The input of the solvers.
+    accepts_operator : bool
+        Whether all solvers also accept products.
+
+    Returns
+    -------
+    bool
+    """
+    if wanted == "gram" or (accepts_operator and has_operator(kernel)):
+        return True
+    try:
+        if wanted == "features":
+            kernel.check_features()
+        else:
+            kernel.check_implicit()
+    except SeqkernError:
+        return False
+    return True

@@ -1,0 +1,51 @@
+"""Products with the kernel matrix instead of the matrix."""
+
+from __future__ import annotations
+
+from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.models.sources import ImplicitSource, Units
+
+
+class OperatorSource(ImplicitSource):
+    """Products with the kernel matrix, for solvers that accept them.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Copied before fitting.
+    X : SequenceSet or table
+        All samples of the data set.
+    transforms : sequence of GramTransform, optional
+        Must be empty.
+    memory_limit : int or str, optional
+        Bytes, or text such as ``"2GB"``; default: half of the available memory.
+
+    Raises
+    ------
+    ParameterError
+        If the kernel has no products, or there are transforms, which need a matrix.
+    GramError
+        If what the products need does not fit into memory; before any work.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> source = OperatorSource(SpectrumKernel(1, normalize=False), as_sequences(["AC", "AA", "CC"], "dna"))
+    >>> train, test = source.pair(np.array([0, 1]), np.array([2]))
+    >>> train.times([1.0, 1.0]), test.dots(train.weights([1.0, 1.0]))
+    (array([4., 6.]), array([2.]))
+    """
+
+    gives = "operator"
+
+    def _check(self, kernel: Kernel) -> None:
+        kernel.check_operator()
+
+    def _bytes(self, kernel: Kernel, X: Units) -> int:
+        return kernel.operator_bytes(X)
+
+    def _make(self, kernel: Kernel, X: Units) -> KernelOperator:
+        return kernel.operator(X)
