@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.common import add_threads, naming_file
+from seqkern.cli.regions import tell_folds
 from seqkern.core.checks import check_flag
 from seqkern.core.errors import FoldError, ParameterError, unknown_name
 
@@ -91,7 +92,9 @@ def run(args: argparse.Namespace) -> None:
     for task in dataset.tasks.values():
         if task.name in RESERVED:
             raise FoldError(f"invalid task name {task.name!r}", file=args.dataset, remedy="rename the task")
-        method, chosen = _method(options, task, residues is not None)
+        method, chosen = _method(options, task, residues is not None, "genome" in dataset.notes)
+        if together == "auto" and method == "grouped" and task.labels.by_chromosome:
+            together = False  # through repeats, nearly all chromosomes would become one group
         groups = groups_of(together, links, task.labels, residues, dataset.kind == "sequences")
         kept = kept_groups(together, groups, residues) | {"chains": dataset.chains}
         with naming_file(args.dataset):
@@ -112,6 +115,8 @@ def run(args: argparse.Namespace) -> None:
     write_composition(output / "composition.tsv", composition)
     write_similar(output / "similar.tsv", [row for _, row in similar])
     print(_summary(dataset.name, fold_sets, leaks, output, unit))
+    if not options.get("method"):
+        tell_folds(dataset.notes)
     for text in told(similar, "sequences" if residues is None and dataset.kind == "sequences" else unit):
         print(f"seqkern: {text}", file=sys.stderr)
 
@@ -167,18 +172,22 @@ def _parsed(argument: str, text: str | None) -> dict[str, Any]:
     return value
 
 
-def _method(options: Mapping[str, Any], task: Task, of_residues: bool = False) -> tuple[str, dict[str, Any]]:
+def _method(
+    options: Mapping[str, Any], task: Task, of_residues: bool = False, of_genome: bool = False
+) -> tuple[str, dict[str, Any]]:
     """Return a task's fold method and its options; the seed goes only to methods that draw at random.
 
     The default is the source's own splits. Residues of one chain are never divided: the source's folds are
-    used if there are any, else folds of chains.
+    used if there are any, else folds of chains. Of regions of a genome, chromosomes or loci are not divided.
     """
     # imported here to keep --help fast
-    from seqkern.folds.methods import options_of
+    from seqkern.folds.methods import fewer_folds, options_of
 
     options = dict(options)
     given = task.split is not None or (of_residues and task.labels.folds is not None)
-    usual = "predefined" if given else "grouped" if of_residues else "stratified"
+    usual = "predefined" if given else "grouped" if of_residues or of_genome else "stratified"
+    if usual == "grouped" and not {"method", "k"} & set(options):
+        options["k"] = fewer_folds(5, task.labels)
     method = options.pop("method", None) or usual
     if "seed" not in options_of(method):
         del options["seed"]

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from seqkern.cli.regions import tell_folds
+
 if TYPE_CHECKING:
     from seqkern.cli.training_input import Input
     from seqkern.evaluation.estimates import Estimate
@@ -171,6 +173,8 @@ def kept_together(args: argparse.Namespace, given: Input) -> Together:
     )
     for sentence in kept.sentences:
         print(f"seqkern: {sentence}", file=sys.stderr)
+    if args.fold_method is None:
+        tell_folds(given.dataset.notes)
     if args.allow_similar and isinstance(given.X, SequenceSet) and residues is None:
         found = similar_groups(given.X.take(used), n_threads=args.threads)
         if found:
@@ -397,6 +401,8 @@ def design(found: CrossValidated) -> str:
     if method == "stratified" and found.labels.kind == "real":
         method = "random"
     folds = f"{n // repeats} {'folds' if method.startswith('leave') else f'{method} folds'}"
+    if method == "grouped" and found.labels.by_chromosome:
+        folds = f"{n // repeats} folds of whole chromosomes"
     text = f"{folds}, one for each {'sample' if method == 'leave-one-out' else 'group'}" if "leave" in method else folds
     return f"{text}, {repeats} repeats" if repeats > 1 else text
 

@@ -21,6 +21,7 @@ from seqkern.cli.common import (
 )
 from seqkern.cli.feature_tables import check_label_column, table_dataset
 from seqkern.cli.profiles import profiles_of
+from seqkern.cli.regions import add_regions, regions_of
 from seqkern.cli.train_residues import REDUCTIONS, check_layers, check_probabilities, states_entry
 from seqkern.cli.views import views_of
 
@@ -68,7 +69,7 @@ def add_input(parser: argparse.ArgumentParser) -> None:
         "fasta",
         nargs="+",
         help="two files (positives, negatives), one file per class, one file with --labels, or one unlabelled file for "
-        "a solver without labels (one_class_svm, kernel_pca)",
+        "a solver without labels (one_class_svm, kernel_pca); FASTA, or BED with --genome",
     )
     parser.add_argument(
         "--kernel",
@@ -191,6 +192,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     """
     add_sequence_arguments(parser)
     add_windows(parser)
+    add_regions(parser, background=True)
     add_tracks(parser)
     work = parser.add_argument_group("resources")
     work.add_argument("--memory", metavar="SIZE", help="memory limit, such as 2GB (default: half of the free memory)")
@@ -516,9 +518,9 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
     elif args.labels:
         check_label_column(args.labels, args.label_field)
         options |= {"from": "tsv", "file": args.labels}
-    elif len(args.fasta) == 1 and not by_site and _need_no_labels(specs):
+    elif len(args.fasta) == 1 and not by_site and args.background is None and _need_no_labels(specs):
         options["kind"] = "none"
-    elif len(args.fasta) == 1 and not by_site:
+    elif len(args.fasta) == 1 and not by_site and args.background is None:
         raise LabelError(
             "no labels given",
             file=args.fasta[0],
@@ -533,6 +535,7 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
         "labels": options,
         **policies_of(args),
         **windows,
+        **regions_of(args),
     }
     if profiles_of(args):
         entry["profiles"] = profiles_of(args)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from seqkern.core.errors import ConfigError, SeqkernError
 from seqkern.datasets.label_sources import check_options
 from seqkern.datasets.public import public_set
+from seqkern.datasets.region_files import GenomeOptions
 from seqkern.datasets.task_table import TaskTable, parse_tasks
 from seqkern.datasets.views import ViewOptions, parse_views
 from seqkern.residues import WINDOW as RESIDUE_WINDOW
@@ -254,7 +255,7 @@ class SiteWindow:
             If the window is invalid.
         """
         given = [key for key in WINDOW_KEYS if key in entry]
-        if not given:
+        if not given or (given == ["past_end"] and "genome" in entry):
             return None
         if "fasta" not in entry:
             raise ConfigError(f"{given[0]!r} needs fasta", remedy="remove it, or cut the windows yourself")
@@ -489,6 +490,8 @@ class DataEntry:
         One task for each held-out family, as in the Liao-Noble protocol; or the tasks of a table.
     title : str, optional
         Title in reports.
+    genome : GenomeOptions, optional
+        The genome of the regions in BED files.
 
     Examples
     --------
@@ -506,6 +509,7 @@ class DataEntry:
     views: tuple[ViewOptions, ...] = ()
     tasks: str | TaskTable | None = None
     title: str | None = None
+    genome: GenomeOptions | None = None
 
     @classmethod
     def parse(cls, entry: DataEntry | Mapping[str, Any], within: Within = anywhere) -> DataEntry:
@@ -532,6 +536,7 @@ class DataEntry:
         with within():
             source = _one_source(entry)
             window = SiteWindow.parse(entry)
+            genome = GenomeOptions.parse(entry)
         with within("profiles"):
             profiles = ProfileOptions.parse(entry)
         with within("views"):
@@ -543,7 +548,7 @@ class DataEntry:
         with within("tasks"):
             tasks = parse_tasks(entry.get("tasks"))
         title = entry.get("title")
-        return cls(source, Policies.parse(entry), labels, window, residues, profiles, views, tasks, title)
+        return cls(source, Policies.parse(entry), labels, window, residues, profiles, views, tasks, title, genome)
 
     @classmethod
     def of_results(cls, entry: Mapping[str, Any]) -> DataEntry:
@@ -569,6 +574,7 @@ class DataEntry:
             views=_tolerant(lambda: parse_views(entry["views"])) or (),
             tasks=_tolerant(lambda: parse_tasks(entry.get("tasks"))),
             title=entry.get("title"),
+            genome=_tolerant(lambda: GenomeOptions.parse(entry)),
         )
 
     @property
@@ -595,7 +601,8 @@ class DataEntry:
         labels: Named = [(("labels", "file"), self.labels.table)] if self.labels.table is not None else []
         table = None if self.window is None else self.window.table
         sites: Named = [] if table is None else [(("sites",), table)]
-        return [*self.source.files(), *labels, *sites, *more]
+        genome: Named = [] if self.genome is None else self.genome.files()
+        return [*self.source.files(), *labels, *sites, *genome, *more]
 
     def files(self) -> list[str]:
         """Return the local files of the entry, as written there."""

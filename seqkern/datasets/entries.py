@@ -23,13 +23,16 @@ from seqkern.datasets.label_sources import (
     wanted_columns,
 )
 from seqkern.datasets.public import public_set
+from seqkern.datasets.region_files import note_of_regions, overlaps, places_of_regions, with_regions
 from seqkern.datasets.residue_adapters import RESIDUE_ADAPTERS
 from seqkern.datasets.site_windows import before_cutting, columns_of_sites, cut_around_sites, places_of_sites
 from seqkern.datasets.table_files import read_features, read_similarities
 from seqkern.datasets.task_table import TaskTable
 from seqkern.datasets.views import View
+from seqkern.genome.sequences import RegionSequences
 from seqkern.residues.states import add_states, read_letters_and_states
-from seqkern.sequences.fasta import Reading, read_records
+from seqkern.sequences.alphabets import DNA
+from seqkern.sequences.fasta import AnySource, Reading, read_records
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 from seqkern.sequences.views import view_width
 from seqkern.simulate import simulate
@@ -155,6 +158,7 @@ def _of_fasta(
     classes = given.classes or [Path(file).name.split(".")[0] for file in files]
     paths: list[Source] = [Path(base_dir) / file for file in files]
     where = ", ".join(map(str, paths))
+    read, of_genome = _sources_of(entry, paths, base_dir)
     table = None if entry.window is None else entry.window.table
     source = _label_source(entry, given, table, where)
     policies = entry.policies.given()
@@ -163,7 +167,9 @@ def _of_fasta(
         files = [*files, *more]
         where = str(_labels_path(options, base_dir)) if more else where
     else:
-        reading = read_records(paths, **(policies if entry.window is None else policies | before_cutting(policies)))
+        if of_genome:
+            policies = {"alphabet": DNA, **policies}
+        reading = read_records(read, **(policies if entry.window is None else policies | before_cutting(policies)))
     # Profiles must be added to the sequences before windows are cut.
     X, notes = _with_profiles(entry, reading.sequences, base_dir, n_threads, data_dir)
     reading = replace(reading, sequences=X)
@@ -184,8 +190,19 @@ def _of_fasta(
             columns, labelled = columns_of_sites(sites, cut.kept, options), sites.file
         if table is not None:
             files, columns = [*files, table], places_of_sites(sites, cut.kept) | columns
+    if entry.genome is not None:
+        columns = places_of_regions(reading, read, columns.get("label")) | columns
+        notes = notes | {"genome": note_of_regions(entry.genome, columns)}
+        X = X.replace(counts={**X.counts, **overlaps(read)})
     notes = {"sources": _sources(files, base_dir)} | notes
     return Material("sequences", X, columns, options, labelled, notes=notes, left_out=tuple(reading.left_out))
+
+
+def _sources_of(entry: DataEntry, paths: list[Source], base_dir: PathLike) -> tuple[list[AnySource], bool]:
+    """Return the files to read, regions in place of BED files; and whether all are regions."""
+    options = None if entry.genome is None else entry.genome.within(base_dir)
+    read = with_regions(paths, options)
+    return read, all(isinstance(one, RegionSequences) for one in read)
 
 
 def _label_source(entry: DataEntry, given: FastaSource, table: str | None, where: str) -> str:

@@ -15,6 +15,7 @@ from seqkern.core.errors import FoldError, LabelError, unknown_name
 from seqkern.folds.samples import PARTS, RARE_STATE, NamedSplit, Samples
 from seqkern.folds.splitters import Indices, deal, locus_blocks, merge_groups
 from seqkern.folds.train_size import nested_subset, with_train_size
+from seqkern.genome.loci import loci as window_loci
 from seqkern.sequences.labels import Labels, natural_key
 from seqkern.sequences.tables import Data
 from seqkern.sequences.windows import Window
@@ -264,16 +265,38 @@ def rows_together(labels: Labels, X: Data, window: Window | None = None) -> Indi
         begins = labels.position
         if window is not None and labels.strand is not None:
             begins = begins - np.where(labels.strand == "-", window.right, window.left)
-        loci = _own_loci(labels.chromosome, begins, int(X.lengths.max()))
+        loci = window_loci(labels.chromosome, begins, X.lengths)
     return Samples(labels, X, "", None, None).groups(labels.groups, loci)
 
 
-def _own_loci(chromosome: npt.NDArray[np.str_], begins: Indices, gap: int) -> Indices:
-    """Return the locus of each window from its start; a window without a chromosome is its own locus."""
-    loci = locus_blocks(chromosome, begins, gap)
-    bare = np.flatnonzero(chromosome == "")
-    loci[bare] = len(loci) + bare
-    return loci
+def fewer_folds(k: int, labels: Labels) -> int:
+    """Return the number of folds by default: of whole chromosomes, no more than each class has.
+
+    Parameters
+    ----------
+    k : int
+        The wanted number.
+    labels : Labels
+        Labels of the samples.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from seqkern.folds.methods import fewer_folds
+    >>> from seqkern.sequences.labels import make_labels
+    >>> names = ["chr1", "chr2", "chr3"] * 2
+    >>> labels = make_labels(list("abcdef"), ["peak"] * 3 + ["other"] * 3, chromosome=names, groups=names)
+    >>> fewer_folds(5, labels)
+    3
+    """
+    if not labels.by_chromosome or labels.groups is None:
+        return k
+    used = labels.used()
+    y = np.zeros(len(labels)) if labels.kind in ("real", "none") else labels.y
+    return min(k, *(len(np.unique(labels.groups[used & (y == code)])) for code in np.unique(y[used])))
 
 
 def inner_groups(samples: Samples, method: str, options: Mapping[str, Any]) -> Indices | None:

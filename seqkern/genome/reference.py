@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from seqkern.core.errors import FileError
 from seqkern.core.types import PathLike
+from seqkern.genome.fasta_index import fasta_index
 from seqkern.genome.libraries import pysam
 
 
@@ -17,7 +17,8 @@ class Genome:
     Parameters
     ----------
     path : path-like
-        FASTA, plain or compressed by bgzip. A missing index (``.fai``) is written beside it.
+        FASTA, plain or compressed by bgzip. A missing index (``.fai``) is written beside it, or to the cache folder
+        if that place cannot be written.
 
     Attributes
     ----------
@@ -34,8 +35,7 @@ class Genome:
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
+    >>>     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "genome.fa"
     ...     _ = path.write_text(">chr1\nACGTNNacgt\n>chr2\nGATTACA\n")
     ...     with Genome(path) as genome:
@@ -45,12 +45,15 @@ class Genome:
 
     def __init__(self, path: PathLike) -> None:
         self.path = str(path)
-        if not Path(path).is_file():
-            raise FileError("there is no such file", file=self.path, remedy="check the path")
+        library = pysam()
+        fai, gzi = fasta_index(path)
+        more = {} if gzi is None else {"filepath_index_compressed": str(gzi)}
         try:
-            self._file: Any = pysam().FastaFile(self.path)
+            self._file: Any = library.FastaFile(self.path, filepath_index=str(fai), **more)
         except (OSError, ValueError) as error:
-            raise FileError(f"is not an indexed FASTA file: {error}", file=self.path) from error
+            raise FileError(
+                "cannot be read with its index", file=self.path, remedy=f"delete {fai}; it is made again"
+            ) from error
         self.lengths = dict(zip(self._file.references, self._file.lengths, strict=True))
 
     def fetch(self, chromosome: str, start: int, stop: int) -> str:

@@ -11,7 +11,7 @@ from seqkern.core.checks import check_integer
 from seqkern.core.errors import unknown_name
 from seqkern.evaluation.fold_tables import FoldResult
 from seqkern.folds import Split, make_folds
-from seqkern.folds.methods import options_of
+from seqkern.folds.methods import fewer_folds, options_of
 from seqkern.models.crossval import evaluate_fold
 from seqkern.models.data import Data
 from seqkern.models.method import Method
@@ -95,9 +95,10 @@ class OuterFolds:
         if method not in OUTER_METHODS:
             raise unknown_name("fold method", method, OUTER_METHODS)
         drawn = "k" in options_of(method)
+        k = fewer_folds(self.folds, labels) if self.method is None else self.folds
         splits: list[Split] = []
         for repeat in range(self.repeats if drawn else 1):
-            options: dict[str, Any] = {"k": self.folds, "seed": self.seed + repeat} if drawn else {}
+            options: dict[str, Any] = {"k": k, "seed": self.seed + repeat} if drawn else {}
             found = make_folds(labels, X, method, chains=chains, **options)
             several = self.repeats > 1 and drawn
             splits += [replace(one, name=f"{repeat + 1}.{one.name}") if several else one for one in found]

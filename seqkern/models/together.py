@@ -63,6 +63,9 @@ def together(
 ) -> Together:
     """Join given groups, loci (`rows_together`), chains of residues and groups of similar sequences.
 
+    Where the groups are whole chromosomes, similar sequences are not looked for: through repeats, nearly all
+    chromosomes would become one group.
+
     Parameters
     ----------
     labels : Labels
@@ -92,6 +95,8 @@ def together(
     >>> together(make_labels(X.ids, ["a", "b"] * 5), X).groups.tolist()
     [0, 0, 1, 2, 3, 4, 5, 6, 7, 8]
     """
+    if labels.by_chromosome:
+        return Together(labels.groups)
     if residues is not None and labels.groups is None:
         others: npt.NDArray[Any] | None = residues.record.astype(str)
     else:

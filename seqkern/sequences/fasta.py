@@ -4,10 +4,12 @@ The policies: `unknown` (letters outside the alphabet), `empty` (records without
 (repeated or missing ids). Their effects are counted in `SequenceSet.counts`.
 """
 
+import contextlib
 import itertools
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +35,22 @@ from seqkern.sequences.unknown_letters import UNKNOWN, first_refused, masked_cou
 CHUNK = 1 << 22
 RECORD_COST = 64  # added to each record's length, so that chunks of short records are bounded too
 
-Sources = Source | list[Source] | tuple[Source, ...]
+
+class RecordSource(Protocol):
+    """Records that are not a FASTA file, such as the regions of a genome."""
+
+    name: str
+    """For messages."""
+    counts: dict[str, int]
+    """What was left out, for the counts of the SequenceSet."""
+
+    def records(self) -> Iterator[tuple[str, str]]:
+        """Yield the header line and the letters of each record."""
+        ...
+
+
+AnySource = Source | RecordSource
+Sources = AnySource | list[AnySource] | tuple[AnySource, ...]
 
 
 class Policies(NamedTuple):
@@ -231,8 +248,8 @@ def _raw_chunks(source: Sources, ids: str, chunk: int) -> Iterator[_Raw]:
     """Yield the records of one or more files as `_Raw`s of about `chunk` letters."""
     number = 0
     for file, one in enumerate(_files(source)):
-        with open_lines(one) as (lines, name):
-            records, before_file = _parse(lines, name), number
+        with _opened(one) as (records, name):
+            before_file = number
             strings: list[str]
             while headers := _gather(records, chunk, strings := []):
                 raw = _raw(name, file, number, headers, strings)
@@ -246,7 +263,17 @@ def _raw_chunks(source: Sources, ids: str, chunk: int) -> Iterator[_Raw]:
                 number += len(headers)
 
 
-def _files(source: Sources) -> Sequence[Source]:
+@contextlib.contextmanager
+def _opened(source: AnySource) -> Iterator[tuple[Iterator[tuple[str, str]], str]]:
+    """Open a source and return its records and its name."""
+    if not isinstance(source, str | os.PathLike) and hasattr(source, "records"):
+        yield source.records(), str(source.name)
+        return
+    with open_lines(source) as (lines, name):  # type: ignore[arg-type]  # the others are files
+        yield _parse(lines, name), name
+
+
+def _files(source: Sources) -> Sequence[AnySource]:
     """Return one or several sources as a sequence."""
     return source if isinstance(source, (list, tuple)) else [source]
 
@@ -263,6 +290,11 @@ def _parse(lines: Iterator[str], name: str) -> Iterator[tuple[str, str]]:
             remedy="start each record with a line '>id', followed by its sequence",
         )
     return SimpleFastaParser(itertools.chain([first], lines))
+
+
+def _name(source: AnySource) -> str:
+    """Return the name of a source in messages."""
+    return source_name(source) if isinstance(source, str | os.PathLike) else str(getattr(source, "name", "input"))
 
 
 def _gather(records: Iterable[tuple[str, str]], chunk: int, strings: list[str]) -> list[str]:
@@ -362,7 +394,10 @@ def _read(source: Sources, alphabet: str | Alphabet | None, policies: Policies, 
         headers += [raw.headers[i] for i in kept] if keep_headers else []
         for key, count in touched.items():
             counts[key] = counts.get(key, 0) + count
-    where = ", ".join(map(source_name, _files(source)))
+    for one in _files(source):
+        for key, count in getattr(one, "counts", {}).items():
+            counts[key] = counts.get(key, 0) + count
+    where = ", ".join(map(_name, _files(source)))
     if not first_words:
         raise SequenceError(
             "every record was left out", file=where, remedy="correct the file, or change --unknown or --empty"

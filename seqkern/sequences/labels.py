@@ -120,6 +120,13 @@ class Labels:
         """Return bool (n,): which samples have a label."""
         return ~np.isnan(self.y) if self.kind == "real" else self.y != UNLABELLED
 
+    @property
+    def by_chromosome(self) -> bool:
+        """Whether the groups are whole chromosomes."""
+        if self.groups is None or self.chromosome is None:
+            return False
+        return self.groups.dtype.kind == "U" and np.array_equal(self.groups, self.chromosome)
+
     def signs(self) -> npt.NDArray[np.float64]:
         """Return the binary labels as signs.
 

@@ -1,0 +1,234 @@
+"""BED files among the files of a data set: their sequences from a genome, and what their folds hold out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from seqkern.core.errors import ConfigError, SequenceError
+from seqkern.core.text_files import open_lines
+from seqkern.core.types import PathLike, Source
+from seqkern.genome.bed import looks_like_bed, named_as_bed
+from seqkern.genome.loci import describe, held_out, loci
+from seqkern.genome.sequences import (
+    RegionOptions,
+    RegionSequences,
+    merged_places,
+    overlap_of_two,
+    region_sources,
+)
+from seqkern.sequences.fasta import AnySource, Reading
+
+KEYS = ("genome", "width", "blacklist", "background")
+NEGATIVE = "negative"
+
+
+@dataclass(frozen=True)
+class GenomeOptions:
+    """The genome that regions are read from, and their background.
+
+    Attributes
+    ----------
+    reading : RegionOptions
+        Genome, width and blacklist.
+    background : float, optional
+        Draw this many times as many background regions, matched to the first file.
+
+    Examples
+    --------
+    >>> GenomeOptions.parse({"fasta": "peaks.bed", "genome": "hg38.fa", "width": 300}).reading.width
+    300
+    """
+
+    reading: RegionOptions
+    background: float | None = None
+
+    @classmethod
+    def parse(cls, entry: Mapping[str, Any]) -> GenomeOptions | None:
+        """Return the options of an entry, or None without a genome.
+
+        Parameters
+        ----------
+        entry : mapping
+            Of a study.
+
+        Returns
+        -------
+        GenomeOptions or None
+
+        Raises
+        ------
+        ConfigError, ParameterError
+            If a key is given without those that it needs, or a value is invalid.
+        """
+        given = [key for key in KEYS if key in entry]
+        if not given:
+            return None
+        if "genome" not in entry:
+            raise ConfigError(f"{given[0]!r} needs a genome", remedy="add the genome's FASTA file, or remove it")
+        if "fasta" not in entry:
+            raise ConfigError("a genome needs regions", remedy="give BED files under fasta")
+        for key in ("window", "sites", "profiles", "residues"):
+            if key in entry:
+                raise ConfigError(f"{key!r} does not work with regions of a genome", remedy=f"remove {key} or genome")
+        past_end = {"past_end": entry["past_end"]} if "past_end" in entry else {}
+        reading = RegionOptions(str(entry["genome"]), entry.get("width"), entry.get("blacklist"), **past_end)
+        return cls(reading, entry.get("background"))
+
+    def files(self) -> list[tuple[tuple[str, ...], str]]:
+        """Return the files, each with its key."""
+        blacklist = self.reading.blacklist
+        return [
+            (("genome",), self.reading.genome),
+            *([] if blacklist is None else [(("blacklist",), blacklist)]),
+        ]
+
+    def within(self, base_dir: PathLike) -> RegionOptions:
+        """Return how regions are read, with paths that are relative to a folder.
+
+        Parameters
+        ----------
+        base_dir : path-like
+            Base of relative paths.
+
+        Returns
+        -------
+        RegionOptions
+        """
+        blacklist = self.reading.blacklist
+        return replace(
+            self.reading,
+            genome=str(Path(base_dir) / self.reading.genome),
+            blacklist=None if blacklist is None else str(Path(base_dir) / blacklist),
+        )
+
+
+def is_bed(path: Any, with_genome: bool) -> bool:
+    """Return whether a file holds regions: by its name, or with a genome by its first line.
+
+    Parameters
+    ----------
+    path : path-like, ``"-"`` or file object
+        A file of samples.
+    with_genome : bool
+        Whether a genome is given.
+
+    Returns
+    -------
+    bool
+    """
+    if named_as_bed(path) or not with_genome or not isinstance(path, str | Path) or str(path) == "-":
+        return named_as_bed(path)
+    with open_lines(path) as (lines, _):
+        line = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    return looks_like_bed(line)
+
+
+def with_regions(files: Sequence[Source], options: RegionOptions | None) -> list[AnySource]:
+    """Return sources to read, with the sequences of regions in place of BED files.
+
+    Parameters
+    ----------
+    files : sequence of path-like
+        FASTA and BED files.
+    options : RegionOptions, optional
+        The genome, and how regions are read.
+
+    Returns
+    -------
+    list of path-like or RegionSequences
+
+    Raises
+    ------
+    SequenceError
+        If there is a BED file and no genome, or the reverse.
+    FileError
+        If a file cannot be read.
+    """
+    bed = [file for file in files if is_bed(file, options is not None)]
+    if options is None:
+        if bed:
+            raise SequenceError(
+                "holds regions, whose sequences come from a genome",
+                file=str(bed[0]),
+                remedy="add --genome FASTA (in a study genome: FASTA)",
+            )
+        return list(files)
+    if not bed:
+        raise SequenceError(
+            "holds sequences, which need no genome", file=str(files[0]), remedy="give BED files, or remove the genome"
+        )
+    found = iter(region_sources(bed, options))
+    return [next(found) if file in bed else file for file in files]
+
+
+def overlaps(sources: Sequence[AnySource]) -> dict[str, int]:
+    """Return how many regions of later files overlap one of the first, as a count; empty if none.
+
+    Parameters
+    ----------
+    sources : sequence of path-like or RegionSequences
+        The files of the classes.
+
+    Returns
+    -------
+    dict of str to int
+    """
+    regions = [source.regions for source in sources if isinstance(source, RegionSequences)]
+    count = sum(len(overlap_of_two(other, regions[0])) for other in regions[1:])
+    return {f"regions that overlap one of {regions[0].file}": count} if count else {}
+
+
+def places_of_regions(reading: Reading, sources: Sequence[AnySource], labels: Sequence[str] | None) -> dict[str, Any]:
+    """Return the places of the records of a reading, and the groups that folds keep together.
+
+    Parameters
+    ----------
+    reading : Reading
+        n records, with their headers.
+    sources : sequence of path-like or RegionSequences
+        What was read.
+    labels : sequence of str, length n, optional
+        Their classes.
+
+    Returns
+    -------
+    dict of str to list of str
+        ``chromosome``, ``position`` (of the first base, from 1) and ``group``.
+    """
+    known = merged_places([source for source in sources if isinstance(source, RegionSequences)])
+    found = [known.get(header.split(None, 1)[0], ("", 0)) for header in reading.headers]
+    chromosomes, positions = [place[0] for place in found], [place[1] for place in found]
+    if held_out(chromosomes, labels):
+        groups = chromosomes
+    else:
+        groups = [f"locus {number}" for number in loci(chromosomes, positions, reading.sequences.lengths).tolist()]
+    return {"chromosome": chromosomes, "position": [str(position) for position in positions], "group": groups}
+
+
+def note_of_regions(options: GenomeOptions, columns: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Return what a data set records about its genome and folds.
+
+    Parameters
+    ----------
+    options : GenomeOptions
+        As configured.
+    columns : mapping
+        As from `places_of_regions`.
+
+    Returns
+    -------
+    dict
+        JSON.
+    """
+    chromosomes, groups = columns["chromosome"], columns["group"]
+    whole = list(groups) == list(chromosomes)
+    kept = len(groups) - list(Counter(groups).values()).count(1)
+    return {
+        "file": options.reading.genome,
+        "width": options.reading.width,
+        "folds": describe(whole, len(set(chromosomes) - {""}), kept),
+    }

@@ -1,0 +1,178 @@
+"""The index of a genome's FASTA file: found beside it, or made there, or in the user's cache folder."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from seqkern.core.cache import cache_dir
+from seqkern.core.errors import FileError
+from seqkern.core.types import PathLike
+from seqkern.genome.libraries import pysam
+
+GZIP = b"\x1f\x8b"
+BLOCK = 1 << 24
+
+
+def fasta_index(path: PathLike) -> tuple[Path, Path | None]:
+    r"""Return the index files of a FASTA file; make them if they are missing.
+
+    Parameters
+    ----------
+    path : path-like
+        FASTA, plain or compressed by bgzip.
+
+    Returns
+    -------
+    fai : Path
+        The positions of the chromosomes: beside the file, or in the cache folder if that place cannot be written.
+    gzi : Path or None
+        The positions of the blocks of a compressed file.
+
+    Raises
+    ------
+    FileError
+        If the file is missing, empty, not FASTA or compressed otherwise, or names a chromosome twice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "genome.fa"
+    ...     _ = path.write_text(">chr1\nACGT\n")
+    ...     fai, gzi = fasta_index(path)
+    ...     fai.name, fai.read_text().split(), gzi
+    ('genome.fa.fai', ['chr1', '4', '6', '4', '5'], None)
+    """
+    path = Path(path)
+    packed = _is_packed(path)
+    beside = _names(path, packed)
+    if all(file is None or file.is_file() for file in beside):
+        _check_fresh(path, beside[0], packed)
+        return beside
+    _check_records(path, packed)
+    if os.access(path.parent, os.W_OK) and not any(file is not None and file.exists() for file in beside):
+        return _make(path, beside)
+    own = path.stat()
+    key = hashlib.blake2b(f"{path.resolve()} {own.st_size} {own.st_mtime_ns}".encode(), digest_size=12).hexdigest()
+    folder = cache_dir() / "genomes"
+    kept = _names(folder / f"{key}.fa", packed)
+    if all(file is None or file.is_file() for file in kept):
+        return kept
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(
+            f"has no index, and there is no place for one: {error.strerror}",
+            file=path,
+            remedy=f"run samtools faidx {path} where you can write, or set XDG_CACHE_HOME",
+        ) from error
+    return _make(path, kept)
+
+
+def _is_packed(path: Path) -> bool:
+    """Return whether a file is compressed by bgzip; FileError if it cannot be indexed."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(18)
+    except FileNotFoundError as error:
+        raise FileError("no such file", file=path, remedy="check the path") from error
+    except OSError as error:
+        raise FileError(f"cannot be read: {error.strerror}", file=path, remedy="check the path") from error
+    if not head:
+        raise FileError("is empty", file=path, remedy="check how the file was created")
+    if not head.startswith(GZIP):
+        if head.startswith((b"BZh", b"\xfd7zXZ\x00")):
+            raise FileError("cannot be indexed in this compression", file=path, remedy="unpack it, or use bgzip")
+        return False
+    if not (head[3] & 4 and head[12:14] == b"BC"):
+        name = path.name
+        plain = name.removesuffix(".gz")
+        raise FileError(
+            "is compressed by gzip, which cannot be read in parts",
+            file=path,
+            remedy=f"run gunzip {name}, or gunzip -c {name} | bgzip > {plain}.bgz, and give the new file",
+        )
+    return True
+
+
+def _names(path: Path, packed: bool) -> tuple[Path, Path | None]:
+    """Return the names of the index files beside a file."""
+    return path.with_name(path.name + ".fai"), path.with_name(path.name + ".gzi") if packed else None
+
+
+def _check_fresh(path: Path, fai: Path, packed: bool) -> None:
+    """Raise FileError for an index of another version of the file: a chromosome does not begin after its header."""
+    lines = [line.split("\t") for line in fai.read_text("utf-8", errors="replace").splitlines()]
+    problem = FileError("does not belong to the genome", file=fai, remedy=f"delete it; {path.name} is indexed again")
+    if not lines or any(len(line) < 5 or not all(cell.isdigit() for cell in line[1:5]) for line in lines):
+        raise problem
+    if packed:
+        return
+    with path.open("rb") as file:
+        for name, _, offset, *_ in (lines[0], lines[-1]):
+            file.seek(max(0, int(offset) - 4096))
+            before = file.read(min(4096, int(offset)))
+            header = before[:-1].rpartition(b"\n")[2]
+            if not before.endswith(b"\n") or header[1:].split()[:1] != [name.encode()]:
+                raise problem
+
+
+def _check_records(path: Path, packed: bool) -> None:
+    """Raise FileError unless each header has a name of its own."""
+    seen: set[bytes] = set()
+    for header in _headers(path, packed):
+        name = header[1:].split()[:1]
+        if not name:
+            raise FileError("has a header without a name", file=path, remedy="write '>name'")
+        if name[0] in seen:
+            raise FileError("occurs twice", file=path, record=name[0].decode(errors="replace"), remedy="remove one")
+        seen.add(name[0])
+
+
+def _headers(path: Path, packed: bool) -> Iterator[bytes]:
+    """Yield the header lines of a FASTA file."""
+    with cast("BinaryIO", gzip.open(path) if packed else path.open("rb")) as file:
+        rest, first = b"", True
+        while block := file.read(BLOCK):
+            if first and not block.startswith(b">"):
+                raise FileError("is not FASTA", file=path, remedy="give the genome as FASTA: a line >name, then bases")
+            block, rest, first = rest + (block if not first else b"\n" + block), b"", False
+            found = block.find(b"\n>")
+            while found >= 0:
+                end = block.find(b"\n", found + 1)
+                if end < 0:
+                    rest = block[found:]
+                    break
+                yield block[found + 1 : end]
+                found = block.find(b"\n>", end)
+            else:
+                rest = block[-1:]
+
+
+def _make(path: Path, names: tuple[Path, Path | None]) -> tuple[Path, Path | None]:
+    """Write the index files at once, under these names."""
+    library: Any = pysam()
+    before = library.set_verbosity(0)
+    with tempfile.TemporaryDirectory(dir=names[0].parent, prefix=".index") as folder:
+        made = [None if name is None else Path(folder) / name.name for name in names]
+        words = ["--fai-idx", str(made[0])] + ([] if made[1] is None else ["--gzi-idx", str(made[1])])
+        try:
+            library.faidx(str(path), *words)
+        except library.SamtoolsError as error:
+            raise FileError(
+                "cannot be indexed: lines of a sequence differ in length, or are damaged",
+                file=path,
+                remedy="write it anew with lines of one length, such as seqtk seq -l 60",
+            ) from error
+        finally:
+            library.set_verbosity(before)
+        for name, file in zip(names, made, strict=True):
+            if name is not None and file is not None:
+                file.replace(name)
+    return names
