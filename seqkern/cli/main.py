@@ -35,6 +35,7 @@ VERBS = {
     "report": "write the HTML report and the tables of a study",
     "train": "train a model, to apply to new sequences",
     "predict": "apply a model to new sequences",
+    "variants": "score what variants change in a model's decisions",
     "explain": "show how residues and k-mers contribute to a model's decisions",
     "kernels": "list the kernels and their parameters",
     "solvers": "list the solvers, feature selectors and layers, and their parameters",

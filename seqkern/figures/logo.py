@@ -118,7 +118,7 @@ def logo_figure(
         bits, most = information(counts)[start:stop], float(np.log2(alphabet.size))
         tall = bits.sum(axis=1).max(initial=0.0) >= FLAT * most
         panels.append((bits, HEIGHTS["information"], names[1], most if tall else 0.0))
-    parts, y = [_glyphs(alphabet, prefix)], TOP
+    parts, y = [glyphs(alphabet, prefix)], TOP
     positions = range(first + start, first + stop)
     total = TOP + sum(height for _, height, *_ in panels) + GAP * (len(panels) - 1) + AXIS
     if first <= 0 <= first + length - 1 and 0 in positions:
@@ -126,8 +126,8 @@ def logo_figure(
         band = {"x": _n(x), "y": _n(TOP - 6), "width": _n(step), "height": _n(total - TOP - AXIS + 10)}
         parts.append(tag("rect", fill="#efece4", **band))
     for values, height, name, top in panels:
-        parts.append(_panel(values, height, name, top, step, alphabet, prefix, y))
-        parts.append(_axis(positions, step, y + height))
+        parts.append(panel(values, height, name, top, step, alphabet, prefix, y))
+        parts.append(axis(positions, step, y + height))
         y += height + GAP
     where = "offset from the site" if first <= 0 else "position"
     middle = LEFT + step * len(positions) / 2
@@ -141,7 +141,7 @@ def _n(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def _glyphs(alphabet: Alphabet, prefix: str) -> Markup:
+def glyphs(alphabet: Alphabet, prefix: str) -> Markup:
     """Return the definitions of the letters: paths in a square of side 1, y downwards."""
     paths = [
         tag("path", id=f"{prefix}{code}", d=_outline(letter), fill=letter_colour(letter, alphabet))
@@ -166,7 +166,7 @@ def _outline(letter: str) -> str:
     return "".join(text)
 
 
-def _panel(
+def panel(
     values: npt.NDArray[np.float64],
     height: float,
     name: str,
@@ -209,7 +209,7 @@ def _panel(
     return tag("g", parts)
 
 
-def _axis(positions: Sequence[int], step: float, y: float) -> Markup:
+def axis(positions: Sequence[int], step: float, y: float) -> Markup:
     """Return ticks and names of positions below a logo."""
     every, offsets, parts = 5 if step >= 11 else 10, positions[0] < 1, []
     for place, position in enumerate(positions):

@@ -1,0 +1,309 @@
+"""``seqkern variants`` of a VCF file: in chunks, with p-values in a second pass, to a table or an annotated VCF."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import itertools
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from seqkern.core.types import Arrays
+    from seqkern.genome.reference import Genome
+    from seqkern.genome.vcf import VcfChunk
+    from seqkern.genome.vcf_output import Column, TableWriter, VcfWriter
+    from seqkern.models.variants.run import VariantRun
+    from seqkern.models.variants.scorer import Scorer
+
+NO_SCORE = "N or the chromosome's end near it"
+VCF, TABLE = (".vcf", ".vcf.gz", ".vcf.bgz"), (".tsv", ".tsv.gz")
+CHANCES = {
+    "p": "Share of matched random variants with at least this absolute delta",
+    "q": "Least false discovery rate at which delta is significant (Benjamini-Hochberg)",
+}
+
+
+def run_vcf(args: argparse.Namespace, models: list[str], vcf: str) -> None:
+    """Score the variants of a VCF file.
+
+    Parameters
+    ----------
+    args : Namespace
+        The parsed arguments of the verb.
+    models : list of str
+        Model files.
+    vcf : str
+        The variants.
+    """
+    # imported here to keep --help fast
+    from seqkern.cli.variants import scorers_of
+    from seqkern.core.progress import progress_counter
+    from seqkern.genome.reference import Genome
+    from seqkern.genome.vcf import VcfReader
+    from seqkern.models.variants.motifs import MotifChanges
+    from seqkern.models.variants.run import VariantRun
+    from seqkern.models.variants.spool import Spool, identity_of
+
+    _check_names(args, vcf)
+    with VcfReader(vcf):  # a file that is not VCF is refused before the models are read
+        pass
+    scorers = scorers_of(models, args)
+    _check_dna(scorers)
+    motifs = None if args.motifs is None else MotifChanges.from_file(args.motifs)
+    output = Path(args.output)
+    options = args.window, args.around, args.motifs, list(scorers)
+    identity = identity_of([*models, *([args.motifs] if args.motifs else [])], [vcf, args.genome], options)
+    spool = Spool(output.with_name(f".{output.name}.parts"), identity)
+    with Genome(args.genome) as genome:
+        job = VariantRun(vcf, genome, scorers, motifs, spool, args.threads)
+        regions = None if args.null_regions is None else _regions(args.null_regions, genome)
+        chances = {} if args.null is None else job.chances(args.null, args.seed, regions)
+        columns = _columns(scorers, bool(chances), motifs is not None)
+        in_order = True
+        with contextlib.ExitStack() as stack:
+            show = stack.enter_context(progress_counter("variants", " records"))
+            reader = stack.enter_context(VcfReader(vcf))
+            writer: Any = None
+            done = alleles = 0
+            last = ("", 0)
+            for chunk, numbers in job.chunks(reader):
+                if writer is None:  # the first chunk fits the genome
+                    writer = _opened(stack, output, columns, reader.header)
+                span = slice(alleles, alleles + len(chunk.rows))
+                _write(writer, chunk, numbers, job, {name: values[1:] for name, values in chances.items()}, span)
+                places = list(zip(chunk.chromosomes, chunk.positions, strict=True))
+                in_order &= all(a[0] != b[0] or a[1] <= b[1] for a, b in itertools.pairwise([last, *places]))
+                done, alleles, last = done + len(chunk.lines), span.stop, places[-1]
+                if show is not None:
+                    show(done)
+            if writer is None:
+                _opened(stack, output, columns, reader.header)
+        if output.name.endswith(VCF[1:]):
+            _index(output, in_order)
+        _say(args, job, vcf)
+        for name, (delta, _, q) in chances.items():
+            _say_threshold(args, job, name if len(chances) > 1 else "", delta, q)
+    spool.clear()
+
+
+def _check_names(args: argparse.Namespace, vcf: str) -> None:
+    """Raise an error for an output that cannot be written, or is the input."""
+    # imported here to keep --help fast
+    from seqkern.core.errors import ParameterError
+
+    if not args.output.endswith((*VCF, *TABLE)):
+        raise ParameterError(
+            f"-o {args.output}: the end of the name does not say the format",
+            remedy="end it in .tsv, .tsv.gz, .vcf or .vcf.gz",
+        )
+    if vcf == "-":
+        raise ParameterError("variants are read from a file, not from standard input", remedy="give a file")
+    if Path(args.output).exists() and Path(vcf).exists() and Path(args.output).samefile(vcf):
+        raise ParameterError(f"-o {args.output} is the file of the variants", remedy="choose another name")
+
+
+def _check_dna(scorers: dict[str, Scorer]) -> None:
+    """Raise an error for a model of other sequences than DNA."""
+    # imported here to keep --help fast
+    from seqkern.core.errors import ModelError
+
+    for name, scorer in scorers.items():
+        if scorer.alphabet.name != "dna":
+            raise ModelError(
+                f"{name} is a model of {scorer.alphabet.name}, but variants are DNA",
+                remedy="give a model of DNA, or sequences with --ref and --alt",
+            )
+
+
+def _regions(path: str, genome: Genome) -> list[tuple[str, int, int]]:
+    """Return the regions of a BED file, in the order of the file."""
+    # imported here to keep --help fast
+    from seqkern.core.errors import SequenceError
+    from seqkern.core.text_files import open_lines
+
+    out = []
+    with open_lines(path) as (lines, name):
+        for number, line in enumerate(lines, start=1):
+            cells = line.split()
+            if not cells or line.startswith(("#", "track", "browser")):
+                continue
+            good = len(cells) >= 3 and cells[1].isdecimal() and cells[2].isdecimal()
+            if not good or cells[0] not in genome.lengths or int(cells[2]) > genome.lengths[cells[0]]:
+                raise SequenceError(
+                    f"line {number} is not a region of {genome.path}", file=name, remedy="give chromosome, start, stop"
+                )
+            out.append((cells[0], int(cells[1]), int(cells[2])))
+    return out
+
+
+def _columns(scorers: dict[str, Scorer], with_chances: bool, with_motifs: bool) -> list[Column]:
+    """Return the columns of the output; of several models only delta, p and q, each with the model's name."""
+    # imported here to keep --help fast
+    from seqkern.genome.vcf_output import Column
+    from seqkern.models.variants.motifs import MotifChanges
+
+    floats = {"reference", "alternative", "delta", "ref_motif", "alt_motif"}
+    out = []
+    several = len(scorers) > 1
+    for name, scorer in scorers.items():
+        for column, meaning in scorer.columns.items():
+            if not several or column == "delta":
+                kind = "Float" if column in floats else "String"
+                out.append(Column(f"{column}_{name}" if several else column, kind, meaning))
+            if column == "delta" and with_chances:
+                out += [Column(f"{one}_{name}" if several else one, "Float", text) for one, text in CHANCES.items()]
+    if with_motifs:
+        out += [Column(one, "Float" if one in floats else "String", text) for one, text in MotifChanges.columns.items()]
+    return out
+
+
+def _opened(
+    stack: contextlib.ExitStack, output: Path, columns: list[Column], header: list[str]
+) -> TableWriter | VcfWriter:
+    """Return a writer of the output, with its header written."""
+    # imported here to keep --help fast
+    from seqkern.genome.vcf_output import TableWriter, VcfWriter
+
+    write = stack.enter_context(_writing(output))
+    writer = VcfWriter(write, columns) if output.name.endswith(VCF) else TableWriter(write, columns)
+    writer.header(header)
+    return writer
+
+
+@contextlib.contextmanager
+def _writing(output: Path) -> Iterator[Callable[[str], object]]:
+    """Yield a function that writes text to a file that appears when complete."""
+    # imported here to keep --help fast
+    from seqkern.core.archive import atomic_write
+    from seqkern.genome.bgzip import BgzipWriter
+
+    if output.name.endswith((".gz", ".bgz")):
+        with atomic_write(output) as file:
+            packed = BgzipWriter(file)
+            yield packed.write
+            packed.finish()
+    else:
+        with atomic_write(output, "w") as file:
+            yield file.write
+
+
+def _write(
+    writer: TableWriter | VcfWriter,
+    chunk: VcfChunk,
+    numbers: Arrays,
+    job: VariantRun,
+    chances: dict[str, tuple[npt.NDArray[np.float64], ...]],
+    span: slice,
+) -> None:
+    """Write a chunk; `span` is where its alleles are in the arrays of p and q."""
+    # imported here to keep --help fast
+    import numpy as np
+
+    # imported here to keep --help fast
+    from seqkern.genome.placed_alleles import NOTES, PLACED
+    from seqkern.genome.vcf_output import VcfWriter
+
+    digits = 6 if isinstance(writer, VcfWriter) else 10
+    cells = []
+    several = len(job.scorers) > 1
+    for name, scorer in job.scorers.items():
+        for column in scorer.columns:
+            if not several or column == "delta":
+                cells.append(_texts(numbers[f"{name}/{column}"], digits))
+            if column == "delta" and chances:
+                cells += [_texts(values[span], digits) for values in chances[name]]
+    if job.motifs is not None:
+        names = ["", *job.motifs.names]
+        cells.append([" ".join(names[motif + 1].split()) for motif in numbers["motif"].tolist()])
+        cells += [_texts(numbers[column], digits) for column in ("ref_motif", "alt_motif")]
+    status = numbers["status"]
+    notes = [NOTES.get(one, "") for one in status.tolist()]
+    bare = np.all([np.isnan(numbers[f"{name}/delta"]) for name in job.scorers], axis=0)
+    for allele in np.flatnonzero((status == PLACED) & bare).tolist():
+        notes[allele] = NO_SCORE
+    writer.rows(chunk, cells, notes)
+
+
+def _texts(values: npt.NDArray[Any], digits: int) -> list[str]:
+    """Return numbers as text, empty for NaN; bytes as they are."""
+    if values.dtype.kind == "S":
+        return values.astype(str).tolist()
+    return ["" if value != value else f"{value:.{digits}g}" for value in values.tolist()]
+
+
+def _index(output: Path, in_order: bool) -> None:
+    """Write the index of a compressed VCF file, or say why there is none."""
+    # imported here to keep --help fast
+    from seqkern.genome.libraries import pysam
+
+    if not in_order:
+        print(f"seqkern: {output}: not sorted by position, so there is no index (bcftools sort)", file=sys.stderr)
+        return
+    library = pysam()
+    library.set_verbosity(0)
+    try:
+        library.tabix_index(str(output), preset="vcf", force=True)
+    except (OSError, ValueError):
+        print(f"seqkern: {output}: not sorted by chromosome, so there is no index (bcftools sort)", file=sys.stderr)
+
+
+def _say(args: argparse.Namespace, job: VariantRun, vcf: str) -> None:
+    """Print what became of the variants."""
+    # imported here to keep --help fast
+    from seqkern.genome.placed_alleles import ABSENT, BEYOND, MISMATCH, PLACED, left_out
+
+    counts, placing = job.counted(), job.placing
+    lines = [f"{counts[PLACED]} alleles scored"]
+    if placing.renamed:
+        name, own = next(iter(placing.renamed.items()))
+        lines.append(f"chromosome {name} is {own} in {args.genome}, and so for {len(placing.renamed)} in all")
+    if placing.kinds:
+        lines.append("not scored: " + "; ".join(left_out(placing.kinds)))
+    if counts[ABSENT]:
+        some = ", ".join(repr(name) for name in list(placing.absent)[:3])
+        lines.append(f"not scored: {counts[ABSENT]} alleles on chromosomes that {args.genome} lacks, such as {some}")
+    if counts[MISMATCH] + counts[BEYOND]:
+        lines.append(
+            f"not scored: {counts[MISMATCH]} alleles whose REF differs from {args.genome}"
+            + (f", {counts[BEYOND]} beyond the end of their chromosome" if counts[BEYOND] else "")
+        )
+    for line in lines:
+        print(f"seqkern: {vcf}: {line}", file=sys.stderr)
+
+
+def _say_threshold(
+    args: argparse.Namespace,
+    job: VariantRun,
+    name: str,
+    delta: npt.NDArray[np.float64],
+    q: npt.NDArray[np.float64],
+) -> None:
+    """Print the threshold for the false discovery rate."""
+    # imported here to keep --help fast
+    import numpy as np
+
+    # imported here to keep --help fast
+    from seqkern.models.variants.null import threshold
+
+    least, count = threshold(delta, q, args.fdr)
+    tested = int(np.sum(~np.isnan(q)))
+    found = "none" if least is None else f"|delta| ≥ {least:.4g}: {count}"
+    start = f"{name}: " if name else ""
+    drawn = f"{job.null_size} random variants of the same trinucleotide contexts"
+    print(
+        f"seqkern: {start}{found} of {tested} single-base variants at a false discovery rate of {args.fdr:g}, by "
+        f"{drawn}",
+        file=sys.stderr,
+    )
+    if job.null_missing:
+        print(
+            f"seqkern: warning: {job.null_missing} of {args.null} random variants were not found: contexts are rare "
+            "in these regions; draw fewer, or from more of the genome",
+            file=sys.stderr,
+        )

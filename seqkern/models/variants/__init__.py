@@ -1,0 +1,1 @@
+"""What variants do to a model's decisions."""
