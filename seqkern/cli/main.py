@@ -37,6 +37,7 @@ VERBS = {
     "predict": "apply a model to new sequences",
     "variants": "score what variants change in a model's decisions",
     "explain": "show how residues and k-mers contribute to a model's decisions",
+    "motifs": "find the motifs that a model has learned",
     "kernels": "list the kernels and their parameters",
     "solvers": "list the solvers, feature selectors and layers, and their parameters",
 }

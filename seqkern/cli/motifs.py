@@ -1,0 +1,198 @@
+"""``seqkern motifs``: the motifs that a model has learned."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from seqkern.cli.common import add_policies, add_threads, policies_of, tell_counts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from seqkern.models.model import Model
+    from seqkern.motifs.discovery import FoundMotif
+    from seqkern.motifs.similarity import Match
+    from seqkern.sequences.sequence_set import SequenceSet
+
+EXAMPLE = "seqkern motifs peaks.seqkern peaks.fa -o motifs.meme --known jaspar.meme --plot motifs.html"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        The parser of this verb.
+    """
+    parser.add_argument("model", help="model file of seqkern train or LS-GKM")
+    parser.add_argument(
+        "fasta",
+        nargs="?",
+        help="FASTA of sequences in which to find motifs, such as the peaks; - for standard input (default: the "
+        "model's support sequences; of a model without them, its k-mers)",
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="output file in MEME format")
+    parser.add_argument(
+        "--kmers", action="store_true", help="make motifs of the k-mers of greatest weight, not of sequences"
+    )
+    parser.add_argument("--known", metavar="FILE", help="known motifs to compare with: JASPAR, MEME or TRANSFAC format")
+    parser.add_argument("--plot", metavar="FILE", help="draw the logos: .html or .svg")
+    parser.add_argument("--table", metavar="FILE", help="write the table of motifs as TSV")
+    parser.add_argument("--pair", metavar="A:B", help="multi-class models: explain the classifier of classes A and B")
+    parser.add_argument(
+        "--minimum",
+        type=_positive,
+        default=10,
+        metavar="N",
+        help="smallest number of sites of a motif (default: 10)",
+    )
+    add_threads(parser)
+    group = parser.add_argument_group("reading FASTA")
+    add_policies(group, ids=("header", "number"), default="as in training")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Run the verb.
+
+    Parameters
+    ----------
+    args : Namespace
+        The parsed arguments of `add_arguments`.
+    """
+    # imported here to keep --help fast
+    from pathlib import Path
+
+    # imported here to keep --help fast
+    from seqkern.core.archive import check_writable
+    from seqkern.core.errors import ParameterError, SeqkernError
+    from seqkern.core.threads import given_threads
+    from seqkern.explain import Explainer
+    from seqkern.motifs import files
+    from seqkern.motifs.discovery import find_motifs, require_motifs
+    from seqkern.motifs.similarity import nearest
+
+    if args.kmers and args.fasta is not None:
+        raise ParameterError("--kmers needs no sequences", remedy=f"remove {args.fasta} or --kmers")
+    plot = None if args.plot is None else Path(args.plot)
+    if plot is not None and plot.suffix not in (".html", ".svg"):
+        raise ParameterError(f"--plot {plot.name!r} ends with neither .html nor .svg", remedy="name such a file")
+    for path in (args.output, args.plot, args.table):
+        if path is not None:
+            check_writable(path)
+    model = _load(args)
+    try:
+        explainer = Explainer(model, args.pair)
+        known = None if args.known is None else _known(args.known, explainer)
+        X, source = _sequences(args, explainer.model)
+        with given_threads(args.threads):
+            motifs = find_motifs(explainer, X, least=args.minimum)
+    except SeqkernError as error:
+        error.file = error.file or args.model
+        raise
+    require_motifs(motifs)
+    matches = None if known is None else nearest([motif.probabilities for motif in motifs], known)
+    classes = explainer.model.classes or ("lower", "higher")
+    files.write_meme(args.output, motifs)
+    print(args.output)
+    if args.table is not None:
+        files.write_table(args.table, motifs, classes, matches)
+        print(args.table)
+    if plot is not None:
+        _draw(plot, Path(args.model).name, motifs, classes, matches, source)
+        print(plot)
+    print(f"  {source}")
+    columns = files.COLUMNS if matches is None else (*files.COLUMNS, *files.KNOWN[:3])
+    print("  " + "\t".join(columns))
+    for row in files.rows(motifs, classes, matches):
+        print("  " + "\t".join(_short(value) for value in list(row)[: len(columns)]))
+
+
+def _short(value: Any) -> str:
+    """Return a value as it is printed."""
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _load(args: argparse.Namespace) -> Model:
+    """Return the model; a model of residues is refused."""
+    # imported here to keep --help fast
+    from seqkern.cli.new_sequences import load_given
+    from seqkern.core.errors import ModelError
+    from seqkern.models.loading import load_model
+    from seqkern.models.residue_model import ResidueModel
+
+    model = load_model(args.model) if args.fasta is None else load_given(args)
+    if isinstance(model, ResidueModel):
+        raise ModelError(
+            "classifies residues by their neighbours, which motifs does not support",
+            file=args.model,
+            remedy="give a model of whole sequences",
+        )
+    return model
+
+
+def _known(path: str, explainer: Any) -> Any:
+    """Return the known motifs of a file."""
+    # imported here to keep --help fast
+    from seqkern.core.errors import ParameterError
+    from seqkern.kernels.motifs.sets import MotifSet
+    from seqkern.motifs.similarity import KnownMotifs
+
+    try:
+        matrices = MotifSet.from_file(path).matrices
+        return KnownMotifs(matrices, explainer.model.alphabet, explainer.model.alphabet.complement is not None)
+    except ParameterError as error:
+        error.file = path
+        raise
+
+
+def _sequences(args: argparse.Namespace, model: Model) -> tuple[SequenceSet | None, str]:
+    """Return the sequences in which to find motifs, or None for k-mers; and what they are."""
+    # imported here to keep --help fast
+    from pathlib import Path
+
+    # imported here to keep --help fast
+    from seqkern.core.text_files import source_name
+    from seqkern.sequences.fasta import read_fasta
+    from seqkern.sequences.sequence_set import SequenceSet
+
+    if args.fasta is not None:
+        given = policies_of(args)
+        policies = {key: given[key] or model.policies[key] for key in given if given[key] or key in model.policies}
+        X = read_fasta(args.fasta, model.alphabet, **policies)
+        name = source_name(args.fasta)
+        tell_counts(X.counts, name)
+        return X, f"seqlets in {len(X)} sequences of {Path(name).name}"
+    support = model.support
+    if not args.kmers and isinstance(support, SequenceSet) and len(support):
+        return support, f"seqlets in the {len(support)} support sequences of the model"
+    return None, "k-mers of greatest weight"
+
+
+def _draw(
+    path: Path,
+    title: str,
+    motifs: list[FoundMotif],
+    classes: Any,
+    matches: list[Match] | None,
+    source: str,
+) -> None:
+    """Write the logos as a page or a picture."""
+    # imported here to keep --help fast
+    from seqkern.core.archive import atomic_write
+    from seqkern.figures.svg import as_file
+    from seqkern.motifs.page import logos_picture, motifs_page
+
+    with atomic_write(path, "w") as file:
+        if path.suffix == ".svg":
+            file.write(as_file(logos_picture(motifs, classes, matches)))
+        else:
+            file.write(motifs_page(title, motifs, classes, matches, source))
+
+
+def _positive(text: str) -> int:
+    """Return a positive integer."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
+    return int(text)

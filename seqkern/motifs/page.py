@@ -1,0 +1,185 @@
+"""Logos of motifs: one picture of all, and a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from seqkern.core.markup import Markup, tag
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.logo import information, logo_figure
+from seqkern.figures.numbers import number, plural
+from seqkern.figures.page import whole_page
+from seqkern.figures.svg import picture
+from seqkern.motifs.discovery import FoundMotif
+from seqkern.motifs.similarity import Match
+
+TITLE, WIDTH = 20.0, 980.0
+LOGO_HEIGHT = 214.0
+
+
+def logo(motif: FoundMotif) -> Markup:
+    """Return the sequence logo of a motif as SVG.
+
+    Parameters
+    ----------
+    motif : FoundMotif
+        The motif.
+
+    Returns
+    -------
+    Markup
+    """
+    label = f"{motif.name}, sequence logo of {motif.consensus}"
+    svg = logo_figure(information(motif.counts), None, (label, motif.alphabet), names=("bits", ""))
+    return Markup(svg.replace('style="', 'style="width: auto; ', 1))  # all logos of a page in one scale
+
+
+def caption(motif: FoundMotif, classes: Sequence[str], match: Match | None) -> str:
+    """Return what is written above a logo.
+
+    Parameters
+    ----------
+    motif : FoundMotif
+        The motif.
+    classes : sequence of str
+        Negative and positive class.
+    match : Match, optional
+        Its nearest known motif.
+
+    Returns
+    -------
+    str
+    """
+    text = f"{motif.name} ({classes[motif.sign > 0]}): {motif.consensus}, {plural(motif.sites, 'site')}"
+    text += f", {100 * motif.share:.1f} % of the contributions"
+    if match is not None:
+        text += f"; nearest known: {match.name} (p = {match.p:.2g}, q = {match.q:.2g})"
+    return text
+
+
+def logos_picture(
+    motifs: Sequence[FoundMotif], classes: Sequence[str], matches: Sequence[Match] | None = None
+) -> Markup:
+    """Return all logos below each other as one SVG.
+
+    Parameters
+    ----------
+    motifs : sequence of FoundMotif
+        The motifs.
+    classes : sequence of str
+        Negative and positive class.
+    matches : sequence of Match, optional
+        The nearest known motif of each.
+
+    Returns
+    -------
+    Markup
+    """
+    parts, y = [], 0.0
+    for i, motif in enumerate(motifs):
+        text = caption(motif, classes, None if matches is None else matches[i])
+        parts.append(tag("text", text, x="14", y=f"{y + TITLE:g}"))
+        inner = logo(motif).replace("<svg ", f'<svg x="0" y="{y + TITLE:g}" ', 1)
+        parts.append(Markup(inner))
+        y += TITLE + LOGO_HEIGHT
+    return picture(parts, (WIDTH, y + 4), "sequence logos of motifs", font_size=13)
+
+
+def motif_table(motifs: Sequence[FoundMotif], classes: Sequence[str], matches: Sequence[Match] | None = None) -> Markup:
+    """Return the table of motifs as HTML.
+
+    Parameters
+    ----------
+    motifs : sequence of FoundMotif
+        The motifs.
+    classes : sequence of str
+        Negative and positive class.
+    matches : sequence of Match, optional
+        The nearest known motif of each.
+
+    Returns
+    -------
+    Markup
+    """
+    columns = [
+        Column("motif", numeric=False),
+        Column("class", numeric=False),
+        Column("consensus", numeric=False),
+        Column("sites", hint="seqlets, or k-mers of greatest weight"),
+        Column("share", hint="of the sum of absolute contributions"),
+    ]
+    if matches is not None:
+        columns += [
+            Column("nearest known", numeric=False),
+            Column("p"),
+            Column("q", hint="false discovery rate among all pairs of motif and known motif"),
+            Column("r", hint="correlation of the probabilities in the columns that overlap"),
+        ]
+    rows: list[list[object]] = []
+    for i, motif in enumerate(motifs):
+        row: list[object] = [motif.name, classes[motif.sign > 0], tag("code", motif.consensus)]
+        row += [number(motif.sites, 0), number(motif.share, 3)]
+        if matches is not None:
+            one = matches[i]
+            row += [one.name, f"{one.p:.2g}", f"{one.q:.2g}", number(one.correlation, 2)]
+        rows.append(row)
+    return table("Motifs", columns, rows)
+
+
+def logo_figures(
+    motifs: Sequence[FoundMotif], classes: Sequence[str], matches: Sequence[Match] | None = None
+) -> list[Markup]:
+    """Return each logo with its caption as HTML.
+
+    Parameters
+    ----------
+    motifs : sequence of FoundMotif
+        The motifs.
+    classes : sequence of str
+        Negative and positive class.
+    matches : sequence of Match, optional
+        The nearest known motif of each.
+
+    Returns
+    -------
+    list of Markup
+    """
+    figures = []
+    for i, motif in enumerate(motifs):
+        text = caption(motif, classes, None if matches is None else matches[i])
+        box = tag("div", logo(motif), class_="scroll", tabindex="0", role="region", aria_label=text)
+        figures.append(tag("figure", tag("figcaption", text), box))
+    return figures
+
+
+def motifs_page(
+    title: str, motifs: Sequence[FoundMotif], classes: Sequence[str], matches: Sequence[Match] | None, source: str
+) -> Markup:
+    """Return the page of a model's motifs.
+
+    Parameters
+    ----------
+    title : str
+        Name of the model.
+    motifs : sequence of FoundMotif
+        The motifs.
+    classes : sequence of str
+        Negative and positive class.
+    matches : sequence of Match or None
+        The nearest known motif of each.
+    source : str
+        What the motifs were found in.
+
+    Returns
+    -------
+    Markup
+    """
+    head = tag(
+        "header",
+        tag("p", "seqkern motifs", class_="kicker"),
+        tag("h1", "What the model has learned"),
+        tag("p", f"{title}, {source}", class_="lead"),
+    )
+    found = tag("section", tag("h2", "Motifs"), motif_table(motifs, classes, matches))
+    drawn = tag("section", tag("h2", "Logos"), logo_figures(motifs, classes, matches))
+    return whole_page(f"{title} · seqkern motifs", head, tag("main", found, drawn))
