@@ -64,6 +64,9 @@ def add_policies(
         first = None if default else choices[0]
         text = f"{meaning} (default: {default or first})"
         group.add_argument(f"--{name}", choices=choices, default=first, help=text)
+    group.add_argument(
+        "--strip-gaps", action="store_true", help="remove the gaps of aligned sequences: -, . and ~ (default: refuse)"
+    )
 
 
 def policies_of(args: argparse.Namespace) -> dict[str, str]:
@@ -77,14 +80,15 @@ def policies_of(args: argparse.Namespace) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        ``unknown``, ``ids`` and ``empty``.
+        ``unknown``, ``ids`` and ``empty``; ``gaps`` if they are to be removed.
 
     Examples
     --------
     >>> policies_of(argparse.Namespace(unknown="skip", ids="header", empty="error", threads=2))
     {'unknown': 'skip', 'ids': 'header', 'empty': 'error'}
     """
-    return {name: getattr(args, name) for name in ("unknown", "ids", "empty")}
+    gaps = {"gaps": "strip"} if getattr(args, "strip_gaps", False) else {}
+    return {name: getattr(args, name) for name in ("unknown", "ids", "empty")} | gaps
 
 
 def add_windows(parser: argparse.ArgumentParser) -> None:

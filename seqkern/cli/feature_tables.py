@@ -47,7 +47,7 @@ def table_dataset(args: argparse.Namespace, more: Mapping[str, str]) -> Dataset:
             file=args.fasta[0],
             remedy="remove --labels to use a column of the table (--label-field), or give a table of labels",
         )
-    check_label_column(args.labels or args.fasta[0], args.label_field)
+    check_label_column(args.labels or args.fasta[0], args.label_field, exact=not args.labels)
     if args.labels:
         options |= {"from": "tsv", "file": args.labels}
     if args.positive:
@@ -55,7 +55,7 @@ def table_dataset(args: argparse.Namespace, more: Mapping[str, str]) -> Dataset:
     return make_dataset("train", {"features": args.fasta[0], "labels": options})
 
 
-def check_label_column(path: str, column: str) -> None:
+def check_label_column(path: str, column: str, *, exact: bool = False) -> None:
     """Raise an error for a file of labels that is FASTA, or a table without the label column.
 
     Parameters
@@ -64,6 +64,8 @@ def check_label_column(path: str, column: str) -> None:
         A table; standard input is not checked.
     column : str
         Name of the label column.
+    exact : bool
+        Whether the column must have this very name, as in a feature table, where another may be a feature.
 
     Raises
     ------
@@ -71,21 +73,25 @@ def check_label_column(path: str, column: str) -> None:
         If the file is one of these.
     """
     # imported here to keep --help fast
-    from seqkern.core.text_files import open_lines
+    from seqkern.core.text_files import is_excel, open_lines, read_cells
+    from seqkern.datasets.label_sources import label_column
 
     if path == "-":
         return
-    with open_lines(path) as (lines, name):
-        first = next(lines)
+    first = ""
+    if not is_excel(path):
+        with open_lines(path) as (lines, _):
+            first = next(lines)
+    name = path
     if first.startswith(">"):
         raise LabelError(
             "is FASTA, not a table",
             file=name,
-            remedy="give a table whose first column is the id; for FASTA use --labels header to read labels from "
+            remedy="give a table with the columns id and label; for FASTA use --labels header to read labels from "
             "headers",
         )
-    columns = first.rstrip("\r\n").split("\t")
-    if len(columns) > 1 and column not in columns:  # a file without tabs is reported by the reader
+    columns = read_cells(path)[0]
+    if (column if exact else label_column(columns, column)) not in columns:
         some = ", ".join(columns[:8]) + (", …" if len(columns) > 8 else "")
         raise LabelError(
             f"has no label column {column!r}",
@@ -100,7 +106,7 @@ def read_table(path: PathLike, names: Sequence[str]) -> FeatureTable:
     Parameters
     ----------
     path : path-like
-        The first column is the id. Columns that are not features of the model are ignored.
+        With a column of ids. Columns that are not features of the model are ignored.
     names : sequence of str, length d
         The model's d features, in order.
 
@@ -121,17 +127,19 @@ def read_table(path: PathLike, names: Sequence[str]) -> FeatureTable:
 
     # imported here to keep --help fast
     from seqkern.core.text_files import read_cells, source_name
+    from seqkern.datasets.label_sources import id_column_of
     from seqkern.datasets.table_files import read_features
     from seqkern.sequences.tables import FeatureTable
 
     header = read_cells(path)[0]
+    of_ids = id_column_of(header)
     if header[0].startswith(">"):
         raise ModelError(
             "is FASTA, but the model was trained on a feature table",
             file=source_name(path),
             remedy="give a table with the same columns as in training, or a model of sequences",
         )
-    known, given = set(names), set(header[1:])
+    known, given = set(names), set(header) - {of_ids}
     missing = next((name for name in names if name not in given), None)
     if missing is not None:
         raise ModelError(
@@ -139,7 +147,7 @@ def read_table(path: PathLike, names: Sequence[str]) -> FeatureTable:
             file=source_name(path),
             remedy="give a table with the same columns as in training",
         )
-    X, _ = read_features(path, [name for name in header[1:] if name not in known])
+    X, _ = read_features(path, [name for name in header if name not in known and name != of_ids])
     places = {name: j for j, name in enumerate(X.columns)}
     order = np.array([places[name] for name in names], dtype=np.int64)
     return FeatureTable(X.values[:, order], X.ids, names, X.counts)

@@ -97,6 +97,8 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
     policies: dict[str, Any] = {
         key: given[key] or model.policies[key] for key in given if given[key] or key in model.policies
     }
+    if "gaps" in model.policies:
+        policies["gaps"] = model.policies["gaps"]
     if policies.get("ids") == "suffix":  # would need all earlier ids
         policies["ids"] = "header"
     if args.sites is not None:

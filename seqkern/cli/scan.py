@@ -120,6 +120,7 @@ def run_scan(args: argparse.Namespace, model: Model) -> None:
     for name, value in {
         "unknown": args.unknown,
         "empty": args.empty,
+        "strip-gaps": args.strip_gaps,
         "track": args.track,
         "profiles": args.profiles,
         "search-profiles": args.search_profiles,

@@ -49,14 +49,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         The parser of this verb.
     """
     parser.add_argument("kind", help=f"kind of data: {', '.join(KINDS)}")
-    files = "output prefix: writes PREFIX.fasta, PREFIX.tsv and, for secondary structure, PREFIX.states"
+    files = (
+        "output prefix: writes PREFIX.fasta and PREFIX.tsv; for genes PREFIX.gtf instead, for secondary structure also "
+        "PREFIX.states"
+    )
     parser.add_argument("-o", "--output", required=True, metavar="PREFIX", help=files)
     parser.add_argument("--seed", type=int, default=1, help="random seed (default: 1)")
     parser.add_argument("--list", action=_ListKinds, nargs=0, help="list the kinds and their parameters")
+    added: set[str] = set()
     for kind in KINDS:
-        group = parser.add_argument_group(f"parameters of {kind}")
+        shared = [f"--{name.replace('_', '-')}" for name in parameters(kind) if name in added]
+        group = parser.add_argument_group(
+            f"parameters of {kind}", f"also {', '.join(shared)}, above" if shared else None
+        )
         meanings = _meanings(kind)
         for name, default in parameters(kind).items():
+            if name in added:
+                continue
+            added.add(name)
             text = meanings[name].replace("%", "%%")
             group.add_argument(
                 f"--{name.replace('_', '-')}",

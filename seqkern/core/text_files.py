@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import bz2
 import contextlib
+import csv
 import gzip
 import hashlib
 import io
 import itertools
 import lzma
 import sys
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -24,6 +26,23 @@ OPENERS: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz
 BINARY_BYTES = bytes(range(7)) + bytes(range(14, 27))
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 HEAD = 4096
+ZIP = b"PK\x03\x04"
+OLD_OFFICE = b"\xd0\xcf\x11\xe0"
+"""How Excel's .xls and Word's .doc begin."""
+SAVE = "save the text as plain text, or the table as CSV"
+BINARY_FORMATS = {
+    b"BAM\x01": ("BAM", "convert it: samtools fasta reads.bam > reads.fa"),
+    b"CRAM": ("CRAM", "convert it: samtools fasta reads.cram > reads.fa"),
+    b"\x43\x27\x41\x1a": (".2bit", "convert it: twoBitToFa genome.2bit genome.fa"),
+    b"\x1a\x41\x27\x43": (".2bit", "convert it: twoBitToFa genome.2bit genome.fa"),
+    b"\x26\xfc\x8f\x88": ("bigWig", "convert it: bigWigToBedGraph values.bw values.bedgraph"),
+    b"\x88\x8f\xfc\x26": ("bigWig", "convert it: bigWigToBedGraph values.bw values.bedgraph"),
+    b"BCF": ("BCF", "convert it: bcftools view variants.bcf > variants.vcf"),
+    b"%PDF": ("PDF", SAVE),
+    ZIP: ("a zip archive (such as .zip, .docx or .xlsx)", f"unpack it, {SAVE}"),
+    OLD_OFFICE: ("a Word or Excel file", SAVE),
+}
+"""Formats that are not text, by their first bytes, with the remedy."""
 
 
 @contextlib.contextmanager
@@ -92,17 +111,22 @@ def open_text(source: Source) -> Iterator[tuple[Any, str]]:
                 binary = stack.enter_context(opener(binary))
                 head = binary.peek(HEAD)
                 break
-        if len(head[:HEAD].translate(None, BINARY_BYTES)) < len(head[:HEAD]):
-            raise FileError(
-                "is a binary file, not text",
-                file=name,
-                remedy="save it as UTF-8"
-                if head.startswith(UTF_16)
-                else "give FASTA or TSV, unpacked or as .gz, .bz2, .xz",
-            )
+        if any(map(head.startswith, BINARY_FORMATS)) or (
+            len(head[:HEAD].translate(None, BINARY_BYTES)) < len(head[:HEAD])
+        ):
+            raise _not_text(head, name)
         text = io.TextIOWrapper(binary, encoding="utf-8-sig", errors="backslashreplace")
         stack.callback(text.detach)
         yield text, name
+
+
+def _not_text(head: bytes, name: str) -> FileError:
+    """Return the error for a file that is not text."""
+    for magic, (noun, remedy) in BINARY_FORMATS.items():
+        if head.startswith(magic):
+            return FileError(f"is {noun}, not text", file=name, remedy=remedy)
+    remedy = "save it as UTF-8" if head.startswith(UTF_16) else "give FASTA or TSV, unpacked or as .gz, .bz2, .xz"
+    return FileError("is a binary file, not text", file=name, remedy=remedy)
 
 
 def source_name(source: Source) -> str:
@@ -159,7 +183,10 @@ def _not_empty(lines: Iterator[str], name: str) -> Iterator[str]:
 
 
 def read_cells(source: Source) -> list[list[str]]:
-    r"""Read a table of tab-separated text; blank lines are skipped.
+    r"""Read a table: text separated by tabs, semicolons or commas, or the first sheet of an Excel file (.xlsx).
+
+    Blank lines are skipped. What separates the cells is found out from the first line: tabs, if it has one, else
+    semicolons, else commas; cells between these may be quoted.
 
     Parameters
     ----------
@@ -174,28 +201,85 @@ def read_cells(source: Source) -> list[list[str]]:
     Raises
     ------
     FileError, SequenceError
-        As for `open_lines`; also if a line has more or fewer cells than the first, or the cells are not separated by
-        tabs.
+        As for `open_lines`; also if a line has more or fewer cells than the first.
 
     Examples
     --------
     >>> import io
-    >>> read_cells(io.StringIO("id\tlabel\nd1\tdonor\n"))
-    [['id', 'label'], ['d1', 'donor']]
+    >>> read_cells(io.StringIO("id\tlabel\nd1\tdonor\n")), read_cells(io.StringIO('id;label\nd1;"a; b"\n'))
+    ([['id', 'label'], ['d1', 'donor']], [['id', 'label'], ['d1', 'a; b']])
     """
+    if is_excel(source):
+        return _excel_cells(source)
     with open_lines(source) as (lines, name):
-        rows = [(i, line.rstrip("\n").split("\t")) for i, line in enumerate(lines, start=1) if line.strip()]
+        first = next(lines)
+        mark = next((mark for mark in "\t;," if mark in first), "\t")
+        whole = itertools.chain([first], lines)
+        if mark == "\t":
+            rows = [(i, line.rstrip("\n").split("\t")) for i, line in enumerate(whole, start=1) if line.strip()]
+        else:
+            try:
+                cells = ([cell.strip() for cell in row] for row in csv.reader(whole, delimiter=mark, strict=True))
+                rows = [(i, row) for i, row in enumerate(cells, start=1) if any(row)]
+            except csv.Error as error:
+                raise SequenceError(f"is not CSV: {error}", file=name, remedy="check the quotes") from error
     width = len(rows[0][1])
-    if width == 1 and any(mark in rows[0][1][0] for mark in ",;"):
-        raise SequenceError("has no tab in its first line", file=name, remedy="use tabs between cells")
+    between = {"\t": "tabs", ";": "semicolons", ",": "commas"}[mark]
     for i, row in rows:
         if len(row) != width:
             raise SequenceError(
                 f"line {i} has {len(row)} cells, the first line has {width}",
                 file=name,
-                remedy="use tabs between cells, also around empty cells",
+                remedy=f"use {between} between cells, also around empty cells",
             )
     return [row for _, row in rows]
+
+
+def is_excel(source: Source) -> bool:
+    """Return whether a path is that of an Excel file (.xlsx), by its content.
+
+    Parameters
+    ----------
+    source : path-like, ``"-"`` or file object
+        False for the last two.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_excel("-")
+    False
+    """
+    if hasattr(source, "read") or str(source) == "-" or not zipfile.is_zipfile(source):
+        return False
+    with zipfile.ZipFile(source) as archive:
+        return "xl/workbook.xml" in archive.namelist()
+
+
+def _excel_cells(source: Any) -> list[list[str]]:
+    """Return the cells of the first sheet, without rows and columns that are empty."""
+    name = source_name(source)
+    try:
+        import openpyxl  # noqa: F401 - pandas needs it
+        import pandas  # imported here for fast start-up
+    except ImportError as error:
+        raise FileError(
+            "is an Excel file, which needs the package openpyxl",
+            file=name,
+            remedy='install it: pip install "seqkern[excel]", or save the table as CSV',
+        ) from error
+    try:
+        sheet = pandas.read_excel(source, header=None, dtype=str, keep_default_na=False, na_filter=False)
+    except (ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+        raise FileError(f"is not a valid Excel file: {error}", file=name, remedy="save the table as CSV") from error
+    rows = [[str(cell).strip() for cell in row] for row in sheet.to_numpy().tolist()]
+    rows = [row for row in rows if any(row)]
+    used = [j for j in range(len(rows[0])) if any(row[j] for row in rows)] if rows else []
+    if not used:
+        raise SequenceError("has an empty first sheet", file=name, remedy="put the table on the first sheet")
+    return [[row[j] for j in used] for row in rows]
 
 
 def check_columns(header: Sequence[str], name: str) -> None:

@@ -175,7 +175,7 @@ class Policies:
 
     Attributes
     ----------
-    alphabet, unknown, ids, empty : str, optional
+    alphabet, unknown, ids, empty, gaps : str, optional
         As for `seqkern.sequences.fasta.read_fasta`.
 
     Examples
@@ -188,6 +188,7 @@ class Policies:
     unknown: str | None = None
     ids: str | None = None
     empty: str | None = None
+    gaps: str | None = None
 
     @classmethod
     def parse(cls, entry: Mapping[str, Any]) -> Policies:

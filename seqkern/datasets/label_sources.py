@@ -31,6 +31,8 @@ MEANINGS = {
 TAXONOMY = ("family", "superfamily", "scop_fold")
 PROTOCOL = ("min_family", "min_rest", "whole_families")
 COLUMNS = ("label", *MEANINGS, *TAXONOMY)
+ID_NAMES = ("id", "name", "record")
+LABEL_NAMES = ("label", "class", "y")
 KEYS = ("from", "file", "id", "kind", "positive", "classes", *PROTOCOL, *COLUMNS)
 Columns = Mapping[str, Sequence[str] | npt.NDArray[np.str_]]
 """Text about samples, by its meaning: one value for each sample."""
@@ -173,7 +175,7 @@ def columns_of_table(
     ids : list of str, length n
         The samples.
     options : mapping of str to object
-        ``id`` gives the column of ids (default: the first), the others the requested columns.
+        ``id`` gives the column of ids (default: `id_column_of`), the others the requested columns.
     left_out, unit
         As for `rows_of_ids`.
 
@@ -190,6 +192,8 @@ def columns_of_table(
     header, rows = rows_of_ids(source, ids, options.get("id"), left_out, unit)
     columns: dict[str, list[str]] = {}
     for meaning, column in wanted_columns(options).items():
+        if meaning == "label":
+            column = label_column(header, column)
         if column not in header:
             raise no_column(column, header, source_name(source))
         columns[meaning] = [row[header.index(column)] for row in rows]
@@ -204,11 +208,11 @@ def rows_of_ids(
     Parameters
     ----------
     source : path-like
-        Tab-separated with a header line.
+        As for `seqkern.core.text_files.read_cells`, with a header line.
     ids : list of str, length n
         The samples.
     id_column : str, optional
-        Default: the first column.
+        Default: `id_column_of`.
     left_out : iterable of str
         Ids of sequences that a policy left out, which the table may contain.
     unit : str
@@ -228,7 +232,7 @@ def rows_of_ids(
     """
     header, *rows = read_cells(source)
     name = source_name(source)
-    id_column = header[0] if id_column is None else str(id_column)
+    id_column = id_column_of(header, rows, ids) if id_column is None else str(id_column)
     if id_column not in header:
         raise no_column(id_column, header, name)
     check_columns(header, name)
@@ -252,6 +256,65 @@ def rows_of_ids(
         if key not in table:
             raise LabelError("has no label", file=name, record=key, remedy="add a row for it")
     return header, [table[key] for key in ids]
+
+
+def id_column_of(header: Sequence[str], rows: Sequence[Sequence[str]] = (), ids: Iterable[str] = ()) -> str:
+    """Return the name of the column of ids: id, name or record, in any case, else the first column.
+
+    Of several of these, the one that holds most ids of the samples.
+
+    Parameters
+    ----------
+    header : sequence of str
+        The names of the columns.
+    rows : sequence of sequence of str
+        The cells.
+    ids : iterable of str
+        The samples.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> id_column_of(["label", "ID"]), id_column_of(["clone", "label"])
+    ('ID', 'clone')
+    """
+    named = [column for known in ID_NAMES for column in header if column.strip().lower() == known]
+    candidates = list(dict.fromkeys([*named, header[0]]))
+    known_ids = set(ids)
+
+    def matches(column: str) -> int:
+        place = header.index(column)
+        return sum(row[place] in known_ids for row in rows)
+
+    return max(candidates, key=matches) if len(candidates) > 1 else candidates[0]
+
+
+def label_column(header: Sequence[str], wanted: str) -> str:
+    """Return the name of the column of labels.
+
+    Parameters
+    ----------
+    header : sequence of str
+        The names of the columns.
+    wanted : str
+        The name asked for; instead of ``label``, the default, also class or y, in any case.
+
+    Returns
+    -------
+    str
+        `wanted` if there is none.
+
+    Examples
+    --------
+    >>> label_column(["id", "Class"], "label"), label_column(["id", "Class"], "kind")
+    ('Class', 'kind')
+    """
+    if wanted in header or wanted != "label":
+        return wanted
+    return next((column for known in LABEL_NAMES for column in header if column.strip().lower() == known), wanted)
 
 
 def no_column(column: str, columns: Iterable[str], file: PathLike | None) -> LabelError:

@@ -1,4 +1,4 @@
-"""Feature tables and square tables of similarities, from tab-separated text."""
+"""Feature tables and square tables of similarities."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import check_columns, read_cells, source_name
 from seqkern.core.types import Source
+from seqkern.datasets.label_sources import id_column_of
 from seqkern.sequences.record_ids import unique_ids
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 
@@ -22,11 +23,11 @@ def read_features(
     Parameters
     ----------
     source : path-like, ``"-"`` or file object
-        Tab-separated; plain or compressed.
+        As for `seqkern.core.text_files.read_cells`.
     unit_columns : iterable of str
         Columns that describe the sample (label, group, …) and are not features, if they exist.
     id_column : str, optional
-        Default: the first column.
+        Default: as `seqkern.datasets.label_sources.id_column_of`.
     ids : {"header", "number", "suffix"}
         Treatment of repeated ids.
 
@@ -54,7 +55,7 @@ def read_features(
     header, *rows = read_cells(source)
     name = source_name(source)
     _check_header(header, rows, name)
-    id_column = header[0] if id_column is None else id_column
+    id_column = id_column_of(header) if id_column is None else id_column
     if id_column not in header:
         raise SequenceError(f"has no column {id_column!r}", file=name, remedy=f"columns: {_some(header)}")
     cells = dict(zip(header, zip(*rows, strict=True), strict=True))

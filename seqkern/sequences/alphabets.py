@@ -289,7 +289,7 @@ def letter_error(
     if letter == "*":
         hint = "remove the stop codon"
     elif letter in GAPS:
-        hint = "remove the gaps (give unaligned sequences)"
+        hint = "remove the gaps (--strip-gaps does)"
     elif letter == "\\":
         hint = "save the file as UTF-8"
     elif alphabet == DNA and upper == "U":

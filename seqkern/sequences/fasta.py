@@ -1,11 +1,11 @@
 """Read FASTA as sequence sets, whole or in chunks; named policies decide about unusual records.
 
-The policies: `unknown` (letters outside the alphabet), `empty` (records without a sequence) and `ids`
-(repeated or missing ids). Their effects are counted in `SequenceSet.counts`.
+Other formats are recognised by their first line (`seqkern.sequences.formats`). The policies: `unknown` (letters
+outside the alphabet), `empty` (records without a sequence), `ids` (repeated or missing ids) and `gaps` (of
+alignments). Their effects are counted in `SequenceSet.counts`.
 """
 
 import contextlib
-import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +19,7 @@ from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import open_lines, source_name
 from seqkern.core.types import Source
 from seqkern.sequences.alphabets import (
+    GAPS,
     MASK,
     PROTEIN,
     Alphabet,
@@ -28,12 +29,15 @@ from seqkern.sequences.alphabets import (
     letter_error,
     to_bytes,
 )
+from seqkern.sequences.formats import iter_records
 from seqkern.sequences.record_ids import unique_ids
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.unknown_letters import UNKNOWN, first_refused, masked_counts
 
 CHUNK = 1 << 22
 RECORD_COST = 64  # added to each record's length, so that chunks of short records are bounded too
+
+NO_GAPS = str.maketrans("", "", GAPS)
 
 
 class RecordSource(Protocol):
@@ -59,6 +63,7 @@ class Policies(NamedTuple):
     unknown: str
     ids: str
     empty: str
+    gaps: str
 
 
 @dataclass(frozen=True)
@@ -89,14 +94,15 @@ def read_fasta(
     unknown: str = "mask",
     ids: str = "header",
     empty: str = "error",
+    gaps: str = "error",
 ) -> SequenceSet:
     r"""Read and encode FASTA.
 
     Parameters
     ----------
     source : path-like, ``"-"``, file object, or list of these
-        Plain text or compressed with gzip, bzip2 or xz; ``"-"`` is standard input. The files of a list are
-        read one after another.
+        FASTA, FASTQ, GenBank, EMBL, Stockholm or Clustal, plain text or compressed with gzip, bzip2 or xz;
+        ``"-"`` is standard input. The files of a list are read one after another.
     alphabet : str or Alphabet, optional
         ``"dna"``, ``"rna"``, ``"protein"`` or letters; guessed from the letters by default.
         Lower case is treated as upper case.
@@ -108,6 +114,8 @@ def read_fasta(
         or the first word, with ``.2``, ``.3``, … added to repeats.
     empty : {"error", "skip"}
         Records without a sequence: raise an error, or leave them out.
+    gaps : {"error", "strip"}
+        Gaps of alignments (``-``, ``.`` and ``~``): letters outside the alphabet, or removed.
 
     Returns
     -------
@@ -131,7 +139,7 @@ def read_fasta(
     >>> X.ids, X.strings(), X.counts
     (['donor1', 'donor2'], ['CAGGTAAGT', 'AAGGT*AGT'], {'masked letters': 1, 'masked N': 1})
     """
-    return _read(source, alphabet, _policies(unknown, ids, empty), keep_headers=False).sequences
+    return _read(source, alphabet, _policies(unknown, ids, empty, gaps), keep_headers=False).sequences
 
 
 def read_records(
@@ -141,12 +149,13 @@ def read_records(
     unknown: str = "mask",
     ids: str = "header",
     empty: str = "error",
+    gaps: str = "error",
 ) -> Reading:
     r"""Read FASTA like `read_fasta`, and keep the header lines.
 
     Parameters
     ----------
-    source, alphabet, unknown, ids, empty
+    source, alphabet, unknown, ids, empty, gaps
         As for `read_fasta`.
 
     Returns
@@ -165,7 +174,7 @@ def read_records(
     >>> read_records(io.StringIO(">d1ux8a_ a.1.1.1\nMKVLAAG\n"), "protein").headers
     ['d1ux8a_ a.1.1.1']
     """
-    return _read(source, alphabet, _policies(unknown, ids, empty), keep_headers=True)
+    return _read(source, alphabet, _policies(unknown, ids, empty, gaps), keep_headers=True)
 
 
 def iter_fasta(
@@ -175,13 +184,14 @@ def iter_fasta(
     unknown: str = "mask",
     ids: str = "header",
     empty: str = "error",
+    gaps: str = "error",
     chunk: int = CHUNK,
 ) -> Iterator[SequenceSet]:
     r"""Read FASTA in sets of bounded size: for files that do not fit in memory.
 
     Parameters
     ----------
-    source, alphabet, unknown, ids, empty
+    source, alphabet, unknown, ids, empty, gaps
         As for `read_fasta`, but the alphabet is required, and repeated ids are not detected (`ids` is
         ``"header"`` or ``"number"``).
     chunk : int
@@ -205,9 +215,9 @@ def iter_fasta(
     >>> [len(X) for X in iter_fasta(io.StringIO(text), "dna", chunk=100)]
     [2, 1]
     """
-    policies = _policies(unknown, ids, empty, ("header", "number"))
+    policies = _policies(unknown, ids, empty, gaps, ("header", "number"))
     alphabet = as_alphabet(alphabet)
-    for raw in _raw_chunks(source, ids, chunk):
+    for raw in _raw_chunks(source, policies, chunk):
         codes, kept, counts = _encode(raw, alphabet, policies)
         offsets = np.concatenate(([0], np.cumsum(raw.lengths[kept])))
         names = [raw.record(i, ids) for i in kept]
@@ -215,13 +225,14 @@ def iter_fasta(
 
 
 def _policies(
-    unknown: str, ids: str, empty: str, id_choices: tuple[str, ...] = ("header", "number", "suffix")
+    unknown: str, ids: str, empty: str, gaps: str, id_choices: tuple[str, ...] = ("header", "number", "suffix")
 ) -> Policies:
     """Return the policies; raise ParameterError for an unknown one."""
     check_choice("unknown", unknown, UNKNOWN)
     check_choice("ids", ids, id_choices)
     check_choice("empty", empty, ("error", "skip"))
-    return Policies(unknown, ids, empty)
+    check_choice("gaps", gaps, ("error", "strip"))
+    return Policies(unknown, ids, empty, gaps)
 
 
 # ---- text ------------------------------------------------------------------------------------------------
@@ -229,7 +240,7 @@ def _policies(
 
 @dataclass
 class _Raw:
-    """Some records as text: first words and header lines, lengths, letters, source."""
+    """Some records as text: first words and header lines, lengths, letters, source, gaps that were removed."""
 
     name: str
     file: int
@@ -238,13 +249,14 @@ class _Raw:
     headers: list[str]
     lengths: npt.NDArray[np.int64]
     text: bytes
+    n_gaps: int
 
     def record(self, i: int, ids: str) -> str:
         """Return the id of record `i` under a policy."""
         return str(self.before + i + 1) if ids == "number" else self.first_words[i]
 
 
-def _raw_chunks(source: Sources, ids: str, chunk: int) -> Iterator[_Raw]:
+def _raw_chunks(source: Sources, policies: Policies, chunk: int) -> Iterator[_Raw]:
     """Yield the records of one or more files as `_Raw`s of about `chunk` letters."""
     number = 0
     for file, one in enumerate(_files(source)):
@@ -252,8 +264,9 @@ def _raw_chunks(source: Sources, ids: str, chunk: int) -> Iterator[_Raw]:
             before_file = number
             strings: list[str]
             while headers := _gather(records, chunk, strings := []):
-                raw = _raw(name, file, number, headers, strings)
-                if ids != "number" and "" in raw.first_words:
+                n_gaps = _strip(strings) if policies.gaps == "strip" else 0
+                raw = _raw(name, file, number, headers, strings, n_gaps)
+                if policies.ids != "number" and "" in raw.first_words:
                     raise SequenceError(
                         f"header {number - before_file + raw.first_words.index('') + 1} has no id",
                         file=name,
@@ -270,26 +283,12 @@ def _opened(source: AnySource) -> Iterator[tuple[Iterator[tuple[str, str]], str]
         yield source.records(), str(source.name)
         return
     with open_lines(source) as (lines, name):  # type: ignore[arg-type]  # the others are files
-        yield _parse(lines, name), name
+        yield iter_records(next(lines), lines, name), name
 
 
 def _files(source: Sources) -> Sequence[AnySource]:
     """Return one or several sources as a sequence."""
     return source if isinstance(source, (list, tuple)) else [source]
-
-
-def _parse(lines: Iterator[str], name: str) -> Iterator[tuple[str, str]]:
-    """Return an iterator over the (header, letters) of each record."""
-    from Bio.SeqIO.FastaIO import SimpleFastaParser  # imported here for fast start-up
-
-    first = next(lines)
-    if not first.startswith(">"):
-        raise SequenceError(
-            f"is not FASTA: its first line is {first.strip()[:40]!r}",
-            file=name,
-            remedy="start each record with a line '>id', followed by its sequence",
-        )
-    return SimpleFastaParser(itertools.chain([first], lines))
 
 
 def _name(source: AnySource) -> str:
@@ -309,11 +308,18 @@ def _gather(records: Iterable[tuple[str, str]], chunk: int, strings: list[str]) 
     return headers
 
 
-def _raw(name: str, file: int, before: int, headers: list[str], strings: list[str]) -> _Raw:
+def _strip(strings: list[str]) -> int:
+    """Remove the gaps from strings, in place; return how many."""
+    before = sum(map(len, strings))
+    strings[:] = [string.translate(NO_GAPS) for string in strings]
+    return before - sum(map(len, strings))
+
+
+def _raw(name: str, file: int, before: int, headers: list[str], strings: list[str], n_gaps: int) -> _Raw:
     """Return a `_Raw` of some records; `before` records were read earlier."""
     lengths = np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))
     first_words = [header.split(None, 1)[0] if header.strip() else "" for header in headers]
-    return _Raw(name, file, before, first_words, headers, lengths, to_bytes("".join(strings)))
+    return _Raw(name, file, before, first_words, headers, lengths, to_bytes("".join(strings)), n_gaps)
 
 
 # ---- codes -----------------------------------------------------------------------------------------------
@@ -325,7 +331,8 @@ def _encode(
     """Return (codes of the records kept, their places in `raw`, counts) under the policies."""
     codes = alphabet.encode(raw.text)
     letters = np.frombuffer(raw.text, dtype=np.uint8)
-    counts = {"lower-case letters": int(np.count_nonzero((letters >= ord("a")) & (letters <= ord("z"))))}
+    lower = int(np.count_nonzero((letters >= ord("a")) & (letters <= ord("z"))))
+    counts = {"lower-case letters": lower, "gaps removed": raw.n_gaps}
     keep = raw.lengths > 0
     if not keep.all():
         if policies.empty == "error":
@@ -357,7 +364,9 @@ def _encode(
 def _guess(raws: list[_Raw], ids: str) -> Alphabet:
     """Return the alphabet of all the letters; an error names the first record that matches no alphabet."""
     try:
-        return guess_by_counts(sum((count_letters(raw.text) for raw in raws), np.zeros(256, dtype=np.int64)))
+        counts = sum((count_letters(raw.text) for raw in raws), np.zeros(256, dtype=np.int64))
+        counts[[ord(gap) for gap in GAPS]] = 0  # of an alignment; refused later, with the remedy
+        return guess_by_counts(counts)
     except SequenceError as error:
         for raw in raws:
             odd = np.flatnonzero(PROTEIN.encode(raw.text) == MASK)
@@ -373,7 +382,7 @@ def _guess(raws: list[_Raw], ids: str) -> Alphabet:
 
 def _read(source: Sources, alphabet: str | Alphabet | None, policies: Policies, keep_headers: bool) -> Reading:
     """Read everything and return a Reading, its headers empty unless kept."""
-    raws: Iterable[_Raw] = _raw_chunks(source, policies.ids, CHUNK)
+    raws: Iterable[_Raw] = _raw_chunks(source, policies, CHUNK)
     if alphabet is None:
         raws = list(raws)
         alphabet = _guess(raws, policies.ids)

@@ -1,5 +1,6 @@
 """FASTA piece by piece: the residues of records of any length, in bounded memory."""
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TextIO
@@ -11,6 +12,7 @@ from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import open_text
 from seqkern.core.types import Source
 from seqkern.sequences.alphabets import MASK, Alphabet, letter_error, to_bytes
+from seqkern.sequences.formats import format_of, iter_records
 
 BLOCK = 1 << 22
 SPACE = b" \t\r\n\v\f"
@@ -40,7 +42,7 @@ class Piece:
 
 
 def iter_pieces(source: Source, alphabet: Alphabet, *, ids: str = "header", block: int = BLOCK) -> Iterator[Piece]:
-    r"""Read FASTA in pieces: each record's residues, then an empty last piece.
+    r"""Read FASTA, or another format of sequences, in pieces: each record's residues, then an empty last piece.
 
     Ambiguity codes (``N``) are masked; in a user-defined alphabet, any other letter.
 
@@ -95,7 +97,8 @@ def iter_pieces(source: Source, alphabet: Alphabet, *, ids: str = "header", bloc
                 if strange.any():
                     place = int(np.argmax(strange))
                     error = letter_error(chr(letters[place]), length + place + 1, alphabet, file=name, record=record)
-                    error.remedy = f"{(error.remedy or '').partition(', or add')[0]}, or write N in its place"
+                    remedy = (error.remedy or "").partition(", or add")[0].replace(" (--strip-gaps does)", "")
+                    error.remedy = f"{remedy}, or write N in its place"
                     raise error
                 text_codes = np.frombuffer(letters, dtype=np.uint8)
                 yield Piece(record, codes, (text_codes >= ord("a")) & (text_codes <= ord("z")))
@@ -139,6 +142,10 @@ def _parts(text: TextIO, name: str, block: int) -> Iterator[tuple[str | None, by
     rest, started = "\n", False  # every header begins with a line's end and ">"
     heading: str | None = None
     while data := text.read(block):
+        at_start = not started and heading is None and not rest.strip()
+        if at_start and format_of(data.lstrip().partition("\n")[0]) not in (None, "fasta"):
+            yield from _other_parts(data.lstrip() + text.readline(), text, name)
+            return
         data, rest, at = rest + data, "", 0
         while at < len(data):
             if heading is not None:
@@ -169,3 +176,11 @@ def _parts(text: TextIO, name: str, block: int) -> Iterator[tuple[str | None, by
         yield heading, b""
     if not started:
         raise SequenceError("is empty", file=name, remedy="check how the file was created")
+
+
+def _other_parts(data: str, text: TextIO, name: str) -> Iterator[tuple[str | None, bytes]]:
+    """Yield the same for a format other than FASTA, which begins with some whole lines."""
+    first, *more = data.splitlines(keepends=True)
+    for header, letters in iter_records(first, itertools.chain(more, text), name):
+        yield header, b""
+        yield None, to_bytes(letters)

@@ -10,6 +10,9 @@
 ``"genome"``
     Chromosomes with donor sites on both strands, and a table of sites: to cut windows from, and to scan (`genome`).
 
+``"genes"``
+    Chromosomes with genes of several exons, and their annotation as GTF: for `seqkern sites` (`genes`).
+
 ``"secondary_structure"``
     Protein chains of helices, strands and coil, with the state of each residue as the track ``states`` (`chains`).
 
@@ -36,6 +39,7 @@ KINDS = {
     "donor": "donors:donor_windows",
     "superfamilies": "superfamilies:protein_superfamilies",
     "genome": "genome:donor_genome",
+    "genes": "genes:annotated_genes",
     "secondary_structure": "chains:secondary_structure_chains",
 }
 _LINE = 60
@@ -56,7 +60,7 @@ class Simulated:
     table : dict of str to list
         Columns with one value for each sequence: ``label`` (``"donor"`` or ``"decoy"``), or ``superfamily``
         and ``family``, or the ``class`` of a chain. For a genome, one for each site: ``record``, ``position``,
-        ``strand``, ``label``.
+        ``strand``, ``label``. For genes, one for each exon and coding part.
 
     Examples
     --------
@@ -75,6 +79,11 @@ class Simulated:
     def of_sites(self) -> bool:
         """Whether the rows of the table are sites on the sequences."""
         return "record" in self.table
+
+    @property
+    def of_genes(self) -> bool:
+        """Whether the rows of the table are features of genes on the sequences."""
+        return "transcript" in self.table
 
 
 def find_generator(kind: str) -> Generator:
@@ -141,13 +150,13 @@ def simulate(kind: str, seed: int = 1, **params: Any) -> Simulated:
 
     Parameters
     ----------
-    kind : {"donor", "superfamilies", "genome", "secondary_structure"}
+    kind : {"donor", "superfamilies", "genome", "genes", "secondary_structure"}
         The kind of data.
     seed : int
         Seed of the random numbers, not negative.
     **params : int or float
         Parameters of the kind; see `donors.donor_windows`, `superfamilies.protein_superfamilies`,
-        `genome.donor_genome` and `chains.secondary_structure_chains`.
+        `genome.donor_genome`, `genes.annotated_genes` and `chains.secondary_structure_chains`.
 
     Returns
     -------
@@ -179,8 +188,8 @@ def write_simulated(data: Simulated, prefix: PathLike) -> list[Path]:
     r"""Write simulated sequences and their table to files.
 
     ``PREFIX.fasta`` has the columns of the table as header fields, ``PREFIX.tsv`` the column ``id`` and those of the
-    table, or one row for each site. States of residues go to ``PREFIX.states``, FASTA with states in place of
-    residues.
+    table, or one row for each site. The features of genes go to ``PREFIX.gtf`` instead. States of residues go to
+    ``PREFIX.states``, FASTA with states in place of residues.
 
     Parameters
     ----------
@@ -217,7 +226,11 @@ def write_simulated(data: Simulated, prefix: PathLike) -> list[Path]:
     text, path = str(prefix), Path(prefix)
     if text.endswith("/") or path.name in ("", ".."):
         raise ParameterError(f"{text!r} is not a file name", remedy="give a path without an ending")
-    endings = (".fasta", ".tsv", *([f".{STATES}"] if STATES in data.sequences.tracks else []))
+    endings = (
+        ".fasta",
+        ".gtf" if data.of_genes else ".tsv",
+        *([f".{STATES}"] if STATES in data.sequences.tracks else []),
+    )
     paths = [path.with_name(path.name + ending) for ending in endings]
     for path in paths:
         check_writable(path)
@@ -227,6 +240,9 @@ def write_simulated(data: Simulated, prefix: PathLike) -> list[Path]:
             _print_lines(string, fasta)
         fasta.flush()  # detects a full disk before the second file is written
         with atomic_write(paths[1], "w") as tsv:
+            if data.of_genes:
+                _write_features(tsv, data.table)
+                return paths
             columns = data.table if data.of_sites else {"id": data.sequences.ids, **data.table}
             print(*columns, sep="\t", file=tsv)
             for values in zip(*columns.values(), strict=True):
@@ -234,6 +250,14 @@ def write_simulated(data: Simulated, prefix: PathLike) -> list[Path]:
     if len(paths) > 2:
         _write_states(paths[2], data.sequences)
     return paths
+
+
+def _write_features(file: TextIO, table: Table) -> None:
+    """Write the features of genes as GTF."""
+    columns = ("record", "feature", "start", "end", "strand", "gene", "transcript")
+    for record, feature, start, end, strand, gene, transcript in zip(*(table[name] for name in columns), strict=True):
+        names = f'gene_id "{gene}"; transcript_id "{transcript}";'
+        print(record, "seqkern", feature, start, end, ".", strand, ".", names, sep="\t", file=file)
 
 
 def _print_lines(string: str, file: TextIO) -> None:

@@ -232,7 +232,7 @@ GOOD = b"".join(b">r%d\n%s\n" % (i, b"ACGT" * 50) for i in range(200))
         (b"ACGT\nACGT\n", SequenceError, "is not FASTA: its first line is 'ACGT'; .*'>id'"),
         (b"id\tlabel\na\t1\n", SequenceError, "is not FASTA"),
         (b"\x7fELF\x02\x01\x01\x00\x00\x00", FileError, "is a binary file"),
-        (b"PK\x03\x04\x14\x00", FileError, "is a binary file"),
+        (b"PK\x03\x04\x14\x00", FileError, "is a zip archive .*unpack it"),
         (">a\nAC\n".encode("utf-16"), FileError, "is a binary file"),
         (gzip.compress(b"\x89PNG\r\n\x1a\n\x00\x00", mtime=0), FileError, "is a binary file"),
         (gzip.compress(GOOD, mtime=0)[:-40], FileError, "is truncated; copy or download"),

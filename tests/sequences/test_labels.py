@@ -215,7 +215,7 @@ def test_table_is_put_in_order(tmp_path):
         ("id\tlabel\na\t1\n", "record 'b': has no label"),
         ("id\tlabel\na\t1\nb\t0\nc\t1\n", "record 'c': has a label but no sequence"),
         ("id\tlabel\na\t1\nb\t0\na\t0\n", "record 'a': has two rows of labels"),
-        ("id\tclass\na\t1\nb\t0\n", "has no column 'label'; .*columns: id, class"),
+        ("id\tkind\na\t1\nb\t0\n", "has no column 'label'; .*columns: id, kind"),
         ("id\tlabel\na\t1\nb\n", "line 3 has 1 cells, the first line has 2"),
         ("", "is empty"),
     ],

@@ -221,7 +221,7 @@ def test_numbers_of_a_window(left):
         ("record\tposition\nc\t" + "9" * 30 + "\n", "invalid position"),
         ("record\tposition\tstrand\nc\t1\t.\n", "invalid strand '.'; give \\+ or -"),
         ("record\tposition\tposition\nc\t1\t1\n", "two columns named 'position'"),
-        ("record,position\nc,1\n", "has no tab"),
+        ("record,position\nc,1,\n", "line 2 has 3 cells, .*use commas"),
     ],
 )
 def test_tables_that_are_none(tmp_path, table, words):

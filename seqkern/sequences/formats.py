@@ -1,0 +1,206 @@
+"""Formats of sequences besides FASTA, recognised by their first line and read through Biopython.
+
+FASTQ (qualities are ignored), GenBank, EMBL, and the alignments Stockholm and Clustal. Other formats that hold
+sequences are refused with the way to convert them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, cast
+
+from seqkern.core.errors import SequenceError
+
+FIRST_LINES = {
+    "fasta": r">",
+    "fastq": r"@(?!(HD|SQ|RG|PG|CO)\t)",
+    "genbank": r"LOCUS {3,}\S",
+    "embl": r"ID {3}[^;]+;.* BP\.\s*$",
+    "stockholm": r"# STOCKHOLM ",
+    "clustal": r"CLUSTAL\b",
+}
+REFUSED = {
+    r"@(HD|SQ|RG|PG|CO)\t": ("SAM", "convert it: samtools fasta reads.sam > reads.fa"),
+    r"(HEADER {4}|ATOM {2}|CRYST1)": ("PDB", "give the sequence as FASTA, as the PDB offers it for each entry"),
+    r"data_\S": ("mmCIF", "give the sequence as FASTA, as the PDB offers it for each entry"),
+    r"ID {3}\S+ +(Reviewed|Unreviewed);": ("UniProt text", "download the entries as FASTA"),
+    r"#NEXUS": ("NEXUS", "save the alignment as FASTA, and add --strip-gaps"),
+    r"\{\\rtf": ("a formatted document", "save it as plain text"),
+    r"<(!DOCTYPE|html|\?xml)": ("a web page or XML", "download the FASTA file itself"),
+}
+NOUNS = {"genbank": "GenBank", "embl": "EMBL", "stockholm": "Stockholm", "clustal": "Clustal", "fastq": "FASTQ"}
+
+Record = tuple[str, str]
+"""A header, which begins with the id, and letters."""
+
+
+def format_of(line: str) -> str | None:
+    """Return the format of a file, by its first line that is not blank.
+
+    Parameters
+    ----------
+    line : str
+        That line.
+
+    Returns
+    -------
+    {"fasta", "fastq", "genbank", "embl", "stockholm", "clustal"} or None
+
+    Examples
+    --------
+    >>> format_of("@read1"), format_of("LOCUS       NC_000913  100 bp"), format_of("ACGT")
+    ('fastq', 'genbank', None)
+    """
+    return next((name for name, start in FIRST_LINES.items() if re.match(start, line)), None)
+
+
+def iter_records(first: str, lines: Iterator[str], name: str) -> Iterator[Record]:
+    """Return an iterator over the records of any format that is read.
+
+    Parameters
+    ----------
+    first : str
+        The first line that is not blank.
+    lines : iterator of str
+        The lines after it.
+    name : str
+        Name of the file in messages.
+
+    Returns
+    -------
+    iterator of (str, str)
+        Header and letters of each record.
+
+    Raises
+    ------
+    SequenceError
+        If the format is not read, or the file is damaged.
+
+    Examples
+    --------
+    >>> list(iter_records("@r1 sample", iter(["ACGT", "+", "IIII"]), "reads.fq"))
+    [('r1 sample', 'ACGT')]
+    """
+    form = format_of(first)
+    if form == "fasta":
+        from Bio.SeqIO.FastaIO import SimpleFastaParser  # imported here for fast start-up
+
+        return SimpleFastaParser(itertools.chain([first], lines))
+    if form is None:
+        raise _refusal(first, name)
+    if form == "fastq":
+        from Bio.SeqIO.QualityIO import FastqGeneralIterator  # imported here for fast start-up
+
+        reads = FastqGeneralIterator(cast("Any", _Lines(itertools.chain([first], lines))))
+        return ((title, letters) for title, letters, _ in _checked(reads, form, name))
+    records: Iterable[Any] = parsed(form, first, lines, name, features=False)
+    return ((_header(record), _letters(record, name)) for record in records)
+
+
+def parsed(form: str, first: str, lines: Iterator[str], name: str, *, features: bool = True) -> Iterator[Any]:
+    """Yield the records of a format as Biopython's SeqRecord.
+
+    Parameters
+    ----------
+    form : {"genbank", "embl", "stockholm", "clustal"}
+        As from `format_of`.
+    first, lines, name : object
+        As for `iter_records`.
+    features : bool
+        Whether the features of GenBank and EMBL are wanted.
+
+    Yields
+    ------
+    SeqRecord
+
+    Raises
+    ------
+    SequenceError
+        If the file is damaged.
+    """
+    # imported here for fast start-up
+    from Bio import AlignIO
+    from Bio.GenBank import Scanner
+
+    handle = _Lines(itertools.chain([first], lines))
+    readers: dict[str, Callable[[], Iterator[Any]]] = {
+        "genbank": lambda: Scanner.GenBankScanner().parse_records(handle, features),
+        "embl": lambda: Scanner.EmblScanner().parse_records(handle, features),
+        "stockholm": lambda: itertools.chain.from_iterable(AlignIO.parse(handle, "stockholm")),
+        "clustal": lambda: itertools.chain.from_iterable(AlignIO.parse(handle, "clustal")),
+    }
+    yield from _checked(readers[form](), form, name)
+
+
+class _Lines:
+    """Lines as the text file that Biopython expects."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self.lines = lines
+
+    def __iter__(self) -> Iterator[str]:
+        return self.lines
+
+    def readline(self) -> str:
+        """Return the next line, or an empty text at the end."""
+        return next(self.lines, "")
+
+    def read(self, size: int) -> str:
+        """Return an empty text: Biopython reads nothing to find out that this is text."""
+        return ""
+
+
+def _checked(records: Iterator[Any], form: str, name: str) -> Iterator[Any]:
+    """Yield records; a parser's exceptions become a SequenceError of one line."""
+    done = 0
+    while True:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                record = next(records, None)
+        except (ValueError, AssertionError, IndexError, KeyError, AttributeError, TypeError) as error:
+            raise SequenceError(
+                f"is not valid {NOUNS[form]} after {done} records: {error}",
+                file=name,
+                remedy="copy or download it again, or give FASTA",
+            ) from error
+        if record is None:
+            break
+        done += 1
+        yield record
+    if not done:
+        raise SequenceError(f"is {NOUNS[form]} without a record", file=name, remedy="check how the file was created")
+
+
+def _header(record: Any) -> str:
+    """Return the header that the record would have in FASTA."""
+    words = "" if record.description in ("", record.id, "<unknown description>") else f" {record.description}"
+    return f"{record.id}{words}"
+
+
+def _letters(record: Any, name: str) -> str:
+    """Return the letters of a record; SequenceError if it only refers to others."""
+    from Bio.Seq import UndefinedSequenceError  # imported here for fast start-up
+
+    try:
+        return str(record.seq)
+    except UndefinedSequenceError as error:
+        raise SequenceError(
+            "has a length but no sequence", file=name, record=record.id, remedy="download the record with its sequence"
+        ) from error
+
+
+def _refusal(first: str, name: str) -> SequenceError:
+    """Return the error for a format that is not read."""
+    for start, (noun, remedy) in REFUSED.items():
+        if re.match(start, first, re.IGNORECASE):
+            return SequenceError(f"is {noun}, which is not read", file=name, remedy=remedy)
+    return SequenceError(
+        f"is not FASTA: its first line is {first.strip()[:40]!r}",
+        file=name,
+        remedy="start each record with a line '>id', followed by its sequence; FASTQ, GenBank, EMBL, Stockholm and "
+        "Clustal are read too",
+    )
