@@ -45,9 +45,9 @@ class HammingOperator(KernelOperator):
     """Products with Σ over pairs of l-mers (a of x, b of y) of u(a)·v(b)·values[h(a, b)].
 
     Single precision tables take half the memory. With u = 2⁻²⁴, λ the eigenvalues of G and first-order terms only, an
-    entry of K·v then differs from the exact one by at most (4·l + 4)·u·max|λ|·‖Φ_i‖·‖Φᵀ·v‖, Φ the counts of both
-    strands where both count: one rounding for each of the 4·l stages of the transform, which is orthogonal up to a
-    power of two, and four more for the table, the strands, the eigenvalues and their product.
+    entry of K·v then differs from the exact one by at most (4·l + 4)·u·max|λ|·‖Φ_i‖·‖Φᵀ·v‖, Φ_i the counts of the given
+    strand and Φᵀ·v those of both, where both count: one rounding for each of the 4·l stages of the transform, which is
+    orthogonal up to a power of two, and four more for the table, the strands, the eigenvalues and their product.
 
     Parameters
     ----------
