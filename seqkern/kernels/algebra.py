@@ -17,9 +17,11 @@ from seqkern.kernels.explicit import feature_vectors, known_names
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.implicit import CombinedImplicit, Implicit
 from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.occurrences import KmerWeights, merge
 from seqkern.kernels.part_parameters import PartParameters
+from seqkern.kernels.scaled_operator import SummedOperator
 from seqkern.kernels.tallied import Sums, TalliedParts, Tally, normalised_tally
 from seqkern.kernels.vector_form import JoinedTable, VectorForm
 from seqkern.kernels.window_values import PartOfWindow, ScansWindows, SumOfValues, WindowValues
@@ -287,6 +289,17 @@ class SumKernel(PartParameters, CompositeKernel):
         out.counts = add_counts(part.counts for part in parts)
         return out
 
+    def _operator(self, X: Any) -> KernelOperator:
+        parts = [part.operator(X) for part in self.bases]
+        implicit = [part for part in parts if isinstance(part, Implicit)]
+        out: KernelOperator
+        if len(implicit) == len(parts):
+            out = CombinedImplicit(implicit, self._weights())
+        else:
+            out = SummedOperator(parts, self._weights())
+        out.counts = add_counts(part.counts for part in parts)
+        return out
+
     def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         total: Any = sum(
             attributions(part, X, support, weight * coefficients)
@@ -467,6 +480,10 @@ class PartKernel(CompositeKernel):
     def _implicit(self, X: Any) -> Implicit:
         with self._naming_the_part():
             return self.bases[0].implicit(self._seen(X))
+
+    def _operator(self, X: Any) -> KernelOperator:
+        with self._naming_the_part():
+            return self.bases[0].operator(self._seen(X))
 
     def check_features(self) -> None:
         """Raise ParameterError, without any work, unless the base has explicit features."""

@@ -195,6 +195,42 @@ class CompositeKernel(Kernel):
         for part in self._given():
             part.check_implicit()
 
+    def check_operator(self) -> None:
+        """Raise ParameterError unless this kernel and its parts have products without a Gram matrix."""
+        super().check_operator()
+        for part in self._given():
+            part.check_operator()
+
+    def operator_bytes(self, X: Any) -> int:
+        """Return the sum of what the parts take.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The samples.
+
+        Returns
+        -------
+        int
+        """
+        X = self._seen(self.coerce(X))
+        return sum(part.operator_bytes(X) for part in self.bases)
+
+    def operator_cost(self, X: Any) -> float:
+        """Return the sum of the parts' seconds.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The samples.
+
+        Returns
+        -------
+        float
+        """
+        X = self._seen(self.coerce(X))
+        return sum(part.operator_cost(X) for part in self.bases)
+
     def implicit_bytes(self, X: Any) -> int:
         """Return the sum of what the parts take.
 

@@ -270,13 +270,15 @@ class Kernel(Operators, GramTransformer, KernelContract):
             remedy=f"choose a solver that takes {other}; or a kernel: {able}",
         )
 
-    def operator(self, X: Any) -> "KernelOperator":
+    def operator(self, X: Any, dtype: npt.DTypeLike = np.float64) -> "KernelOperator":
         """Return products with the kernel matrix of a set, without the matrix.
 
         Parameters
         ----------
         X : SequenceSet, list of str, or table, n records
             The samples; for K(Y, X)·v, those of both, see `KernelOperator.take`.
+        dtype : {numpy.float64, numpy.float32}
+            Precision of tables; see `KernelOperator.with_tables`.
 
         Returns
         -------
@@ -301,7 +303,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
         self.check_fitted()
         self.check_operator()
         X = self.coerce(X)
-        raw = self._operator(X)
+        raw = self._operator(X).with_tables(dtype)
         counts = self._count_policies(X, raw.squares, raw.counts)
         out = raw
         if self.normalize:

@@ -8,12 +8,14 @@ of features: the decision function of an SVM with these coefficients.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+Table: TypeAlias = npt.NDArray[Any]
+"""Of float64, or of float32 where single precision was asked for."""
 
 
 class KernelOperator:
@@ -31,8 +33,11 @@ class KernelOperator:
         Operators with the same tables can share weights: those of `take`, and of rows prepared with them.
     counts : dict of str to int
         Number of records that each policy affected, by description.
+    dtype : numpy.dtype
+        Of tables.
     """
 
+    dtype: np.dtype[Any] = np.dtype(np.float64)
     squares: Floats
     n_weights: int
     tables: object
@@ -55,7 +60,21 @@ class KernelOperator:
         """
         raise NotImplementedError
 
-    def collect(self, coefficients: npt.ArrayLike) -> Floats:
+    def with_tables(self, dtype: npt.DTypeLike) -> KernelOperator:
+        """Return the same products with tables of another precision.
+
+        Parameters
+        ----------
+        dtype : {numpy.float64, numpy.float32}
+            Single precision halves the memory of a table. Operators without such tables stay as they are.
+
+        Returns
+        -------
+        KernelOperator
+        """
+        return self
+
+    def collect(self, coefficients: npt.ArrayLike) -> Table:
         """Return Φᵀ·coefficients.
 
         Parameters
@@ -65,25 +84,25 @@ class KernelOperator:
 
         Returns
         -------
-        ndarray of float64, shape (n_weights,)
+        ndarray of `dtype`, shape (n_weights,)
         """
         raise NotImplementedError
 
-    def spread(self, table: Floats) -> None:
+    def spread(self, table: Table) -> None:
         """Multiply a table by G, in place; nothing to do where the features are explicit.
 
         Parameters
         ----------
-        table : ndarray of float64, shape (n_weights,)
+        table : ndarray of `dtype`, shape (n_weights,)
             As from `collect`; changed.
         """
 
-    def dots(self, weights: Floats, out: Floats | None = None, rows: npt.NDArray[np.int64] | None = None) -> Floats:
+    def dots(self, weights: Table, out: Floats | None = None, rows: npt.NDArray[np.int64] | None = None) -> Floats:
         """Return Φ·weights.
 
         Parameters
         ----------
-        weights : ndarray of float64, shape (n_weights,)
+        weights : ndarray of `dtype`, shape (n_weights,)
             A table after `spread`.
         out : ndarray of float64, shape (n,), optional
             Where to write; by default a new array.
@@ -96,7 +115,7 @@ class KernelOperator:
         """
         raise NotImplementedError
 
-    def weights(self, coefficients: npt.ArrayLike) -> Floats:
+    def weights(self, coefficients: npt.ArrayLike) -> Table:
         """Return the weights of the features in Σ_i coefficients[i]·K(·, x_i): G·Φᵀ·coefficients.
 
         Parameters
@@ -106,7 +125,7 @@ class KernelOperator:
 
         Returns
         -------
-        ndarray of float64, shape (n_weights,)
+        ndarray of `dtype`, shape (n_weights,)
         """
         table = self.collect(coefficients)
         self.spread(table)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.kernels.kernel_operator import Floats, KernelOperator, check_length
+from seqkern.kernels.kernel_operator import Floats, KernelOperator, Table, check_length
 
 
 class ScaledOperator(KernelOperator):
@@ -38,6 +38,7 @@ class ScaledOperator(KernelOperator):
             squares = squares if scale is None else scale * scale * squares
         self.squares = squares
         self.n_weights, self.tables, self.counts = base.n_weights, base.tables, dict(base.counts)
+        self.dtype = base.dtype
 
     def take(self, rows: npt.ArrayLike) -> ScaledOperator:
         """Return the operator of some records, as a view of the same base; see `KernelOperator.take`."""
@@ -49,7 +50,13 @@ class ScaledOperator(KernelOperator):
             self.squares[rows],
         )
 
-    def collect(self, coefficients: npt.ArrayLike) -> Floats:
+    def with_tables(self, dtype: npt.DTypeLike) -> ScaledOperator:
+        """Return the same products with tables of another precision; see `KernelOperator.with_tables`."""
+        out = ScaledOperator(self.base.with_tables(dtype), self.rows, self.scale, self.squares)
+        out.counts = self.counts
+        return out
+
+    def collect(self, coefficients: npt.ArrayLike) -> Table:
         """Return the table of the scaled records; see `KernelOperator.collect`."""
         values = np.asarray(coefficients, dtype=np.float64)
         check_length(values, len(self), "coefficients")
@@ -58,11 +65,11 @@ class ScaledOperator(KernelOperator):
             return self.base.collect(np.bincount(self.rows, weights=values, minlength=len(self.base)))
         return self.base.collect(values)
 
-    def spread(self, table: Floats) -> None:
+    def spread(self, table: Table) -> None:
         """Multiply a table by G, in place."""
         self.base.spread(table)
 
-    def dots(self, weights: Floats, out: Floats | None = None, rows: npt.NDArray[np.int64] | None = None) -> Floats:
+    def dots(self, weights: Table, out: Floats | None = None, rows: npt.NDArray[np.int64] | None = None) -> Floats:
         """Return Φ·weights of the scaled records; see `KernelOperator.dots`."""
         chosen, scale = self.rows, self.scale
         if rows is not None:
@@ -105,22 +112,29 @@ class SummedOperator(KernelOperator):
         self.squares = np.sum([f * part.squares for f, part in zip(self.factors, self.parts, strict=True)], axis=0)
         self.ends = np.cumsum([part.n_weights for part in self.parts])
         self.n_weights, self.tables, self.counts = int(self.ends[-1]), object(), {}
+        self.dtype = np.result_type(*(part.dtype for part in self.parts))
 
     def take(self, rows: npt.ArrayLike) -> ScaledOperator:
         """Return the operator of some records; see `KernelOperator.take`."""
         return ScaledOperator(self, np.ascontiguousarray(rows, dtype=np.int64))
 
-    def collect(self, coefficients: npt.ArrayLike) -> Floats:
+    def with_tables(self, dtype: npt.DTypeLike) -> SummedOperator:
+        """Return the same products with tables of another precision; see `KernelOperator.with_tables`."""
+        out = SummedOperator([part.with_tables(dtype) for part in self.parts], self.factors)
+        out.counts = self.counts
+        return out
+
+    def collect(self, coefficients: npt.ArrayLike) -> Table:
         """Return the tables of all parts; see `KernelOperator.collect`."""
         return np.concatenate([part.collect(coefficients) for part in self.parts])
 
-    def spread(self, table: Floats) -> None:
+    def spread(self, table: Table) -> None:
         """Multiply each part's table by its G and factor, in place."""
         for part, factor, one in zip(self.parts, self.factors, self._split(table), strict=True):
             part.spread(one)
             one *= factor
 
-    def dots(self, weights: Floats, out: Floats | None = None, rows: npt.NDArray[np.int64] | None = None) -> Floats:
+    def dots(self, weights: Table, out: Floats | None = None, rows: npt.NDArray[np.int64] | None = None) -> Floats:
         """Return the sum over the parts; see `KernelOperator.dots`."""
         out = np.empty(len(self) if rows is None else len(rows)) if out is None else out
         out[:] = 0
@@ -128,6 +142,6 @@ class SummedOperator(KernelOperator):
             out += part.dots(one, rows=rows)
         return out
 
-    def _split(self, table: Floats) -> list[Floats]:
+    def _split(self, table: Table) -> list[Table]:
         """Return the parts of a table, as views."""
         return np.split(table, self.ends[:-1])

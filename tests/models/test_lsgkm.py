@@ -215,6 +215,7 @@ def test_a_read_model_can_be_saved_as_seqkerns_own(write, tmp_path):
         (GappedKmerKernel(12, 6, estimator="full"), "d=12"),
         (GappedKmerKernel(6, 4, normalize=False), "only with estimator=truncated, normalised"),
         (GappedKmerKernel(6, 4, center_weighted=True), "only with estimator=truncated"),
+        (GappedKmerKernel(6, 4, d=1, estimator="truncated", clip=True), "does not support clip"),
         (RBFKernel(gamma="scale", base=GappedKmerKernel(6, 4, estimator="truncated")), "numeric gamma"),
     ],
 )

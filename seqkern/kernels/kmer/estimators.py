@@ -17,6 +17,7 @@ def gapped_weights(
     k: int,
     d: int | None = None,
     estimator: Literal["count", "full", "truncated"] = "count",
+    clip: bool = False,
 ) -> tuple[int, ...] | tuple[float, ...]:
     """Return c_h for h = 0, …, l.
 
@@ -31,6 +32,8 @@ def gapped_weights(
     estimator : {"count", "full", "truncated"}
         ``count``: the gapped k-mers that two l-mers share, C(l − h, k). ``full``: `estimate`. ``truncated``:
         `truncated_estimate`.
+    clip : bool
+        Whether to apply `clipped`.
 
     Returns
     -------
@@ -49,7 +52,32 @@ def gapped_weights(
         weights = estimate(size, l, k)
     else:
         weights = truncated_estimate(size, l, k)
-    return tuple(as_numbers(weight if d is None or h <= d else 0 for h, weight in enumerate(weights)))
+    kept = [Fraction(weight) if d is None or h <= d else Fraction(0) for h, weight in enumerate(weights)]
+    return tuple(as_numbers(clipped(kept, size) if clip else kept))
+
+
+def clipped(weights: Sequence[Fraction], size: int) -> list[Fraction]:
+    """Return the c_h of the nearest positive semi-definite matrix over all l-mers, exact.
+
+    The eigenvalues of the matrix c[h(a, b)] are λ_j = Σ_h c_h Kr_h(j), j = 0, …, l, and c_h = b^−l Σ_j λ_j Kr_j(h).
+    Negative ones are set to zero.
+
+    Parameters
+    ----------
+    weights : sequence of Fraction
+        c_h for h = 0, …, l.
+    size : int
+        Letters of the alphabet, b.
+
+    Returns
+    -------
+    list of Fraction
+    """
+    l = len(weights) - 1  # noqa: E741
+    each, q = range(l + 1), size - 1
+    known = [[krawtchouk(j, h, l, q) for h in each] for j in each]
+    eigenvalues = [max(Fraction(0), sum((weights[h] * known[h][j] for h in each), Fraction(0))) for j in each]
+    return [sum((eigenvalues[j] * known[j][h] for j in each), Fraction(0)) / size**l for h in each]
 
 
 def as_numbers(fractions: Iterable[Fraction | int]) -> list[int] | list[float]:

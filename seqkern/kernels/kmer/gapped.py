@@ -41,7 +41,7 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
     Complexity: O(|x|·|y|) per pair by Hamming distances, many window pairs at once. For large alphabets, a sum of
     spectrum kernels over at most C(l, k) subsets of positions for ``count``.
 
-    Definiteness: positive semi-definite, unless `d` cuts off distances with non-zero c_h.
+    Definiteness: positive semi-definite, unless `d` cuts off distances with non-zero c_h; always with `clip`.
 
     References
     ----------
@@ -90,6 +90,11 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
         doc="Weight l-mers by position, for sites expected at the centre: l-mer i (from 0) of n has "
         "weight min(50, ⌊50·2^(−|i − ⌊n/2⌋| / 50) + 1⌋).",
     )
+    clip: bool = flag(
+        default=False,
+        doc="Set the negative eigenvalues of the matrix c[h(a, b)] over all l-mers to zero, which changes the c_h a "
+        "little, in the same way for all data: the kernel is then positive semi-definite with any `d`.",
+    )
     weights: None = fixed(None)
     presence: bool = fixed(False)
     reverse_complement: bool = changed(
@@ -122,13 +127,18 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
             cls(6, 4, d=3, estimator="truncated", reverse_complement=True),
             cls(5, 3, center_weighted=True),
             cls(4, 2, estimator="truncated", center_weighted=True, reverse_complement=True),
+            cls(5, 3, d=1, clip=True),
             cls(4, 3, alphabet="HEC"),
         ]
 
     @property
     def positive_semidefinite(self) -> bool:  # type: ignore[override]  # an attribute of the class in other kernels
-        """Whether every Gram matrix is: `d` cuts off no distance with a weight."""
-        return self.d is None or self.d >= (self.l - self.k if self.estimator == "count" else self.l)
+        """Whether every Gram matrix is: `d` cuts off no distance with a weight, or negative eigenvalues are clipped."""
+        return self.clip or not self._is_cut()
+
+    def _is_cut(self) -> bool:
+        """Return whether `d` cuts off a distance with a weight."""
+        return self.d is not None and self.d < (self.l - self.k if self.estimator == "count" else self.l)
 
     @property
     def weighs_windows(self) -> bool:  # type: ignore[override]  # likewise
@@ -139,13 +149,13 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
         return [self.l]
 
     def _pair_weights(self, size: int, l: int) -> list[int] | list[float]:  # noqa: E741
-        return list(gapped_weights(size, l, self.k, self.d, self.estimator))
+        return list(gapped_weights(size, l, self.k, self.d, self.estimator, self.clip))
 
     def _window_weights(self, X: SequenceSet, l: int) -> npt.NDArray[np.int64] | None:  # noqa: E741
         return center_weights(X, l) if self.center_weighted else None
 
     def _feature_values(self) -> dict[int, float]:
-        if self.estimator != "count" or not self.positive_semidefinite:
+        if self.estimator != "count" or self._is_cut():
             raise ParameterError(
                 f"the kernel of estimator={self.estimator}, d={self.d} is not a product of gapped k-mer counts",
                 remedy="choose estimator=count without d",

@@ -194,6 +194,11 @@ class KmerKernel(FeatureKernel):
         super().check_implicit()
         self._check_explicit()
 
+    def check_operator(self) -> None:
+        """Raise ParameterError unless there are explicit features, or products by a transform."""
+        super().check_operator()
+        self._check_explicit()
+
     @classmethod
     def has_features(cls) -> bool:
         """Return whether the family counts features, or has `features` of its own."""

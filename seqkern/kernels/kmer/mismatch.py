@@ -23,6 +23,7 @@ from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.kernels.kmer import _kmers, mismatch_presence
 from seqkern.kernels.kmer.hamming.hamming import LARGEST_LENGTH
 from seqkern.kernels.kmer.hamming.hamming_kernel import HammingKernel
+from seqkern.kernels.kmer.hamming.hamming_operator import LARGEST_TABLE
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K
 from seqkern.kernels.kmer.kmers import MOST_CODES, Counted, Occurrences, SmallCodes, codes_fit, find_kmers
 from seqkern.kernels.kmer.neighbourhoods import Windows, mismatch_rule
@@ -165,7 +166,49 @@ class MismatchKernel(HammingKernel):
         return super()._fold(columns, coefficients)
 
     def _operator(self, X: SequenceSet) -> KernelOperator:
-        return self._implicit(X) if self.presence else super()._operator(X)
+        if self._is_explicit(X.alphabet.size):
+            return self._implicit(X)
+        return super()._operator(X)
+
+    def _is_explicit(self, size: int) -> bool:
+        """Return whether products are those of counts: of presence, or where the table of k-mers is too large."""
+        return self.presence or size ** max(self._lengths()) > LARGEST_TABLE
+
+    def check_operator(self) -> None:
+        """Raise ParameterError unless there are products without a Gram matrix: there always are."""
+        FeatureKernel.check_operator(self)
+
+    def operator_bytes(self, X: Any) -> int:
+        """Return the bytes of `operator` and a few tables.
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The samples.
+
+        Returns
+        -------
+        int
+        """
+        X = self.coerce(X)
+        return self.implicit_bytes(X) if self._is_explicit(X.alphabet.size) else super().operator_bytes(X)
+
+    def operator_cost(self, X: Any) -> float:
+        """Return the CPU seconds of one product K·v.
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The samples.
+
+        Returns
+        -------
+        float
+        """
+        X = self.coerce(X)
+        if self._is_explicit(X.alphabet.size):
+            return FeatureKernel.operator_cost(self, X)
+        return super().operator_cost(X)
 
     def kmer_tables(
         self, support: SequenceSet, coefficients: npt.NDArray[np.float64]

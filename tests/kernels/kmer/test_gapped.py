@@ -1,5 +1,7 @@
 """The gapped k-mer kernels against their naive twins, other programs' values, and a trained model of LS-GKM."""
 
+from itertools import product
+
 import naive_gapped
 import numpy as np
 import pytest
@@ -316,6 +318,37 @@ def test_kernels_that_leave_out_distances_are_not_declared_semidefinite():
     assert not GappedKmerKernel(6, 4, d=3, estimator="truncated").positive_semidefinite
     eigenvalues = np.linalg.eigvalsh(raw(6, 3, d=1)(encode(naive_gapped.words("AC", 6))))
     assert eigenvalues[0] < -1
+
+
+@pytest.mark.parametrize("estimator", ["count", "truncated"])
+def test_clipping_sets_negative_eigenvalues_to_zero(estimator):
+    lmers = np.array(list(np.ndindex(4, 4, 4, 4)))
+    distances = (lmers[:, None] != lmers[None]).sum(axis=2)
+    cut = np.array(gapped_weights(4, 4, 2, 1, estimator))[distances]
+    values, vectors = np.linalg.eigh(cut)
+    assert values[0] < -1e-3 * values[-1]
+    nearest = (vectors * np.maximum(values, 0)) @ vectors.T
+    clipped = np.array(gapped_weights(4, 4, 2, 1, estimator, True))[distances]
+    np.testing.assert_allclose(clipped, nearest, atol=1e-12 * values[-1])
+
+
+@pytest.mark.parametrize("size", [2, 4, 20])
+def test_clipping_leaves_a_positive_kernel_alone(size):
+    for estimator in ("count", "full", "truncated"):
+        assert gapped_weights(size, 5, 3, None, estimator, True) == gapped_weights(size, 5, 3, None, estimator)
+
+
+def test_clipped_kernels_are_positive_semidefinite():
+    strings = ["".join(letters) for letters in product("ACGT", repeat=3)]
+    cut = GappedKmerKernel(3, 1, d=1, normalize=False)
+    assert not cut.positive_semidefinite
+    assert np.linalg.eigvalsh(cut(strings))[0] < -1
+    clipped = GappedKmerKernel(3, 1, d=1, normalize=False, clip=True)
+    assert clipped.positive_semidefinite
+    K = clipped(strings)
+    assert np.linalg.eigvalsh(K)[0] > -1e-12 * K.trace()
+    with pytest.raises(ParameterError, match="not a product of gapped"):
+        clipped.check_features()
 
 
 def test_plan_names_the_candidates():

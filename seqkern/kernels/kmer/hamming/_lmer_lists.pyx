@@ -148,6 +148,22 @@ cdef inline void add_codes(
                 table[codes[j]] += value * weights[j]
 
 
+cdef inline void sum_codes_at(
+    const code_t *codes, const uint8_t *weights, const uint32_t *ends, const int64_t *rows, Py_ssize_t n,
+    const real_t *table, int64_t start, int folded, double *sums
+) noexcept nogil:
+    """Do as `sum_codes`, from the whole table; `start` is the first code of the part."""
+    cdef Py_ssize_t i, row
+    cdef uint32_t j
+    cdef double total
+    for i in range(n):
+        row = rows[i]
+        total = 0
+        for j in range(ends[row], ends[row + 1]):
+            total += <double>table[natural_code(start + codes[j], folded)] * (1 if weights == NULL else weights[j])
+        sums[i] += total
+
+
 cdef inline void sum_codes(
     const code_t *codes, const uint8_t *weights, const uint32_t *ends, const int64_t *rows, Py_ssize_t n,
     const double *table, double *sums
@@ -219,18 +235,24 @@ def dots(
 ):
     """Set sums[i] to the sum of the table over the l-mers of record rows[i].
 
-    `sums` is (m,), the other parameters are as in `collect`.
+    `sums` is (m,), the other parameters are as in `collect`; without `part_table` the parts are not copied, which is
+    faster for few rows.
     """
     cdef Py_ssize_t part, q, width
     cdef int64_t start
+    cdef const uint8_t *own
     if not rows.shape[0]:
         return
     with nogil:
         memset(&sums[0], 0, sums.shape[0] * sizeof(double))
         for part in range(ends.shape[0] if codes.shape[0] else 0):
             start = <int64_t>part << bits
+            own = &weights[0] + base[part] if weights.shape[0] else NULL
+            if not part_table.shape[0]:
+                sum_codes_at(&codes[0] + base[part], own, &ends[part, 0], &rows[0], rows.shape[0], &table[0], start,
+                             folded, &sums[0])
+                continue
             width = min((<int64_t>1) << bits, space - start)
             for q in range(width):
                 part_table[q] = table[natural_code(start + q, folded)]
-            sum_codes(&codes[0] + base[part], &weights[0] + base[part] if weights.shape[0] else NULL, &ends[part, 0],
-                      &rows[0], rows.shape[0], &part_table[0], &sums[0])
+            sum_codes(&codes[0] + base[part], own, &ends[part, 0], &rows[0], rows.shape[0], &part_table[0], &sums[0])

@@ -1,6 +1,7 @@
 """Eigenvalues of matrices that depend on the Hamming distance of two l-mers alone; see `hamming_additive`."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def eigenvalues(size: int, length: int, values: Sequence[float]) -> Floats:
-    """Return the eigenvalues of the matrix values[h(a, b)] over all l-mers.
+    """Return the eigenvalues of the matrix values[h(a, b)] over all l-mers, rounded once.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ def eigenvalues(size: int, length: int, values: Sequence[float]) -> Floats:
     """
     return np.array(
         [
-            sum(value * krawtchouk(h, i, length, size - 1) for h, value in enumerate(values) if value)
+            float(sum(Fraction(value) * krawtchouk(h, i, length, size - 1) for h, value in enumerate(values) if value))
             for i in range(length + 1)
         ],
         dtype=np.float64,

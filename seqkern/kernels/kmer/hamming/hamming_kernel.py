@@ -20,13 +20,16 @@ from seqkern.kernels.kmer.distances import SubsetDistances, distances_cost, need
 from seqkern.kernels.kmer.hamming.hamming import LARGEST_LENGTH, LARGEST_WEIGHT, HammingBlock
 from seqkern.kernels.kmer.hamming.hamming_additive import HammingAdditive
 from seqkern.kernels.kmer.hamming.hamming_costs import hamming_costs
-from seqkern.kernels.kmer.hamming.hamming_operator import HammingOperator
+from seqkern.kernels.kmer.hamming.hamming_operator import HammingOperator, check_table, product_cost
 from seqkern.kernels.kmer.kmer_kernel import KmerKernel
 from seqkern.kernels.kmer.subsets import common_divisor, subset_blocks, subset_cost, subset_weights, subsets_fit
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products.product import Block
 from seqkern.kernels.scaled_operator import SummedOperator
+from seqkern.sequences.alphabets import as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet
+
+SMALLEST_ALPHABET = 2
 
 
 class HammingKernel(HammingAdditive, KmerKernel):
@@ -114,8 +117,50 @@ class HammingKernel(HammingAdditive, KmerKernel):
         else:
             yield 1, SubsetDistances(X, weights, strands, work, next(others), own)
 
+    def check_operator(self) -> None:
+        """Raise ParameterError if the table of all l-mers is too large, as far as the alphabet is known."""
+        super().check_operator()
+        size = 4 if self.reverse_complement else SMALLEST_ALPHABET
+        if self.alphabet is not None:
+            size = as_alphabet(self.alphabet).size
+        check_table(size, max(self._lengths()), self.length_name)
+
+    def operator_bytes(self, X: Any) -> int:
+        """Return the bytes of `operator` and a few tables.
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The samples.
+
+        Returns
+        -------
+        int
+        """
+        return sum(cost.bytes for cost in self._product_costs(self.coerce(X)))
+
+    def operator_cost(self, X: Any) -> float:
+        """Return the CPU seconds of one product K·v.
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The samples.
+
+        Returns
+        -------
+        float
+        """
+        return sum(cost.seconds for cost in self._product_costs(self.coerce(X)))
+
+    def _product_costs(self, X: SequenceSet) -> list[Cost]:
+        """Return the Cost of a product for each length."""
+        size, both = X.alphabet.size, self.reverse_complement
+        return [product_cost(size, length, X.lengths, both, self.weighs_windows) for length in self._lengths()]
+
     def _operator(self, X: SequenceSet) -> KernelOperator:
         self._check_sequences(X)
+        check_table(X.alphabet.size, max(self._lengths()), self.length_name)
         parts = [
             HammingOperator(
                 X,

@@ -7,19 +7,20 @@ cache (`_lmer_lists`); `spread` is `lmer_transform.LmerTransform`.
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
-from seqkern.kernels.kernel_operator import Floats, KernelOperator, check_length
+from seqkern.kernels.kernel_operator import Floats, KernelOperator, Table, check_length
 from seqkern.kernels.kmer.hamming import _lmer_lists
 from seqkern.kernels.kmer.hamming.hamming_squares import squares
-from seqkern.kernels.kmer.hamming.lmer_transform import LmerTransform, Table
+from seqkern.kernels.kmer.hamming.lmer_transform import LmerTransform
+from seqkern.kernels.planner import Cost
 from seqkern.kernels.scaled_operator import ScaledOperator
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -29,17 +30,24 @@ WINDOWS_IN_LIST = 4  # of a record at least, on average, or lists are too short 
 FEWEST_LISTS = 64
 LARGEST_LIST = 2**32 - 1
 LARGEST_WINDOW_WEIGHT = 255
+LOOK_UPS_TO_COPY = 4  # entries of the table that are copied in the time of one look-up
 THREADED_WINDOWS = 1 << 20  # fewer are not worth a thread
+# CPU nanoseconds of a product: an l-mer added and looked up, the end of a list, an entry of the table, a letter of it
+WINDOW_NS, LIST_NS, TABLE_NS = 2.2, 3.0, 4.0
+DNA_NS, REFLECT_NS = 0.5, 0.25
 NO_WEIGHTS = np.zeros(0, dtype=np.uint8)
 
 Codes = npt.NDArray[np.uint16 | np.uint32]
+Lists = tuple[Codes, npt.NDArray[np.uint8], npt.NDArray[np.uint32], npt.NDArray[np.int64], int, int, int]
 
 
 class HammingOperator(KernelOperator):
     """Products with Σ over pairs of l-mers (a of x, b of y) of u(a)·v(b)·values[h(a, b)].
 
     Single precision tables take half the memory. With u = 2⁻²⁴, λ the eigenvalues of G and first-order terms only, an
-    entry of K·v then differs from the exact one by at most (4·l + 4)·u·max|λ|·‖Φ_i‖·‖Φᵀ·v‖.
+    entry of K·v then differs from the exact one by at most (4·l + 4)·u·max|λ|·‖Φ_i‖·‖Φᵀ·v‖, Φ_i the counts of the given
+    strand and Φᵀ·v those of both, where both count: one rounding for each of the 4·l stages of the transform, which is
+    orthogonal up to a power of two, and four more for the table, the strands, the eigenvalues and their product.
 
     Parameters
     ----------
@@ -53,8 +61,6 @@ class HammingOperator(KernelOperator):
         Whether each pair adds the value of a and the reverse complement of b, too.
     window_weights : ndarray of int64, shape (windows,), optional
         The weight of each l-mer, in the order of `find_windows`; by default 1.
-    dtype : {numpy.float64, numpy.float32}
-        Of tables.
     n_threads : int, optional
         By default, all cores. The result is the same to the last bit.
     """
@@ -67,12 +73,10 @@ class HammingOperator(KernelOperator):
         *,
         both_strands: bool = False,
         window_weights: npt.NDArray[np.int64] | None = None,
-        dtype: npt.DTypeLike = np.float64,
         n_threads: int | None = None,
     ) -> None:
         size = X.alphabet.size
         check_table(size, length)
-        self.dtype = np.dtype(dtype)
         complement = X.alphabet.complement_codes[:size] if both_strands else None
         self.transform = LmerTransform(size, length, values, complement)
         self.n_weights, self.n_threads = size**length, n_threads
@@ -107,6 +111,12 @@ class HammingOperator(KernelOperator):
         """Return the operator of some records, as a view with the same tables; see `KernelOperator.take`."""
         return ScaledOperator(self, np.ascontiguousarray(rows, dtype=np.int64))
 
+    def with_tables(self, dtype: npt.DTypeLike) -> HammingOperator:
+        """Return the same products with tables of another precision; see `KernelOperator.with_tables`."""
+        out = copy.copy(self)
+        out.dtype, out.counts = np.dtype(dtype), dict(self.counts)
+        return out
+
     def collect(self, coefficients: npt.ArrayLike) -> Table:
         """Return the table of the l-mers; see `KernelOperator.collect`."""
         values = np.ascontiguousarray(coefficients, dtype=np.float64)
@@ -134,15 +144,17 @@ class HammingOperator(KernelOperator):
         out = np.empty(len(rows)) if out is None else out
         check_length(out, len(rows), "out")
         weights = np.ascontiguousarray(weights)
+        # the parts of the table are copied, unless few l-mers are looked up
+        copied = len(self.codes) * len(rows) * LOOK_UPS_TO_COPY > self.space * len(self)
 
         def dots(first: int, last: int) -> None:
-            scratch = np.empty(min(self.space, 1 << self.bits))
+            scratch = np.empty(min(self.space, 1 << self.bits) if copied else 0)
             _lmer_lists.dots(*self._lists(), rows[first:last], weights, scratch, out[first:last])
 
         self._share(dots, len(rows), len(rows))
         return out
 
-    def _lists(self) -> tuple[Any, ...]:
+    def _lists(self) -> Lists:
         return self.codes, self.window_weights, self.ends, self.base, self.folded, self.bits, self.space
 
     def _threads(self, work: float) -> int:
@@ -227,27 +239,31 @@ def check_rows(rows: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
     return rows
 
 
-def operator_bytes(size: int, length: int, records: int, windows: int, both_strands: bool, weighted: bool) -> int:
-    """Return the bytes of a HammingOperator and of three of its tables.
+def product_cost(size: int, length: int, lengths: npt.NDArray[np.int64], both_strands: bool, weighted: bool) -> Cost:
+    """Return the Cost of a product, and the bytes of a HammingOperator and of three tables.
 
     Parameters
     ----------
     size, length : int
         Letters of the alphabet, and of the l-mers.
-    records, windows : int
-        How many there are, and their l-mers.
+    lengths : ndarray of int64, shape (n,)
+        Residues of the records.
     both_strands, weighted : bool
-        As given to `HammingOperator`.
+        Whether both strands count, and whether l-mers have weights.
 
     Returns
     -------
-    int
+    Cost
     """
+    records, windows = len(lengths), int(np.maximum(lengths - length + 1, 0).sum())
     space = size**length
-    folded = space // 2 if both_strands and length % 2 else space
+    folded = space // 2 if size == 4 and both_strands and length % 2 else space
     bits = part_bits(folded, windows / max(1, records))
+    entries = records * ((folded >> bits) + 1)
     code = 2 if bits <= PART_BITS else 4
-    return windows * (code + weighted) + records * (4 * (folded >> bits) + 12) + 3 * 8 * space
+    letter = DNA_NS if size == 4 else REFLECT_NS * size
+    seconds = windows * WINDOW_NS + entries * LIST_NS + space * (TABLE_NS + length * letter)
+    return Cost(seconds * 1e-9, windows * (code + weighted) + 4 * entries + 12 * records + 3 * 8 * space)
 
 
 def _as_bytes(weights: npt.NDArray[np.int64] | None) -> npt.NDArray[np.uint8]:

@@ -60,7 +60,8 @@ def squares(
     places = (X.lengths - length + 1)[rows]
     rows = rows[np.argsort(places, kind="stable")]
     lanes = _hamming.lanes(_product.level())
-    groups, others = [], []
+    groups: list[Counts] = []
+    others: list[Counts] = []
     for first in range(0, len(rows), lanes):
         group = rows[first : first + lanes]
         together, single = own_costs(X.lengths[group] - length + 1, X.alphabet.size, length, values, both_strands)

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.threads import in_threads
+from seqkern.kernels.kernel_operator import Table
 from seqkern.kernels.kmer.hamming import _hamming_additive, _lmer_transform
 from seqkern.kernels.kmer.hamming.eigenvalues import eigenvalues, reflect
-
-Table: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.float32]
 
 DNA_COMPLEMENT = [3, 2, 1, 0]
 
@@ -68,7 +66,7 @@ class LmerTransform:
             self._multiply_dna(table, n_threads, _hamming_additive.highest_level() if level is None else level)
             return
         if self.complement is not None:
-            table += self._other_strand(table)
+            table += self._other_strand(table, self.complement)
         work = np.asarray(table, dtype=np.float64)
         reflect(work, self.size, self.length)
         _hamming_additive.scale(work, self.size, 1, self.eigenvalues, self.eigenvalues, work)
@@ -100,9 +98,9 @@ class LmerTransform:
                 spans = itertools.pairwise(bounds)
                 in_threads([lambda a=a, b=b, work=work: work(a, b) for a, b in spans], n_threads)
 
-    def _other_strand(self, table: Table) -> Table:
+    def _other_strand(self, table: Table, complement: npt.NDArray[np.uint8]) -> Table:
         """Return the table with each l-mer replaced by its reverse complement."""
         cube = table.reshape((self.size,) * self.length).transpose()
         for axis in range(self.length):
-            cube = np.take(cube, self.complement, axis=axis)
+            cube = np.take(cube, complement, axis=axis)
         return np.ascontiguousarray(cube).reshape(-1)

@@ -1,0 +1,283 @@
+"""Products with the kernel matrix by a transform over all l-mers, against the Gram matrix."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from naive import hamming, random_strings, reverse_complement
+
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.threads import given_threads
+from seqkern.kernels import MismatchKernel, build_kernel
+from seqkern.kernels.implicit import Implicit
+from seqkern.kernels.kmer.hamming import _hamming_additive, hamming_operator
+from seqkern.kernels.kmer.hamming.hamming_operator import HammingOperator
+from seqkern.kernels.kmer.hamming.lmer_transform import LmerTransform
+from seqkern.sequences.alphabets import as_alphabet
+from seqkern.sequences.sequence_set import SequenceSet
+
+PROTEIN = "ACDEFGHIKLMNPQRSTVWY"
+DNA = SequenceSet.from_strings(
+    [*random_strings(14, 16, 60), "A" * 40, "ACGT" * 8, "AC*GT*ACT*ACGTACA*****ACGTAC*TTTT", "***", "GCA", ""],
+    "dna",
+    unknown="mask_all",
+)
+PROTEINS = SequenceSet.from_strings(
+    [*random_strings(14, 16, 60, PROTEIN, seed=1), "MKV*LLAW*", "M", ""], "protein", unknown="mask_all"
+)
+LENIENT = ",short=zero,zero_diagonal=zero"
+KERNELS = [
+    "mismatch:k=4,m=0",
+    "mismatch:k=4,m=1,reverse_complement=true",
+    "mismatch:k=[3,5],m=1,weights=[0.5,2],reverse_complement=true",
+    "mismatch:k=3,m=1,presence=true",
+    "wildcard:k=5,m=2",
+    "wildcard:k=4,m=1,decay=0.3,reverse_complement=true",
+    "gapped_kmer:l=6,k=4",
+    "gapped_kmer:l=7,k=4,reverse_complement=true",
+    "gapped_kmer:l=8,k=5,d=2,reverse_complement=true",
+    "gapped_kmer:l=7,k=4,d=2,clip=true,reverse_complement=true",
+    "gapped_kmer:l=5,k=3,estimator=full,reverse_complement=true",
+    "gapped_kmer:l=9,k=5,d=3,estimator=truncated,reverse_complement=true",
+    "gapped_kmer:l=5,k=3,center_weighted=true",
+    "gapped_kmer:l=7,k=3,estimator=truncated,center_weighted=true,reverse_complement=true",
+    "gapped_kmer:l=1,k=1,reverse_complement=true",
+]
+SUMS = [
+    f"0.5*(gapped_kmer:l=5,k=3{LENIENT})+(spectrum:k=3{LENIENT})",
+    f"(gapped_kmer:l=5,k=3,normalize=false{LENIENT})+3*(mismatch:k=4,m=1{LENIENT})",
+    f"gapped_kmer:l=5,k=3,reverse_complement=true,part=2:-3{LENIENT}",
+    f"0.5*((gapped_kmer:l=4,k=3{LENIENT})+(mismatch:k=3,m=1,part=4:{LENIENT}))+(spectrum:k=2{LENIENT})",
+]
+
+
+def close(got, K, coefficients):
+    """Compare a product with that of the matrix."""
+    scale = np.abs(K) @ np.abs(coefficients)
+    np.testing.assert_allclose(got, K @ coefficients, rtol=1e-9, atol=1e-12 * scale.max(initial=1e-300))
+
+
+def check(kernel, X):
+    """Compare all products with those of the matrix."""
+    K, operator = kernel(X), kernel.operator(X)
+    rng = np.random.default_rng(3)
+    coefficients = rng.normal(size=len(X))
+    assert len(operator) == len(X)
+    np.testing.assert_allclose(operator.squares, np.diag(K), rtol=1e-12)
+    assert operator.counts == kernel.prepare(X).counts
+    close(operator.times(coefficients), K, coefficients)
+    # K(Y, X)·v, Y and X parts of one operator
+    mine, theirs = rng.permutation(len(X))[:7], [0, 5, 2, 9]
+    some, columns = operator.take(mine), operator.take([5, 0, 9, 2]).take([1, 0, 3, 2])
+    np.testing.assert_array_equal(some.squares, operator.squares[mine])
+    close(some.dots(columns.weights(coefficients[:4])), K[np.ix_(mine, theirs)], coefficients[:4])
+    out = np.full(7, np.nan)
+    assert some.dots(operator.weights(coefficients), out) is out
+    np.testing.assert_array_equal(out, operator.times(coefficients)[mine])
+
+
+@pytest.mark.parametrize("text", KERNELS)
+@pytest.mark.parametrize("normalize", ["true", "false"])
+def test_products_are_the_kernel(text, normalize):
+    check(build_kernel(f"{text},normalize={normalize}{LENIENT}"), DNA)
+
+
+@pytest.mark.parametrize("text", ["mismatch:k=3,m=1", "gapped_kmer:l=4,k=2", "wildcard:k=3,m=1", "mismatch:k=5,m=1"])
+def test_products_of_proteins(text):
+    check(build_kernel(text + LENIENT), PROTEINS)
+
+
+@pytest.mark.parametrize("text", SUMS)
+def test_products_of_sums_and_parts(text):
+    kernel = build_kernel(text)
+    check(kernel, DNA)
+    if kernel.name == "sum":
+        check(kernel.set_params(normalize=True, zero_diagonal="zero"), DNA)
+
+
+def test_a_sum_of_feature_vectors_keeps_them():
+    kernel = build_kernel("(spectrum:k=2)+(spectrum:k=3)")
+    assert isinstance(kernel.operator(DNA.take([0, 1])), Implicit)
+
+
+def naive_matrix(size, length, values, complement):
+    """Return G over all l-mers, entry by entry."""
+    lmers = np.array(list(np.ndindex(*[size] * length)))
+    near = np.array(values)[(lmers[:, None] != lmers[None]).sum(axis=2)]
+    if complement is None:
+        return near
+    other = complement[lmers[:, ::-1]]
+    return near + np.array(values)[(lmers[:, None] != other[None]).sum(axis=2)]
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize(("size", "length"), [(4, 1), (4, 3), (4, 4), (3, 4), (2, 6)])
+def test_transform(size, length, both):
+    complement = np.arange(size)[::-1].astype(np.uint8) if both else None
+    rng = np.random.default_rng(size + length)
+    values, table = rng.normal(size=length + 1), rng.normal(size=size**length)
+    expected = naive_matrix(size, length, values, complement) @ table
+    LmerTransform(size, length, values.tolist(), complement).multiply(table)
+    np.testing.assert_allclose(table, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("length", [6, 7, 8])
+def test_transform_of_one_lmer(length):
+    """A table of one l-mer becomes its row of G: all tiles of the strands, rows and strips are used."""
+    values = np.random.default_rng(length).normal(size=length + 1).tolist()
+    transform = LmerTransform(4, length, values, np.array([3, 2, 1, 0], np.uint8))
+    mine = ("GATTACAC" * 2)[:length]
+    table = np.zeros(4**length)
+    table[int("".join(str("ACGT".index(letter)) for letter in mine), 4)] = 1
+    transform.multiply(table)
+    for code in np.random.default_rng(0).integers(0, 4**length, 200).tolist():
+        other = "".join("ACGT"[code >> 2 * place & 3] for place in reversed(range(length)))
+        expected = values[hamming(mine, other)] + values[hamming(mine, reverse_complement(other))]
+        assert table[code] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_transform_has_the_same_bits_at_any_level_and_number_of_threads(dtype):
+    transform = LmerTransform(4, 8, [3, 1, 0.25, 0, 0, 0, 0, 0, 0], np.array([3, 2, 1, 0], np.uint8))
+    start = np.random.default_rng(5).normal(size=4**8).astype(dtype)
+    results = []
+    for level in range(_hamming_additive.highest_level() + 1):
+        for threads in (1, 3):
+            table = start.copy()
+            transform.multiply(table, threads, level)
+            results.append(table.tobytes())
+    assert len(set(results)) == 1
+
+
+def operator(X=DNA, length=7, **options):
+    """Return an operator of a truncated kernel."""
+    values = [2.0, 1.0, 0.25, 0.125, *[0.0] * (length - 3)]
+    return HammingOperator(X, length, values, **{"both_strands": True, **options})
+
+
+def test_threads_and_parts_of_the_table_do_not_change_bits(monkeypatch):
+    coefficients = np.random.default_rng(0).normal(size=len(DNA))
+    expected = operator().times(coefficients)
+    monkeypatch.setattr(hamming_operator, "PART_BITS", 5)
+    many = operator(n_threads=1)
+    assert len(many.ends) > 3
+    close(many.times(coefficients), np.diag(np.ones(len(DNA))), expected)
+    bits = many.times(coefficients).tobytes()
+    monkeypatch.setattr(hamming_operator, "THREADED_WINDOWS", 1)
+    assert operator(n_threads=3).times(coefficients).tobytes() == bits
+    with given_threads(2):
+        assert operator().times(coefficients).tobytes() == bits
+    monkeypatch.setattr(hamming_operator, "FEWEST_LISTS", 1)
+    monkeypatch.setattr(hamming_operator, "WINDOWS_IN_LIST", 1e9)
+    wide = operator(n_threads=1)
+    assert wide.codes.dtype == np.uint32
+    assert len(wide.ends) == 1
+    np.testing.assert_allclose(wide.times(coefficients), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_rows_without_copies_of_the_table(monkeypatch):
+    products = operator(window_weights=np.arange(operator().base[-1]) % 7)
+    weights = products.weights(np.arange(len(DNA)))
+    results = []
+    for factor in (0, 1e9):
+        monkeypatch.setattr(hamming_operator, "LOOK_UPS_TO_COPY", factor)
+        results.append(products.dots(weights, rows=np.array([3, 3, 15, 0])))
+    np.testing.assert_array_equal(*results)
+    np.testing.assert_array_equal(results[0], products.dots(weights)[[3, 3, 15, 0]])
+
+
+@pytest.mark.parametrize("spread", [1, 1000])
+def test_error_of_single_precision(spread):
+    strings = [string.replace("*", "A") for string in random_strings(60, 30, 90, seed=4)]
+    X = SequenceSet.from_strings(strings, "dna")
+    double = build_kernel("gapped_kmer:l=8,k=5,reverse_complement=true,normalize=false").operator(X)
+    single = double.with_tables(np.float32)
+    coefficients = np.random.default_rng(1).normal(size=len(X)) ** 3 * spread
+    table = single.collect(coefficients)
+    assert table.dtype == np.float32
+    assert single.take([1]).dtype == np.float32
+    both = double.collect(coefficients)
+    both += LmerTransform(4, 8, [1] + [0] * 8)._other_strand(both, np.array([3, 2, 1, 0]))
+    error = np.abs(single.times(coefficients) - double.times(coefficients))
+    largest = np.abs(double.transform.eigenvalues).max()
+    counts = [Counter(string[p : p + 8] for p in range(len(string) - 7)) for string in strings]
+    norms = np.sqrt([sum(count**2 for count in each.values()) for each in counts])
+    bound = (4 * 8 + 4) * 2.0**-24 * largest * norms * np.linalg.norm(both)
+    assert (error < bound).all()
+    assert error.max() > 0
+    kernel = build_kernel("0.5*(gapped_kmer:l=5,k=3)+(mismatch:k=3,m=1)")
+    assert kernel.operator(X, dtype="float32").weights(coefficients).dtype == np.float32
+
+
+def test_zero_coefficients():
+    coefficients = np.random.default_rng(1).normal(size=len(DNA))
+    coefficients[::2] = 0
+    products = operator()
+    some = products.take(np.arange(1, len(DNA), 2))
+    np.testing.assert_array_equal(products.collect(coefficients), some.collect(coefficients[1::2]))
+    assert not products.times(np.zeros(len(DNA))).any()
+
+
+def test_no_records_and_no_lmers():
+    assert operator(DNA.take([])).times([]).shape == (0,)
+    np.testing.assert_array_equal(operator(DNA.take([17, 18, 19])).times([1, 2, 3]), [0, 0, 0])
+    assert operator().take([]).times([]).shape == (0,)
+
+
+def test_refusals():
+    with pytest.raises(ParameterError, match=r"l=14 is too large.*choose l up to 13"):
+        build_kernel("gapped_kmer:l=14,k=6,reverse_complement=true").check_operator()
+    with pytest.raises(ParameterError, match=r"l=7 is too large.*20 letters.*choose l up to 6"):
+        build_kernel("gapped_kmer:l=7,k=4,short=zero,zero_diagonal=zero").operator(PROTEINS)
+    with pytest.raises(ParameterError, match="l up to 6"):
+        build_kernel("gapped_kmer:l=7,k=4,alphabet=protein").check_operator()
+    with pytest.raises(SequenceError, match=r"fewer than l=6"):
+        build_kernel("gapped_kmer:l=6,k=4").operator(DNA)
+    with pytest.raises(SequenceError, match=r"in the part 0:3"):
+        build_kernel("gapped_kmer:l=6,k=4,part=0:3").operator(DNA)
+    for text in ("(gapped_kmer:l=5,k=3)*spectrum", "spectrum+(oligo*spectrum)"):
+        with pytest.raises(ParameterError, match="without a Gram matrix"):
+            build_kernel(text).check_operator()
+    with pytest.raises(ParameterError, match="weights of l-mers"):
+        operator(window_weights=np.full(operator().base[-1], 256))
+    with pytest.raises(IndexError, match="rows are numbers from 0 to 19"):
+        operator().dots(np.zeros(4**7), rows=np.array([20]))
+
+
+def test_mismatch_without_a_table_has_feature_vectors():
+    kernel = MismatchKernel(7, 0, short="zero", zero_diagonal="zero")
+    assert isinstance(kernel.operator(PROTEINS), Implicit)
+    check(kernel, PROTEINS)
+    assert kernel.operator_bytes(PROTEINS) == kernel.implicit_bytes(PROTEINS)
+
+
+@pytest.mark.parametrize("text", ["gapped_kmer:l=8,k=5", "gapped_kmer:l=9,k=5,reverse_complement=true", *SUMS[1:3]])
+def test_memory_is_predicted(text):
+    X = SequenceSet.from_strings(random_strings(800, 40, 90), "dna", unknown="mask_all")
+    kernel = build_kernel(text)
+    held, parts = 0, [kernel.operator(X)]
+    while parts:
+        one = parts.pop()
+        parts += [one.base] if hasattr(one, "ends") is False and hasattr(one, "rows") else getattr(one, "parts", [])
+        if isinstance(one, HammingOperator):
+            held += one.codes.nbytes + one.ends.nbytes + one.squares.nbytes + 3 * 8 * one.n_weights
+    assert held <= kernel.operator_bytes(X) < 1.5 * held
+
+
+def test_cost_grows_with_the_records():
+    X = SequenceSet.from_strings(random_strings(500, 80, 90), "dna", unknown="mask_all")
+    kernel = build_kernel("gapped_kmer:l=6,k=4")
+    small, large = kernel.operator_cost(X.take(slice(0, 50))), kernel.operator_cost(X)
+    assert 0 < small < large < 20 * small
+    assert build_kernel("(gapped_kmer:l=6,k=4)+(gapped_kmer:l=6,k=4)").operator_cost(X) == pytest.approx(2 * large)
+    assert build_kernel("spectrum:k=4").operator_cost(X) > 0
+
+
+def test_complements_of_other_alphabets():
+    """A complement of four letters in another order has no table of half the size, but the same products."""
+    other = as_alphabet("dna").__class__("paired", "ATCG", complement="TAGC")
+    strings = [string.replace("*", "A") for string in random_strings(8, 12, 30)]
+    kernel = build_kernel("gapped_kmer:l=5,k=3,reverse_complement=true")
+    expected = kernel.operator(SequenceSet.from_strings(strings, "dna")).times(np.arange(8))
+    got = kernel.operator(SequenceSet.from_strings(strings, other)).times(np.arange(8))
+    np.testing.assert_allclose(got, expected, rtol=1e-12)
