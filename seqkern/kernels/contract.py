@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from seqkern.kernels.tallied import Sums, Tallied, Tally
     from seqkern.kernels.window_values import ScansWindows
 
+IMPLICIT_BYTE_NS = 0.2
+"""Of a product, for each byte of an Implicit."""
 LAST_PARAMETERS: tuple[str, ...] = (
     *("search", "iterations", "inclusion", "normalize", "presence", "reverse_complement"),
     *("alphabet", "short", "zero_diagonal", "n_threads", "algorithm"),
@@ -325,6 +327,20 @@ class KernelContract(Parameters):
         int
         """
         return self.implicit_bytes(X)
+
+    def operator_cost(self, X: Any) -> float:
+        """Return the CPU seconds of one product K·v, predicted before the work.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table
+            The samples.
+
+        Returns
+        -------
+        float
+        """
+        return self.implicit_bytes(X) * IMPLICIT_BYTE_NS * 1e-9
 
     def implicit_bytes(self, X: Any) -> int:
         """Return the bytes that ``implicit(X)`` and its weights take, predicted before the work.
