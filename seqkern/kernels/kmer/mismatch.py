@@ -210,36 +210,6 @@ class MismatchKernel(HammingKernel):
             return FeatureKernel.operator_cost(self, X)
         return super().operator_cost(X)
 
-    def kmer_tables(
-        self, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> list[tuple[int, npt.NDArray[np.float64]]] | None:
-        """Return the weight of each k-mer; None with presence, since a second neighbour of a feature adds nothing.
-
-        Parameters
-        ----------
-        support, coefficients
-            As in `KernelContract.kmer_tables`.
-
-        Returns
-        -------
-        list of (int, ndarray of float64), or None
-        """
-        return None if self.presence else super().kmer_tables(support, coefficients)
-
-    def tally(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> Tally | None:
-        """Return sums over the k-mers of the support; None with presence.
-
-        Parameters
-        ----------
-        support, coefficients
-            As in `KernelContract.tally`.
-
-        Returns
-        -------
-        list of ndarray of float64, or None
-        """
-        return None if self.presence else super().tally(support, coefficients)
-
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
@@ -272,6 +242,36 @@ class MismatchKernel(HammingKernel):
 
         smooth = smoothing_is_cheaper(windows, neighbours, records, found.space, k * m)
         return dense_block(found, self.presence, tally_and_smooth if m and smooth else spread)
+
+    def kmer_tables(
+        self, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> list[tuple[int, npt.NDArray[np.float64]]] | None:
+        """Return the weight of each k-mer; None with presence, since a second neighbour of a feature adds nothing.
+
+        Parameters
+        ----------
+        support, coefficients
+            As in `KernelContract.kmer_tables`.
+
+        Returns
+        -------
+        list of (int, ndarray of float64), or None
+        """
+        return None if self.presence else super().kmer_tables(support, coefficients)
+
+    def tally(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> Tally | None:
+        """Return sums over the k-mers of the support; None with presence.
+
+        Parameters
+        ----------
+        support, coefficients
+            As in `KernelContract.tally`.
+
+        Returns
+        -------
+        list of ndarray of float64, or None
+        """
+        return None if self.presence else super().tally(support, coefficients)
 
     def _features_of_window(self, X: SequenceSet, k: int) -> int:
         return (2 if self._strands() == "both" else 1) * shared_neighbours(X.alphabet.size, k, self.m, 0)
