@@ -18,8 +18,8 @@ MORE_EXAMPLES = (
     "seqkern variants model.seqkern --region chr1:1000-1200 --genome genome.fa --plot heat.svg -o effects.tsv",
 )
 DESCRIPTION = """\
-models with weights of k-mers (gapped_kmer, spectrum, mismatch; models of LS-GKM; weights of k-mers as deltaSVM
-        reads them): reference and alternative are the sums of the weights of the k-mers that cover the allele, with
+models with weights of k-mers (kernels such as gapped_kmer; models of LS-GKM; weights of k-mers as deltaSVM reads
+        them): reference and alternative are the sums of the weights of the k-mers that cover the allele, with
         k - 1 bases on each side; delta is alternative - reference, as in deltaSVM. For a normalised kernel the
         weight of a k-mer is its own decision value, w / √K(k-mer, k-mer), without the constant
 other models, and any with --window: the decision values of the window centred at the variant
