@@ -36,7 +36,7 @@ def folder(tmp_path_factory):
     genome = {}
     for name in ("chr1", "chr2"):
         letters = rng.choice(list("ACGT"), 30_000)
-        for place in range(100, 29_000, 400):
+        for place in range(100, 8000, 400):
             letters[place : place + len(MOTIF)] = list(MOTIF)
         genome[name] = "".join(letters)
     (folder / "g.fa").write_text("".join(f">{name}\n{text}\n" for name, text in genome.items()))
@@ -75,7 +75,9 @@ def table(path):
 
 def test_planted_motifs_have_the_largest_changes(folder, capsys):
     (folder / "m.jaspar").write_text(JASPAR)
-    words = ["ap1.seqkern", "v.vcf", "--genome", "g.fa", "--null", "20000", "--motifs", "m.jaspar"]
+    (folder / "plain.bed").write_text("chr1\t10000\t29000\nchr2\t10000\t29000\n")
+    words = ["ap1.seqkern", "v.vcf", "--genome", "g.fa", "--motifs", "m.jaspar"]
+    words += ["--null", "5000", "--null-regions", "plain.bed"]
     rows = table(run(folder, *words))
     assert list(rows[0]) == [
         *("chromosome", "position", "id", "ref", "alt", "reference", "alternative", "delta", "p", "q", "ref_kmer"),
@@ -90,7 +92,7 @@ def test_planted_motifs_have_the_largest_changes(folder, capsys):
     notes = {row["id"]: (row["delta"] != "", row["p"], row["note"]) for row in rows if row["id"] != "."}
     assert notes == {"indel": (True, "", ""), "sv": (False, "", "not scored")}
     said = capsys.readouterr().err
-    assert "single-base variants at a false discovery rate of 0.05, by 20000 random variants" in said
+    assert "single-base variants at a false discovery rate of 0.05, by 5000 random variants" in said
     assert "not scored: 2 symbolic alleles" in said
     assert not list(folder.glob(".*"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -122,7 +123,7 @@ def read_scorer(path: PathLike, window: int | None = None, around: int = 50) -> 
             )
         weights = read_kmer_weights(path)
         return TableScorer(weights.tables, weights.alphabet)
-    model = load_model(path)
+    model = load_model(Path(path))
     if not isinstance(model, Model):
         raise ModelError("is a model of residues of chains", file=path, remedy="give a model of whole sequences")
     try:
