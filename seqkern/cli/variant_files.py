@@ -42,7 +42,7 @@ def run_vcf(args: argparse.Namespace, models: list[str], vcf: str) -> None:
         The variants.
     """
     # imported here to keep --help fast
-    from seqkern.cli.variants import scorers_of
+    from seqkern.cli.variant_models import scorers_of
     from seqkern.core.progress import progress_counter
     from seqkern.genome.reference import Genome
     from seqkern.genome.vcf import VcfReader

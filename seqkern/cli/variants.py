@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from seqkern.cli.common import add_threads
-
-if TYPE_CHECKING:
-    from seqkern.models.variants.scorer import Scorer
 
 EXAMPLE = "seqkern variants model.seqkern variants.vcf.gz --genome genome.fa --null 100000 -o scores.tsv"
 MORE_EXAMPLES = (
@@ -18,8 +13,8 @@ MORE_EXAMPLES = (
     "seqkern variants model.seqkern --region chr1:1000-1200 --genome genome.fa --plot heat.svg -o effects.tsv",
 )
 DESCRIPTION = """\
-models with weights of k-mers (gapped_kmer, spectrum, mismatch; models of LS-GKM; weights of k-mers as deltaSVM
-        reads them): reference and alternative are the sums of the weights of the k-mers that cover the allele, with
+models with weights of k-mers (kernels such as gapped_kmer; models of LS-GKM; weights of k-mers as deltaSVM reads
+        them): reference and alternative are the sums of the weights of the k-mers that cover the allele, with
         k - 1 bases on each side; delta is alternative - reference, as in deltaSVM. For a normalised kernel the
         weight of a k-mer is its own decision value, w / √K(k-mer, k-mer), without the constant
 other models, and any with --window: the decision values of the window centred at the variant
@@ -113,6 +108,7 @@ def run(args: argparse.Namespace) -> None:
     # imported here to keep --help fast
     from seqkern.cli.saturation import run_pairs, run_saturation
     from seqkern.cli.variant_files import run_vcf
+    from seqkern.cli.variant_models import scorers_of
     from seqkern.core.archive import check_writable
     from seqkern.core.errors import ParameterError
 
@@ -157,32 +153,3 @@ def _check(args: argparse.Namespace) -> None:
         raise ParameterError("--plot needs --region or --sequences", remedy="add one, or remove --plot")
     if args.null_regions is not None and args.null is None:
         raise ParameterError("--null-regions needs --null", remedy="add --null N")
-
-
-def scorers_of(paths: list[str], args: argparse.Namespace) -> dict[str, Scorer]:
-    """Return the scorers of the models, by the stems of their files.
-
-    Parameters
-    ----------
-    paths : list of str
-        Model files.
-    args : Namespace
-        With ``window`` and ``around``.
-
-    Returns
-    -------
-    dict of str to Scorer
-        Of several files of one name, the later ones get a number.
-    """
-    # imported here to keep --help fast
-    from seqkern.models.variants.scorer import read_scorer
-
-    out: dict[str, Scorer] = {}
-    for path in paths:
-        stem = Path(path).name.partition(".")[0] or "model"
-        name, number = stem, 1
-        while name in out:
-            number += 1
-            name = f"{stem}_{number}"
-        out[name] = read_scorer(path, args.window, args.around)
-    return out

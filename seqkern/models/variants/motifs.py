@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 PSEUDOCOUNT = 1.0
 NEVER = -(1 << 20)
 """Score of a base that is not A, C, G or T."""
+
+Places: TypeAlias = npt.NDArray[np.int64]
 
 
 class MotifChanges:
@@ -125,7 +127,9 @@ class MotifChanges:
         bits = np.where(motif >= 0, best / SCALE, np.nan)
         return {"motif": motif, "ref_motif": bits[0], "alt_motif": bits[1]}
 
-    def _pieces(self, alleles: Alleles, column: list[bytes]) -> tuple[npt.NDArray[np.uint8], ...]:
+    def _pieces(
+        self, alleles: Alleles, column: list[bytes]
+    ) -> tuple[npt.NDArray[np.uint8], Places, Places, Places, Places]:
         """Return codes of an allele with its flanks, starts and stops of these, and of the allele itself.
 
         An allele that is deleted down to its first base still has this one.

@@ -50,8 +50,6 @@ class VariantRun:
         Where finished chunks are kept.
     n_threads : int or None
         Default: the number of cores.
-    size : int
-        Records in a chunk.
     placing : Placing
         What became of the alleles, once they are read.
     null_size, null_missing : int
@@ -64,7 +62,6 @@ class VariantRun:
     motifs: MotifChanges | None = None
     spool: Spool | None = None
     n_threads: int | None = None
-    size: int = CHUNK
     placing: Placing = field(init=False)
     null_size: int = field(init=False, default=0)
     null_missing: int = field(init=False, default=0)
@@ -90,7 +87,7 @@ class VariantRun:
             ``status``, ``context``, and of each model ``NAME/reference``, …
         """
         self.placing = Placing(self.genome, str(self.vcf), reader.lengths)
-        for number, chunk in enumerate(reader.chunks(self.size)):
+        for number, chunk in enumerate(reader.chunks(CHUNK)):
             if self.spool is None:
                 yield chunk, self._score(chunk)
                 continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -122,7 +123,7 @@ def read_scorer(path: PathLike, window: int | None = None, around: int = 50) -> 
             )
         weights = read_kmer_weights(path)
         return TableScorer(weights.tables, weights.alphabet)
-    model = load_model(path)
+    model = load_model(Path(path))
     if not isinstance(model, Model):
         raise ModelError("is a model of residues of chains", file=path, remedy="give a model of whole sequences")
     try:
@@ -213,30 +214,30 @@ def single_kmer_weights(model: Model) -> KmerTables | None:
     if len(found.tables) != 1:
         return None
     ((length, weights),) = found.tables.items()
-    classes, strings = _alike(found.alphabet.size, length, found)
+    classes, strings = _alike(found.alphabet, length)
     diagonal = model.kernel.prepare(SequenceSet.from_strings(strings, found.alphabet)).raw_diagonal
     roots = np.sqrt(np.maximum(diagonal, 0.0))
     own = np.divide(weights, roots[classes], out=np.zeros_like(weights), where=roots[classes] > 0)
     return KmerTables(found.alphabet, {length: own}, found.constant, False, found.both_strands)
 
 
-def _alike(size: int, length: int, found: KmerTables) -> tuple[npt.NDArray[np.uint8], list[str]]:
+def _alike(alphabet: Alphabet, length: int) -> tuple[npt.NDArray[np.uint8], list[str]]:
     """Return a class of each k-mer, within which K(a, a) is one, and a k-mer of each class.
 
     The kernel depends on Hamming distances alone, so K(a, a) does on that from a to its reverse complement.
     """
+    size = alphabet.size
     codes = np.arange(size**length, dtype=np.int64)
     apart = np.zeros(len(codes), dtype=np.uint8)
-    if found.both_strands:
-        complement = found.alphabet.complement_codes[:size].astype(np.int64)
+    if alphabet.complement is not None:
+        complement = alphabet.complement_codes[:size].astype(np.int64)
         for place in range(length):
             apart += codes // size**place % size != complement[codes // size ** (length - 1 - place) % size]
-    present, first, classes = np.unique(apart, return_index=True, return_inverse=True)
-    letters = found.alphabet.letters
+    _, first, classes = np.unique(apart, return_index=True, return_inverse=True)
     strings = [
-        "".join(letters[int(code) // size**place % size] for place in range(length - 1, -1, -1)) for code in first
+        "".join(alphabet.letters[code // size**place % size] for place in range(length - 1, -1, -1))
+        for code in first.tolist()
     ]
-    assert len(present) == len(strings)
     return classes.astype(np.uint8), strings
 
 

@@ -1,0 +1,252 @@
+"""``seqkern variants``: from a VCF file and a genome to a table or an annotated VCF file."""
+
+import csv
+import gzip
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from seqkern.cli.main import main
+from seqkern.kernels import build_kernel
+from seqkern.models.training import train_model
+from seqkern.models.variants import run as run_module
+from seqkern.models.variants.scorer import single_kmer_weights
+from seqkern.sequences.labels import make_labels
+from seqkern.sequences.sequence_set import as_sequences
+
+pysam = pytest.importorskip("pysam")
+
+HEADER = (
+    '##fileformat=VCFv4.2\n##INFO=<ID=AF,Number=A,Type=Float,Description="Frequency">\n##contig=<ID=chr1>\n'
+    "##contig=<ID=chr2>\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"
+)
+MOTIF = "TGACTCA"
+JASPAR = ">MA0099 AP-1\n" + "".join(
+    f"{base} [{' '.join('20' if letter == base else '1' for letter in MOTIF)}]\n" for base in "ACGT"
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A genome with motifs, variants in it, and two models."""
+    folder = tmp_path_factory.mktemp("variants")
+    rng = np.random.default_rng(1)
+    genome = {}
+    for name in ("chr1", "chr2"):
+        letters = rng.choice(list("ACGT"), 30_000)
+        for place in range(100, 8000, 400):
+            letters[place : place + len(MOTIF)] = list(MOTIF)
+        genome[name] = "".join(letters)
+    (folder / "g.fa").write_text("".join(f">{name}\n{text}\n" for name, text in genome.items()))
+    rows = []
+    for name, text in genome.items():
+        planted = {103 + 400 * i for i in range(20)}
+        for position in sorted(planted | set(rng.integers(20, 29_900, 300).tolist())):
+            ref = text[position - 1]
+            alts = [base for base in "ACGT" if base != ref]
+            rows.append((name, position, ".", ref, ",".join(alts[: 1 + (position % 7 == 0)])))
+        rows.append((name, 29_950, "indel", text[29_949:29_952], text[29_949]))
+        rows.append((name, 29_960, "sv", text[29_959], "<DEL>"))
+    lines = ["\t".join(map(str, row)) + "\t50\tPASS\tAF=0.1\n" for row in rows]
+    (folder / "v.vcf").write_text(HEADER + "".join(lines))
+    for stem, seed in (("ap1", 1), ("other", 2)):
+        windows = rng.choice(list("ACGT"), size=(60, 40))
+        for row in windows[::2]:
+            row[10 : 10 + len(MOTIF)] = list(MOTIF)
+        X = as_sequences(["".join(row) for row in windows], "dna")
+        labels = make_labels(X.ids, ["peak", "background"] * 30, positive="peak")
+        kernel = build_kernel("gapped_kmer:l=6,k=4,reverse_complement=true")
+        train_model(X, labels, kernel, f"csvc:C={seed}").save(folder / f"{stem}.seqkern")
+    return folder
+
+
+def run(folder, *words, output="out.tsv", code=0):
+    models = [str(folder / word) if (folder / word).exists() else word for word in words]
+    assert main(["variants", *models, "-o", str(folder / output)]) == code
+    return folder / output
+
+
+def table(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def test_planted_motifs_have_the_largest_changes(folder, capsys):
+    (folder / "m.jaspar").write_text(JASPAR)
+    (folder / "plain.bed").write_text("chr1\t10000\t29000\nchr2\t10000\t29000\n")
+    words = ["ap1.seqkern", "v.vcf", "--genome", "g.fa", "--motifs", "m.jaspar"]
+    words += ["--null", "5000", "--null-regions", "plain.bed"]
+    rows = table(run(folder, *words))
+    assert list(rows[0]) == [
+        *("chromosome", "position", "id", "ref", "alt", "reference", "alternative", "delta", "p", "q", "ref_kmer"),
+        *("alt_kmer", "motif", "ref_motif", "alt_motif", "note"),
+    ]
+    planted = {103 + 400 * i for i in range(20)}
+    assert np.median([float(row["q"]) for row in rows if int(row["position"]) in planted]) < 0.05
+    assert all(float(row["delta"]) < 0 for row in rows if int(row["position"]) in planted)
+    assert {row["motif"] for row in rows if int(row["position"]) in planted} == {"MA0099 AP-1"}
+    chance = [float(row["p"]) for row in rows if row["p"] and int(row["position"]) not in planted]
+    assert 0.4 < np.median(chance) < 0.6
+    notes = {row["id"]: (row["delta"] != "", row["p"], row["note"]) for row in rows if row["id"] != "."}
+    assert notes == {"indel": (True, "", ""), "sv": (False, "", "not scored")}
+    said = capsys.readouterr().err
+    assert "single-base variants at a false discovery rate of 0.05, by 5000 random variants" in said
+    assert "not scored: 2 symbolic alleles" in said
+    assert not list(folder.glob(".*"))
+
+
+def test_null_regions(folder, capsys):
+    (folder / "r.bed").write_text("chr2\t0\t20000\n")
+    words = ["ap1.seqkern", "v.vcf", "--genome", "g.fa", "--null", "500", "--null-regions"]
+    first = run(folder, *words, str(folder / "r.bed")).read_bytes()
+    assert run(folder, *words, str(folder / "r.bed"), output="again.tsv").read_bytes() == first
+    (folder / "r.bed").write_text("chr2\t0\t20000000\n")
+    run(folder, *words, str(folder / "r.bed"), code=1)
+    assert "line 1 is not a region of" in capsys.readouterr().err
+
+
+def test_annotated_vcf_has_the_numbers_of_the_table(folder):
+    words = ["ap1.seqkern", "v.vcf", "--genome", "g.fa"]
+    rows = table(run(folder, *words))
+    annotated = run(folder, *words, output="out.vcf.gz")
+    deltas = []
+    with pysam.VariantFile(str(annotated)) as file:
+        assert file.header.info["SEQKERN_DELTA"].number == "A"
+        assert len(list(file.fetch("chr2"))) == len({row["position"] for row in rows if row["chromosome"] == "chr2"})
+    with pysam.VariantFile(str(annotated)) as file:
+        for record in file:
+            assert record.info["AF"] == pytest.approx((0.1,) * len(record.alts)) or len(record.alts) > 1
+            deltas += record.info.get("SEQKERN_DELTA", [np.nan] * len(record.alts))
+    expected = [float(row["delta"] or "nan") for row in rows]
+    assert deltas == pytest.approx(expected, rel=1e-5, abs=1e-6, nan_ok=True)
+    twice = run(folder, "ap1.seqkern", "out.vcf.gz", "--genome", "g.fa", output="twice.vcf.gz")
+    assert gzip.decompress(twice.read_bytes()) == gzip.decompress(annotated.read_bytes())
+    plain = run(folder, *words, output="out.vcf")
+    assert plain.read_bytes() == gzip.decompress(annotated.read_bytes())
+
+
+def test_several_models_have_a_column_each(folder):
+    (folder / "more").mkdir(exist_ok=True)
+    (folder / "more" / "ap1.seqkern").write_bytes((folder / "other.seqkern").read_bytes())
+    rows = table(run(folder, "ap1.seqkern", "other.seqkern", "more/ap1.seqkern", "v.vcf", "--genome", "g.fa"))
+    assert list(rows[0])[5:] == ["delta_ap1", "delta_other", "delta_ap1_2", "note"]
+    single = table(run(folder, "other.seqkern", "v.vcf", "--genome", "g.fa"))
+    for name in ("delta_other", "delta_ap1_2"):
+        assert [row[name] for row in rows] == [row["delta"] for row in single]
+
+
+def test_bytes_are_the_same_with_any_number_of_threads_and_in_any_chunks(folder, monkeypatch):
+    words = ["ap1.seqkern", "v.vcf", "--genome", "g.fa", "--null", "3000"]
+    first = run(folder, *words, "--threads", "1").read_bytes()
+    monkeypatch.setattr(run_module, "CHUNK", 100)
+    assert run(folder, *words, "--threads", "3", output="b.tsv").read_bytes() == first
+
+
+def test_a_killed_run_goes_on_after_its_last_chunk(folder, monkeypatch):
+    words = ["ap1.seqkern", "v.vcf", "--genome", "g.fa"]
+    expected = run(folder, *words).read_bytes()
+    monkeypatch.setattr(run_module, "CHUNK", 100)
+    score, scored = run_module.VariantRun._score, []
+
+    def stopped(self, chunk):
+        scored.append(chunk.first_line)
+        if len(scored) == 4:
+            raise KeyboardInterrupt
+        return score(self, chunk)
+
+    monkeypatch.setattr(run_module.VariantRun, "_score", stopped)
+    run(folder, *words, output="killed.tsv", code=130)
+    assert not (folder / "killed.tsv").exists()
+    assert run(folder, *words, output="killed.tsv").read_bytes() == expected
+    assert len(scored) == len(set(scored)) + 1
+    assert not (folder / ".killed.tsv.parts").exists()
+
+
+def test_other_models_are_compared_in_windows(folder):
+    rows = table(run(folder, "ap1.seqkern", "v.vcf", "--genome", "g.fa", "--window", "40"))
+    by_kmers = table(run(folder, "ap1.seqkern", "v.vcf", "--genome", "g.fa"))
+    pairs = [(float(a["delta"]), float(b["delta"])) for a, b in zip(rows, by_kmers, strict=True) if a["delta"]]
+    assert np.corrcoef(np.transpose(pairs))[0, 1] > 0.9
+
+
+def test_pairs_of_sequences(folder, capsys):
+    (folder / "ref.fa").write_text(">a\nCCTGACTCACC\n>b\nACGTACGTACG\n")
+    (folder / "alt.fa").write_text(">a\nCCTGCCTCACC\n>b\nACGTACGTACG\n")
+    rows = table(run(folder, "ap1.seqkern", "--ref", "ref.fa", "--alt", "alt.fa"))
+    assert [row["id"] for row in rows] == ["a", "b"]
+    assert float(rows[0]["delta"]) < -0.1
+    assert float(rows[1]["delta"]) == 0
+    (folder / "alt.fa").write_text(">b\nCCTGCCTCACC\n>a\nACGTACGTACG\n")
+    run(folder, "ap1.seqkern", "--ref", "ref.fa", "--alt", "alt.fa", code=1)
+    assert "record 'a': is not in the same place" in capsys.readouterr().err
+
+
+def test_weights_of_kmers_give_the_same_as_their_model(folder):
+    from seqkern.models.loading import load_model
+
+    weights = single_kmer_weights(load_model(folder / "ap1.seqkern")).tables[6]
+    kmers = ["".join("ACGT"[code >> 2 * (5 - i) & 3] for i in range(6)) for code in range(4**6)]
+    (folder / "w.txt").write_text("".join(f"{k}\t{w!r}\n" for k, w in zip(kmers, weights.tolist(), strict=True)))
+    first = run(folder, "w.txt", "v.vcf", "--genome", "g.fa").read_bytes()
+    assert run(folder, "ap1.seqkern", "v.vcf", "--genome", "g.fa", output="b.tsv").read_bytes() == first
+
+
+def test_all_variants_of_a_region_with_a_picture(folder, capsys):
+    words = ["ap1.seqkern", "--genome", "g.fa", "--region", "chr1:96-115"]
+    rows = table(run(folder, *words, "--plot", str(folder / "heat.svg")))
+    assert len(rows) == 60
+    deltas = {(row["position"], row["alt"]): row["delta"] for row in rows}
+    (folder / "one.vcf").write_text(
+        HEADER + "".join(f"chr1\t{row['position']}\t.\t{row['ref']}\t{row['alt']}\t.\t.\t.\n" for row in rows)
+    )
+    given = table(run(folder, "ap1.seqkern", "one.vcf", "--genome", "g.fa"))
+    assert {(row["position"], row["alt"]): row["delta"] for row in given} == deltas
+    assert len(ElementTree.parse(folder / "heat.svg").findall(".//{*}rect")) >= 60
+    strongest = sorted(rows, key=lambda row: float(row["delta"]))[:9]
+    assert {int(row["position"]) for row in strongest} <= set(range(101, 108))
+    run(folder, "ap1.seqkern", "--genome", "g.fa", "--region", "chr1:1-40000", code=1)
+    assert "does not lie in chr1, which has 30000 bases" in capsys.readouterr().err
+    (folder / "s.fa").write_text(">s1\nACGTTGACTCAGT\n>s2\nACGNTGACTCAGT\n")
+    assert len(table(run(folder, "ap1.seqkern", "--sequences", "s.fa"))) == 3 * (13 + 12)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["ap1.seqkern", "v.vcf"], "variants need the genome"),
+        (["v.vcf", "--genome", "g.fa"], "give a model, and then the variants"),
+        (["v.vcf", "ap1.seqkern", "--genome", "g.fa"], "ap1.seqkern"),
+        (["ap1.seqkern", "v.vcf", "--genome", "g.fa", "--null-regions", "r.bed"], "needs --null"),
+        (["ap1.seqkern", "v.vcf", "--genome", "g.fa", "--motifs", "g.fa"], "g.fa"),
+        (["ap1.seqkern", "v.vcf", "--genome", "missing.fa"], "missing.fa"),
+        (["ap1.seqkern", "--ref", "g.fa"], "--ref and --alt belong together"),
+        (["ap1.seqkern", "--sequences", "g.fa", "--plot", "x.svg"], "--plot draws one sequence"),
+    ],
+)
+def test_mistakes_are_one_line(folder, capsys, words, said):
+    (folder / "out.tsv").unlink(missing_ok=True)
+    run(folder, *words, code=1)
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1
+    assert said in lines[0]
+    assert not (folder / "out.tsv").exists()
+
+
+def test_output_formats_are_known_by_their_names(folder, capsys):
+    run(folder, "ap1.seqkern", "v.vcf", "--genome", "g.fa", output="out.bcf", code=1)
+    assert "end it in .tsv" in capsys.readouterr().err
+    packed = run(folder, "ap1.seqkern", "v.vcf", "--genome", "g.fa", output="out.tsv.gz")
+    assert gzip.decompress(packed.read_bytes()) == run(folder, "ap1.seqkern", "v.vcf", "--genome", "g.fa").read_bytes()
+    assert not Path(f"{packed}.tbi").exists()
+
+
+def test_variants_out_of_order_are_scored_and_not_indexed(folder, capsys):
+    lines = (folder / "v.vcf").read_text().splitlines(keepends=True)
+    start = len(HEADER.splitlines())
+    (folder / "back.vcf").write_text("".join(lines[:start] + lines[start:][::-1]))
+    output = run(folder, "ap1.seqkern", "back.vcf", "--genome", "g.fa", output="back.vcf.gz")
+    assert "not sorted by position, so there is no index" in capsys.readouterr().err
+    assert not Path(f"{output}.tbi").exists()
+    assert len(gzip.decompress(output.read_bytes()).splitlines()) > len(lines)
