@@ -49,14 +49,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         The parser of this verb.
     """
     parser.add_argument("kind", help=f"kind of data: {', '.join(KINDS)}")
-    files = "output prefix: writes PREFIX.fasta, PREFIX.tsv and, for secondary structure, PREFIX.states"
+    files = (
+        "output prefix: writes PREFIX.fasta, PREFIX.tsv and, for secondary structure, PREFIX.states; for peaks an "
+        "output folder: genome.fa, peaks.narrowPeak, sites.bed, variants.vcf and motifs.meme"
+    )
     parser.add_argument("-o", "--output", required=True, metavar="PREFIX", help=files)
     parser.add_argument("--seed", type=int, default=1, help="random seed (default: 1)")
     parser.add_argument("--list", action=_ListKinds, nargs=0, help="list the kinds and their parameters")
+    known: set[str] = set()
     for kind in KINDS:
-        group = parser.add_argument_group(f"parameters of {kind}")
+        own = parameters(kind)
+        shared = ", ".join(f"--{name.replace('_', '-')} (default: {own[name]})" for name in own if name in known)
+        group = parser.add_argument_group(f"parameters of {kind}", f"also {shared}" if shared else None)
         meanings = _meanings(kind)
-        for name, default in parameters(kind).items():
+        for name, default in own.items():
+            if name in known:
+                continue
+            known.add(name)
             text = meanings[name].replace("%", "%%")
             group.add_argument(
                 f"--{name.replace('_', '-')}",
