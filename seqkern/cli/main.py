@@ -22,7 +22,7 @@ from seqkern.core.errors import SeqkernError
 VERBS = {
     "demo": "run the demo in a new folder, from simulated sequences to the report",
     "init": "create a study folder with the workflow and a configuration",
-    "simulate": "simulate splice sites, protein superfamilies, a genome, genes or secondary structure",
+    "simulate": "simulate splice sites, protein superfamilies, genomes, peaks, genes or secondary structure",
     "sites": "find splice sites and decoys by the annotation of a genome",
     "datasets": "read and check a study's data set, or list the public data sets",
     "folds": "split a data set, and check the splits for leakage",

@@ -51,22 +51,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", help=f"kind of data: {', '.join(KINDS)}")
     files = (
         "output prefix: writes PREFIX.fasta and PREFIX.tsv; for genes PREFIX.gtf instead, for secondary structure also "
-        "PREFIX.states"
+        "PREFIX.states; for peaks an output folder: genome.fa, peaks.narrowPeak, sites.bed, variants.vcf and motifs.meme"
     )
     parser.add_argument("-o", "--output", required=True, metavar="PREFIX", help=files)
     parser.add_argument("--seed", type=int, default=1, help="random seed (default: 1)")
     parser.add_argument("--list", action=_ListKinds, nargs=0, help="list the kinds and their parameters")
-    added: set[str] = set()
+    known: set[str] = set()
     for kind in KINDS:
-        shared = [f"--{name.replace('_', '-')}" for name in parameters(kind) if name in added]
-        group = parser.add_argument_group(
-            f"parameters of {kind}", f"also {', '.join(shared)}, above" if shared else None
-        )
+        own = parameters(kind)
+        shared = ", ".join(f"--{name.replace('_', '-')} (default: {own[name]})" for name in own if name in known)
+        group = parser.add_argument_group(f"parameters of {kind}", f"also {shared}" if shared else None)
         meanings = _meanings(kind)
-        for name, default in parameters(kind).items():
-            if name in added:
+        for name, default in own.items():
+            if name in known:
                 continue
-            added.add(name)
+            known.add(name)
             text = meanings[name].replace("%", "%%")
             group.add_argument(
                 f"--{name.replace('_', '-')}",

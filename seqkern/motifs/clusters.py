@@ -3,7 +3,9 @@
 The similarity of a stretch to a mean is the greatest cosine of their vectors over all offsets and both strands. A
 stretch belongs to a cluster if it is more similar than `SHARE` of the same stretches with their residues in random
 order. Clusters are found one after the other, each from the strongest stretch that is left, and grow until their
-members stay the same; then clusters with similar means are merged.
+members stay the same; then clusters with similar means are merged. A cluster is kept if its strength, the sum over
+its members of the similarity above the threshold, exceeds that of all clusters found in the same way among the
+stretches with their residues in random order.
 """
 
 from __future__ import annotations
@@ -39,23 +41,26 @@ class Cluster:
         Place in the mean of the first residue of each member, as it is read.
     reverse : ndarray of bool
         Whether the member is read as its reverse complement.
+    strength : float
+        Sum over the members of their similarity above the threshold.
     """
 
     mean: Floats
     members: npt.NDArray[np.int64]
     offsets: npt.NDArray[np.int64]
     reverse: npt.NDArray[np.bool_]
+    strength: float
 
 
 class _Alignment:
     """All stretches as vectors, and the same with their residues in random order."""
 
-    def __init__(self, pieces: Pieces, shift: int) -> None:
+    def __init__(self, pieces: Pieces, shift: int, rng: np.random.Generator, random: bool = False) -> None:
         self.width, self.letters, self.shift = pieces.width, pieces.alphabet.size, shift
         self.complement = pieces.alphabet.complement_codes[: self.letters] if pieces.both_strands else None
-        self.vectors = pieces.vectors()
+        self.vectors = pieces.shuffled(rng) if random else pieces.vectors()
         rows = np.unique(np.linspace(0, len(pieces) - 1, min(len(pieces), NULL_ROWS)).astype(np.int64))
-        self.null = pieces.take(rows).shuffled(np.random.default_rng(SEED))
+        self.null = pieces.take(rows).shuffled(rng)
 
     def reversed(self, vectors: Floats) -> Floats:
         """Return vectors or a mean as on the other strand."""
@@ -111,7 +116,7 @@ class _Alignment:
             before = members
             mean = self.mean(self.vectors[members], best)
         offsets, other = self.places(best)
-        return Cluster(mean, members, offsets, other)
+        return Cluster(mean, members, offsets, other, 0.0)
 
 
 def find_clusters(pieces: Pieces, least: int, shift: int) -> list[Cluster]:
@@ -142,16 +147,24 @@ def find_clusters(pieces: Pieces, least: int, shift: int) -> list[Cluster]:
     """
     if len(pieces) < least:
         return []
-    alignment = _Alignment(pieces, shift)
-    means = _seeds(alignment, len(pieces), least)
+    rng = np.random.default_rng(SEED)
+    chance = _clustered(_Alignment(pieces, shift, rng, random=True), len(pieces), least)
+    limit = max((one.strength for one in chance), default=0.0)
+    found = _clustered(_Alignment(pieces, shift, rng), len(pieces), least)
+    sums = pieces.scores.sum(axis=1)
+    kept = [one for one in found if one.strength > limit]
+    return sorted(kept, key=lambda one: (-sums[one.members].sum(), one.members[0]))
+
+
+def _clustered(alignment: _Alignment, n: int, least: int) -> list[Cluster]:
+    """Return all clusters."""
+    means = _seeds(alignment, n, least)
     while True:
         clusters = _assigned(alignment, means, least)
         merged = _merged(alignment, clusters)
         if len(merged) == len(means):
-            break
+            return clusters
         means = merged
-    strength = pieces.scores.sum(axis=1)
-    return sorted(clusters, key=lambda one: (-strength[one.members].sum(), one.members[0]))
 
 
 def _seeds(alignment: _Alignment, n: int, least: int) -> list[Floats]:
@@ -185,7 +198,8 @@ def _assigned(alignment: _Alignment, means: list[Floats], least: int) -> list[Cl
         members = np.flatnonzero(owner == number)
         if len(members) >= least:
             offsets, other = alignment.places(best[members])
-            clusters.append(Cluster(alignment.mean(alignment.vectors[members], best[members]), members, offsets, other))
+            mean = alignment.mean(alignment.vectors[members], best[members])
+            clusters.append(Cluster(mean, members, offsets, other, float(excess[number, members].sum())))
     return clusters
 
 

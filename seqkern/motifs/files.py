@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from seqkern.core.archive import atomic_write
+from seqkern.core.meme import meme_lines
 from seqkern.core.tsv import write_tsv
 from seqkern.core.types import PathLike
 from seqkern.motifs.discovery import FoundMotif
@@ -13,47 +14,6 @@ from seqkern.motifs.similarity import Match
 
 COLUMNS = ("motif", "class", "consensus", "columns", "sites", "share")
 KNOWN = ("known", "p", "q", "correlation", "overlap", "offset", "strand")
-
-
-def meme_lines(motifs: Sequence[FoundMotif]) -> Iterator[str]:
-    r"""Yield the lines of motifs in the minimal MEME format.
-
-    Parameters
-    ----------
-    motifs : sequence of FoundMotif
-        Over one alphabet; at least one.
-
-    Yields
-    ------
-    str
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqkern.sequences.alphabets import DNA
-    >>> counts = np.array([[0, 0, 0, 8], [0, 0, 8, 0], [8, 0, 0, 0], [0, 4, 4, 0]])
-    >>> motif = FoundMotif("positive_1", 1, counts, 8, 0.4, DNA, np.full(4, 0.25))
-    >>> print("\n".join(list(meme_lines([motif]))[-7:]))
-    <BLANKLINE>
-    MOTIF positive_1 TGAS
-    letter-probability matrix: alength= 4 w= 4 nsites= 8
-     0.000000 0.000000 0.000000 1.000000
-     0.000000 0.000000 1.000000 0.000000
-     1.000000 0.000000 0.000000 0.000000
-     0.000000 0.500000 0.500000 0.000000
-    """
-    first = motifs[0]
-    letters = first.alphabet.letters
-    yield from ("MEME version 5", "", f"ALPHABET= {letters}", "")
-    if first.alphabet.complement:
-        yield from ("strands: + -", "")
-    yield "Background letter frequencies"
-    yield " ".join(f"{letter} {share:.5f}" for letter, share in zip(letters, first.background, strict=True))
-    for motif in motifs:
-        yield from ("", f"MOTIF {motif.name} {motif.consensus}")
-        columns = f"alength= {len(letters)} w= {len(motif.counts)}"
-        yield f"letter-probability matrix: {columns} nsites= {motif.sites}"
-        yield from (" " + " ".join(f"{share:.6f}" for share in row) for row in motif.probabilities)
 
 
 def write_meme(path: PathLike, motifs: Sequence[FoundMotif]) -> None:
@@ -66,8 +26,12 @@ def write_meme(path: PathLike, motifs: Sequence[FoundMotif]) -> None:
     motifs : sequence of FoundMotif
         Over one alphabet; at least one.
     """
+    first = motifs[0]
+    listed = [(f"{one.name} {one.consensus}", one.probabilities, one.sites) for one in motifs]
+    both = first.alphabet.complement is not None
     with atomic_write(path, "w") as file:
-        file.writelines(f"{line}\n" for line in meme_lines(motifs))
+        for line in meme_lines(listed, first.alphabet.letters, first.background.tolist(), both_strands=both):
+            print(line, file=file)
 
 
 def rows(

@@ -13,6 +13,9 @@
 ``"genes"``
     Chromosomes with genes of several exons, and their annotation as GTF: for `seqkern sites` (`genes`).
 
+``"peaks"``
+    A genome with peaks: isochores, repeats, planted motifs, and variants with known effect (`peaks`).
+
 ``"secondary_structure"``
     Protein chains of helices, strands and coil, with the state of each residue as the track ``states`` (`chains`).
 
@@ -34,19 +37,21 @@ from seqkern.core.errors import ParameterError, unknown_name
 from seqkern.core.types import PathLike
 from seqkern.residues.residues import STATES
 from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.simulate.planted import Planted
 
 KINDS = {
     "donor": "donors:donor_windows",
     "superfamilies": "superfamilies:protein_superfamilies",
     "genome": "genome:donor_genome",
     "genes": "genes:annotated_genes",
+    "peaks": "peaks:peak_genome",
     "secondary_structure": "chains:secondary_structure_chains",
 }
 _LINE = 60
 
 Table = Mapping[str, Sequence[str | int]]
 """Columns of values by name."""
-Generator = Callable[..., tuple[SequenceSet, Table]]
+Generator = Callable[..., tuple[SequenceSet, Table] | tuple[SequenceSet, Table, Planted]]
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,9 @@ class Simulated:
     table : dict of str to list
         Columns with one value for each sequence: ``label`` (``"donor"`` or ``"decoy"``), or ``superfamily``
         and ``family``, or the ``class`` of a chain. For a genome, one for each site: ``record``, ``position``,
-        ``strand``, ``label``. For genes, one for each exon and coding part.
+        ``strand``, ``label``. For genes, one for each exon and coding part; for peaks, one for each summit.
+    planted : Planted or None
+        What was planted in a genome with peaks.
 
     Examples
     --------
@@ -74,6 +81,7 @@ class Simulated:
 
     sequences: SequenceSet
     table: Table
+    planted: Planted | None = None
 
     @property
     def of_sites(self) -> bool:
@@ -150,13 +158,13 @@ def simulate(kind: str, seed: int = 1, **params: Any) -> Simulated:
 
     Parameters
     ----------
-    kind : {"donor", "superfamilies", "genome", "genes", "secondary_structure"}
+    kind : {"donor", "superfamilies", "genome", "genes", "peaks", "secondary_structure"}
         The kind of data.
     seed : int
         Seed of the random numbers, not negative.
     **params : int or float
         Parameters of the kind; see `donors.donor_windows`, `superfamilies.protein_superfamilies`,
-        `genome.donor_genome`, `genes.annotated_genes` and `chains.secondary_structure_chains`.
+        `genome.donor_genome`, `genes.annotated_genes`, `peaks.peak_genome` and `chains.secondary_structure_chains`.
 
     Returns
     -------
@@ -189,14 +197,15 @@ def write_simulated(data: Simulated, prefix: PathLike) -> list[Path]:
 
     ``PREFIX.fasta`` has the columns of the table as header fields, ``PREFIX.tsv`` the column ``id`` and those of the
     table, or one row for each site. The features of genes go to ``PREFIX.gtf`` instead. States of residues go to
-    ``PREFIX.states``, FASTA with states in place of residues.
+    ``PREFIX.states``, FASTA with states in place of residues. A genome with peaks goes to the folder ``PREFIX``, as
+    `peak_files.write_peak_genome` writes it.
 
     Parameters
     ----------
     data : Simulated
         The data to write.
     prefix : path-like
-        Path without an ending.
+        Path without an ending; of a genome with peaks a folder.
 
     Returns
     -------
@@ -226,6 +235,11 @@ def write_simulated(data: Simulated, prefix: PathLike) -> list[Path]:
     text, path = str(prefix), Path(prefix)
     if text.endswith("/") or path.name in ("", ".."):
         raise ParameterError(f"{text!r} is not a file name", remedy="give a path without an ending")
+    if data.planted is not None:
+        # needed for this kind only
+        from seqkern.simulate.peak_files import write_peak_genome
+
+        return write_peak_genome(data.sequences, data.planted, path)
     endings = (
         ".fasta",
         ".gtf" if data.of_genes else ".tsv",
