@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, cast
 
@@ -11,6 +12,7 @@ from seqkern.cli.given_sites import add_given_sites
 from seqkern.cli.new_sequences import load_given, read_chunks
 
 if TYPE_CHECKING:
+    from seqkern.models.model import Model
     from seqkern.sequences.sequence_set import SequenceSet
 
 EXAMPLE = "seqkern explain model.seqkern donors.fasta -o explained"
@@ -44,6 +46,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plots", type=_count, default=12, metavar="N", help="draw the first N sequences (default: 12)"
     )
+    places = parser.add_argument_group(
+        "windows from a genome", "by their ids, such as chr1:1001-1300 or chr1:1001-1300(-), or with --sites"
+    )
+    places.add_argument(
+        "--contributions",
+        metavar="FILE",
+        help="also write the contribution of each base along the genome: .bw or .bedgraph; the mean where windows "
+        "overlap",
+    )
+    places.add_argument(
+        "--genome", metavar="FASTA", help="the genome, for the lengths of the chromosomes in a .bw without --sites"
+    )
     add_threads(parser)
     add_tracks(parser)
     add_given_sites(parser)
@@ -63,12 +77,13 @@ def run(args: argparse.Namespace) -> None:
     from pathlib import Path
 
     # imported here to keep --help fast
-    from seqkern.core.errors import ModelError, SeqkernError
+    from seqkern.core.errors import ModelError, ParameterError, SeqkernError
     from seqkern.core.progress import progress_counter
     from seqkern.core.text_files import source_name
     from seqkern.core.tsv import format_cell
     from seqkern.explain import Explainer
     from seqkern.explain.files import write_explanation
+    from seqkern.genome.tracks import Track
     from seqkern.models.residue_model import ResidueModel
 
     model = load_given(args)
@@ -86,8 +101,15 @@ def run(args: argparse.Namespace) -> None:
         raise
     name = source_name(args.fasta)
     counts: dict[str, int] = {}
+    if args.contributions is None and args.genome is not None:
+        raise ParameterError("--genome needs --contributions", remedy="remove it, or add --contributions FILE.bw")
+    lengths = None if args.contributions is None else _lengths(args, model)
     chunks = cast("Iterator[SequenceSet]", read_chunks(model, args))
-    with progress_counter("explain", " records") as show, naming_file(name):
+    with (
+        contextlib.nullcontext() if args.contributions is None else Track() as track,
+        progress_counter("explain", " records") as show,
+        naming_file(name),
+    ):
         table = write_explanation(
             explainer,
             _counting(chunks, counts),
@@ -97,15 +119,45 @@ def run(args: argparse.Namespace) -> None:
             plots=args.plots,
             show=show,
             n_threads=args.threads,
+            track=track,
         )
+        if track is not None:
+            track.write(args.contributions, lengths)
     if table.dropped:
         counts["k-mers of small weight left out"] = table.dropped
     tell_counts(counts, name)
     print(Path(args.output) / "index.html")
+    if args.contributions is not None:
+        print(args.contributions)
     if explainer.no_words:
         print(f"  {explainer.no_words}")
     for kmer, weight, count in table.sorted()[: args.top]:
         print("  " + "\t".join(map(format_cell, (kmer, weight, count))))
+
+
+def _lengths(args: argparse.Namespace, model: Model) -> dict[str, int] | None:
+    """Return the lengths of the chromosomes for bigWig; None for bedGraph, which needs none."""
+    # imported here to keep --help fast
+    from seqkern.core.archive import check_writable
+    from seqkern.core.errors import ParameterError
+    from seqkern.genome.libraries import py_big_wig
+    from seqkern.genome.reference import Genome
+    from seqkern.genome.tracks import track_format
+    from seqkern.sequences.streaming import record_lengths
+
+    check_writable(args.contributions)
+    if track_format(args.contributions) == "bedgraph":
+        return None
+    py_big_wig()  # complains before any work
+    if args.genome is not None:
+        with Genome(args.genome) as genome:
+            return dict(genome.lengths)
+    if args.sites is None or args.fasta == "-":
+        raise ParameterError(
+            "bigWig needs the lengths of the chromosomes",
+            remedy="add --genome FASTA, or write contributions to a .bedgraph file",
+        )
+    return record_lengths(args.fasta)
 
 
 def _counting(chunks: Iterable[SequenceSet], counts: dict[str, int]) -> Iterator[SequenceSet]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from seqkern.models.residue_model import ResidueModel
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.sequences.tables import FeatureTable
+
+
+LEAST_RESIDUES, DNA_SHARE = 50, 0.95
+"""From so many residues on, sequences of a model of proteins with a greater share of A, C, G and T look like DNA."""
 
 
 def load_given(args: argparse.Namespace) -> Model | ResidueModel:
@@ -114,13 +119,35 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
             reading = read_letters_and_states(args.fasta, classes=model.classes, alphabet=model.alphabet, **policies)
             yield with_views(with_letters(reading.sequences))
             return
-        for X in iter_fasta(args.fasta, model.alphabet, **policies):
+        for number, X in enumerate(iter_fasta(args.fasta, model.alphabet, **policies)):
+            if number == 0:
+                _warn_of_dna(model, X, args)
             _check_windows(model, X)
             yield with_views(with_letters(X))
     except LetterError as error:
         error.problem += ", the model's alphabet"
         error.remedy = "give sequences of the model's alphabet, or add --unknown mask_all or skip"
         raise
+
+
+def _warn_of_dna(model: Model, X: SequenceSet, args: argparse.Namespace) -> None:
+    """Warn if a model of proteins is applied to what looks like DNA."""
+    # imported here to keep --help fast
+    import numpy as np
+
+    # imported here to keep --help fast
+    from seqkern.core.text_files import source_name
+    from seqkern.sequences.alphabets import DNA, PROTEIN
+
+    if model.alphabet != PROTEIN or len(X.codes) < LEAST_RESIDUES:
+        return
+    share = float(np.isin(X.codes, PROTEIN.encode(DNA.letters.encode())).mean())
+    if share > DNA_SHARE:
+        print(
+            f"seqkern: warning: {source_name(args.fasta)}: {share:.0%} of the residues are A, C, G or T, but "
+            f"{args.model} is a model of proteins; translate DNA first",
+            file=sys.stderr,
+        )
 
 
 def _check_windows(model: Model, X: SequenceSet) -> None:

@@ -19,17 +19,21 @@ if TYPE_CHECKING:
     from seqkern.models.scan import Scanner
     from seqkern.sequences.sequence_set import SequenceSet
 
-FORMATS = ("bed", "bedgraph", "tsv")
+FORMATS = ("bed", "bedgraph", "bigwig", "tsv")
+ENDINGS = {".bed": "bed", ".bedgraph": "bedgraph", ".bg": "bedgraph", ".bw": "bigwig", ".bigwig": "bigwig"}
+BY_STRAND = {"bedgraph": ".bedgraph", "bigwig": ".bw"}
+"""Formats without a strand, with the ending of their files."""
 MODEL = "model"
 """As a threshold: the model's own."""
 DESCRIPTION = """\
 every occurrence of the given bases is a candidate, classified by the window around it:
   tsv       record, position (from 1, of the candidate's first letter on its strand), strand, decision, probability
-  bed       BED6 with the interval of the candidate's letters; score is 1000 × probability, or 0 if the model is not
-            calibrated; columns 7 and 8 are decision and probability
-  bedgraph  decision at the candidate's first letter on its strand; -o NAME.bedgraph with both strands writes
-            NAME.plus.bedgraph and NAME.minus.bedgraph
-example: seqkern predict sites.seqkern chromosome.fa.gz --scan AG --format bed -o found.bed"""
+  bed       BED9 with the interval of the candidate's letters; score is 1000 × probability, or 500 + 500 × decision
+            if the model is not calibrated; red above zero, blue below; columns 10 and 11 are decision and probability
+  bigwig    decision at the candidate's first letter on its strand; -o NAME.bw with both strands writes NAME.plus.bw
+            and NAME.minus.bw
+  bedgraph  the same as text
+example: seqkern predict sites.seqkern chromosome.fa.gz --scan AG -o found.bed"""
 
 
 def add_scan(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +46,9 @@ def add_scan(parser: argparse.ArgumentParser) -> None:
     """
     group = parser.add_argument_group("scanning for candidates", DESCRIPTION)
     group.add_argument("--scan", metavar="LETTERS", help="bases of the candidates, such as AG")
-    group.add_argument("--format", choices=FORMATS, help="default: tsv")
+    group.add_argument(
+        "--format", choices=FORMATS, help="default: by the ending of the output file, .bed, .bw or .bedgraph; else tsv"
+    )
     group.add_argument(
         "--window",
         metavar="-L:+R",
@@ -132,7 +138,7 @@ def run_scan(args: argparse.Namespace, model: Model) -> None:
                 remedy="remove --{name}" + ("; use --masked for N" if name == "unknown" else ""),
             )
     options = {name: getattr(args, name) for name in ("strand", "masked", "lower") if getattr(args, name)}
-    form, name = args.format or "tsv", source_name(args.fasta)
+    form, name = args.format or _format_of(args.output), source_name(args.fasta)
     if model.kind == "multiclass" and (form != "tsv" or args.threshold is not None):
         raise ModelError(
             f"has {len(model.classes)} classes, and one decision value for each",
@@ -208,15 +214,23 @@ def _writer(form: str, output: str | None, scanner: Scanner) -> Iterator[Callabl
     from seqkern.models.scan_files import header, lines
 
     site = scanner.window.site
-    both = form == "bedgraph" and len(scanner.strands) == 2
+    both = form in BY_STRAND and len(scanner.strands) == 2
     if both and not output:
         raise ParameterError(
-            "a bedgraph has no strand, so standard output can take one strand only",
-            remedy="add --strand + or -, or -o NAME.bedgraph for two files",
+            f"a {form} has no strand, so standard output can take one strand only",
+            remedy=f"add --strand + or -, or -o NAME{BY_STRAND[form]} for two files",
         )
+    if form == "bigwig" and not output:
+        raise ParameterError("bigWig cannot be written to standard output", remedy="add -o NAME.bw")
+    paths = [Path(output)] if output else []
+    if both:
+        paths = [_of_strand(paths[0], name, BY_STRAND[form]) for name in ("plus", "minus")]
+    if form == "bigwig":
+        with _big_wig_writer(paths, scanner) as write_values:
+            yield write_values
+        return
     with contextlib.ExitStack() as stack:
         if both:
-            paths = [_of_strand(Path(cast(str, output)), name) for name in ("plus", "minus")]
             files = [stack.enter_context(atomic_write(path, "w")) for path in paths]
         else:
             files = [stack.enter_context(atomic_write(output, "w")) if output else standard_output()]
@@ -235,6 +249,39 @@ def _writer(form: str, output: str | None, scanner: Scanner) -> Iterator[Callabl
             file.flush()
 
 
-def _of_strand(path: Path, name: str) -> Path:
+@contextlib.contextmanager
+def _big_wig_writer(paths: list[Path], scanner: Scanner) -> Iterator[Callable[[Any], None]]:
+    """Yield ``write(candidates)`` of bigWig: one file, or one for each strand."""
+    # imported here to keep --help fast
+    from seqkern.core.archive import check_writable
+    from seqkern.core.errors import ParameterError
+    from seqkern.genome.libraries import py_big_wig
+    from seqkern.genome.tracks import Track, track_format
+
+    py_big_wig()  # complains before any work
+    for path in paths:
+        if track_format(path) != "bigwig":
+            raise ParameterError(f"{str(path)!r} is not the name of a bigWig file", remedy="end the name in .bw")
+        check_writable(path)
+    with contextlib.ExitStack() as stack:
+        tracks = [stack.enter_context(Track()) for _ in paths]
+
+        def write(found: Any) -> None:
+            for strand, track in enumerate(tracks):
+                own = found.take(found.reverse == strand) if len(tracks) > 1 else found
+                track.add(own.record, own.positions - 1, own.decisions)
+
+        yield write
+        for track, path in zip(tracks, paths, strict=True):
+            track.write(path, scanner.lengths)
+
+
+def _format_of(output: str | None) -> str:
+    """Return the format of an output file by its ending."""
+    suffix = "" if output is None else output[output.rfind(".") :].lower()
+    return ENDINGS.get(suffix, "tsv")
+
+
+def _of_strand(path: Path, name: str, ending: str) -> Path:
     """Return the path of one strand's file: ``sites.plus.bedgraph`` for ``sites.bedgraph``."""
-    return path.with_name(f"{path.stem}.{name}{path.suffix or '.bedgraph'}")
+    return path.with_name(f"{path.stem}.{name}{path.suffix or ending}")

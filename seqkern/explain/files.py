@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write, check_writable
+from seqkern.core.errors import SequenceError
 from seqkern.core.markup import clean, tag
 from seqkern.core.tsv import format_cell, write_tsv
 from seqkern.core.types import PathLike
@@ -26,13 +28,17 @@ from seqkern.explain.shown import Shown, Summary
 from seqkern.figures.numbers import fixed, number, plural
 from seqkern.figures.profile import MOST_LETTERS, bin_width
 from seqkern.figures.svg import as_file
+from seqkern.genome.places import Place, place_of
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
+    from seqkern.genome.tracks import Track
     from seqkern.solvers.thresholds import Threshold
 
 MOST_NAME = 60
 LEAST_WINDOWS = 20
+PLACE = ("chromosome", "start", "end", "strand")
+"""Columns of sequences that come from a genome; positions count from 1, the end is included."""
 PICTURE = re.compile(r"profile-\d{4,}\.svg")
 
 
@@ -45,19 +51,27 @@ class _Record:
     contributions: npt.NDArray[np.float64]
     decision: float
     predicted: Any
+    place: Place | None
 
-    def letter_lines(self) -> Iterator[str]:
+    def letter_lines(self, placed: bool) -> Iterator[str]:
         """Yield its lines of ``letters.tsv``: numbers with all digits, so that they sum to the decision value."""
         name = format_cell(self.name)
-        values = self.contributions.tolist()
-        for position, (letter, value) in enumerate(zip(self.letters, values, strict=True), start=1):
-            yield f"{name}\t{position}\t{letter}\t{value!r}\n"
+        values, ends = self.contributions.tolist(), [""] * len(self.letters)
+        if placed:
+            chromosome = "" if self.place is None else format_cell(self.place.chromosome)
+            bases = [""] * len(self.letters) if self.place is None else (self.place.bases() + 1).tolist()
+            ends = [f"\t{chromosome}\t{base}" for base in bases]
+        for position, (letter, value, end) in enumerate(zip(self.letters, values, ends, strict=True), start=1):
+            yield f"{name}\t{position}\t{letter}\t{value!r}{end}\n"
 
-    def decision_line(self, bias: float, threshold: Threshold | None) -> str:
-        """Return its line of ``decisions.tsv``; with the model's threshold, if any."""
+    def decision_line(self, bias: float, threshold: Threshold | None, placed: bool) -> str:
+        """Return its line of ``decisions.tsv``; with the model's threshold, and the place on a genome, if any."""
         cells = [format_cell(self.name), len(self.letters), repr(self.decision), repr(bias)]
         cells += [] if threshold is None else [repr(threshold.value)]
-        return "\t".join(map(str, (*cells, format_cell(self.predicted)))) + "\n"
+        place, where = self.place, [""] * len(PLACE) if placed else []
+        if placed and place is not None:
+            where = [format_cell(place.chromosome), str(place.start + 1), str(place.stop), place.strand]
+        return "\t".join(map(str, (*cells, format_cell(self.predicted), *where))) + "\n"
 
     def shown(self, explainer: Explainer) -> Shown:
         """Return the figure of it."""
@@ -137,6 +151,7 @@ def write_explanation(
     plots: int = 12,
     show: Callable[[int], None] | None = None,
     n_threads: int | None = None,
+    track: Track | None = None,
 ) -> KmerTable:
     """Explain the decisions about any number of sequences, in bounded memory.
 
@@ -158,6 +173,8 @@ def write_explanation(
         ``show(done)`` is called with the number of sequences done.
     n_threads : int, optional
         Default: the number of cores.
+    track : Track, optional
+        Gets the contributions of the bases, at their places on the genome.
 
     Returns
     -------
@@ -168,6 +185,8 @@ def write_explanation(
     ------
     FileError
         If a file cannot be written; no incomplete file is left.
+    SequenceError
+        If a sequence has no place on the genome, and `track` is given.
     """
     out_dir = Path(out_dir)
     check_writable(out_dir / "index.html")
@@ -178,17 +197,21 @@ def write_explanation(
         atomic_write(out_dir / "letters.tsv", "w") as letters,
         atomic_write(out_dir / "decisions.tsv", "w") as decisions,
     ):
-        letters.write("id\tposition\tletter\tcontribution\n")
+        chunks, placed = _placed(chunks, explainer)
+        letters.write("id\tposition\tletter\tcontribution" + "\tchromosome\tgenome_position" * placed + "\n")
         threshold = explainer.model.threshold
         columns = ["id", "letters", "decision", "bias", *["threshold"] * (threshold is not None), "predicted"]
-        decisions.write("\t".join(columns) + "\n")
+        decisions.write("\t".join([*columns, *(PLACE if placed else ())]) + "\n")
         for X in _pieces(explainer, chunks, table, n_threads):
             decision, shares = explainer.letters(X, n_threads=n_threads)
             predicted = explainer.model.classify(decision).tolist()
             for i, part in enumerate(np.split(shares, np.cumsum(X.lengths)[:-1])):
-                record = _Record(X.ids[i], X.string(i), part, float(decision[i]), predicted[i])
-                letters.writelines(record.letter_lines())
-                decisions.write(record.decision_line(explainer.bias, threshold))
+                place = place_of(X.ids[i], len(part), explainer.model.window)
+                record = _Record(X.ids[i], X.string(i), part, float(decision[i]), predicted[i], place)
+                letters.writelines(record.letter_lines(placed))
+                decisions.write(record.decision_line(explainer.bias, threshold, placed))
+                if track is not None:
+                    _add_to_track(track, record)
                 if len(shown) < plots:
                     shown.append(record.shown(explainer))
             means.add(X, shares, predicted)
@@ -214,6 +237,26 @@ def write_explanation(
         if PICTURE.fullmatch(path.name) and path.name not in pictures:
             path.unlink()
     return table
+
+
+def _placed(chunks: Iterable[SequenceSet], explainer: Explainer) -> tuple[Iterator[SequenceSet], bool]:
+    """Return the chunks, and whether the first sequence comes from a genome."""
+    rest = iter(chunks)
+    some = list(itertools.islice(rest, 1))
+    placed = any(len(X) and place_of(X.ids[0], int(X.lengths[0]), explainer.model.window) is not None for X in some)
+    return itertools.chain(some, rest), placed
+
+
+def _add_to_track(track: Track, record: _Record) -> None:
+    """Add the contributions of a record's bases; SequenceError if it is not known where they are."""
+    if record.place is None:
+        raise SequenceError(
+            "has no place on a genome in its id",
+            record=record.name,
+            remedy="write ids such as chr1:1001-1300 (the length must agree), use --sites, or remove --contributions",
+        )
+    step = -1 if record.place.reverse else 1
+    track.add(record.place.chromosome, record.place.bases()[::step], record.contributions[::step])
 
 
 def _pieces(

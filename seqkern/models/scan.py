@@ -67,6 +67,8 @@ class Scanner:
         Candidates left out in the last scan, by reason.
     bare : list of str
         The ids of the records of the last scan with masked letters only.
+    lengths : dict of str to int
+        Bases of each record of the last scan.
 
     Raises
     ------
@@ -133,6 +135,7 @@ class Scanner:
         self.fast = self._weights is not None
         self.counts: Counter[str] = Counter()
         self.bare: list[str] = []
+        self.lengths: dict[str, int] = {}
 
     @property
     def alphabet(self) -> Alphabet:
@@ -170,13 +173,14 @@ class Scanner:
         FileError, SequenceError
             As for `seqkern.sequences.streaming.iter_pieces`.
         """
-        self.counts, self.bare = Counter(), []
+        self.counts, self.bare, self.lengths = Counter(), [], {}
         buffer, done = ScanBuffer(self), 0
         for piece in iter_pieces(source, self.alphabet, ids=ids, block=block):
             buffer.add(piece)
             if buffer.fresh >= block:
                 yield from buffer.decide()
             done += len(piece.codes)
+            self.lengths[piece.record] = self.lengths.get(piece.record, 0) + len(piece.codes)
             if progress is not None:
                 progress(done)
         yield from buffer.decide()

@@ -1,4 +1,4 @@
-"""Candidates as text: BED, bedGraph and TSV. Numbers have 10 significant digits."""
+"""Candidates as text: BED, bedGraph and TSV. Numbers have 10 significant digits. For bigWig see `genome.tracks`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,19 @@ if TYPE_CHECKING:
 
 AT_ONCE = 1 << 15
 STRANDS = "+-"
+TOP = 1000
+"""The greatest score of BED."""
 
-Columns = tuple[npt.NDArray[np.int64], list[bytes], npt.NDArray[np.int32], npt.NDArray[np.float64]]
-"""Integers, texts, index of each line's text, and trailing numbers."""
+POSITIVE, NEGATIVE = b"178,24,43\t", b"33,102,172\t"
+"""Colours of decision values above zero, red, and below, blue."""
+
+Integers = npt.NDArray[np.int64]
+Which = npt.NDArray[np.int32]
+Columns = (
+    tuple[Integers, list[bytes], Which, npt.NDArray[np.float64]]
+    | tuple[Integers, list[bytes], Which, npt.NDArray[np.float64], Integers, list[bytes], Which]
+)
+"""Integers, texts, index of each line's text, trailing numbers; perhaps more integers and texts before the numbers."""
 
 
 def header(form: str, model: Model) -> str:
@@ -86,12 +96,39 @@ def lines(form: str, found: Candidates, model: Model, site: str) -> Iterator[str
 
 
 def _bed(found: Candidates, model: Model, site: str) -> Columns:
-    """Return the columns of BED6 with the decision, and the probability if there is one."""
+    """Return the columns of BED9 with the decision, and the probability if there is one."""
     places, values = np.column_stack([found.starts, found.starts + found.width]), _values(found, model)
-    top = 0 if model.calibration is None else 1000
-    scores = np.rint(top * values[:, -1]).astype(np.int32) if top else 0
-    texts = [f"{site}\t{score}\t{strand}\t".encode() for strand in STRANDS for score in range(top + 1)]
-    return places, texts, found.reverse * np.int32(top + 1) + np.int32(scores), values
+    scores = browser_scores(found.decisions, None if model.calibration is None else values[:, -1])
+    texts = [f"{site}\t{score}\t{strand}\t".encode() for strand in STRANDS for score in range(TOP + 1)]
+    which = found.reverse * np.int32(TOP + 1) + scores
+    colours = (found.decisions < 0).astype(np.int32)
+    return places, texts, which, values, places, [POSITIVE, NEGATIVE], colours
+
+
+def browser_scores(
+    decisions: npt.NDArray[np.float64], probabilities: npt.NDArray[np.float64] | None
+) -> npt.NDArray[np.int32]:
+    """Return scores from 0 to 1000, by which genome browsers shade.
+
+    Parameters
+    ----------
+    decisions : ndarray of float64, shape (n,)
+        Decision values.
+    probabilities : ndarray of float64, shape (n,), or None
+        Of a calibrated model.
+
+    Returns
+    -------
+    ndarray of int32, shape (n,)
+        1000 × probability; without probabilities 500 + 500 × decision value, cut off at 0 and 1000.
+
+    Examples
+    --------
+    >>> browser_scores(np.array([-3.0, 0.0, 0.5]), None).tolist()
+    [0, 500, 750]
+    """
+    shares = (1 + decisions) / 2 if probabilities is None else probabilities
+    return np.rint(TOP * np.clip(shares, 0, 1)).astype(np.int32)
 
 
 def _bedgraph(found: Candidates, model: Model, site: str) -> Columns:

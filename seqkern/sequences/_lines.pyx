@@ -50,8 +50,13 @@ def lines(
     list texts,
     const int32_t[::1] which,
     const double[:, ::1] numbers,
+    const int64_t[:, ::1] more_integers=None,
+    list more_texts=None,
+    const int32_t[::1] which_more=None,
 ):
-    """Return the lines of a table as bytes: a text, integers, one of some texts, numbers; tabs between all.
+    """Return the lines of a table as bytes, tabs between all.
+
+    A text, integers, one of some texts, more integers, one of some more texts, numbers.
 
     Parameters
     ----------
@@ -64,13 +69,24 @@ def lines(
     which : ndarray of int32, shape (n,)
         Which of the texts each line has.
     numbers : ndarray of float64, shape (n, q), q ≥ 1
+    more_integers : ndarray of int64, shape (n, r), optional
+        As `integers`; the next two are given with it.
+    more_texts : list of bytes, optional
+        As `texts`.
+    which_more : ndarray of int32, shape (n,), optional
+        As `which`.
     """
-    cdef Py_ssize_t n = integers.shape[0], p = integers.shape[1], q = numbers.shape[1], i, j
+    cdef Py_ssize_t n = integers.shape[0], p = integers.shape[1], q = numbers.shape[1], r = 0, i, j
+    cdef bint more = more_texts is not None
+    if more:
+        r = more_integers.shape[1]
     for i in range(n):
         if not 0 <= which[i] < len(texts):
             raise IndexError(f"line {i} has text {which[i]} of {len(texts)}")
-    cdef Py_ssize_t longest = max([len(text) for text in texts])
-    cdef bytes room = PyBytes_FromStringAndSize(NULL, n * (len(before) + longest + NUMBER * (p + q) + 2))
+        if more and not 0 <= which_more[i] < len(more_texts):
+            raise IndexError(f"line {i} has text {which_more[i]} of {len(more_texts)}")
+    cdef Py_ssize_t longest = max([len(text) for text in texts]) + max([len(text) for text in more_texts or [b""]])
+    cdef bytes room = PyBytes_FromStringAndSize(NULL, n * (len(before) + longest + NUMBER * (p + q + r) + 2))
     cdef char *start = PyBytes_AS_STRING(room)
     cdef char *out = start
     for i in range(n):
@@ -80,6 +96,12 @@ def lines(
             out[0] = 9
             out += 1
         out = put_text(out, <bytes> texts[which[i]])
+        for j in range(r):
+            out = put_integer(out, more_integers[i, j])
+            out[0] = 9
+            out += 1
+        if more:
+            out = put_text(out, <bytes> more_texts[which_more[i]])
         for j in range(q):
             out = put_number(out, numbers[i, j])
             out[0] = 9 if j + 1 < q else 10

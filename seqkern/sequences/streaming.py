@@ -106,6 +106,40 @@ def iter_pieces(source: Source, alphabet: Alphabet, *, ids: str = "header", bloc
         yield _end(record, length, name)
 
 
+def record_lengths(source: Source) -> dict[str, int]:
+    r"""Return the length of each record.
+
+    Parameters
+    ----------
+    source : path-like, ``"-"`` or file object
+        As for `iter_pieces`.
+
+    Returns
+    -------
+    dict of str to int
+        In the order of the file.
+
+    Raises
+    ------
+    FileError, SequenceError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> import io
+    >>> record_lengths(io.StringIO(">chr1\nACGT\nAC\n"))
+    {'chr1': 6}
+    """
+    lengths: dict[str, int] = {}
+    record = ""
+    with open_text(source) as (text, name):
+        for header, letters in _parts(text, name, BLOCK):
+            if header is not None:
+                record = header.split(None, 1)[0] if header.strip() else ""
+            lengths[record] = lengths.get(record, 0) + len(letters)
+    return lengths
+
+
 def _end(record: str, length: int, name: str) -> Piece:
     """Return the last piece of a record; SequenceError if it has no residues."""
     if not length:

@@ -411,14 +411,19 @@ def test_lines_are_those_of_python():
     integers = np.concatenate([[[0, 9], [10, 2**63 - 1]], rng.integers(0, 10**9, (len(numbers) - 2, 2))])
     which = rng.integers(0, 3, len(numbers)).astype(np.int32)
     texts = [b"", b"+\t", "ä\t".encode()]
+    colours, other = [b"255,0,0\t", b""], rng.integers(0, 2, len(numbers)).astype(np.int32)
     expected = "".join(
-        f"chr1\t{a}\t{b}\t{texts[k].decode()}{x:.10g}\t{y:.10g}\n"
-        for (a, b), k, (x, y) in zip(integers.tolist(), which.tolist(), numbers.tolist(), strict=True)
+        f"chr1\t{a}\t{b}\t{texts[k].decode()}{b}\t{colours[c].decode()}{x:.10g}\t{y:.10g}\n"
+        for (a, b), k, c, (x, y) in zip(
+            integers.tolist(), which.tolist(), other.tolist(), numbers.tolist(), strict=True
+        )
     )
-    assert lines(b"chr1\t", integers, texts, which, numbers).decode() == expected
-    alone = lines(b"", integers[:, :0], [b""], np.zeros(len(numbers), dtype=np.int32), numbers[:, :1].copy())
+    more = np.ascontiguousarray(integers[:, 1:]), colours, other
+    assert lines(b"chr1\t", integers, texts, which, numbers, *more).decode() == expected
+    nothing = integers[:, :0], [b""], np.zeros(len(numbers), dtype=np.int32)
+    alone = lines(b"", *nothing, numbers[:, :1].copy())
     assert alone.decode() == "".join(f"{x:.10g}\n" for x in numbers[:, 0].tolist())
-    assert lines(b"chr1\t", integers[:0], texts, which[:0], numbers[:0]) == b""
+    assert lines(b"chr1\t", integers[:0], texts, which[:0], numbers[:0], more[0][:0], colours, other[:0]) == b""
 
 
 # ---- command line ----------------------------------------------------------------------------------------------------
@@ -466,17 +471,52 @@ def test_bed_is_half_open_from_zero(folder, capsys):
     assert len(rows) == len(expected)
     for row, (name, position, strand, window) in zip(rows, expected, strict=True):
         start, end = int(row[1]), int(row[2])
-        assert (row[0], row[3], row[5], len(row)) == (name, "AG", strand, 8)
+        assert (row[0], row[3], row[5], len(row)) == (name, "AG", strand, 11)
+        assert row[6:8] == row[1:3]
         letters = folder[name][start:end]
         assert letters == ("AG" if strand == "+" else "CT")
         assert position == (start + 1 if strand == "+" else end)
         decision = model.decision([window])
-        assert float(row[6]) == pytest.approx(decision[0], rel=1e-9)
+        assert float(row[9]) == pytest.approx(decision[0], rel=1e-9)
+        assert row[8] == ("178,24,43" if decision[0] >= 0 else "33,102,172")
         chance = model.calibration.probabilities(decision)[0]
-        assert float(row[7]) == pytest.approx(chance, rel=1e-9)
+        assert float(row[10]) == pytest.approx(chance, rel=1e-9)
         assert int(row[4]) == round(1000 * chance)
     out, _ = run(capsys, "predict", "m", "g.fa", *SCAN, "--format", "bed")
-    assert {line.split("\t")[4] for line in out.splitlines()} == {"0"}
+    for row in (line.split("\t") for line in out.splitlines()):
+        assert int(row[4]) == round(min(max(500 + 500 * float(row[9]), 0), 1000))
+
+
+def test_the_ending_of_the_output_chooses_the_format(folder, capsys, tmp_path):
+    run(capsys, "predict", "m", "g.fa", *SCAN, "-o", "s.bed")
+    out, _ = run(capsys, "predict", "m", "g.fa", *SCAN, "--format", "bed")
+    assert (tmp_path / "s.bed").read_text() == out
+    run(capsys, "predict", "m", "g.fa", *SCAN, "-o", "s.txt")
+    assert (tmp_path / "s.txt").read_text().startswith("record\tposition")
+
+
+def test_bigwig_has_the_values_of_bedgraph(folder, capsys, tmp_path):
+    big_wig = pytest.importorskip("pyBigWig")
+    names = ["chr10", "chr9"]  # not in the order of their names
+    (tmp_path / "g.fa").write_text("".join(f">{n}\n{s}\n" for n, s in zip(names[::-1], folder.values(), strict=True)))
+    run(capsys, "predict", "m", "g.fa", *SCAN, "-o", "s.bedgraph")
+    run(capsys, "predict", "m", "g.fa", *SCAN, "-o", "s.bw")
+    for strand in ("plus", "minus"):
+        expected = [line.split("\t") for line in (tmp_path / f"s.{strand}.bedgraph").read_text().splitlines()]
+        with big_wig.open(str(tmp_path / f"s.{strand}.bw")) as file:
+            assert file.chroms() == {"chr10": 120, "chr9": 300}
+            found = {(name, start): value for name in names for start, _, value in file.intervals(name)}
+        assert list(found) == sorted((row[0], int(row[1])) for row in expected)
+        for row in expected:
+            assert found[row[0], int(row[1])] == pytest.approx(float(row[3]), rel=1e-6)
+
+
+def test_bigwig_goes_to_a_file(folder, capsys, tmp_path):
+    assert main(["predict", "m", "g.fa", *SCAN, "--strand", "+", "--format", "bigwig"]) == 1
+    assert "add -o NAME.bw" in capsys.readouterr().err
+    assert main(["predict", "m", "g.fa", *SCAN, "--format", "bigwig", "-o", "s.txt"]) == 1
+    assert "end the name in .bw" in capsys.readouterr().err
+    assert not list(tmp_path.glob("s.*"))
 
 
 def test_bedgraph_has_one_letter_each_and_a_file_for_each_strand(folder, capsys, tmp_path):
@@ -598,7 +638,7 @@ def test_the_example_of_the_tutorial(tmp_path, monkeypatch, capsys):
     found = [line.split("\t") for line in (tmp_path / "found.bed").read_text().splitlines()]
     places = {(row[0], str(int(row[1]) + 1) if row[5] == "+" else row[2], row[5]) for row in found}
     assert len(places & donors) > 0.7 * len(donors)
-    sure = [row for row in found if float(row[7]) > 0.95]
+    sure = [row for row in found if float(row[10]) > 0.95]
     places = {(row[0], str(int(row[1]) + 1) if row[5] == "+" else row[2], row[5]) for row in sure}
     assert len(places & donors) > 0.5 * len(places) > 50
 
@@ -646,6 +686,9 @@ def test_as_window_of_a_model():
 
 def test_texts_of_lines_are_those_that_there_are():
     places, numbers = np.ones((2, 1), dtype=np.int64), np.ones((2, 1))
+    nothing = places[:, :0], [b""], np.zeros(2, dtype=np.int32)
     for which in ([0, 1], [-1, 0]):
         with pytest.raises(IndexError, match="of 1"):
             lines(b"c\t", places, [b"+\t"], np.array(which, dtype=np.int32), numbers)
+        with pytest.raises(IndexError, match="of 1"):
+            lines(b"c\t", places, [b""], nothing[2], numbers, places, [b"+\t"], np.array(which, dtype=np.int32))
