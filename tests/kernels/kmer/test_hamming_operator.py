@@ -121,7 +121,7 @@ def test_transform(size, length, both):
     np.testing.assert_allclose(table, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("length", [6, 7, 8])
+@pytest.mark.parametrize("length", [6, 7, 9])
 def test_transform_of_one_lmer(length):
     """A table of one l-mer becomes its row of G: all tiles of the strands, rows and strips are used."""
     values = np.random.default_rng(length).normal(size=length + 1).tolist()
@@ -138,8 +138,8 @@ def test_transform_of_one_lmer(length):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_transform_has_the_same_bits_at_any_level_and_number_of_threads(dtype):
-    transform = LmerTransform(4, 8, [3, 1, 0.25, 0, 0, 0, 0, 0, 0], np.array([3, 2, 1, 0], np.uint8))
-    start = np.random.default_rng(5).normal(size=4**8).astype(dtype)
+    transform = LmerTransform(4, 9, [3, 1, 0.25, *[0] * 7], np.array([3, 2, 1, 0], np.uint8))
+    start = np.random.default_rng(5).normal(size=4**9).astype(dtype)
     results = []
     for level in range(_hamming_additive.highest_level() + 1):
         for threads in (1, 3):

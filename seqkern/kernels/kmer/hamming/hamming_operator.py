@@ -33,8 +33,8 @@ LARGEST_WINDOW_WEIGHT = 255
 LOOK_UPS_TO_COPY = 4  # entries of the table that are copied in the time of one look-up
 THREADED_WINDOWS = 1 << 20  # fewer are not worth a thread
 # CPU nanoseconds of a product: an l-mer added and looked up, the end of a list, an entry of the table, a letter of it
-WINDOW_NS, LIST_NS, TABLE_NS = 2.2, 3.0, 4.0
-DNA_NS, REFLECT_NS = 0.5, 0.25
+WINDOW_NS, LIST_NS, TABLE_NS = 2.2, 3.0, 8.0
+DNA_NS, REFLECT_NS = 0.55, 0.15
 NO_WEIGHTS = np.zeros(0, dtype=np.uint8)
 
 Codes = npt.NDArray[np.uint16 | np.uint32]
