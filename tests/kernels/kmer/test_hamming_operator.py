@@ -10,7 +10,7 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.threads import given_threads
 from seqkern.kernels import MismatchKernel, build_kernel
 from seqkern.kernels.implicit import Implicit
-from seqkern.kernels.kmer.hamming import _hamming_additive, hamming_operator
+from seqkern.kernels.kmer.hamming import _hamming_additive, hamming_operator, lmer_tables
 from seqkern.kernels.kmer.hamming.hamming_operator import HammingOperator
 from seqkern.kernels.kmer.hamming.lmer_transform import LmerTransform
 from seqkern.sequences.alphabets import as_alphabet
@@ -158,7 +158,8 @@ def operator(X=DNA, length=7, **options):
 def test_threads_and_parts_of_the_table_do_not_change_bits(monkeypatch):
     coefficients = np.random.default_rng(0).normal(size=len(DNA))
     expected = operator().times(coefficients)
-    monkeypatch.setattr(hamming_operator, "PART_BITS", 5)
+    for module in (lmer_tables, hamming_operator):
+        monkeypatch.setattr(module, "PART_BITS", 5)
     many = operator(n_threads=1)
     assert len(many.ends) > 3
     close(many.times(coefficients), np.diag(np.ones(len(DNA))), expected)
@@ -167,8 +168,8 @@ def test_threads_and_parts_of_the_table_do_not_change_bits(monkeypatch):
     assert operator(n_threads=3).times(coefficients).tobytes() == bits
     with given_threads(2):
         assert operator().times(coefficients).tobytes() == bits
-    monkeypatch.setattr(hamming_operator, "FEWEST_LISTS", 1)
-    monkeypatch.setattr(hamming_operator, "WINDOWS_IN_LIST", 1e9)
+    monkeypatch.setattr(lmer_tables, "FEWEST_LISTS", 1)
+    monkeypatch.setattr(lmer_tables, "WINDOWS_IN_LIST", 1e9)
     wide = operator(n_threads=1)
     assert wide.codes.dtype == np.uint32
     assert len(wide.ends) == 1

@@ -84,7 +84,20 @@ class HammingAdditive(Base):
         return values
 
     def kmer_tables(self, support: SequenceSet, coefficients: Floats) -> list[tuple[int, Floats]] | None:
-        """Return the weight of each l-mer; see `KernelContract.kmer_tables`. None if windows differ in weight."""
+        """Return the weight of each l-mer; see `KernelContract.kmer_tables`. None if windows differ in weight.
+
+        Parameters
+        ----------
+        support : SequenceSet, m sequences
+            z_j.
+        coefficients : ndarray of float64, shape (m,)
+            One for each.
+
+        Returns
+        -------
+        list of (int, ndarray of float64), or None
+            Length l, and the weight of each l-mer by its code.
+        """
         if self._window_weights(support.take([]), self._lengths()[0]) is not None:
             return None
         return self._weight_tables(support, coefficients)
