@@ -51,17 +51,17 @@ def measure(spec, alphabet, n, length, dtype, repeats):
     """Return the columns of the table."""
     X, kernel = sequences(alphabet, n, length), build_kernel(spec)
     start, spent = time.process_time(), []
-    known = hamming_squares.squares
+    known = hamming_squares.own_values
 
-    def squares(*given):
+    def own_values(*given):
         begun = time.process_time()
         out = known(*given)
         spent.append(time.process_time() - begun)
         return out
 
-    hamming_operator.squares = squares
+    hamming_operator.own_values = own_values
     operator = kernel.operator(X, dtype=dtype)
-    hamming_operator.squares = known
+    hamming_operator.own_values = known
     made = time.process_time() - start - sum(spent)
     coefficients = np.random.default_rng(2).normal(size=n)
     table = operator.weights(coefficients)

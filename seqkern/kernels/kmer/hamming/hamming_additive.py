@@ -26,7 +26,8 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.kernels.kmer.hamming import _hamming_additive as loops
-from seqkern.kernels.kmer.hamming.eigenvalues import eigenvalues, reflect, residue_factors
+from seqkern.kernels.kmer.hamming.eigenvalues import reflect, residue_factors
+from seqkern.kernels.kmer.hamming.hamming_operator import HammingOperator
 from seqkern.kernels.kmer.kmers import find_kmers, find_windows
 from seqkern.kernels.occurrences import KmerWeights
 from seqkern.kernels.products.product import TermBlocks
@@ -146,13 +147,15 @@ class HammingAdditive(Base):
 
     def _table(self, support: SequenceSet, coefficients: npt.ArrayLike, length: int, weight: float) -> Floats:
         """Return W times `weight`, float64 (size^length,)."""
-        size = support.alphabet.size
-        table = self._tally(support, coefficients, length)
-        reflect(table, size, length)
-        factors = weight * eigenvalues(size, length, self._pair_weights(size, length))
-        loops.scale(table, size, 1, factors, factors, table)
-        reflect(table, size, length)
-        return table
+        operator = HammingOperator(
+            support,
+            length,
+            self._pair_weights(support.alphabet.size, length),
+            both_strands=self.reverse_complement,
+            window_weights=self._window_weights(support, length),
+            squares=np.zeros(len(support)),  # not needed
+        )
+        return np.asarray(operator.weights(weight * np.asarray(coefficients, dtype=np.float64)))
 
     def _tally(self, support: SequenceSet, coefficients: npt.ArrayLike, length: int) -> Floats:
         """Return T, float64 (size^length,)."""

@@ -18,7 +18,7 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
 from seqkern.kernels.kernel_operator import Floats, KernelOperator, Table, check_length
 from seqkern.kernels.kmer.hamming import _lmer_lists
-from seqkern.kernels.kmer.hamming.hamming_squares import squares
+from seqkern.kernels.kmer.hamming.hamming_squares import own_values
 from seqkern.kernels.kmer.hamming.lmer_tables import PART_BITS, check_table, part_bits
 from seqkern.kernels.kmer.hamming.lmer_transform import LmerTransform
 from seqkern.kernels.scaled_operator import ScaledOperator
@@ -54,6 +54,8 @@ class HammingOperator(KernelOperator):
         Whether each pair adds the value of a and the reverse complement of b, too.
     window_weights : ndarray of int64, shape (windows,), optional
         The weight of each l-mer, in the order of `find_windows`; by default 1.
+    squares : ndarray of float64, shape (n,), optional
+        K(x, x), if known, or not needed.
     n_threads : int, optional
         By default, all cores. The result is the same to the last bit.
     """
@@ -66,6 +68,7 @@ class HammingOperator(KernelOperator):
         *,
         both_strands: bool = False,
         window_weights: npt.NDArray[np.int64] | None = None,
+        squares: Floats | None = None,
         n_threads: int | None = None,
     ) -> None:
         size = X.alphabet.size
@@ -78,7 +81,10 @@ class HammingOperator(KernelOperator):
         self.folded = length if self.transform.is_dna and both_strands and length % 2 else 0
         self.space = self.n_weights // (2 if self.folded else 1)
         self._list_codes(X, length, size, _as_bytes(window_weights))
-        self.squares = squares(X, length, values, both_strands, window_weights, GIVEN_THREADS.get() or n_threads)
+        if squares is None:
+            threads = GIVEN_THREADS.get() or n_threads
+            squares = own_values(X, length, values, both_strands, window_weights, threads)
+        self.squares = squares
 
     def _list_codes(self, X: SequenceSet, length: int, size: int, given: npt.NDArray[np.uint8]) -> None:
         longest = np.zeros(max(0, int(X.lengths.max(initial=0)) - length + 1), dtype=np.int64)
