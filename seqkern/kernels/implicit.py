@@ -121,7 +121,17 @@ class Implicit(KernelOperator):
         _implicit.add(self.capsule, coefficients, weights)
 
     def collect(self, coefficients: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return Σ_i coefficients[i]·φ_i, float64 (n_weights,)."""
+        """Return Σ_i coefficients[i]·φ_i.
+
+        Parameters
+        ----------
+        coefficients : array_like of float64, shape (n,)
+            One for each record.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_weights,)
+        """
         weights = self.zeros()
         self.add(weights, coefficients)
         return weights

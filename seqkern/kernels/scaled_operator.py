@@ -41,7 +41,17 @@ class ScaledOperator(KernelOperator):
         self.dtype = base.dtype
 
     def take(self, rows: npt.ArrayLike) -> ScaledOperator:
-        """Return the operator of some records, as a view of the same base; see `KernelOperator.take`."""
+        """Return the operator of some records, as a view of the same base.
+
+        Parameters
+        ----------
+        rows : array_like of int, shape (m,)
+            Which records.
+
+        Returns
+        -------
+        ScaledOperator
+        """
         rows = np.ascontiguousarray(rows, dtype=np.int64)
         return ScaledOperator(
             self.base,
@@ -51,13 +61,33 @@ class ScaledOperator(KernelOperator):
         )
 
     def with_tables(self, dtype: npt.DTypeLike) -> ScaledOperator:
-        """Return the same products with tables of another precision; see `KernelOperator.with_tables`."""
+        """Return the same products with tables of another precision.
+
+        Parameters
+        ----------
+        dtype : {numpy.float64, numpy.float32}
+            Of the tables.
+
+        Returns
+        -------
+        ScaledOperator
+        """
         out = ScaledOperator(self.base.with_tables(dtype), self.rows, self.scale, self.squares)
         out.counts = self.counts
         return out
 
     def collect(self, coefficients: npt.ArrayLike) -> Table:
-        """Return the table of the scaled records; see `KernelOperator.collect`."""
+        """Return the table of the scaled records.
+
+        Parameters
+        ----------
+        coefficients : array_like of float64, shape (n,)
+            One for each record; records with zero cost no time.
+
+        Returns
+        -------
+        ndarray of `dtype`, shape (n_weights,)
+        """
         values = np.asarray(coefficients, dtype=np.float64)
         check_length(values, len(self), "coefficients")
         values = values if self.scale is None else self.scale * values
@@ -66,11 +96,31 @@ class ScaledOperator(KernelOperator):
         return self.base.collect(values)
 
     def spread(self, table: Table) -> None:
-        """Multiply a table by G, in place."""
+        """Multiply a table by G, in place.
+
+        Parameters
+        ----------
+        table : ndarray of `dtype`, shape (n_weights,)
+            As from `collect`; changed.
+        """
         self.base.spread(table)
 
     def dots(self, weights: Table, out: Floats | None = None, rows: npt.NDArray[np.int64] | None = None) -> Floats:
-        """Return Φ·weights of the scaled records; see `KernelOperator.dots`."""
+        """Return Φ·weights of the scaled records.
+
+        Parameters
+        ----------
+        weights : ndarray of `dtype`, shape (n_weights,)
+            A table after `spread`.
+        out : ndarray of float64, shape (n,), optional
+            Where to write; by default a new array.
+        rows : ndarray of int64, shape (m,), optional
+            Which records; by default all. n is m otherwise.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
         chosen, scale = self.rows, self.scale
         if rows is not None:
             chosen = rows if chosen is None else chosen[rows]
@@ -115,27 +165,77 @@ class SummedOperator(KernelOperator):
         self.dtype = np.result_type(*(part.dtype for part in self.parts))
 
     def take(self, rows: npt.ArrayLike) -> ScaledOperator:
-        """Return the operator of some records; see `KernelOperator.take`."""
+        """Return the operator of some records.
+
+        Parameters
+        ----------
+        rows : array_like of int, shape (m,)
+            Which records.
+
+        Returns
+        -------
+        ScaledOperator
+        """
         return ScaledOperator(self, np.ascontiguousarray(rows, dtype=np.int64))
 
     def with_tables(self, dtype: npt.DTypeLike) -> SummedOperator:
-        """Return the same products with tables of another precision; see `KernelOperator.with_tables`."""
+        """Return the same products with tables of another precision.
+
+        Parameters
+        ----------
+        dtype : {numpy.float64, numpy.float32}
+            Of the tables.
+
+        Returns
+        -------
+        SummedOperator
+        """
         out = SummedOperator([part.with_tables(dtype) for part in self.parts], self.factors)
         out.counts = self.counts
         return out
 
     def collect(self, coefficients: npt.ArrayLike) -> Table:
-        """Return the tables of all parts; see `KernelOperator.collect`."""
+        """Return the tables of all parts.
+
+        Parameters
+        ----------
+        coefficients : array_like of float64, shape (n,)
+            One for each record; records with zero cost no time.
+
+        Returns
+        -------
+        ndarray of `dtype`, shape (n_weights,)
+        """
         return np.concatenate([part.collect(coefficients) for part in self.parts])
 
     def spread(self, table: Table) -> None:
-        """Multiply each part's table by its G and factor, in place."""
+        """Multiply each part's table by its G and factor, in place.
+
+        Parameters
+        ----------
+        table : ndarray of `dtype`, shape (n_weights,)
+            As from `collect`; changed.
+        """
         for part, factor, one in zip(self.parts, self.factors, self._split(table), strict=True):
             part.spread(one)
             one *= factor
 
     def dots(self, weights: Table, out: Floats | None = None, rows: npt.NDArray[np.int64] | None = None) -> Floats:
-        """Return the sum over the parts; see `KernelOperator.dots`."""
+        """Return the sum over the parts.
+
+        Parameters
+        ----------
+        weights : ndarray of `dtype`, shape (n_weights,)
+            A table after `spread`.
+        out : ndarray of float64, shape (n,), optional
+            Where to write; by default a new array.
+        rows : ndarray of int64, shape (m,), optional
+            Which records; by default all. n is m otherwise.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
         out = np.empty(len(self) if rows is None else len(rows)) if out is None else out
         out[:] = 0
         for part, one in zip(self.parts, self._split(weights), strict=True):

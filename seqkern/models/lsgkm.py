@@ -239,6 +239,8 @@ def _header(kernel: Any) -> dict[str, Any]:
             "gamma",
             remedy="change the kernel accordingly",
         )
+    if gapped.clip:
+        raise ModelError("LS-GKM does not support clip", remedy="train the model with clip=false")
     d = gapped.d
     if d is None:
         d = gapped.l - gapped.k if gapped.estimator == "count" else gapped.l

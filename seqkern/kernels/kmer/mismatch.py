@@ -23,7 +23,7 @@ from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.kernels.kmer import _kmers, mismatch_presence
 from seqkern.kernels.kmer.hamming.hamming import LARGEST_LENGTH
 from seqkern.kernels.kmer.hamming.hamming_kernel import HammingKernel
-from seqkern.kernels.kmer.hamming.hamming_operator import LARGEST_TABLE
+from seqkern.kernels.kmer.hamming.lmer_tables import LARGEST_TABLE
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K
 from seqkern.kernels.kmer.kmers import MOST_CODES, Counted, Occurrences, SmallCodes, codes_fit, find_kmers
 from seqkern.kernels.kmer.neighbourhoods import Windows, mismatch_rule

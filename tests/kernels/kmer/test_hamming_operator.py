@@ -10,7 +10,7 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.threads import given_threads
 from seqkern.kernels import MismatchKernel, build_kernel
 from seqkern.kernels.implicit import Implicit
-from seqkern.kernels.kmer.hamming import _hamming_additive, hamming_operator
+from seqkern.kernels.kmer.hamming import _hamming_additive, hamming_operator, lmer_tables
 from seqkern.kernels.kmer.hamming.hamming_operator import HammingOperator
 from seqkern.kernels.kmer.hamming.lmer_transform import LmerTransform
 from seqkern.sequences.alphabets import as_alphabet
@@ -121,7 +121,7 @@ def test_transform(size, length, both):
     np.testing.assert_allclose(table, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("length", [6, 7, 8])
+@pytest.mark.parametrize("length", [6, 7, 9])
 def test_transform_of_one_lmer(length):
     """A table of one l-mer becomes its row of G: all tiles of the strands, rows and strips are used."""
     values = np.random.default_rng(length).normal(size=length + 1).tolist()
@@ -138,8 +138,8 @@ def test_transform_of_one_lmer(length):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_transform_has_the_same_bits_at_any_level_and_number_of_threads(dtype):
-    transform = LmerTransform(4, 8, [3, 1, 0.25, 0, 0, 0, 0, 0, 0], np.array([3, 2, 1, 0], np.uint8))
-    start = np.random.default_rng(5).normal(size=4**8).astype(dtype)
+    transform = LmerTransform(4, 9, [3, 1, 0.25, *[0] * 7], np.array([3, 2, 1, 0], np.uint8))
+    start = np.random.default_rng(5).normal(size=4**9).astype(dtype)
     results = []
     for level in range(_hamming_additive.highest_level() + 1):
         for threads in (1, 3):
@@ -158,7 +158,8 @@ def operator(X=DNA, length=7, **options):
 def test_threads_and_parts_of_the_table_do_not_change_bits(monkeypatch):
     coefficients = np.random.default_rng(0).normal(size=len(DNA))
     expected = operator().times(coefficients)
-    monkeypatch.setattr(hamming_operator, "PART_BITS", 5)
+    for module in (lmer_tables, hamming_operator):
+        monkeypatch.setattr(module, "PART_BITS", 5)
     many = operator(n_threads=1)
     assert len(many.ends) > 3
     close(many.times(coefficients), np.diag(np.ones(len(DNA))), expected)
@@ -167,8 +168,8 @@ def test_threads_and_parts_of_the_table_do_not_change_bits(monkeypatch):
     assert operator(n_threads=3).times(coefficients).tobytes() == bits
     with given_threads(2):
         assert operator().times(coefficients).tobytes() == bits
-    monkeypatch.setattr(hamming_operator, "FEWEST_LISTS", 1)
-    monkeypatch.setattr(hamming_operator, "WINDOWS_IN_LIST", 1e9)
+    monkeypatch.setattr(lmer_tables, "FEWEST_LISTS", 1)
+    monkeypatch.setattr(lmer_tables, "WINDOWS_IN_LIST", 1e9)
     wide = operator(n_threads=1)
     assert wide.codes.dtype == np.uint32
     assert len(wide.ends) == 1

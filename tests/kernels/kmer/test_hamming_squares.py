@@ -43,16 +43,16 @@ def test_both_ways_have_the_same_bits(monkeypatch, level, length, k, d, estimato
         expected = hamming_squares._squares_by_pairs(X, length, values, both_strands)
         monkeypatch.setattr(hamming_squares, "own_costs", lambda *given: (0.0, 1.0))
         for threads in (1, 2):
-            got = hamming_squares.squares(X, length, values, both_strands, n_threads=threads)
+            got = hamming_squares.own_values(X, length, values, both_strands, n_threads=threads)
             np.testing.assert_array_equal(got, expected)
         monkeypatch.setattr(hamming_squares, "own_costs", lambda *given: (1.0, 0.0))
-        np.testing.assert_array_equal(hamming_squares.squares(X, length, values, both_strands), expected)
+        np.testing.assert_array_equal(hamming_squares.own_values(X, length, values, both_strands), expected)
 
 
 def test_proteins(monkeypatch):
     monkeypatch.setattr(hamming_squares, "own_costs", lambda *given: (0.0, 1.0))
     X, values = sequences(70, 0, 90, 20, "protein"), gapped_weights(20, 5, 3)
-    got = hamming_squares.squares(X, 5, values, False)
+    got = hamming_squares.own_values(X, 5, values, False)
     np.testing.assert_array_equal(got, hamming_squares._squares_by_pairs(X, 5, values, False))
 
 

@@ -5,7 +5,7 @@ codes of record 0, record 1, … one after the other. Where both strands count a
 complement have one code: that of the one whose middle letter is A or C, without the upper bit of that letter.
 """
 
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memset
 
 ctypedef fused code_t:
@@ -67,9 +67,9 @@ def count_codes(
         Scratch.
     numbers : (parts,)
     """
-    cdef Py_ssize_t i, j, found
+    cdef Py_ssize_t _i, i, j, found
     cdef int64_t top = 1
-    for i in range(length - 1):
+    for _i in range(length - 1):
         top *= size
     if not letters.shape[0] or not window_codes.shape[0]:
         return
@@ -101,11 +101,11 @@ def list_codes(
     ends : (parts, n + 1)
         Where the codes of each record end, counted from the start of the list; the first is 0.
     """
-    cdef Py_ssize_t i, j, found, at = 0, parts = cursor.shape[0]
+    cdef Py_ssize_t _i, i, j, found, at = 0, parts = cursor.shape[0]
     cdef int64_t top = 1, part, code, mask = ((<int64_t>1) << bits) - 1
     cdef int64_t[::1] base = cursor.copy()
     cdef bint weighted = given.shape[0] > 0
-    for i in range(length - 1):
+    for _i in range(length - 1):
         top *= size
     for part in range(parts):
         ends[part, 0] = 0

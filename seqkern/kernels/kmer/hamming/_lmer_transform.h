@@ -13,8 +13,8 @@
 #include "_simd.h"
 
 enum {
-    ROW_LETTERS = 6, /* a row of the table, 4^6 adjacent numbers, stays in the first-level cache */
-    STRIP = 32,      /* columns that are transformed together */
+    ROW_LETTERS = 7, /* a row of the table, 4^7 adjacent numbers, stays in the second-level cache */
+    STRIP = 64,      /* columns that are transformed together */
     TILE_LETTERS = 3,
     TILE = 64, /* 4^TILE_LETTERS */
     MOST_LETTERS = 16,

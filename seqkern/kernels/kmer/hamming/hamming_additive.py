@@ -27,6 +27,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError
 from seqkern.kernels.kmer.hamming import _hamming_additive as loops
 from seqkern.kernels.kmer.hamming.eigenvalues import eigenvalues, reflect, residue_factors
+from seqkern.kernels.kmer.hamming.hamming_operator import HammingOperator
 from seqkern.kernels.kmer.hamming.hamming_tally import HammingTallied, add_windows
 from seqkern.kernels.kmer.kmer_sums import LARGEST_TABLE, whole_table
 from seqkern.kernels.kmer.kmers import find_kmers, find_windows
@@ -167,7 +168,15 @@ class HammingAdditive(Base):
 
     def _table(self, support: SequenceSet, coefficients: npt.ArrayLike, length: int, weight: float) -> Floats:
         """Return W times `weight`, float64 (size^length,)."""
-        return self._spread(self._tally(support, coefficients, length), support.alphabet.size, length, weight)
+        operator = HammingOperator(
+            support,
+            length,
+            self._pair_weights(support.alphabet.size, length),
+            both_strands=self.reverse_complement,
+            window_weights=self._window_weights(support, length),
+            squares=np.zeros(len(support)),  # not needed
+        )
+        return np.asarray(operator.weights(weight * np.asarray(coefficients, dtype=np.float64)))
 
     def _spread(self, table: Floats, size: int, length: int, weight: float) -> Floats:
         """Turn T into W times `weight`, in place, and return it."""

@@ -20,7 +20,8 @@ from seqkern.kernels.kmer.distances import SubsetDistances, distances_cost, need
 from seqkern.kernels.kmer.hamming.hamming import LARGEST_LENGTH, LARGEST_WEIGHT, HammingBlock
 from seqkern.kernels.kmer.hamming.hamming_additive import HammingAdditive
 from seqkern.kernels.kmer.hamming.hamming_costs import hamming_costs
-from seqkern.kernels.kmer.hamming.hamming_operator import HammingOperator, check_table, product_cost
+from seqkern.kernels.kmer.hamming.hamming_operator import HammingOperator
+from seqkern.kernels.kmer.hamming.lmer_tables import check_table, product_cost
 from seqkern.kernels.kmer.kmer_kernel import KmerKernel
 from seqkern.kernels.kmer.subsets import common_divisor, subset_blocks, subset_cost, subset_weights, subsets_fit
 from seqkern.kernels.planner import Cost, Workload

@@ -18,23 +18,16 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
 from seqkern.kernels.kernel_operator import Floats, KernelOperator, Table, check_length
 from seqkern.kernels.kmer.hamming import _lmer_lists
-from seqkern.kernels.kmer.hamming.hamming_squares import squares
+from seqkern.kernels.kmer.hamming.hamming_squares import own_values
+from seqkern.kernels.kmer.hamming.lmer_tables import PART_BITS, check_table, part_bits
 from seqkern.kernels.kmer.hamming.lmer_transform import LmerTransform
-from seqkern.kernels.planner import Cost
 from seqkern.kernels.scaled_operator import ScaledOperator
 from seqkern.sequences.sequence_set import SequenceSet
 
-LARGEST_TABLE = 1 << 27
-PART_BITS = 16  # 2^16 double precision numbers: half a megabyte, and codes of two bytes
-WINDOWS_IN_LIST = 4  # of a record at least, on average, or lists are too short for their overhead
-FEWEST_LISTS = 64
 LARGEST_LIST = 2**32 - 1
 LARGEST_WINDOW_WEIGHT = 255
 LOOK_UPS_TO_COPY = 4  # entries of the table that are copied in the time of one look-up
 THREADED_WINDOWS = 1 << 20  # fewer are not worth a thread
-# CPU nanoseconds of a product: an l-mer added and looked up, the end of a list, an entry of the table, a letter of it
-WINDOW_NS, LIST_NS, TABLE_NS = 2.2, 3.0, 4.0
-DNA_NS, REFLECT_NS = 0.5, 0.25
 NO_WEIGHTS = np.zeros(0, dtype=np.uint8)
 
 Codes = npt.NDArray[np.uint16 | np.uint32]
@@ -61,6 +54,8 @@ class HammingOperator(KernelOperator):
         Whether each pair adds the value of a and the reverse complement of b, too.
     window_weights : ndarray of int64, shape (windows,), optional
         The weight of each l-mer, in the order of `find_windows`; by default 1.
+    squares : ndarray of float64, shape (n,), optional
+        K(x, x), if known, or not needed.
     n_threads : int, optional
         By default, all cores. The result is the same to the last bit.
     """
@@ -73,6 +68,7 @@ class HammingOperator(KernelOperator):
         *,
         both_strands: bool = False,
         window_weights: npt.NDArray[np.int64] | None = None,
+        squares: Floats | None = None,
         n_threads: int | None = None,
     ) -> None:
         size = X.alphabet.size
@@ -85,7 +81,10 @@ class HammingOperator(KernelOperator):
         self.folded = length if self.transform.is_dna and both_strands and length % 2 else 0
         self.space = self.n_weights // (2 if self.folded else 1)
         self._list_codes(X, length, size, _as_bytes(window_weights))
-        self.squares = squares(X, length, values, both_strands, window_weights, GIVEN_THREADS.get() or n_threads)
+        if squares is None:
+            threads = GIVEN_THREADS.get() or n_threads
+            squares = own_values(X, length, values, both_strands, window_weights, threads)
+        self.squares = squares
 
     def _list_codes(self, X: SequenceSet, length: int, size: int, given: npt.NDArray[np.uint8]) -> None:
         longest = np.zeros(max(0, int(X.lengths.max(initial=0)) - length + 1), dtype=np.int64)
@@ -108,17 +107,47 @@ class HammingOperator(KernelOperator):
         return self.ends.shape[1] - 1
 
     def take(self, rows: npt.ArrayLike) -> ScaledOperator:
-        """Return the operator of some records, as a view with the same tables; see `KernelOperator.take`."""
+        """Return the operator of some records, as a view with the same tables.
+
+        Parameters
+        ----------
+        rows : array_like of int, shape (m,)
+            Which records.
+
+        Returns
+        -------
+        ScaledOperator
+        """
         return ScaledOperator(self, np.ascontiguousarray(rows, dtype=np.int64))
 
     def with_tables(self, dtype: npt.DTypeLike) -> HammingOperator:
-        """Return the same products with tables of another precision; see `KernelOperator.with_tables`."""
+        """Return the same products with tables of another precision.
+
+        Parameters
+        ----------
+        dtype : {numpy.float64, numpy.float32}
+            Of the tables.
+
+        Returns
+        -------
+        HammingOperator
+        """
         out = copy.copy(self)
         out.dtype, out.counts = np.dtype(dtype), dict(self.counts)
         return out
 
     def collect(self, coefficients: npt.ArrayLike) -> Table:
-        """Return the table of the l-mers; see `KernelOperator.collect`."""
+        """Return the table of the l-mers.
+
+        Parameters
+        ----------
+        coefficients : array_like of float64, shape (n,)
+            One for each record; records with zero cost no time.
+
+        Returns
+        -------
+        ndarray of `dtype`, shape (n_weights,)
+        """
         values = np.ascontiguousarray(coefficients, dtype=np.float64)
         check_length(values, len(self), "coefficients")
         rows = np.flatnonzero(values)
@@ -133,12 +162,32 @@ class HammingOperator(KernelOperator):
         return table
 
     def spread(self, table: Table) -> None:
-        """Multiply a table by G, in place."""
+        """Multiply a table by G, in place.
+
+        Parameters
+        ----------
+        table : ndarray of `dtype`, shape (n_weights,)
+            As from `collect`; changed.
+        """
         check_length(table, self.n_weights, "table")
         self.transform.multiply(table, self._threads(self.n_weights))
 
     def dots(self, weights: Table, out: Floats | None = None, rows: npt.NDArray[np.int64] | None = None) -> Floats:
-        """Return the sums of weights over the l-mers of records; see `KernelOperator.dots`."""
+        """Return the sums of weights over the l-mers of records.
+
+        Parameters
+        ----------
+        weights : ndarray of `dtype`, shape (n_weights,)
+            A table after `spread`.
+        out : ndarray of float64, shape (n,), optional
+            Where to write; by default a new array.
+        rows : ndarray of int64, shape (m,), optional
+            Which records; by default all. n is m otherwise.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
         check_length(weights, self.n_weights, "weights")
         rows = np.arange(len(self)) if rows is None else check_rows(rows, len(self))
         out = np.empty(len(rows)) if out is None else out
@@ -172,53 +221,6 @@ class HammingOperator(KernelOperator):
         in_threads([lambda first=a, last=b: work(first, last) for a, b in itertools.pairwise(bounds)], threads)
 
 
-def part_bits(space: int, windows: float) -> int:
-    """Return the binary logarithm of the size of the parts of a table.
-
-    Parameters
-    ----------
-    space : int
-        Entries of the table.
-    windows : float
-        L-mers of a record, on average.
-
-    Returns
-    -------
-    int
-        At least `PART_BITS`.
-    """
-    bits = PART_BITS
-    while space >> bits > max(FEWEST_LISTS, windows / WINDOWS_IN_LIST):
-        bits += 1
-    return bits
-
-
-def check_table(size: int, length: int, name: str = "l") -> None:
-    """Raise ParameterError if the table of all l-mers would be too large.
-
-    Parameters
-    ----------
-    size : int
-        Letters of the alphabet.
-    length : int
-        Length of the l-mers.
-    name : str
-        Name of the parameter, for the message.
-
-    Raises
-    ------
-    ParameterError
-        The message names the largest possible length.
-    """
-    if size**length <= LARGEST_TABLE:
-        return
-    largest = next(n for n in range(length, -1, -1) if size**n <= LARGEST_TABLE)
-    raise ParameterError(
-        f"{name}={length} is too large for products without a Gram matrix: {size} letters have {size**length} l-mers",
-        remedy=f"choose {name} up to {largest}",
-    )
-
-
 def check_rows(rows: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
     """Return numbers of records, checked: compiled code does not check them.
 
@@ -237,33 +239,6 @@ def check_rows(rows: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
     if np.any((rows < 0) | (rows >= n)):
         raise IndexError(f"rows are numbers from 0 to {n - 1}")
     return rows
-
-
-def product_cost(size: int, length: int, lengths: npt.NDArray[np.int64], both_strands: bool, weighted: bool) -> Cost:
-    """Return the Cost of a product, and the bytes of a HammingOperator and of three tables.
-
-    Parameters
-    ----------
-    size, length : int
-        Letters of the alphabet, and of the l-mers.
-    lengths : ndarray of int64, shape (n,)
-        Residues of the records.
-    both_strands, weighted : bool
-        Whether both strands count, and whether l-mers have weights.
-
-    Returns
-    -------
-    Cost
-    """
-    records, windows = len(lengths), int(np.maximum(lengths - length + 1, 0).sum())
-    space = size**length
-    folded = space // 2 if size == 4 and both_strands and length % 2 else space
-    bits = part_bits(folded, windows / max(1, records))
-    entries = records * ((folded >> bits) + 1)
-    code = 2 if bits <= PART_BITS else 4
-    letter = DNA_NS if size == 4 else REFLECT_NS * size
-    seconds = windows * WINDOW_NS + entries * LIST_NS + space * (TABLE_NS + length * letter)
-    return Cost(seconds * 1e-9, windows * (code + weighted) + 4 * entries + 12 * records + 3 * 8 * space)
 
 
 def _as_bytes(weights: npt.NDArray[np.int64] | None) -> npt.NDArray[np.uint8]:

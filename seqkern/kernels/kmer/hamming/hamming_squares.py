@@ -22,7 +22,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 Counts = npt.NDArray[np.int64]
 
 
-def squares(
+def own_values(
     X: SequenceSet,
     length: int,
     values: Sequence[float],
