@@ -15,8 +15,8 @@ MOST_MOVES = 5000
 class DualBound:
     """The dual D(a) = −½·aᵀKa − Σ ℓ_i*(−a_i) on the convex hull of points a_1, …, a_t.
 
-    D is concave, and so is its last term alone: D(Σ λ_s a_s) ≥ Σ λ_s v_s − ½ ‖Σ λ_s u_s‖², v_s the last term at a_s, u_s
-    its coordinates in the `ProductSpace`. The bound is the largest such value that was found.
+    D is concave, and so is its last term alone: D(Σ λ_s a_s) ≥ Σ λ_s v_s − ½ ‖Σ λ_s u_s‖², v_s the last term at a_s,
+    u_s its coordinates in the `ProductSpace`. The bound is the largest such value that was found.
 
     Attributes
     ----------

@@ -46,8 +46,6 @@ class OnProducts(Solver):
     """
 
     accepts_operator: ClassVar[bool] = True
-    intercept_: Any
-    dual_coef_: Any
 
     def fit_after(
         self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
@@ -97,24 +95,28 @@ class OnProducts(Solver):
     def _keep_vectors(self, K: KernelOperator, coefficients: Floats) -> None:
         """Set `support_`: the records with a coefficient in some row; decisions on an operator need their features."""
         self.support_ = np.flatnonzero(np.any(coefficients != 0, axis=0)).astype(np.int64)
-        self._vectors = K.take(self.support_)
+        self._vectors: Any = K.take(self.support_)
 
     def _learn(self, K: KernelOperator, loss: Loss, tol: float, most: int) -> tuple[Minimum, Floats, dict[str, Any]]:
         """Minimise one loss; set `support_` and `intercept_`; return the minimum, β of the support, and the report."""
         found = self._minimise(K, [loss], tol, most)
         self._keep_vectors(K, found[0].coefficients[None])
-        self.intercept_ = found[0].bias
+        self.intercept_: Any = found[0].bias
         return found[0], found[0].coefficients[self.support_], self._told(found, tol)
 
     def _learn_hinge(
         self, K: KernelOperator, y: Floats, cost: Floats, tol: float, most: int
     ) -> tuple[Floats, dict[str, Any]]:
         """Minimise the hinge loss; set `support_` and `intercept_`; return β of the support, and the report."""
-        if not np.isfinite(cost).all():
-            raise ParameterError("C=inf needs a Gram matrix", remedy="give a finite C, such as 1000")
+        self._check_finite_cost(cost.max())
         found, coefficients, report = self._learn(K, Hinge(y, cost), tol, most)
         self.intercept_ = best_bias(found.decisions - found.bias, y, cost)
         return coefficients, {**report, "objective": -found.dual}
+
+    def _check_finite_cost(self, cost: float) -> None:
+        """Raise ParameterError for an infinite C."""
+        if not np.isfinite(cost):
+            raise ParameterError("C=inf needs a Gram matrix", remedy="give a finite C, such as 1000")
 
     def _sums(self, K: KernelOperator, coefficients: Floats) -> Floats:
         """Return Σ_i coefficients[i]·K(x, x_i) over the support for each record x of `K`, float64 (m,)."""
@@ -129,7 +131,8 @@ class OnProducts(Solver):
     def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> Floats:
         """Return Σ_i β_i K(x, x_i) + b of each record of an operator; otherwise what the solver decides."""
         if isinstance(K, KernelOperator):
-            return self._sums(K, self.dual_coef_) + self.intercept_
+            fitted: Any = self
+            return self._sums(K, fitted.dual_coef_) + fitted.intercept_
         return super()._decide(K, columns)
 
     def renumber(self, support: npt.NDArray[np.int64], columns: int) -> Self:

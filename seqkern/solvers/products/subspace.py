@@ -36,8 +36,8 @@ BLOCK = 8192
 """Records whose part of the Hessian is summed at once."""
 
 SMOOTHING = 5.0
-"""The width of the parabolas is reduced when smoothing costs more than this multiple of the rest of the gap. Where it is
-reduced sooner, directions say less: they depend on the few records within the width."""
+"""The width of the parabolas is reduced when smoothing costs more than this multiple of the rest of the gap. If it were
+reduced sooner, directions would depend on few records."""
 
 NARROWING = 0.1, 0.7
 """The width is multiplied by a number in this interval."""
@@ -107,8 +107,7 @@ class Subspace:
     --------
     >>> import numpy as np
     >>> from seqkern.kernels.implicit import SparseImplicit
-    >>> from seqkern.solvers.products.dual_bound import DualBound
-    from seqkern.solvers.products.losses import SquaredHinge
+    >>> from seqkern.solvers.products.losses import SquaredHinge
     >>> from seqkern.solvers.products.space import ProductSpace
     >>> from seqkern.solvers.products.subspace import Subspace
     >>> space = ProductSpace(SparseImplicit.of(np.array([[2.0], [1.0], [-1.0], [-2.0]])))
@@ -159,14 +158,14 @@ class Subspace:
             # where the space has no room for a direction, a better minimum within it is all that is left
             self.missing = 0.0 if stalled else part
             self._narrow(excess, primal - excess - bound.value)
-        size = float(self.c @ self.c)
+        length = np.sqrt(self.c @ self.c)
         return Minimum(
             coefficients=self.c @ self.space.directions,
             bias=self.bias,
             decisions=self.f + self.bias,
             primal=self._primal(),
             dual=bound.value,
-            residual=float(np.sqrt(2 * part / size)) if size > 0 else 0.0,
+            residual=float(np.sqrt(2 * part) / length) if length > 0 else 0.0,
             rounds=rounds,
             stalled=stalled == 2,
         )

@@ -32,14 +32,14 @@ class LinearSVC(SearchesCost, OnProducts, BinarySolver):
     support_ : ndarray of int64, shape (s,)
         The samples with α > 0. Fitted on a matrix of features: the features whose weight is not zero.
     dual_coef_ : ndarray of float64, shape (s,)
-        α_i y_i of the support vectors; Σ α_i y_i = 0. Fitted on a matrix of features, there is none; on an operator that
-        is no `Implicit`, coefficients β whose w is nearly that of α.
+        α_i y_i of the support vectors; Σ α_i y_i = 0. Fitted on a matrix of features, there is none; on an operator
+        other than an `Implicit`, coefficients β whose w is nearly that of α.
     intercept_ : float
         b. It is not penalised.
     report_ : dict
         Besides the usual: ``gap``, the duality gap over the primal value, an upper bound of how far the primal value is
-        above its minimum. ``residual`` and ``objective`` are those of `CSVC`; ``iterations`` are passes. On an operator that is
-        no `Implicit`, ``products`` counts those with K, and ``residual`` is ‖w − Σ α_i y_i φ_i‖ / ‖w‖.
+        above its minimum. ``residual`` and ``objective`` are those of `CSVC`; ``iterations`` are passes. On an operator
+        other than an `Implicit`, ``products`` counts those with K, and ``residual`` is ‖w − Σ α_i y_i φ_i‖ / ‖w‖.
 
     Notes
     -----
@@ -88,7 +88,7 @@ class LinearSVC(SearchesCost, OnProducts, BinarySolver):
         1e-3, "The fit has converged when the duality gap is at most this share of the primal objective."
     )
     max_epochs: int = integer(
-        default=1000, low=1, doc="Maximum number of passes, or of products; partial passes count in proportion."
+        default=1000, low=1, doc="Maximum number of passes, or products; partial passes count in proportion."
     )
     seed: int = random_seed("Seed of the order of the records.")
 
