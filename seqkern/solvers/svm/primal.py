@@ -112,7 +112,10 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
     tol: float = tolerance(
         1e-4, "The fit has converged when the duality gap is at most this share of the primal objective."
     )
-    max_iter: int = limit(100, "Maximum number of Newton steps; on an operator, ten products count as one.")
+    max_iter: int = limit(
+        100,
+        "Maximum number of Newton steps; with logistic loss, products. On an operator ten products count as one.",
+    )
 
     @property
     def iterative(self) -> bool:
@@ -183,7 +186,8 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
     ) -> dict[str, Any]:
         """Train the classifiers of all classes on products with K."""
         losses = [LOSSES[self.loss](one, costs) for one in signs]
-        found = self._minimise(K, losses, self.tol, PRODUCTS * self.max_iter)
+        most = self.max_iter if isinstance(K, FeatureOperator) else PRODUCTS * self.max_iter
+        found = self._minimise(K, losses, self.tol, most)
         coefficients = np.stack([one.coefficients for one in found])
         self._keep_vectors(K, coefficients)
         self.coef_ = np.ascontiguousarray(coefficients[:, self.support_])
