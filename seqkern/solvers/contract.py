@@ -194,6 +194,16 @@ class Solver(Stored, Estimator):
         """
         return None
 
+    def probabilities(self, decisions: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None:
+        """Return the probabilities of the classes that the loss itself gives, (m, classes), or None: by default.
+
+        Parameters
+        ----------
+        decisions : ndarray of float64, shape (m,), or (m, classes)
+            As `decision_function` returns them.
+        """
+        return None
+
     def intervals(self) -> npt.NDArray[np.float64] | None:
         """Return the coefficients of all features with confidence intervals, or None: by default.
 

@@ -38,7 +38,7 @@ class KernelExpansion(Solver):
         self.dual_coef_: npt.NDArray[np.float64] = np.ascontiguousarray(coefficients[self.support_])
         self.intercept_ = float(intercept)
 
-    def _decide(self, K: npt.NDArray[np.float64], columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return Σ c_i K(x, x_i) + b."""
         return weighted_sums(K, columns, self.dual_coef_, self.intercept_)
 

@@ -9,24 +9,30 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import GramError
+from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.parameters import choice, integer, real
 from seqkern.core.threads import one_thread
+from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.base import BinarySolver, RealSolver
 from seqkern.solvers.class_weights import class_factors
 from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.least_squares.lagrangian import minimise
 from seqkern.solvers.linear_algebra import Definite, Indefinite, check_symmetric, on_diagonal
+from seqkern.solvers.products.losses import Squared
+from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
 from seqkern.solvers.shared import SearchesCost, class_weights, cost
 
 REFINEMENTS = 1
 """Number of refinement steps for the rounding errors of the factor."""
 
+EXACT = 1e-6
+"""On products regression has converged when the duality gap is this share of the primal objective."""
+
 ENOUGH = 1e-4
 """Largest error of an equation of a solved system, in units of the largest |y|, at least 1."""
 
 
-class LSSVC(SearchesCost, KernelExpansion, BinarySolver):
+class LSSVC(SearchesCost, OnProducts, KernelExpansion, BinarySolver):
     r"""Least-squares SVM classifier, in the equality or the inequality form.
 
     Attributes
@@ -55,6 +61,10 @@ class LSSVC(SearchesCost, KernelExpansion, BinarySolver):
 
     Its dual is ½ αᵀQα − Σα over α ≥ 0, with Q = Y(K + 11ᵀ)Y + I/(2C) and b = Σ α_i y_i; rows beyond the margin have α =
     0.
+
+    On a KernelOperator the equality form is solved by conjugate gradients, one product with K each, until the duality
+    ``gap``, as a share of the primal objective, is at most `tol`; ``residual`` is then ‖w − Σ β_i φ_i‖ / ‖w‖ for β_i =
+    2 C_i ξ_i.
 
     A singular K is no problem, because I/(2C) is added. With an indefinite K the equality form gives the only
     stationary point (not a minimum if K + I/(2C) is indefinite), unless the system is singular, which is an error; the
@@ -99,7 +109,8 @@ class LSSVC(SearchesCost, KernelExpansion, BinarySolver):
         open_low=True,
         doc="The inequality form has converged when the largest violation of the optimality "
         "conditions, |min(α_i Q_ii, (Qα)_i − 1)|, in units of the margin, or the duality gap, as "
-        "a share of the primal objective, is at most this. The equality form is solved directly.",
+        "a share of the primal objective, is at most this. The equality form is solved directly, but on "
+        "an operator until the gap is at most this.",
     )
     max_iter: int = integer(
         default=1000, low=1, doc="Maximum number of iterations of the inequality form, one linear system each."
@@ -115,11 +126,18 @@ class LSSVC(SearchesCost, KernelExpansion, BinarySolver):
         """Return solvers for the contract suite."""
         return [cls(), cls(C=3.0, form="inequality"), cls(form="inequality", class_weight="balanced")]
 
-    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Solve the system, or the quadratic program."""
-        check_symmetric(K)
         factors = class_factors(self.class_weight, self.classes_, y)
         cost = self.C * np.where(y > 0, factors[1], factors[0])
+        if isinstance(K, KernelOperator):
+            if self.form == "inequality":
+                raise ParameterError(
+                    "form=inequality needs a Gram matrix", remedy="choose form=equality, or solver primal_svc"
+                )
+            _, self.dual_coef_, report = self._learn(K, Squared(y, cost), self.tol, MOST_PRODUCTS)
+            return report
+        check_symmetric(K)
         with one_thread():
             if self.form == "equality":
                 coefficients, intercept, report = solve_system(K, y, cost)
@@ -129,7 +147,7 @@ class LSSVC(SearchesCost, KernelExpansion, BinarySolver):
         return report
 
 
-class LSSVR(SearchesCost, KernelExpansion, RealSolver):
+class LSSVR(SearchesCost, OnProducts, KernelExpansion, RealSolver):
     r"""Least-squares support vector regression: kernel ridge regression with a free bias.
 
     Attributes
@@ -147,7 +165,8 @@ class LSSVR(SearchesCost, KernelExpansion, RealSolver):
 
     .. math:: \min_{w, b, ξ} ½ ‖w‖^2 + C \sum_i ξ_i^2  over  f(x_i) = y_i − ξ_i
 
-    by one linear system: (K + I/(2C)) β + b 1 = y, Σ β_i = 0.
+    by one linear system: (K + I/(2C)) β + b 1 = y, Σ β_i = 0; on a KernelOperator by conjugate gradients, until the
+    duality ``gap`` is at most 1e-6 of the primal objective.
 
     Complexity: n³/6 multiplications for n training rows, and one copy of K.
 
@@ -175,8 +194,12 @@ class LSSVR(SearchesCost, KernelExpansion, RealSolver):
 
     C: float = cost("C, the cost of a squared error.")
 
-    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Solve the system."""
+        if isinstance(K, KernelOperator):
+            loss = Squared(y, np.full(len(y), float(self.C)))
+            _, self.dual_coef_, report = self._learn(K, loss, EXACT, MOST_PRODUCTS)
+            return report
         check_symmetric(K)
         with one_thread():
             coefficients, intercept, report = solve_system(K, y, np.full(len(y), float(self.C)))

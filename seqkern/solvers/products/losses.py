@@ -141,11 +141,12 @@ class Hinge(Loss):
         0 for the one-class SVM.
     total : float
         What the dual variables sum to.
+    width : float
+        The first.
     """
 
-    def __init__(self, y: Floats, cost: Floats, margin: float = 1.0, total: float = 0.0) -> None:
-        self.y, self.cost, self.margin, self.total = y, cost, margin, total
-        self.width = 1.0
+    def __init__(self, y: Floats, cost: Floats, margin: float = 1.0, *, total: float = 0.0, width: float = 1.0) -> None:
+        self.y, self.cost, self.margin, self.total, self.width = y, cost, margin, total, width
 
     def value(self, z: Floats) -> float:
         """Return the sum; see `Loss`."""
@@ -164,3 +165,47 @@ class Hinge(Loss):
         """Return what smoothing adds to the duality gap; see `Loss`."""
         slack = np.clip(self.margin - self.y * z, 0, self.width)
         return float(self.cost @ (slack * (1 - slack / self.width)))
+
+
+class Insensitive(Loss):
+    """c·max(0, |y_i − z_i| − ε).
+
+    Parameters
+    ----------
+    y : ndarray of float64, shape (n,)
+        Any values.
+    cost, epsilon : float
+        c and ε.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.products.losses import Insensitive
+    >>> Insensitive(np.array([0.0, 2.0]), cost=10.0, epsilon=0.5).value(np.zeros(2))
+    15.0
+    """
+
+    def __init__(self, y: Floats, cost: float, epsilon: float) -> None:
+        self.y, self.cost, self.epsilon = y, cost, epsilon
+        self.width = float(np.std(y)) or 1.0
+
+    def _slack(self, z: Floats) -> Floats:
+        return np.abs(self.y - z) - self.epsilon
+
+    def value(self, z: Floats) -> float:
+        """Return the sum; see `Loss`."""
+        return float(self.cost * np.maximum(self._slack(z), 0).sum())
+
+    def dual(self, z: Floats) -> Floats:
+        """Return c times the error beyond ε in units of the width, between −1 and 1."""
+        return self.cost * np.sign(self.y - z) * np.clip(self._slack(z) / self.width, 0, 1)
+
+    def curvature(self, z: Floats) -> Floats:
+        """Return c / width on the parabolas."""
+        slack = self._slack(z)
+        return np.where((slack > 0) & (slack < self.width), self.cost / self.width, 0.0)
+
+    def excess(self, z: Floats) -> float:
+        """Return what smoothing adds to the duality gap; see `Loss`."""
+        slack = np.clip(self._slack(z), 0, self.width)
+        return float(self.cost * np.sum(slack * (1 - slack / self.width)))

@@ -1,7 +1,7 @@
 """Solvers that train on an operator: what they share."""
 
 from collections.abc import Sequence
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,8 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.threads import one_thread
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.base import Solver
-from seqkern.solvers.products.losses import Loss
+from seqkern.solvers.products.best_bias import best_bias
+from seqkern.solvers.products.losses import Hinge, Loss
 from seqkern.solvers.products.space import ProductSpace
 from seqkern.solvers.products.subspace import Minimum, Subspace
 
@@ -19,6 +20,9 @@ Floats = npt.NDArray[np.float64]
 INDEFINITE = "the kernel is not positive semi-definite; clip it (clip=true), or choose csvc with a repaired Gram matrix"
 
 STALLED = "rounding errors leave this gap; lower C, or normalise the kernel"
+
+MOST_PRODUCTS = 2000
+"""Maximum number of products of a fit whose solver has no such parameter."""
 
 UNSHARED = frozenset({"_vectors", "_space", "_space_before"})
 """Attributes that hold records or products; neither pickled nor stored."""
@@ -41,7 +45,7 @@ class OnProducts(Solver):
     (['membrane', 'soluble'], True)
     """
 
-    accepts_operator = True
+    accepts_operator: ClassVar[bool] = True
 
     def fit_after(
         self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
@@ -91,7 +95,28 @@ class OnProducts(Solver):
     def _keep_vectors(self, K: KernelOperator, coefficients: Floats) -> None:
         """Set `support_`: the records with a coefficient in some row; decisions on an operator need their features."""
         self.support_ = np.flatnonzero(np.any(coefficients != 0, axis=0)).astype(np.int64)
-        self._vectors = K.take(self.support_)
+        self._vectors: Any = K.take(self.support_)
+
+    def _learn(self, K: KernelOperator, loss: Loss, tol: float, most: int) -> tuple[Minimum, Floats, dict[str, Any]]:
+        """Minimise one loss; set `support_` and `intercept_`; return the minimum, β of the support, and the report."""
+        found = self._minimise(K, [loss], tol, most)
+        self._keep_vectors(K, found[0].coefficients[None])
+        self.intercept_: Any = found[0].bias
+        return found[0], found[0].coefficients[self.support_], self._told(found, tol)
+
+    def _learn_hinge(
+        self, K: KernelOperator, y: Floats, cost: Floats, tol: float, most: int
+    ) -> tuple[Floats, dict[str, Any]]:
+        """Minimise the hinge loss; set `support_` and `intercept_`; return β of the support, and the report."""
+        self._check_finite_cost(cost.max())
+        found, coefficients, report = self._learn(K, Hinge(y, cost), tol, most)
+        self.intercept_ = best_bias(found.decisions - found.bias, y, cost)
+        return coefficients, {**report, "objective": -found.dual}
+
+    def _check_finite_cost(self, cost: float) -> None:
+        """Raise ParameterError for an infinite C."""
+        if not np.isfinite(cost):
+            raise ParameterError("C=inf needs a Gram matrix", remedy="give a finite C, such as 1000")
 
     def _sums(self, K: KernelOperator, coefficients: Floats) -> Floats:
         """Return Σ_i coefficients[i]·K(x, x_i) over the support for each record x of `K`, float64 (m,)."""
@@ -102,6 +127,13 @@ class OnProducts(Solver):
                 remedy="take both from the same operator, or give kernel rows",
             )
         return K.dots(vectors.weights(coefficients))
+
+    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> Floats:
+        """Return Σ_i β_i K(x, x_i) + b of each record of an operator; otherwise what the solver decides."""
+        if isinstance(K, KernelOperator):
+            fitted: Any = self
+            return self._sums(K, fitted.dual_coef_) + fitted.intercept_
+        return super()._decide(K, columns)
 
     def renumber(self, support: npt.NDArray[np.int64], columns: int) -> Self:
         """Return this fitted solver for matrices of another width; decisions on an operator are unchanged.

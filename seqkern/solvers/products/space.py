@@ -50,7 +50,7 @@ class ProductSpace:
     >>> from seqkern.kernels import SpectrumKernel
     >>> from seqkern.solvers.products.space import ProductSpace
     >>> space = ProductSpace(SpectrumKernel(k=2, normalize=False).operator(["GATTACA", "ATTA", "TTAC"]))
-    >>> space.add(np.array([1.0, 0.0, -1.0]))
+    >>> space.add(np.array([1.0, 0.0, -1.0]))[0]
     3.0
     >>> space.images.round(3)  # of the direction (1, 0, -1) / √3
     array([[1.732, 0.577, 0.   ]])
@@ -76,7 +76,7 @@ class ProductSpace:
         """K·d_j, float64 (size, n)."""
         return self._images[: self.size]
 
-    def add(self, direction: Floats) -> float:
+    def add(self, direction: Floats) -> tuple[float, Floats]:
         """Multiply K by a direction, and add it to the space unless it lies there.
 
         Parameters
@@ -86,24 +86,26 @@ class ProductSpace:
 
         Returns
         -------
-        float
+        square : float
             directionᵀ·K·direction.
+        coordinates : ndarray of float64, shape (size,)
+            Of the direction in the space, as it is now.
         """
         image = self.operator.times(direction)
         self.products += 1
         square = float(direction @ image)
         terms = float(self.operator.squares @ direction**2)
         self.indefinite |= square < -NEGATIVE * terms
-        if square <= ROUNDING * terms:
-            return square
-        direction, image = direction / np.sqrt(square), image / np.sqrt(square)
-        for _ in range(2):  # once is not enough after cancellation
-            parts = self.images @ direction
-            direction, image = direction - parts @ self.directions, image - parts @ self.images
-        left = float(direction @ image)
-        if left > ROUNDING * terms / square:
-            self._append(direction / np.sqrt(left), image / np.sqrt(left))
-        return square
+        parts = self.images @ direction
+        if square > ROUNDING * terms:
+            rest, image = direction - parts @ self.directions, image - parts @ self.images
+            more = self.images @ rest  # once is not enough after cancellation
+            rest, image, parts = rest - more @ self.directions, image - more @ self.images, parts + more
+            left = float(rest @ image)
+            if left > ROUNDING * terms:
+                self._append(rest / np.sqrt(left), image / np.sqrt(left))
+                parts = np.append(parts, np.sqrt(left))
+        return square, parts
 
     def _append(self, direction: Floats, image: Floats) -> None:
         """Add a row to both arrays, which grow by half."""

@@ -4,7 +4,14 @@ Each round minimises P(f, b) = ½‖f‖² + total·b + Σ ℓ_i(f(x_i) + b) ove
 as many variables as there are directions, without any product. The dual variables a of this minimum are feasible, and
 r = β − a is the gradient; one product K·r gives the duality gap, ½·rᵀ·K·r, and the next direction. For least squares
 these are the iterates of conjugate gradients. For other losses, no direction is ever forgotten when the set of active
-records changes, as Newton's method with conjugate gradients forgets them.
+records changes, as Newton's method with conjugate gradients forgets them. The lower bound comes from the convex hull of
+all dual points so far (see `dual_bound`), as in the bundle methods, and is much better than that of the last.
+
+A loss with kinks is smoothed by parabolas, which become narrower as the rest of the gap becomes smaller. When the space
+seems to be good enough, they are narrowed further within it: the value that counts is that of the loss itself.
+
+Teo, Vishwanathan, Smola, Le: Bundle methods for regularized risk minimization. Journal of Machine Learning Research 11,
+2010. Franc, Sonnenburg: Optimized cutting plane algorithm for support vector machines. ICML 2008.
 """
 
 from collections.abc import Callable
@@ -13,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.solvers.products.dual_bound import DualBound
 from seqkern.solvers.products.losses import Loss
 from seqkern.solvers.products.space import ProductSpace
 
@@ -27,11 +35,15 @@ INNER_STEPS = 30
 BLOCK = 8192
 """Records whose part of the Hessian is summed at once."""
 
-SMOOTHING = 0.25
-"""Share of the gap that smoothing may have before the width of the parabolas is reduced."""
+SMOOTHING = 5.0
+"""The width of the parabolas is reduced when smoothing costs more than this multiple of the rest of the gap. If it were
+reduced sooner, directions would depend on few records."""
 
 NARROWING = 0.1, 0.7
 """The width is multiplied by a number in this interval."""
+
+SHARPER = 4
+"""Maximum number of times that the parabolas are narrowed to see whether the space is good enough."""
 
 TRIES = 200
 """Maximum number of steps to a root."""
@@ -126,47 +138,69 @@ class Subspace:
         -------
         Minimum
         """
-        dual, part, rounds, stalled = -np.inf, 0.0, 0, 0
-        loss = self.loss
-        while True:
-            self._descend(tol)
+        bound = DualBound()
+        part, rounds, stalled = 0.0, 0, 0
+        while not self._solved(bound, tol) and rounds < most and stalled < 2:
             z = self.f + self.bias
-            primal = self._primal()
-            if primal - dual <= tol * abs(primal) or rounds == most or stalled > 1:
-                break
-            gradient = self.c @ self.space.directions - loss.dual(z)
+            primal, excess = self._primal(), self.loss.excess(z)
+            gradient = self.c @ self.space.directions - self.loss.dual(z)
             if self.space.full:
-                self.c = self.space.shrink(self.c[None])[0]
-            square = self.space.add(gradient)
+                self.c, combined = self.space.shrink(np.stack([self.c, bound.combined(self.space.size)]))
+                bound.restart(combined)
+            size = self.space.size
+            square, coordinates = self.space.add(gradient)
             rounds += 1
-            stalled = 0 if self.space.size > len(self.c) else stalled + 1
-            self.c = np.concatenate([self.c, np.zeros(self.space.size - len(self.c))])
+            stalled = 0 if self.space.size > size else stalled + 1
+            self.c = np.append(self.c, np.zeros(self.space.size - size))
             part = 0.5 * max(square, 0.0)
-            dual = max(dual, primal - part - loss.excess(z))
+            dual = self.c - coordinates
+            bound.add(dual, primal - part - excess + 0.5 * float(dual @ dual), part + excess)
             # where the space has no room for a direction, a better minimum within it is all that is left
             self.missing = 0.0 if stalled else part
-            self._narrow(loss.excess(z))
-        size = float(self.c @ self.c)
+            self._narrow(excess, primal - excess - bound.value)
+        length = np.sqrt(self.c @ self.c)
         return Minimum(
             coefficients=self.c @ self.space.directions,
             bias=self.bias,
-            decisions=z,
-            primal=primal,
-            dual=dual,
-            residual=float(np.sqrt(2 * part / size)) if size > 0 else 0.0,
+            decisions=self.f + self.bias,
+            primal=self._primal(),
+            dual=bound.value,
+            residual=float(np.sqrt(2 * part) / length) if length > 0 else 0.0,
             rounds=rounds,
-            stalled=stalled > 1,
+            stalled=stalled == 2,
         )
 
     def _primal(self) -> float:
         """Return P."""
         return 0.5 * float(self.c @ self.c) + self.loss.total * self.bias + self.loss.value(self.f + self.bias)
 
-    def _narrow(self, excess: float) -> None:
-        """Reduce the width of the parabolas if smoothing has too much of the gap."""
-        if excess > SMOOTHING * self.missing:
-            factor = SMOOTHING * self.missing / excess
-            self.loss.width *= float(np.clip(factor, *NARROWING))
+    def _solved(self, bound: DualBound, tol: float) -> bool:
+        """Minimise over the space; return whether P is near enough to its lower bound."""
+        self._descend(tol)
+        primal = self._primal()
+        goal = bound.value + tol * abs(primal)
+        hopeful = primal - self.loss.excess(self.f + self.bias) <= goal
+        return primal <= goal or (hopeful and self._sharpen(goal, tol))
+
+    def _sharpen(self, goal: float, tol: float) -> bool:
+        """Return whether P within the space comes down to `goal` without smoothing; else leave all as it was."""
+        before = self.c, self.f, self.bias, self.loss.width
+        for _ in range(SHARPER):
+            last = self._primal()
+            self.loss.width *= NARROWING[0]
+            self._descend(tol)
+            primal = self._primal()
+            if primal <= goal:
+                return True
+            if primal > last - tol * abs(primal):
+                break
+        self.c, self.f, self.bias, self.loss.width = before
+        return False
+
+    def _narrow(self, excess: float, gap: float) -> None:
+        """Reduce the width of the parabolas if smoothing costs too much, compared with the rest of the gap."""
+        if excess > SMOOTHING * max(gap, 0.0):
+            self.loss.width *= float(np.clip(SMOOTHING * max(gap, 0.0) / excess, *NARROWING))
 
     def _descend(self, tol: float) -> None:
         """Minimise over the space and the bias."""

@@ -1,28 +1,30 @@
 """The C-SVM without a Gram matrix: dual coordinate descent over feature vectors."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer
 from seqkern.core.sparse_types import is_sparse
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.implicit import Implicit, SparseImplicit
+from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.base import BinarySolver, Solver
 from seqkern.solvers.class_weights import class_factors
 from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.products.on_products import OnProducts
 from seqkern.solvers.shared import SearchesCost, class_weights, cost, random_seed, tolerance
 from seqkern.solvers.svm.dual_coordinate import Descent
 
 
-class LinearSVC(SearchesCost, BinarySolver):
+class LinearSVC(SearchesCost, OnProducts, BinarySolver):
     r"""Support vector machine without a Gram matrix; same optimum as `CSVC`.
 
-    `fit` takes an `Implicit`, or a matrix of features X, dense or sparse, with K = X Xᵀ. After an `Implicit`,
-    `decision_function` takes an `Implicit` with the same tables, or kernel rows like `CSVC`; after a matrix, features.
+    `fit` takes an `Implicit` or another `KernelOperator`, or a matrix of features X, dense or sparse, with K = X Xᵀ.
+    After an operator, `decision_function` takes one with the same tables, or kernel rows like `CSVC`; after a matrix,
+    features.
     The weights are not kept: a model holds the support vectors.
 
     Attributes
@@ -30,16 +32,18 @@ class LinearSVC(SearchesCost, BinarySolver):
     support_ : ndarray of int64, shape (s,)
         The samples with α > 0. Fitted on a matrix of features: the features whose weight is not zero.
     dual_coef_ : ndarray of float64, shape (s,)
-        α_i y_i of the support vectors; Σ α_i y_i = 0. Fitted on a matrix of features, there is none.
+        α_i y_i of the support vectors; Σ α_i y_i = 0. Fitted on a matrix of features, there is none; on an operator
+        other than an `Implicit`, coefficients β whose w is nearly that of α.
     intercept_ : float
         b. It is not penalised.
     report_ : dict
         Besides the usual: ``gap``, the duality gap over the primal value, an upper bound of how far the primal value is
-        above its minimum. ``residual`` and ``objective`` are those of `CSVC`; ``iterations`` are passes.
+        above its minimum. ``residual`` and ``objective`` are those of `CSVC`; ``iterations`` are passes. On an operator
+        other than an `Implicit`, ``products`` counts those with K, and ``residual`` is ‖w − Σ α_i y_i φ_i‖ / ‖w‖.
 
     Notes
     -----
-    By dual coordinate descent (see `dual_coordinate`), it solves
+    By dual coordinate descent (see `dual_coordinate`), or products with K (see `products.subspace`), it solves
 
     .. math:: \min_{w, b} ½ ‖w‖^2 + \sum_i C_i \max(0, 1 − y_i (w·φ_i + b))
 
@@ -83,7 +87,9 @@ class LinearSVC(SearchesCost, BinarySolver):
     tol: float = tolerance(
         1e-3, "The fit has converged when the duality gap is at most this share of the primal objective."
     )
-    max_epochs: int = integer(default=1000, low=1, doc="Maximum number of passes; partial passes count in proportion.")
+    max_epochs: int = integer(
+        default=1000, low=1, doc="Maximum number of passes, or products; partial passes count in proportion."
+    )
     seed: int = random_seed("Seed of the order of the records.")
 
     @classmethod
@@ -99,6 +105,8 @@ class LinearSVC(SearchesCost, BinarySolver):
 
         Raises like `fit`.
         """
+        if isinstance(K, KernelOperator) and not isinstance(K, Implicit):
+            return super().fit_after(previous, K, y, groups)
         self._start = getattr(previous, "_alpha", None)
         try:
             return self.fit(K, y, groups)
@@ -107,9 +115,12 @@ class LinearSVC(SearchesCost, BinarySolver):
 
     def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Descend, and keep non-zero coefficients."""
-        implicit = K if isinstance(K, Implicit) else SparseImplicit.of(K)
         factors = class_factors(self.class_weight, self.classes_, y)
         cost = float(self.C) * np.where(y > 0, factors[1], factors[0])
+        if isinstance(K, KernelOperator) and not isinstance(K, Implicit):
+            self.coefficients_, report = self._learn_hinge(K, y, cost, self.tol, self.max_epochs)
+            return report
+        implicit = K if isinstance(K, Implicit) else SparseImplicit.of(K)
         start = getattr(self, "_start", None)
         if start is not None and (start.shape != y.shape or np.any(start * y < 0)):
             start = None  # of other samples
@@ -136,16 +147,8 @@ class LinearSVC(SearchesCost, BinarySolver):
 
     def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return Σ coefficient_j K(x, z_j) + b; for feature vectors with the tables of training, w·φ(x) + b."""
-        if isinstance(K, Implicit):
-            vectors = getattr(self, "_vectors", None)
-            if vectors is None or vectors.tables is not K.tables:
-                raise ParameterError(
-                    "these feature vectors have other tables than the training data",
-                    remedy="take both from the same Implicit, or give kernel rows",
-                )
-            weights = vectors.zeros()
-            vectors.add(weights, self.coefficients_)
-            return K.dots(weights) + self.intercept_
+        if isinstance(K, KernelOperator):
+            return self._sums(K, self.coefficients_) + self.intercept_
         if is_sparse(K):
             coefficients = np.zeros(K.shape[1])
             coefficients[columns] = self.coefficients_
@@ -155,24 +158,6 @@ class LinearSVC(SearchesCost, BinarySolver):
     def linear(self) -> tuple[npt.NDArray[np.float64], float]:
         """Return (coefficients, constant): α_i y_i in their columns, and b."""
         return self._on_columns(self.coefficients_), self.intercept_
-
-    def renumber(self, support: npt.NDArray[np.int64], columns: int) -> Self:
-        """Return this fitted solver for matrices of another width; decisions on an `Implicit` are unchanged.
-
-        Parameters
-        ----------
-        support : ndarray of int64, shape (s,)
-            The new place of each support column.
-        columns : int
-            The new width.
-
-        Returns
-        -------
-        LinearSVC
-        """
-        other = super().renumber(support, columns)
-        other._vectors = getattr(self, "_vectors", None)
-        return other
 
     def fitted_state(self) -> tuple[Header, Arrays]:
         """Return the intercept and the coefficients."""
@@ -184,6 +169,5 @@ class LinearSVC(SearchesCost, BinarySolver):
         self.coefficients_ = arrays["coef"]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Exclude feature vectors and warm-start data from pickles."""
-        state = cast("dict[str, Any]", super().__getstate__())
-        return {name: value for name, value in state.items() if name not in ("_vectors", "_alpha")}
+        """Exclude warm-start data from pickles."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_alpha"}

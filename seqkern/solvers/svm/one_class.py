@@ -6,8 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import changed, real
-from seqkern.solvers.base import BinarySolver
+from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.solvers.base import BinarySolver, count_rows
 from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.products.losses import Hinge
+from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
 from seqkern.solvers.svm.libsvm import SOON, LibsvmMachine, libsvm_estimator, on_rows, share_of, unit_of, violation
 from seqkern.solvers.svm.nu_svm import smallest_sum
 
@@ -25,7 +28,7 @@ AT_ORIGIN = (
 )
 
 
-class OneClassSVM(LibsvmMachine, BinarySolver):
+class OneClassSVM(OnProducts, LibsvmMachine, BinarySolver):
     r"""One-class SVM: the region of one class; a decision below zero is outside.
 
     Without labels it learns all rows. With two classes it learns the members of ``classes_[1]``, the positives, and
@@ -48,6 +51,9 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
 
     The decision is ν n (w·φ(x) − ρ). `report_` has ``residual``, LIBSVM's stopping quantity recomputed in double
     precision, in the units of `tol`; ``objective``, the dual ½ αᵀKα; and the duality ``gap`` as a share of it.
+
+    On a KernelOperator the same problem is solved on products with K (see `products.subspace`) until the ``gap`` is at
+    most `tol`, and `dual_coef_` are coefficients whose w is nearly that of α.
 
     Complexity: O(n²) to O(n³) for n training rows; prediction takes O(s) per row for s support vectors.
 
@@ -101,11 +107,13 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
         """Return solvers for the contract suite."""
         return [cls(tol=1e-7), cls(nu=0.2, tol=1e-7)]
 
-    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64] | None) -> dict[str, Any]:
-        """Run LIBSVM on the positives, and measure its solution."""
+    def _fit(self, K: Any, y: npt.NDArray[np.float64] | None) -> dict[str, Any]:
+        """Run LIBSVM on the positives, and measure its solution; on an operator, minimise on products."""
         if y is None:
             self.classes_ = OUT_AND_IN
-        rows = np.arange(len(K)) if y is None or np.all(y > 0) else np.flatnonzero(y > 0)
+        rows = np.arange(count_rows(K)) if y is None or np.all(y > 0) else np.flatnonzero(y > 0)
+        if isinstance(K, KernelOperator):
+            return self._fit_products(K, rows)
         own = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
         unit = unit_of(own)
         limit = min(self.max_iter, SOON[0] + SOON[1] * len(rows))
@@ -133,6 +141,18 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
             "n_learned": len(rows),
             **why,
         }
+
+    def _fit_products(self, K: KernelOperator, rows: npt.NDArray[np.int64]) -> dict[str, Any]:
+        """Train on products of the matrix of some records."""
+        own = K if len(rows) == len(K) else K.take(rows)
+        ones, total = np.ones(len(rows)), self.nu * len(rows)
+        width = total * float(np.mean(own.squares))
+        loss = Hinge(ones, ones, margin=0.0, total=total, width=width if width > 0 else 1.0)
+        found, self.dual_coef_, report = self._learn(own, loss, self.tol, min(self.max_iter, MOST_PRODUCTS))
+        self.support_ = rows[self.support_].astype(np.int64)
+        if self.nu == 1:  # nothing bounds ρ; as on a matrix, no row lies inside
+            self.intercept_ = -float((found.decisions - found.bias).max())
+        return {**report, "objective": -found.dual, "n_learned": len(rows)}
 
     def _length(self, own: npt.NDArray[np.float64], rows: npt.NDArray[np.int64], unit: float) -> float:
         """Return the length of the mean of the support vectors, in units of the typical length of a vector."""

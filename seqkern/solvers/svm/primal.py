@@ -15,9 +15,10 @@ from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.base import AnyClassSolver, Solver, count_rows
 from seqkern.solvers.class_weights import factors_of_codes
 from seqkern.solvers.expansion import weighted_sums
-from seqkern.solvers.products.losses import Loss, Squared, SquaredHinge
+from seqkern.solvers.products.losses import Logistic, Loss, Squared, SquaredHinge
 from seqkern.solvers.products.on_products import OnProducts
 from seqkern.solvers.shared import SearchesCost, class_weights, cost, limit, tolerance
+from seqkern.solvers.svm.feature_operator import FeatureOperator
 from seqkern.solvers.svm.primal_conditioner import make_conditioner
 from seqkern.solvers.svm.primal_newton import PrimalMachines
 from seqkern.solvers.svm.primal_rows import Rows
@@ -28,6 +29,7 @@ PRODUCTS = 10
 LOSSES: dict[str, Callable[[npt.NDArray[np.float64], npt.NDArray[np.float64]], Loss]] = {
     "squared_hinge": SquaredHinge,
     "squared": Squared,
+    "logistic": Logistic,
 }
 
 
@@ -58,6 +60,9 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
 
     .. math:: \min_{w, b} ½ ‖w‖^2 + C \sum_i c_i ξ_i^2
 
+    With logistic loss, ξ_i² is replaced by ln(1 + exp(−y_i f(x_i))); `probabilities` then converts decisions, without
+    calibration. With class weights the probabilities are those for classes weighted so.
+
     `fit` takes a matrix, dense or sparse, or FeatureBlocks: float32 features are multiplied in float32 and summed in
     float64, in a fixed order. Memory besides the features: for up to 8,191 features d about four d × d matrices, and
     nine numbers for each sample and class. `fit_after` starts from the weights for another C; one matrix is kept
@@ -74,6 +79,8 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
     ----------
     Keerthi, DeCoste: A modified finite Newton method for fast solution of large scale linear SVMs. Journal of Machine
     Learning Research 6, 2005.
+
+    Keerthi, Duan, Shevade, Poo: A fast dual algorithm for kernel logistic regression. Machine Learning 61, 2005.
 
     Chapelle: Training a support vector machine in the primal. Neural Computation 19, 2007.
 
@@ -96,31 +103,40 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
     selects: ClassVar[bool] = False
 
     C: float = cost("C, the cost of a squared error.")
-    loss: Literal["squared_hinge", "squared"] = choice(
+    loss: Literal["squared_hinge", "squared", "logistic"] = choice(
         default="squared_hinge",
-        doc="``squared_hinge``: records beyond their margin cost nothing; ``squared``: their squared distance from it.",
+        doc="``squared_hinge``: records beyond their margin cost nothing; ``squared``: their squared distance from it; "
+        "``logistic``: ln(1 + exp(−y f)), whose decisions are log odds.",
     )
     class_weight: dict | str | None = class_weights()
     tol: float = tolerance(
         1e-4, "The fit has converged when the duality gap is at most this share of the primal objective."
     )
-    max_iter: int = limit(100, "Maximum number of Newton steps; on an operator, ten products count as one.")
+    max_iter: int = limit(
+        100,
+        "Maximum number of Newton steps; with logistic loss, products. On an operator ten products count as one.",
+    )
 
     @property
     def iterative(self) -> bool:
         """Whether the fit goes on until `tol`: least squares take one step, or hardly more."""
-        return self.loss == "squared_hinge"
+        return self.loss != "squared"
 
     @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
-        return [cls(tol=1e-9), cls(C=0.3, loss="squared", tol=1e-9), cls(class_weight="balanced", tol=1e-9)]
+        return [
+            cls(tol=1e-9),
+            cls(C=0.3, loss="squared", tol=1e-9),
+            cls(class_weight="balanced", tol=1e-9),
+            cls(loss="logistic", tol=1e-9),
+        ]
 
     def fit_after(
         self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
     ) -> Self:
         """Fit, starting from the weights of `previous` for another C, if on the same samples; see `fit`."""
-        if isinstance(K, KernelOperator):
+        if isinstance(K, KernelOperator) or self.loss == "logistic":
             return super().fit_after(previous, K, y, groups)
         self._previous = previous if type(previous) is type(self) else None
         try:
@@ -136,6 +152,8 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
         if isinstance(K, KernelOperator):
             return self._fit_products(K, signs, costs)
         rows = Rows(K)
+        if self.loss == "logistic":
+            return self._fit_rows(FeatureOperator(rows), signs, costs)
         with one_thread():
             start = self._begin(rows, len(own))
             classifiers = PrimalMachines(
@@ -168,12 +186,42 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
     ) -> dict[str, Any]:
         """Train the classifiers of all classes on products with K."""
         losses = [LOSSES[self.loss](one, costs) for one in signs]
-        found = self._minimise(K, losses, self.tol, PRODUCTS * self.max_iter)
+        most = self.max_iter if isinstance(K, FeatureOperator) else PRODUCTS * self.max_iter
+        found = self._minimise(K, losses, self.tol, most)
         coefficients = np.stack([one.coefficients for one in found])
         self._keep_vectors(K, coefficients)
         self.coef_ = np.ascontiguousarray(coefficients[:, self.support_])
         self.intercept_ = np.array([one.bias for one in found])
         return self._told(found, self.tol)
+
+    def _fit_rows(
+        self, K: FeatureOperator, signs: npt.NDArray[np.float64], costs: npt.NDArray[np.float64]
+    ) -> dict[str, Any]:
+        """Train the classifiers of all classes on products with X Xᵀ, and set the weights of the features."""
+        report = self._fit_products(K, signs, costs)
+        weights = np.stack([self._vectors.weights(one) for one in self.coef_])
+        del self._vectors
+        self.support_ = np.flatnonzero(np.any(weights != 0, axis=0)).astype(np.int64)
+        self.coef_ = np.ascontiguousarray(weights[:, self.support_])
+        return report
+
+    def probabilities(self, decisions: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None:
+        """Return the probabilities of the classes with logistic loss; None with another, whose decisions give none.
+
+        Parameters
+        ----------
+        decisions : ndarray of float64, shape (m,), or (m, classes)
+            As `decision_function` returns them, best of samples that it was not fitted on.
+
+        Returns
+        -------
+        ndarray of float64, shape (m, classes), or None
+            1 / (1 + exp(−f)) for two classes; of several, those of each against the rest, divided by their sum.
+        """
+        if self.loss != "logistic":
+            return None
+        own = np.exp(-np.logaddexp(0, -decisions))
+        return np.stack([1 - own, own], axis=1) if own.ndim == 1 else own / own.sum(axis=1, keepdims=True)
 
     def _begin(self, rows: Rows, n_classifiers: int) -> npt.NDArray[np.float64] | None:
         """Set the preconditioner, and return the weights to begin with or None: those of the solver before, if any."""

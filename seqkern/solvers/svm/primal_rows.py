@@ -177,6 +177,14 @@ class Rows:
         out[-1] = self.shape[0]
         return out
 
+    def lengths(self) -> npt.NDArray[np.float64]:
+        """Return Σ_j x_ij² of each row, without the constant feature, float64 (n,)."""
+        out = np.zeros(self.shape[0])
+        for span, block in self._blocks(CUT):
+            part = block.power(2).sum(axis=1) if self.sparse else np.einsum("ij,ij->i", block, block)
+            out[span] = np.asarray(part, dtype=np.float64).reshape(-1)
+        return out
+
     def _check_finite(self, sums: npt.NDArray[np.float64]) -> None:
         """Raise GramError if sums over all rows are not finite, which a row may be to blame for."""
         if np.isfinite(sums).all():

@@ -6,9 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import changed
+from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.class_weights import class_factors
 from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
 from seqkern.solvers.shared import SearchesCost, class_weights, cost
 from seqkern.solvers.svm.libsvm import LibsvmMachine, libsvm_estimator, on_rows, share_of, violation
 
@@ -16,7 +18,7 @@ AT_BOUND = 1e-9
 """An α nearer to 0 or to its cost than this share of the cost is at the bound."""
 
 
-class CSVC(SearchesCost, LibsvmMachine, BinarySolver):
+class CSVC(SearchesCost, OnProducts, LibsvmMachine, BinarySolver):
     r"""Support vector machine (C-SVM) on a Gram matrix; infinite C gives a hard margin.
 
     Attributes
@@ -34,6 +36,10 @@ class CSVC(SearchesCost, LibsvmMachine, BinarySolver):
     `report_` has ``residual``, LIBSVM's stopping quantity recomputed in double precision; ``objective``, the dual ½
     αᵀQα − Σα; and for finite C the duality ``gap`` as a share of the primal objective. The Gram matrix should be
     positive semi-definite; on an indefinite one the solution is local, and the gap bounds nothing.
+
+    On a KernelOperator, for more samples than a Gram matrix has room for, the same problem is solved on products with K
+    (see `products.subspace`) until the ``gap`` is at most `tol`; ``products`` counts them, ``residual`` is ‖w − Σ α_i
+    y_i φ_i‖ / ‖w‖, and `dual_coef_` are coefficients β whose w is nearly that of α. C must be finite.
 
     Classes that no plane separates have no hard margin: the dual is unbounded. This is detected from the distance of
     their convex hulls; the fit then ends unconverged, with a warning.
@@ -75,9 +81,13 @@ class CSVC(SearchesCost, LibsvmMachine, BinarySolver):
         """Return solvers for the contract suite."""
         return [cls(tol=1e-6), cls(C=0.3, class_weight="balanced", tol=1e-6), cls(C=np.inf, tol=1e-6)]
 
-    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
-        """Run LIBSVM and measure its solution."""
+    def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
+        """Run LIBSVM and measure its solution; on an operator, minimise on products."""
         weights = class_factors(self.class_weight, self.classes_, y)
+        if isinstance(K, KernelOperator):
+            cost = self.C * np.where(y > 0, weights[1], weights[0])
+            self.dual_coef_, report = self._learn_hinge(K, y, cost, self.tol, min(self.max_iter, MOST_PRODUCTS))
+            return report
         estimator = libsvm_estimator("SVC", C=self.C, class_weight=dict(zip((-1.0, 1.0), weights, strict=True)))
         if np.isinf(self.C):
             # imported here: it slows start-up, and prediction does not need it

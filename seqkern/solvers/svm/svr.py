@@ -6,8 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import changed, real
+from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.base import RealSolver
 from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.products.losses import Insensitive
+from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
 from seqkern.solvers.shared import cost
 from seqkern.solvers.svm.hulls import tube_found
 from seqkern.solvers.svm.libsvm import LibsvmMachine, libsvm_estimator, on_rows, share_of, violation
@@ -15,7 +18,7 @@ from seqkern.solvers.svm.libsvm import LibsvmMachine, libsvm_estimator, on_rows,
 SLOW = "a smaller C or a larger tol needs fewer iterations, and max_iter allows more"
 
 
-class SVR(LibsvmMachine, RealSolver):
+class SVR(OnProducts, LibsvmMachine, RealSolver):
     r"""ε-SVR: support vector regression; errors up to ε cost nothing.
 
     Attributes
@@ -32,6 +35,9 @@ class SVR(LibsvmMachine, RealSolver):
 
     `report_` has ``residual``, LIBSVM's stopping quantity recomputed in double precision; ``objective``, the dual ½
     βᵀKβ + ε‖β‖₁ − yᵀβ; and for finite C the duality ``gap`` as a share of the primal objective.
+
+    On a KernelOperator the same problem is solved on products with K (see `products.subspace`) until the ``gap`` is at
+    most `tol`; C must be finite.
 
     With infinite C the dual is unbounded if no function comes within ε of all values. This is detected from convex
     hulls, in four times the memory of K; the fit then ends unconverged, with a warning.
@@ -85,8 +91,13 @@ class SVR(LibsvmMachine, RealSolver):
         """Return solvers for the contract suite."""
         return [cls(tol=1e-6), cls(C=10.0, epsilon=0.0, tol=1e-6)]
 
-    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
-        """Run LIBSVM and measure its solution."""
+    def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
+        """Run LIBSVM and measure its solution; on an operator, minimise on products."""
+        if isinstance(K, KernelOperator):
+            self._check_finite_cost(self.C)
+            tube, most = Insensitive(y, float(self.C), float(self.epsilon)), min(self.max_iter, MOST_PRODUCTS)
+            found, self.dual_coef_, told = self._learn(K, tube, self.tol, most)
+            return {**told, "objective": -found.dual}
         estimator = libsvm_estimator("SVR", C=self.C, epsilon=self.epsilon)
         if np.isinf(self.C):
             report = self._run_if_solvable(estimator, K, y, lambda: self._no_tube(K, y))

@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from seqkern.core.errors import GramError, ParameterError
-from seqkern.kernels.implicit import Implicit
+from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.psvm.potential.columns import Columns
 
 
@@ -135,15 +135,15 @@ class _Part(LinearOperator):
 
 
 class GramOperator(LinearOperator):
-    """The kernel matrix of records (rows) and others (columns) from implicit feature vectors.
+    """The kernel matrix of records (rows) and others (columns), known only by its products.
 
-    K = Φ·Φ'ᵀ: a product takes time proportional to the total length of the records, not to its square.
+    A product takes time proportional to the total length of the records, not to its square.
 
     Parameters
     ----------
-    rows : Implicit
-        As `Kernel.implicit` returns it.
-    columns : Implicit, optional
+    rows : KernelOperator
+        As `Kernel.operator` or `Kernel.implicit` returns it.
+    columns : KernelOperator, optional
         With the same tables; by default `rows`, for a Gram matrix.
 
     Raises
@@ -156,7 +156,7 @@ class GramOperator(LinearOperator):
     >>> from seqkern.kernels import SpectrumKernel
     >>> from seqkern.solvers import PSVC
     >>> from seqkern.solvers.psvm.potential.columns_operator import GramOperator
-    >>> records = SpectrumKernel(2).implicit(["ACGTACGT", "TACGTACG", "TTGACTGA", "TTTGACTG"])
+    >>> records = SpectrumKernel(2).operator(["ACGTACGT", "TACGTACG", "TTGACTGA", "TTTGACTG"])
     >>> K = GramOperator(records)
     >>> K.shape
     (4, 4)
@@ -166,26 +166,19 @@ class GramOperator(LinearOperator):
     array([1, 1, 0, 0])
     """
 
-    def __init__(self, rows: Implicit, columns: Implicit | None = None) -> None:
+    def __init__(self, rows: KernelOperator, columns: KernelOperator | None = None) -> None:
         columns = rows if columns is None else columns
         if rows.tables is not columns.tables:
             raise ParameterError(
-                "the feature vectors of rows and columns have different tables",
-                remedy="take both from the same Implicit",
+                "the records of rows and columns have different tables",
+                remedy="take both from the same operator",
             )
         super().__init__(np.dtype(np.float64), (len(rows), len(columns)))  # type: ignore[call-arg]  # scipy-stubs know of no __init__
         self.row_vectors = rows
         self.column_vectors = columns
 
     def _matvec(self, vector: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        return _through(self.column_vectors, np.ravel(vector), self.row_vectors)
+        return self.row_vectors.dots(self.column_vectors.weights(np.ravel(vector)))
 
     def _rmatvec(self, vector: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        return _through(self.row_vectors, np.ravel(vector), self.column_vectors)
-
-
-def _through(source: Implicit, coefficients: npt.NDArray[np.float64], target: Implicit) -> npt.NDArray[np.float64]:
-    """Return φ'_i · Σ_j coefficients[j]·φ_j."""
-    weights = source.zeros()
-    source.add(weights, coefficients)
-    return target.dots(weights)
+        return self.column_vectors.dots(self.row_vectors.weights(np.ravel(vector)))
