@@ -6,7 +6,6 @@ from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.models.sources import ImplicitSource, Units
 
-
 PRODUCTS = 80
 """With K(X, X), until a classifier on some 10,000 samples or more has converged."""
 
