@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -78,9 +79,9 @@ class TableModel(Model):
         assert isinstance(X, SequenceSet)
         form, out = self.form(), np.empty(len(X))
         parts = np.cumsum(X.lengths) // AT_ONCE
-        starts: list[int] = np.flatnonzero(np.diff(parts, prepend=-1)).tolist()
+        edges: list[int] = [*np.flatnonzero(np.diff(parts, prepend=-1)).tolist(), len(X)]
         with given_threads(n_threads):
-            for start, stop in zip(starts, [*starts[1:], len(X)], strict=True):
+            for start, stop in pairwise(edges):
                 rows = slice(start, stop)
                 with remedy_after_training(), naming_rows(X.ids[rows]):
                     out[rows] = form.values(X.take(rows))
