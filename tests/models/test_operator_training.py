@@ -12,7 +12,7 @@ from seqkern.core.tsv import read_tsv
 from seqkern.datasets import Task
 from seqkern.folds import make_folds
 from seqkern.gram.transforms import build_transform
-from seqkern.kernels import build_kernel, solver_input
+from seqkern.kernels import build_kernel, parse_spec, solver_input
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.models.loading import load_model
 from seqkern.models.operator_source import OperatorSource
@@ -25,7 +25,7 @@ from seqkern.study.study import Study
 
 COUNTS = "gapped_kmer:l=5,k=3,reverse_complement=true"
 CLIPPED = "gapped_kmer:l=5,k=3,d=2,estimator=truncated,clip=true,reverse_complement=true"
-EXACT = "primal_svc:C=1,tol=1e-10"
+EXACT = "primal_svc:C=1,tol=1e-13"
 
 
 def sequences(n=60, classes=2, seed=1):
@@ -44,7 +44,7 @@ def products(monkeypatch):
     """Prefer products to any features or Gram matrix."""
     monkeypatch.setattr(solver_input, "SMALL_FEATURES", -1)
     monkeypatch.setattr(solver_input, "LARGEST_GRAM", 0)
-    monkeypatch.setattr("seqkern.kernels.kmer.kmer_kernel.KmerKernel.implicit_bytes", lambda self, X: 1 << 40)
+    monkeypatch.setattr("seqkern.kernels.kmer.subset_features.SubsetFeatures.feature_bytes", lambda self, X: 1 << 40)
 
 
 # ---- the rule ----------------------------------------------------------------------------------------------
@@ -57,7 +57,8 @@ def test_the_rule(monkeypatch):
     def given(kernel, wanted, accepts=True, transforms=()):
         return solver_input.solver_input(kernel, wanted, accepts, X, transforms)
 
-    assert [given(counts, wanted) for wanted in ("gram", "features", "implicit")] == ["gram", "features", "implicit"]
+    assert [given(counts, wanted) for wanted in ("gram", "features", "implicit")] == ["gram", "features", "operator"]
+    assert [given(spectrum, wanted) for wanted in ("features", "implicit")] == ["features", "implicit"]
     assert [given(clipped, wanted) for wanted in ("gram", "features", "implicit")] == ["gram", "operator", "operator"]
     assert [given(clipped, wanted, False) for wanted in ("gram", "features")] == ["gram", "features"]
     assert given(clipped, "features", True, [build_transform("centre")]) == "features"
@@ -113,11 +114,12 @@ def test_several_classes(products):
 def test_folds_search_calibration_and_threshold():
     X, labels = sequences()
     kernel = build_kernel(CLIPPED)
-    source = OperatorSource(kernel, X)
-    folds = make_folds(labels, "stratified", k=3)
-    inner = InnerLoop(2, calibration="platt", threshold="auto")
+    sources = {"gapped": OperatorSource(kernel, X)}
+    candidates = [("gapped", {"solver": "primal_svc", "C": C}) for C in (0.1, 1)]
+    inner = InnerLoop(2, calibration="platt", threshold="mcc")
+    task = Task("task", labels)
     results = [
-        evaluate_fold(source, Task(labels), split, "primal_svc:C=[0.1,1]", inner=inner) for split in folds.splits
+        evaluate_fold(task, split, sources, candidates, inner) for split in make_folds(labels, "stratified", k=3).splits
     ]
     assert all(result.metrics["auc"] > 0.6 for result in results)
     model = train_model(X, labels, kernel, "primal_svc:C=[0.1,1]", folds=3, calibration="platt")
@@ -146,7 +148,7 @@ def test_what_cannot_be_is_refused():
         OperatorSource(build_kernel("oligo:k=2"), X)
     with pytest.raises(ParameterError, match="transforms need a Gram matrix"):
         OperatorSource(build_kernel(CLIPPED), X, [build_transform("centre")])
-    with pytest.raises(GramError, match="60 samples without a Gram matrix needs .* of memory, but the limit is 1 kB"):
+    with pytest.raises(GramError, match=r"60 samples without a Gram matrix needs .* of memory, but the limit is 1 kB"):
         OperatorSource(build_kernel(CLIPPED), X, memory_limit=1000)
     with pytest.raises(ParameterError, match="the solver needs gram, but the source gives operator"):
         check_source(OperatorSource(build_kernel(CLIPPED), X), "gram")
@@ -173,7 +175,7 @@ def test_train_and_cv(files, tmp_path, capsys):
     assert "AUC" in capsys.readouterr().out
     assert isinstance(load_model(path), TableModel)
     assert main(["explain", path, files[0], "-o", str(tmp_path / "explained")]) == 0
-    assert main(["cv", *argv, "--cv", "3"]) == 0
+    assert main(["cv", *argv, "--folds", "3"]) == 0
     assert "AUC" in capsys.readouterr().out
 
 
@@ -199,8 +201,8 @@ def test_a_study_runs_kernels_with_products():
         {
             "study": "tiny",
             "datasets": {"peaks": {"simulate": {"kind": "donor", "n_positive": 20, "n_decoy": 30}}},
-            "kernels": {"truncated": CLIPPED, "alignment": "local_alignment"},
-            "solvers": {"primal": {"solver": "primal_svc", "C": [0.1, 1]}, "csvc": "csvc"},
+            "kernels": {"truncated": parse_spec(CLIPPED), "alignment": {"kernel": "local_alignment"}},
+            "solvers": {"primal": {"solver": "primal_svc", "C": [0.1, 1]}, "csvc": {"solver": "csvc"}},
         }
     )
     assert ("truncated", "primal") in study.method_names("peaks")
