@@ -68,7 +68,7 @@ def solver_input(
 
 
 def has_operator(kernel: Kernel) -> bool:
-    """Return whether a kernel has products with its parameters.
+    """Return whether a kernel has products with its parameters; one that learns would learn from the matrix.
 
     Parameters
     ----------
@@ -79,6 +79,8 @@ def has_operator(kernel: Kernel) -> bool:
     -------
     bool
     """
+    if kernel.data_dependent:
+        return False
     try:
         kernel.check_operator()
     except SeqkernError:
