@@ -246,6 +246,21 @@ class CompositeKernel(Kernel):
         X = self._seen(self.coerce(X))
         return sum(part.implicit_bytes(X) for part in self.bases)
 
+    def feature_bytes(self, X: Any) -> int:
+        """Return the sum of what the features of the parts take.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The samples.
+
+        Returns
+        -------
+        int
+        """
+        X = self._seen(self.coerce(X))
+        return sum(part.feature_bytes(X) for part in self.bases)
+
     def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the sum of the parts' plans.
 

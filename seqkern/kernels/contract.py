@@ -356,6 +356,20 @@ class KernelContract(Parameters):
         """
         return 0
 
+    def feature_bytes(self, X: Any) -> int:
+        """Return the bytes that ``features(X)`` takes while it is made, predicted before the work.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table
+            The samples.
+
+        Returns
+        -------
+        int
+        """
+        return self.implicit_bytes(X)
+
     def _kmer_weights(
         self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]
     ) -> "KmerWeights | tuple[list[str], npt.NDArray[np.float64]]":

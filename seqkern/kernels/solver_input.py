@@ -54,8 +54,8 @@ def solver_input(
     >>> from seqkern.sequences.sequence_set import as_sequences
     >>> X = as_sequences(["ACGTTGCA", "CCGTTGCT"], "dna")
     >>> kernel = GappedKmerKernel(4, 3)
-    >>> solver_input(kernel, "implicit", True, X), solver_input(kernel, "gram", True, X)
-    ('implicit', 'gram')
+    >>> solver_input(kernel, "features", True, X), solver_input(kernel, "gram", True, X)
+    ('features', 'gram')
     """
     if not accepts_operator or transforms or not has_operator(kernel):
         return wanted
@@ -63,12 +63,12 @@ def solver_input(
         return "operator" if 8 * len(X) ** 2 > LARGEST_GRAM else "gram"
     if not gives(kernel, wanted):
         return "operator"
-    features = kernel.implicit_bytes(X)
+    features = kernel.feature_bytes(X) if wanted == "features" else kernel.implicit_bytes(X)
     return "operator" if features > max(SMALL_FEATURES, kernel.operator_bytes(X)) else wanted
 
 
 def has_operator(kernel: Kernel) -> bool:
-    """Return whether a kernel has products with its parameters.
+    """Return whether a kernel has products with its parameters; one that learns would learn from the matrix.
 
     Parameters
     ----------
@@ -79,6 +79,8 @@ def has_operator(kernel: Kernel) -> bool:
     -------
     bool
     """
+    if kernel.data_dependent:
+        return False
     try:
         kernel.check_operator()
     except SeqkernError:

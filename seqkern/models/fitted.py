@@ -241,7 +241,8 @@ class FittedMethod:
         else:
             made = self._of_units(kernel, X, about)
             if self.source.gives == "operator" and not keep_support:
-                made = smaller(made)
+                scale = self.part.train.scale if kernel.normalize else None  # known, but costly to compute again
+                made = smaller(made, None if scale is None else scale[self._required_rows()])
         residues = self.data.residues
         return made if residues is None else ResidueModel(made, residues.window, self.layers)
 

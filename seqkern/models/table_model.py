@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -78,9 +79,9 @@ class TableModel(Model):
         assert isinstance(X, SequenceSet)
         form, out = self.form(), np.empty(len(X))
         parts = np.cumsum(X.lengths) // AT_ONCE
-        starts: list[int] = np.flatnonzero(np.diff(parts, prepend=-1)).tolist()
+        edges: list[int] = [*np.flatnonzero(np.diff(parts, prepend=-1)).tolist(), len(X)]
         with given_threads(n_threads):
-            for start, stop in zip(starts, [*starts[1:], len(X)], strict=True):
+            for start, stop in pairwise(edges):
                 rows = slice(start, stop)
                 with remedy_after_training(), naming_rows(X.ids[rows]):
                     out[rows] = form.values(X.take(rows))
@@ -196,13 +197,15 @@ class TableForm:
         raise ParameterError(NO_SUPPORT, remedy=REMEDY)
 
 
-def tabulated(model: Model) -> TableModel | None:
+def tabulated(model: Model, scale: npt.NDArray[np.float64] | None = None) -> TableModel | None:
     """Return the same model with sums over k-mers instead of its support sequences.
 
     Parameters
     ----------
     model : Model
         Trained.
+    scale : ndarray of float64, shape (support,), optional
+        1 / √K(z, z) of each support sequence z, of a normalised kernel; default: computed here.
 
     Returns
     -------
@@ -212,7 +215,11 @@ def tabulated(model: Model) -> TableModel | None:
     linear = None if model.transforms or model.kind not in ("binary", "real") else model.solver.linear()
     if linear is None or not isinstance(model.support, SequenceSet):
         return None
-    tally = normalised_tally(model.kernel, model.support, np.asarray(linear[0]))
+    coefficients = np.asarray(linear[0], dtype=np.float64)
+    if scale is None:
+        tally = normalised_tally(model.kernel, model.support, coefficients)
+    else:
+        tally = model.kernel.tally(model.support, scale * coefficients)
     if tally is None:
         return None
     return TableModel(
@@ -229,20 +236,22 @@ def tabulated(model: Model) -> TableModel | None:
     )
 
 
-def smaller(model: Model) -> Model:
+def smaller(model: Model, scale: npt.NDArray[np.float64] | None = None) -> Model:
     """Return a model with sums over k-mers if its file is smaller than with the support sequences.
 
     Parameters
     ----------
     model : Model
         With support sequences.
+    scale : ndarray of float64, optional
+        As for `tabulated`.
 
     Returns
     -------
     Model
         The given one, or a TableModel.
     """
-    table = tabulated(model)
+    table = tabulated(model, scale)
     return model if table is None or _bytes(model) <= _bytes(table) else table
 
 

@@ -123,7 +123,7 @@ class AutoKernel:
         -------
         bool
         """
-        return wanted in ("gram", "implicit")
+        return wanted in ("gram", "implicit") or accepts_operator
 
     def files(self) -> list[str]:
         """Return the local files that the kernels use: none."""
@@ -160,7 +160,7 @@ class AutoKernel:
         """
         if not isinstance(X, SequenceSet):
             raise ParameterError("kernel auto takes sequences only", remedy="give a kernel of vectors, such as rbf")
-        members = members_for(X, wanted == "implicit", real, accepts_operator)
+        members = members_for(X, wanted != "gram", real, accepts_operator)
         return tuple(KernelEntry.parse(member.spec, member.name) for member in members)
 
 

@@ -71,7 +71,7 @@ class SubsetFeatures(Base):
         self._check_sequences(X)
         values = self._feature_values()
         (k,) = self._lengths()
-        self._check_room(X, k, values)
+        self._check_room(X, values)
         weights = self._window_weights(X, k)
         strands = 2 if self.reverse_complement else 1
         parts = []
@@ -86,13 +86,28 @@ class SubsetFeatures(Base):
             parts.append(part)
         return hstack(parts, format="csr")
 
-    def _check_room(self, X: SequenceSet, k: int, values: dict[int, float]) -> None:
+    def feature_bytes(self, X: Any) -> int:
+        """Return the bytes that the features take while they are made.
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            The sequences.
+
+        Returns
+        -------
+        int
+        """
+        (k,) = self._lengths()
+        entries = int(self.coerce(X).lengths.sum()) * sum(comb(k, j) for j in self._feature_values())
+        return ENTRY_BYTES * entries * (2 if self.reverse_complement else 1)
+
+    def _check_room(self, X: SequenceSet, values: dict[int, float]) -> None:
         """Raise ParameterError before the work if the features are too many."""
-        count = self._count_features(X.alphabet.size, values)
-        entries = int(X.lengths.sum()) * sum(comb(k, j) for j in values) * (2 if self.reverse_complement else 1)
-        if count >= CODE_LIMIT or entries * ENTRY_BYTES > available_memory():
+        count, need = self._count_features(X.alphabet.size, values), self.feature_bytes(X)
+        if count >= CODE_LIMIT or need > available_memory():
             raise ParameterError(
-                f"{count:.3g} features need about {format_bytes(entries * ENTRY_BYTES)} of memory",
+                f"{count:.3g} features need about {format_bytes(need)} of memory",
                 remedy="choose shorter k-mers, or use the kernel without explicit features",
             )
 
