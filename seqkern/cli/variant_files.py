@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import itertools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +43,7 @@ def run_vcf(args: argparse.Namespace, models: list[str], vcf: str) -> None:
     """
     # imported here to keep --help fast
     from seqkern.cli.variant_models import scorers_of
-    from seqkern.core.progress import progress_counter
+    from seqkern.core.errors import SeqkernError
     from seqkern.genome.reference import Genome
     from seqkern.genome.vcf import VcfReader
     from seqkern.models.variants.motifs import MotifChanges
@@ -60,36 +60,49 @@ def run_vcf(args: argparse.Namespace, models: list[str], vcf: str) -> None:
     options = args.window, args.around, args.motifs, list(scorers)
     identity = identity_of([*models, *([args.motifs] if args.motifs else [])], [vcf, args.genome], options)
     spool = Spool(output.with_name(f".{output.name}.parts"), identity)
-    with Genome(args.genome) as genome:
-        job = VariantRun(vcf, genome, scorers, motifs, spool, args.threads)
-        regions = None if args.null_regions is None else _regions(args.null_regions, genome)
-        chances = {} if args.null is None else job.chances(args.null, args.seed, regions)
-        columns = _columns(scorers, bool(chances), motifs is not None)
-        in_order = True
-        with contextlib.ExitStack() as stack:
-            show = stack.enter_context(progress_counter("variants", " records"))
-            reader = stack.enter_context(VcfReader(vcf))
-            writer: Any = None
-            done = alleles = 0
-            last = ("", 0)
-            for chunk, numbers in job.chunks(reader):
-                if writer is None:  # the first chunk fits the genome
-                    writer = _opened(stack, output, columns, reader.header)
-                span = slice(alleles, alleles + len(chunk.rows))
-                _write(writer, chunk, numbers, job, {name: values[1:] for name, values in chances.items()}, span)
-                places = list(zip(chunk.chromosomes, chunk.positions, strict=True))
-                in_order &= all(a[0] != b[0] or a[1] <= b[1] for a, b in itertools.pairwise([last, *places]))
-                done, alleles, last = done + len(chunk.lines), span.stop, places[-1]
-                if show is not None:
-                    show(done)
-            if writer is None:
-                _opened(stack, output, columns, reader.header)
-        if output.name.endswith(VCF[1:]):
-            _index(output, in_order)
-        _say(args, job, vcf)
-        for name, (delta, _, q) in chances.items():
-            _say_threshold(args, job, name if len(chances) > 1 else "", delta, q)
+    try:
+        with Genome(args.genome) as genome:
+            _run(args, VariantRun(vcf, genome, scorers, motifs, spool, args.threads), output)
+    except SeqkernError:  # another run would fail in the same way
+        spool.clear()
+        raise
     spool.clear()
+
+
+def _run(args: argparse.Namespace, job: VariantRun, output: Path) -> None:
+    """Score the variants and write them."""
+    # imported here to keep --help fast
+    from seqkern.core.progress import progress_counter
+    from seqkern.genome.vcf import VcfReader
+
+    vcf = str(job.vcf)
+    regions = None if args.null_regions is None else _regions(args.null_regions, job.genome)
+    chances = {} if args.null is None else job.chances(args.null, args.seed, regions)
+    columns = _columns(job.scorers, bool(chances), job.motifs is not None)
+    in_order = True
+    with contextlib.ExitStack() as stack:
+        show = stack.enter_context(progress_counter("variants", " records"))
+        reader = stack.enter_context(VcfReader(vcf))
+        writer: Any = None
+        done = alleles = 0
+        last = ("", 0)
+        for chunk, numbers in job.chunks(reader):
+            if writer is None:  # the first chunk fits the genome
+                writer = _opened(stack, output, columns, reader.header)
+            span = slice(alleles, alleles + len(chunk.rows))
+            _write(writer, chunk, numbers, job, {name: values[1:] for name, values in chances.items()}, span)
+            places = list(zip(chunk.chromosomes, chunk.positions, strict=True))
+            in_order &= all(a[0] != b[0] or a[1] <= b[1] for a, b in itertools.pairwise([last, *places]))
+            done, alleles, last = done + len(chunk.lines), span.stop, places[-1]
+            if show is not None:
+                show(done)
+        if writer is None:
+            _opened(stack, output, columns, reader.header)
+    if output.name.endswith(VCF[1:]):
+        _index(output, in_order)
+    _say(args, job, vcf)
+    for name, (delta, _, q) in chances.items():
+        _say_threshold(args, job, name if len(chances) > 1 else "", delta, q)
 
 
 def _check_names(args: argparse.Namespace, vcf: str) -> None:
@@ -142,7 +155,7 @@ def _regions(path: str, genome: Genome) -> list[tuple[str, int, int]]:
     return out
 
 
-def _columns(scorers: dict[str, Scorer], with_chances: bool, with_motifs: bool) -> list[Column]:
+def _columns(scorers: Mapping[str, Scorer], with_chances: bool, with_motifs: bool) -> list[Column]:
     """Return the columns of the output; of several models only delta, p and q, each with the model's name."""
     # imported here to keep --help fast
     from seqkern.genome.vcf_output import Column

@@ -59,7 +59,9 @@ def base(genome, chromosome, position, length=1):
 def placed(path, genome, flank=5):
     with VcfReader(path) as reader:
         placing = Placing(genome, str(path), reader.lengths)
-        return [placing.place(chunk, flank) for chunk in reader.chunks(500)], placing
+        chunks = [placing.place(chunk, flank) for chunk in reader.chunks(500)]
+        placing.finish()
+        return chunks, placing
 
 
 def test_kinds_of_alleles(folder):
