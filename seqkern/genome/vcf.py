@@ -115,7 +115,7 @@ class VcfReader:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stack.close()
+        self._stack.__exit__(kind, value, trace)  # turns what went wrong in reading into one line
 
     @property
     def lengths(self) -> dict[str, int]:

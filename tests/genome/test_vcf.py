@@ -112,6 +112,13 @@ def test_what_is_not_vcf_is_refused(folder, text, problem):
         list(reader.chunks())
 
 
+def test_a_truncated_file_is_one_line(folder):
+    content = gzip.compress((HEADER + "chr1\t7\t.\tA\tC\n" * 5000).encode(), mtime=0)
+    (folder / "short.vcf.gz").write_bytes(content[: len(content) // 2])
+    with pytest.raises(FileError, match="is truncated"), VcfReader(folder / "short.vcf.gz") as reader:
+        list(reader.chunks(100))
+
+
 def test_bases_around_alleles_are_those_of_the_genome(folder, genome):
     rng = np.random.default_rng(3)
     rows = []
