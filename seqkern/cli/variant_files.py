@@ -14,19 +14,12 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from seqkern.core.types import Arrays
     from seqkern.genome.reference import Genome
-    from seqkern.genome.vcf import VcfChunk
     from seqkern.genome.vcf_output import Column, TableWriter, VcfWriter
     from seqkern.models.variants.run import VariantRun
     from seqkern.models.variants.scorer import Scorer
 
-NO_SCORE = "N or the chromosome's end near it"
 VCF, TABLE = (".vcf", ".vcf.gz", ".vcf.bgz"), (".tsv", ".tsv.gz")
-CHANCES = {
-    "p": "Share of matched random variants with at least this absolute delta",
-    "q": "Least false discovery rate at which delta is significant (Benjamini-Hochberg)",
-}
 
 
 def run_vcf(args: argparse.Namespace, models: list[str], vcf: str) -> None:
@@ -43,7 +36,7 @@ def run_vcf(args: argparse.Namespace, models: list[str], vcf: str) -> None:
     """
     # imported here to keep --help fast
     from seqkern.cli.variant_models import scorers_of
-    from seqkern.core.progress import progress_counter
+    from seqkern.core.errors import SeqkernError
     from seqkern.genome.reference import Genome
     from seqkern.genome.vcf import VcfReader
     from seqkern.models.variants.motifs import MotifChanges
@@ -60,36 +53,50 @@ def run_vcf(args: argparse.Namespace, models: list[str], vcf: str) -> None:
     options = args.window, args.around, args.motifs, list(scorers)
     identity = identity_of([*models, *([args.motifs] if args.motifs else [])], [vcf, args.genome], options)
     spool = Spool(output.with_name(f".{output.name}.parts"), identity)
-    with Genome(args.genome) as genome:
-        job = VariantRun(vcf, genome, scorers, motifs, spool, args.threads)
-        regions = None if args.null_regions is None else _regions(args.null_regions, genome)
-        chances = {} if args.null is None else job.chances(args.null, args.seed, regions)
-        columns = _columns(scorers, bool(chances), motifs is not None)
-        in_order = True
-        with contextlib.ExitStack() as stack:
-            show = stack.enter_context(progress_counter("variants", " records"))
-            reader = stack.enter_context(VcfReader(vcf))
-            writer: Any = None
-            done = alleles = 0
-            last = ("", 0)
-            for chunk, numbers in job.chunks(reader):
-                if writer is None:  # the first chunk fits the genome
-                    writer = _opened(stack, output, columns, reader.header)
-                span = slice(alleles, alleles + len(chunk.rows))
-                _write(writer, chunk, numbers, job, {name: values[1:] for name, values in chances.items()}, span)
-                places = list(zip(chunk.chromosomes, chunk.positions, strict=True))
-                in_order &= all(a[0] != b[0] or a[1] <= b[1] for a, b in itertools.pairwise([last, *places]))
-                done, alleles, last = done + len(chunk.lines), span.stop, places[-1]
-                if show is not None:
-                    show(done)
-            if writer is None:
-                _opened(stack, output, columns, reader.header)
-        if output.name.endswith(VCF[1:]):
-            _index(output, in_order)
-        _say(args, job, vcf)
-        for name, (delta, _, q) in chances.items():
-            _say_threshold(args, job, name if len(chances) > 1 else "", delta, q)
+    try:
+        with Genome(args.genome) as genome:
+            _run(args, VariantRun(vcf, genome, scorers, motifs, spool, args.threads), output)
+    except SeqkernError:  # another run would fail in the same way
+        spool.clear()
+        raise
     spool.clear()
+
+
+def _run(args: argparse.Namespace, job: VariantRun, output: Path) -> None:
+    """Score the variants and write them."""
+    # imported here to keep --help fast
+    from seqkern.cli.variant_columns import columns_of, write_chunk
+    from seqkern.core.progress import progress_counter
+    from seqkern.genome.vcf import VcfReader
+
+    vcf = str(job.vcf)
+    regions = None if args.null_regions is None else _regions(args.null_regions, job.genome)
+    chances = {} if args.null is None else job.chances(args.null, args.seed, regions)
+    columns = columns_of(job.scorers, bool(chances), job.motifs is not None)
+    in_order = True
+    with contextlib.ExitStack() as stack:
+        show = stack.enter_context(progress_counter("variants", " records"))
+        reader = stack.enter_context(VcfReader(vcf))
+        writer: Any = None
+        done = alleles = 0
+        last = ("", 0)
+        for chunk, numbers in job.chunks(reader):
+            if writer is None:  # the first chunk fits the genome
+                writer = _opened(stack, output, columns, reader.header)
+            span = slice(alleles, alleles + len(chunk.rows))
+            write_chunk(writer, chunk, numbers, job, {name: values[1:] for name, values in chances.items()}, span)
+            places = list(zip(chunk.chromosomes, chunk.positions, strict=True))
+            in_order &= all(a[0] != b[0] or a[1] <= b[1] for a, b in itertools.pairwise([last, *places]))
+            done, alleles, last = done + len(chunk.lines), span.stop, places[-1]
+            if show is not None:
+                show(done)
+        if writer is None:
+            _opened(stack, output, columns, reader.header)
+    if output.name.endswith(VCF[1:]):
+        _index(output, in_order)
+    _say(args, job, vcf)
+    for name, (delta, _, q) in chances.items():
+        _say_threshold(args, job, name if len(chances) > 1 else "", delta, q)
 
 
 def _check_names(args: argparse.Namespace, vcf: str) -> None:
@@ -142,27 +149,6 @@ def _regions(path: str, genome: Genome) -> list[tuple[str, int, int]]:
     return out
 
 
-def _columns(scorers: dict[str, Scorer], with_chances: bool, with_motifs: bool) -> list[Column]:
-    """Return the columns of the output; of several models only delta, p and q, each with the model's name."""
-    # imported here to keep --help fast
-    from seqkern.genome.vcf_output import Column
-    from seqkern.models.variants.motifs import MotifChanges
-
-    floats = {"reference", "alternative", "delta", "ref_motif", "alt_motif"}
-    out = []
-    several = len(scorers) > 1
-    for name, scorer in scorers.items():
-        for column, meaning in scorer.columns.items():
-            if not several or column == "delta":
-                kind = "Float" if column in floats else "String"
-                out.append(Column(f"{column}_{name}" if several else column, kind, meaning))
-            if column == "delta" and with_chances:
-                out += [Column(f"{one}_{name}" if several else one, "Float", text) for one, text in CHANCES.items()]
-    if with_motifs:
-        out += [Column(one, "Float" if one in floats else "String", text) for one, text in MotifChanges.columns.items()]
-    return out
-
-
 def _opened(
     stack: contextlib.ExitStack, output: Path, columns: list[Column], header: list[str]
 ) -> TableWriter | VcfWriter:
@@ -191,50 +177,6 @@ def _writing(output: Path) -> Iterator[Callable[[str], object]]:
     else:
         with atomic_write(output, "w") as file:
             yield file.write
-
-
-def _write(
-    writer: TableWriter | VcfWriter,
-    chunk: VcfChunk,
-    numbers: Arrays,
-    job: VariantRun,
-    chances: dict[str, tuple[npt.NDArray[np.float64], ...]],
-    span: slice,
-) -> None:
-    """Write a chunk; `span` is where its alleles are in the arrays of p and q."""
-    # imported here to keep --help fast
-    import numpy as np
-
-    # imported here to keep --help fast
-    from seqkern.genome.placed_alleles import NOTES, PLACED
-    from seqkern.genome.vcf_output import VcfWriter
-
-    digits = 6 if isinstance(writer, VcfWriter) else 10
-    cells = []
-    several = len(job.scorers) > 1
-    for name, scorer in job.scorers.items():
-        for column in scorer.columns:
-            if not several or column == "delta":
-                cells.append(_texts(numbers[f"{name}/{column}"], digits))
-            if column == "delta" and chances:
-                cells += [_texts(values[span], digits) for values in chances[name]]
-    if job.motifs is not None:
-        names = ["", *job.motifs.names]
-        cells.append([" ".join(names[motif + 1].split()) for motif in numbers["motif"].tolist()])
-        cells += [_texts(numbers[column], digits) for column in ("ref_motif", "alt_motif")]
-    status = numbers["status"]
-    notes = [NOTES.get(one, "") for one in status.tolist()]
-    bare = np.all([np.isnan(numbers[f"{name}/delta"]) for name in job.scorers], axis=0)
-    for allele in np.flatnonzero((status == PLACED) & bare).tolist():
-        notes[allele] = NO_SCORE
-    writer.rows(chunk, cells, notes)
-
-
-def _texts(values: npt.NDArray[Any], digits: int) -> list[str]:
-    """Return numbers as text, empty for NaN; bytes as they are."""
-    if values.dtype.kind == "S":
-        return values.astype(str).tolist()
-    return ["" if value != value else f"{value:.{digits}g}" for value in values.tolist()]
 
 
 def _index(output: Path, in_order: bool) -> None:

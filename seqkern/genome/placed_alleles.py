@@ -226,11 +226,9 @@ class Placing:
                 f"{there[:20]}"
             )
 
-    def _check(self) -> None:
-        """Raise SequenceError if more alleles than a hundredth do not fit the genome."""
-        wrong = self.counts[MISMATCH] + self.counts[BEYOND]
-        total = wrong + self.counts[PLACED]
-        if not total and self.counts[ABSENT]:
+    def finish(self) -> None:
+        """Raise SequenceError if the genome has none of the chromosomes; after the last chunk."""
+        if self.absent and not self.touched:
             some = ", ".join(map(repr, list(self.absent)[:3]))
             raise SequenceError(
                 f"its chromosomes ({some}) are not in {self.genome.path}, which has "
@@ -238,6 +236,11 @@ class Placing:
                 file=self.name,
                 remedy="give the genome of the VCF file, or rename its chromosomes (bcftools annotate --rename-chrs)",
             )
+
+    def _check(self) -> None:
+        """Raise SequenceError if more alleles than a hundredth do not fit the genome."""
+        wrong = self.counts[MISMATCH] + self.counts[BEYOND]
+        total = wrong + self.counts[PLACED]
         if wrong > MOST_MISMATCHES * total:
             example = self._example or f"{self.counts[BEYOND]} lie beyond the end of their chromosome"
             raise SequenceError(

@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
@@ -66,7 +66,6 @@ class VcfChunk:
     kinds: npt.NDArray[np.uint8]
 
 
-@dataclass
 class VcfReader:
     r"""A VCF file, plain or compressed, or a BCF file.
 
@@ -99,9 +98,10 @@ class VcfReader:
     [7] ['G', 'AT'] [0 0] [0 1]
     """
 
-    path: PathLike
-    header: list[str] = field(init=False, default_factory=list)
-    _stack: contextlib.ExitStack = field(init=False, repr=False, default_factory=contextlib.ExitStack)
+    def __init__(self, path: PathLike) -> None:
+        self.path = path
+        self.header: list[str] = []
+        self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
         try:
@@ -115,7 +115,7 @@ class VcfReader:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stack.close()
+        self._stack.__exit__(kind, value, trace)  # turns what went wrong in reading into one line
 
     @property
     def lengths(self) -> dict[str, int]:

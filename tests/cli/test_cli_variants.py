@@ -212,6 +212,34 @@ def test_all_variants_of_a_region_with_a_picture(folder, capsys):
     assert len(table(run(folder, "ap1.seqkern", "--sequences", "s.fa"))) == 3 * (13 + 12)
 
 
+def test_sites_lost_near_a_variant(folder):
+    windows = [f"CAGGTAAG{end}" if i % 2 else f"CTCGTCCT{end}" for i, end in enumerate(["AC", "GT", "TT", "CA"] * 6)]
+    X = as_sequences(windows, "dna")
+    labels = make_labels(X.ids, ["decoy", "donor"] * 12, positive="donor")
+    notes = {"window": {"left": 3, "right": 6, "site": "GT"}}
+    train_model(X, labels, build_kernel("weighted_degree:degree=3"), "csvc:C=1", notes=notes).save(folder / "d.seqkern")
+    (folder / "d.fa").write_text(f">chr1\n{'A' * 80}CAGGTAAGCC{'A' * 80}\n")
+    (folder / "d.vcf").write_text(HEADER + "chr1\t84\t.\tG\tC\t.\t.\t.\nchr1\t100\t.\tA\tG\t.\t.\t.\n")
+    rows = table(run(folder, "d.seqkern", "d.vcf", "--genome", "d.fa"))
+    assert [(row["ref_site"], row["effect"]) for row in rows] == [("+0:+", "loss"), ("-16:+", "")]
+    assert [float(row["delta"]) == 0 for row in rows] == [False, True]
+
+
+def test_chromosomes_that_the_genome_lacks(folder, capsys, monkeypatch):
+    monkeypatch.setattr(run_module, "CHUNK", 100)
+    (folder / "last.fa").write_text(">chr2\n" + (folder / "g.fa").read_text().split(">chr2\n")[1])
+    rows = table(run(folder, "ap1.seqkern", "v.vcf", "--genome", "last.fa"))
+    assert {row["note"] for row in rows if row["chromosome"] == "chr1"} == {
+        "chromosome not in the genome",
+        "not scored",
+    }
+    assert "alleles on chromosomes that" in capsys.readouterr().err
+    (folder / "third.fa").write_text(">chr3\nACGT\n")
+    run(folder, "ap1.seqkern", "v.vcf", "--genome", "third.fa", output="third.tsv", code=1)
+    assert "its chromosomes ('chr1', 'chr2') are not in" in capsys.readouterr().err
+    assert not list(folder.glob("*third.tsv*"))
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -59,7 +59,9 @@ def base(genome, chromosome, position, length=1):
 def placed(path, genome, flank=5):
     with VcfReader(path) as reader:
         placing = Placing(genome, str(path), reader.lengths)
-        return [placing.place(chunk, flank) for chunk in reader.chunks(500)], placing
+        chunks = [placing.place(chunk, flank) for chunk in reader.chunks(500)]
+        placing.finish()
+        return chunks, placing
 
 
 def test_kinds_of_alleles(folder):
@@ -108,6 +110,13 @@ def test_what_is_not_vcf_is_refused(folder, text, problem):
     (folder / "bad.vcf").write_text(text)
     with pytest.raises((SequenceError, FileError), match=problem), VcfReader(folder / "bad.vcf") as reader:
         list(reader.chunks())
+
+
+def test_a_truncated_file_is_one_line(folder):
+    content = gzip.compress((HEADER + "chr1\t7\t.\tA\tC\n" * 5000).encode(), mtime=0)
+    (folder / "short.vcf.gz").write_bytes(content[: len(content) // 2])
+    with pytest.raises(FileError, match="is truncated"), VcfReader(folder / "short.vcf.gz") as reader:
+        list(reader.chunks(100))
 
 
 def test_bases_around_alleles_are_those_of_the_genome(folder, genome):

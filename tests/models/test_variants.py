@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from naive_delta import around, delta, total, turned
 
+from seqkern.core.errors import ParameterError
 from seqkern.genome.placed_alleles import PlacedAlleles
 from seqkern.kernels import build_kernel
 from seqkern.kernels.motifs.matrices import SCALE, Matrix
@@ -156,6 +157,12 @@ def test_windows_are_those_of_plain_python():
         assert (found["reference"][i], found["alternative"][i]) == pytest.approx(tuple(values), abs=1e-12)
         scored += 1
     assert scored > 40
+
+
+@pytest.mark.parametrize(("kernel", "window"), [(GAPPED, 3), ("weighted_degree:degree=3", 29)])
+def test_windows_that_the_model_does_not_take_are_refused(kernel, window):
+    with pytest.raises(ParameterError, match=f"does not take windows of {window} bases"):
+        model_scorer(trained(kernel), window)
 
 
 def test_a_given_window_is_used_for_models_with_a_table():

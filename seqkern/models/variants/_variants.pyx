@@ -13,12 +13,10 @@ def snv_sums(const uint8_t[::1] codes, const int64_t[::1] places, const uint8_t[
     it; -1 if there is no k-mer. Codes from `size` on match nothing.
     """
     cdef Py_ssize_t i, p, q, start, stop, run, at
-    cdef Py_ssize_t n = places.shape[0], total = codes.shape[0], space = 1
+    cdef Py_ssize_t n = places.shape[0], total = codes.shape[0], space = table.shape[0]
     cdef Py_ssize_t index, power
     cdef double r, a, ref_sum, alt_sum, most
     cdef Py_ssize_t step
-    for q in range(length):
-        space *= size
     with nogil:
         for i in range(n):
             p = places[i]
@@ -54,11 +52,9 @@ def snv_sums(const uint8_t[::1] codes, const int64_t[::1] places, const uint8_t[
 
 def window_sums(const uint8_t[::1] codes, const int64_t[::1] starts, const int64_t[::1] stops,
                 const double[::1] table, Py_ssize_t length, Py_ssize_t size, double[::1] sums):
-    """Add the weights of all `length`-mers of each sequence."""
-    cdef Py_ssize_t i, q, run, index, space = 1
+    """Add the weights of all `length`-mers of each sequence; `table` has one for each of the size^length k-mers."""
+    cdef Py_ssize_t i, q, run, index, space = table.shape[0]
     cdef double total
-    for q in range(length):
-        space *= size
     with nogil:
         for i in range(starts.shape[0]):
             total = 0

@@ -101,6 +101,7 @@ class VariantRun:
             if not scored:
                 self.placing.recall(chunk, numbers["status"])
             yield chunk, numbers
+        self.placing.finish()
 
     def _score(self, chunk: VcfChunk) -> Arrays:
         """Return the numbers of a chunk's alleles."""

@@ -214,31 +214,35 @@ def single_kmer_weights(model: Model) -> KmerTables | None:
     if len(found.tables) != 1:
         return None
     ((length, weights),) = found.tables.items()
-    classes, strings = _alike(found.alphabet, length)
-    diagonal = model.kernel.prepare(SequenceSet.from_strings(strings, found.alphabet)).raw_diagonal
-    roots = np.sqrt(np.maximum(diagonal, 0.0))
-    own = np.divide(weights, roots[classes], out=np.zeros_like(weights), where=roots[classes] > 0)
+    apart = _from_reverse_complements(found.alphabet, length)
+    kinds, roots = np.flatnonzero(np.bincount(apart)), np.zeros(length + 1)
+    strings = [_spelled(found.alphabet, length, int(np.argmax(apart == kind))) for kind in kinds]
+    X = SequenceSet.from_strings(strings, found.alphabet)
+    roots[kinds] = np.sqrt(np.maximum(model.kernel.prepare(X).raw_diagonal, 0.0))
+    own = np.divide(weights, roots[apart], out=np.zeros_like(weights), where=roots[apart] > 0)
     return KmerTables(found.alphabet, {length: own}, found.constant, False, found.both_strands)
 
 
-def _alike(alphabet: Alphabet, length: int) -> tuple[npt.NDArray[np.uint8], list[str]]:
-    """Return a class of each k-mer, within which K(a, a) is one, and a k-mer of each class.
+def _from_reverse_complements(alphabet: Alphabet, length: int) -> npt.NDArray[np.uint8]:
+    """Return the Hamming distance of each k-mer a from its reverse complement: K(a, a) depends on it alone.
 
-    The kernel depends on Hamming distances alone, so K(a, a) does on that from a to its reverse complement.
+    Kernels of k-mers compare these by their Hamming distances. Without complements all are 0.
     """
-    size = alphabet.size
-    codes = np.arange(size**length, dtype=np.int64)
-    apart = np.zeros(len(codes), dtype=np.uint8)
+    apart = np.zeros((alphabet.size,) * length, dtype=np.uint8)
     if alphabet.complement is not None:
-        complement = alphabet.complement_codes[:size].astype(np.int64)
-        for place in range(length):
-            apart += codes // size**place % size != complement[codes // size ** (length - 1 - place) % size]
-    _, first, classes = np.unique(apart, return_index=True, return_inverse=True)
-    strings = [
-        "".join(alphabet.letters[code // size**place % size] for place in range(length - 1, -1, -1))
-        for code in first.tolist()
-    ]
-    return classes.astype(np.uint8), strings
+        other = alphabet.complement_codes[: alphabet.size]
+        differ = (np.arange(alphabet.size)[:, None] != other[None, :]).astype(np.uint8)
+        for place in range(length // 2):  # a pair of places agrees in both or in neither
+            shape = [alphabet.size if axis in (place, length - 1 - place) else 1 for axis in range(length)]
+            apart += 2 * differ.reshape(shape)
+        apart += length % 2
+    return apart.ravel()
+
+
+def _spelled(alphabet: Alphabet, length: int, code: int) -> str:
+    """Return the k-mer of a code."""
+    size = alphabet.size
+    return "".join(alphabet.letters[code // size**place % size] for place in range(length - 1, -1, -1))
 
 
 def _check(model: Model) -> None:

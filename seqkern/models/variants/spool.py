@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from seqkern.core.archive import load_archive, save_archive
+from seqkern.core.build import build_digest
 from seqkern.core.errors import FileError
 from seqkern.core.text_files import file_sha256
 from seqkern.core.types import Arrays, PathLike
@@ -87,7 +88,7 @@ def identity_of(models: list[Any], data: list[Any], options: Any) -> str:
     -------
     str
     """
-    parts = [file_sha256(path) for path in models]
+    parts = [build_digest(), *(file_sha256(path) for path in models)]
     for path in data:
         found = os.stat(path)
         parts += [str(path), str(found.st_size), str(found.st_mtime_ns)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.errors import ParameterError, SequenceError, ZeroDiagonalError
 from seqkern.core.types import Arrays
 from seqkern.sequences.alphabets import MASK, Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
@@ -31,12 +32,18 @@ class WindowScorer:
         With one decision value.
     window : int
         W, bases of a window.
+
+    Raises
+    ------
+    ParameterError
+        If the model takes no sequences of this length.
     """
 
     def __init__(self, model: Model, window: int) -> None:
         assert model.alphabet is not None
         self.model, self.window, self.flank = model, window, window
         self.alphabet: Alphabet = model.alphabet
+        self._try_length()
         self.columns: Mapping[str, str] = {
             "reference": f"Decision value of the window of {window} bases with the reference allele",
             "alternative": f"Decision value of the window of {window} bases with the alternative allele",
@@ -86,6 +93,19 @@ class WindowScorer:
         ndarray of float64, shape (n,)
         """
         return self.model.decision(X, n_threads=n_threads)
+
+    def _try_length(self) -> None:
+        """Raise ParameterError if the model takes no sequences of this length."""
+        X = SequenceSet.from_strings([self.alphabet.letters[0] * self.window], self.alphabet)
+        try:
+            self.model.decision(X, n_threads=1)
+        except ZeroDiagonalError:  # says nothing about the length
+            pass
+        except SequenceError as error:
+            raise ParameterError(
+                f"the model does not take windows of {self.window} bases: {error.problem}",
+                remedy="give --window the length of the training sequences",
+            ) from error
 
     def _windows(self, alleles: Alleles, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
         """Return the codes of the windows with either allele, uint8 (2, rows, W); masked where bases are missing."""
