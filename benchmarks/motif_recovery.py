@@ -25,7 +25,7 @@ from seqkern.motifs.similarity import KnownMotifs, from_consensus, nearest
 from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.simulate.planted_motifs import draw_site, random_motifs
+from seqkern.simulate.planted_motifs import draw_site, random_motif, random_motifs
 
 DECOYS, P, CORRELATION = 200, 1e-3, 0.75
 BASES = (0.29, 0.21, 0.21, 0.29)
@@ -46,7 +46,7 @@ CASES = (
 )
 KERNEL = GappedKmerKernel(10, 6, reverse_complement=True)
 CONSENSUS = {
-    "CTCF": "CCACNAGGTGGCAG",
+    "CTCF": "YGRCCASYAGRKGGCRSYV",
     "AP-1": "TGASTCA",
     "CRE": "TGACGTCA",
     "NF-Y": "CTRRCCAATSR",
@@ -99,7 +99,8 @@ def case(seed, n, length, planted, columns, strength, kmers):
     motifs = random_motifs(rng, planted, columns, strength)
     X, labels = simulated(rng, n, length, motifs)
     new, _ = simulated(rng, n, length, motifs)
-    decoys = random_motifs(np.random.default_rng(99), DECOYS, columns, strength)
+    other = np.random.default_rng(99)
+    decoys = [random_motif(other, columns, strength) for _ in range(DECOYS)]
     named = [(f"planted {i}", motif) for i, motif in enumerate(motifs)]
     named += [(f"random {i}", motif) for i, motif in enumerate(decoys)]
     known = KnownMotifs([Matrix.checked(name, 1000 * motif, "ACGT") for name, motif in named], DNA, True)
