@@ -93,20 +93,24 @@ def simulated(rng, n, length, motifs):
     return X, make_labels(ids, ["bound"] * (n // 2) + ["background"] * (n - n // 2), positive="bound")
 
 
-def case(seed, n, length, planted, columns, strength, kmers):
-    """Return precision, recall and numbers of one simulation."""
+def case(seed, n, length, planted, columns, strength):
+    """Return, from seqlets and from k-mers: motifs found, matched, planted motifs matched, CPU seconds."""
     rng = np.random.default_rng(seed)
     motifs = random_motifs(rng, planted, columns, strength)
     X, labels = simulated(rng, n, length, motifs)
     new, _ = simulated(rng, n, length, motifs)
     other = np.random.default_rng(99)
-    decoys = [random_motif(other, columns, strength) for _ in range(DECOYS)]
     named = [(f"planted {i}", motif) for i, motif in enumerate(motifs)]
-    named += [(f"random {i}", motif) for i, motif in enumerate(decoys)]
+    named += [(f"random {i}", random_motif(other, columns, strength)) for i in range(DECOYS)]
     known = KnownMotifs([Matrix.checked(name, 1000 * motif, "ACGT") for name, motif in named], DNA, True)
     model = train_model(X, labels, KERNEL, "csvc:C=1")
+    return [counted(model, given, known) for given in (new, None)]
+
+
+def counted(model, X, known):
+    """Return the numbers of one way to find motifs."""
     start = time.process_time()
-    found = [one for one in find_motifs(model, None if kmers else new) if one.sign > 0]
+    found = [one for one in find_motifs(model, X) if one.sign > 0]
     seconds = time.process_time() - start
     matches = nearest([one.probabilities for one in found], known)
     good = [
@@ -117,17 +121,15 @@ def case(seed, n, length, planted, columns, strength, kmers):
 
 def simulations(repeats):
     """Print the table of simulations."""
-    head = "from        sequences  length  planted  columns  strength  found  precision  recall  CPU s"
-    print(head)
-    for kmers in (False, True):
-        for n, length, planted, columns, strength in CASES:
-            runs = [case(seed, n, length, planted, columns, strength, kmers) for seed in range(101, 101 + repeats)]
-            found, good, distinct, seconds = np.sum(runs, axis=0)
+    print("| sequences | length | planted | columns | strength | from | found | precision | recall | CPU s |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for n, length, planted, columns, strength in CASES:
+        runs = np.array([case(seed, n, length, planted, columns, strength) for seed in range(101, 101 + repeats)])
+        for name, (found, good, distinct, seconds) in zip(("seqlets", "k-mers"), runs.sum(axis=0), strict=True):
             precision = f"{good / found:.2f}" if found else "-"
             print(
-                f"{'k-mers' if kmers else 'seqlets':<10}  {n:9}  {length:6}  {planted:7}  {columns:7}  {strength:8}  "
-                f"{found / repeats:5.1f}  {precision:>9}  {distinct / (planted * repeats):6.2f}  "
-                f"{seconds / repeats:5.2f}",
+                f"| {n:,} | {length} | {planted} | {columns} | {strength} | {name} | {found / repeats:.1f} | {precision} "
+                f"| {distinct / (planted * repeats):.2f} | {seconds / repeats:.1f} |",
                 flush=True,
             )
 

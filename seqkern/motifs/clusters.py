@@ -19,7 +19,7 @@ from seqkern.motifs.pieces import Pieces
 
 SHARE = 0.99
 ROUNDS = 12
-SIMILAR = 0.85
+SIMILAR = 0.8
 FAILURES = 60
 NULL_ROWS = 1000
 SEED = 2
