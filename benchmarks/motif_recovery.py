@@ -128,8 +128,8 @@ def simulations(repeats):
         for name, (found, good, distinct, seconds) in zip(("seqlets", "k-mers"), runs.sum(axis=0), strict=True):
             precision = f"{good / found:.2f}" if found else "-"
             print(
-                f"| {n:,} | {length} | {planted} | {columns} | {strength} | {name} | {found / repeats:.1f} | {precision} "
-                f"| {distinct / (planted * repeats):.2f} | {seconds / repeats:.1f} |",
+                f"| {n:,} | {length} | {planted} | {columns} | {strength} | {name} | {found / repeats:.1f} "
+                f"| {precision} | {distinct / (planted * repeats):.2f} | {seconds / repeats:.1f} |",
                 flush=True,
             )
 
