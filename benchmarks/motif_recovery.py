@@ -11,6 +11,7 @@ Precision is the share of matched motifs among those found, recall the share of 
 """
 
 import argparse
+import re
 import time
 from pathlib import Path
 
@@ -67,6 +68,19 @@ CONSENSUS = {
     "STAT": "TTCCNGGAA",
     "IRF": "GAAACTGAAA",
 }
+IUPAC = {
+    "R": "AG",
+    "Y": "CT",
+    "S": "CG",
+    "W": "AT",
+    "K": "GT",
+    "M": "AC",
+    "B": "CGT",
+    "D": "AGT",
+    "H": "ACT",
+    "V": "ACG",
+}
+IUPAC |= {"N": "ACGT"}
 OWN = {
     "CTCF": ("CTCF", "MA0139"),
     "JUND": ("AP-1", "MA0491"),
@@ -150,11 +164,24 @@ def factors(folder):
         found = [one for one in find_motifs(model, sets[1][0]) if one.sign > 0]
         matches = nearest([one.probabilities for one in found], known)
         print(f"{factor}: own motif {own or 'none'} ({why})")
+        if own:
+            print("  " + occurrences(CONSENSUS[own], *sets[1]))
         for one, match in zip(found, matches, strict=True):
             print(
                 f"  {one.name:<11} {one.consensus:<30} {one.sites:5} seqlets  share {one.share:.3f}  "
                 f"nearest {match.name:<16} p {match.p:.1e}  q {match.q:.1e}  r {match.correlation:.2f}"
             )
+
+
+def occurrences(consensus, X, labels):
+    """Return in words in how many sequences of each class a consensus occurs, on either strand."""
+    other = consensus.translate(str.maketrans("ACGTRYKMBVDH", "TGCAYRMKVBHD"))[::-1]
+    pattern = re.compile("|".join("".join(f"[{IUPAC.get(c, c)}]" for c in one) for one in (consensus, other)))
+    holds = np.array([bool(pattern.search(text)) for text in X.strings()])
+    counts = [
+        f"{holds[labels.y == i].sum()} of {(labels.y == i).sum()} {name}" for i, name in enumerate(labels.classes)
+    ]
+    return f"{consensus} occurs in {', '.join(counts)}"
 
 
 def main():
