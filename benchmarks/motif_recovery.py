@@ -11,6 +11,7 @@ Precision is the share of matched motifs among those found, recall the share of 
 """
 
 import argparse
+import re
 import time
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from seqkern.motifs.similarity import KnownMotifs, from_consensus, nearest
 from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.simulate.planted_motifs import draw_site, random_motifs
+from seqkern.simulate.planted_motifs import draw_site, random_motif, random_motifs
 
 DECOYS, P, CORRELATION = 200, 1e-3, 0.75
 BASES = (0.29, 0.21, 0.21, 0.29)
@@ -41,12 +42,10 @@ CASES = (
     (2000, 200, 3, 18, 0.93),
     (2000, 200, 3, 10, 0.8),
     (2000, 200, 3, 14, 0.8),
-    (2000, 500, 3, 10, 0.93),
-    (5000, 200, 5, 12, 0.85),
 )
 KERNEL = GappedKmerKernel(10, 6, reverse_complement=True)
 CONSENSUS = {
-    "CTCF": "CCACNAGGTGGCAG",
+    "CTCF": "YGRCCASYAGRKGGCRSYV",
     "AP-1": "TGASTCA",
     "CRE": "TGACGTCA",
     "NF-Y": "CTRRCCAATSR",
@@ -67,6 +66,19 @@ CONSENSUS = {
     "STAT": "TTCCNGGAA",
     "IRF": "GAAACTGAAA",
 }
+IUPAC = {
+    "R": "AG",
+    "Y": "CT",
+    "S": "CG",
+    "W": "AT",
+    "K": "GT",
+    "M": "AC",
+    "B": "CGT",
+    "D": "AGT",
+    "H": "ACT",
+    "V": "ACG",
+}
+IUPAC |= {"N": "ACGT"}
 OWN = {
     "CTCF": ("CTCF", "MA0139"),
     "JUND": ("AP-1", "MA0491"),
@@ -93,19 +105,24 @@ def simulated(rng, n, length, motifs):
     return X, make_labels(ids, ["bound"] * (n // 2) + ["background"] * (n - n // 2), positive="bound")
 
 
-def case(seed, n, length, planted, columns, strength, kmers):
-    """Return precision, recall and numbers of one simulation."""
+def case(seed, n, length, planted, columns, strength):
+    """Return, from seqlets and from k-mers: motifs found, matched, planted motifs matched, CPU seconds."""
     rng = np.random.default_rng(seed)
     motifs = random_motifs(rng, planted, columns, strength)
     X, labels = simulated(rng, n, length, motifs)
     new, _ = simulated(rng, n, length, motifs)
-    decoys = random_motifs(np.random.default_rng(99), DECOYS, columns, strength)
+    other = np.random.default_rng(99)
     named = [(f"planted {i}", motif) for i, motif in enumerate(motifs)]
-    named += [(f"random {i}", motif) for i, motif in enumerate(decoys)]
+    named += [(f"random {i}", random_motif(other, columns, strength)) for i in range(DECOYS)]
     known = KnownMotifs([Matrix.checked(name, 1000 * motif, "ACGT") for name, motif in named], DNA, True)
     model = train_model(X, labels, KERNEL, "csvc:C=1")
+    return [counted(model, given, known) for given in (new, None)]
+
+
+def counted(model, X, known):
+    """Return the numbers of one way to find motifs."""
     start = time.process_time()
-    found = [one for one in find_motifs(model, None if kmers else new) if one.sign > 0]
+    found = [one for one in find_motifs(model, X) if one.sign > 0]
     seconds = time.process_time() - start
     matches = nearest([one.probabilities for one in found], known)
     good = [
@@ -116,17 +133,15 @@ def case(seed, n, length, planted, columns, strength, kmers):
 
 def simulations(repeats):
     """Print the table of simulations."""
-    head = "from        sequences  length  planted  columns  strength  found  precision  recall  CPU s"
-    print(head)
-    for kmers in (False, True):
-        for n, length, planted, columns, strength in CASES:
-            runs = [case(seed, n, length, planted, columns, strength, kmers) for seed in range(1, repeats + 1)]
-            found, good, distinct, seconds = np.sum(runs, axis=0)
+    print("| sequences | length | planted | columns | strength | from | found | precision | recall | CPU s |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for n, length, planted, columns, strength in CASES:
+        runs = np.array([case(seed, n, length, planted, columns, strength) for seed in range(101, 101 + repeats)])
+        for name, (found, good, distinct, seconds) in zip(("seqlets", "k-mers"), runs.sum(axis=0), strict=True):
             precision = f"{good / found:.2f}" if found else "-"
             print(
-                f"{'k-mers' if kmers else 'seqlets':<10}  {n:9}  {length:6}  {planted:7}  {columns:7}  {strength:8}  "
-                f"{found / repeats:5.1f}  {precision:>9}  {distinct / (planted * repeats):6.2f}  "
-                f"{seconds / repeats:5.2f}",
+                f"| {n:,} | {length} | {planted} | {columns} | {strength} | {name} | {found / repeats:.1f} "
+                f"| {precision} | {distinct / (planted * repeats):.2f} | {seconds / repeats:.1f} |",
                 flush=True,
             )
 
@@ -147,11 +162,24 @@ def factors(folder):
         found = [one for one in find_motifs(model, sets[1][0]) if one.sign > 0]
         matches = nearest([one.probabilities for one in found], known)
         print(f"{factor}: own motif {own or 'none'} ({why})")
+        if own:
+            print("  " + occurrences(CONSENSUS[own], *sets[1]))
         for one, match in zip(found, matches, strict=True):
             print(
                 f"  {one.name:<11} {one.consensus:<30} {one.sites:5} seqlets  share {one.share:.3f}  "
                 f"nearest {match.name:<16} p {match.p:.1e}  q {match.q:.1e}  r {match.correlation:.2f}"
             )
+
+
+def occurrences(consensus, X, labels):
+    """Return in words in how many sequences of each class a consensus occurs, on either strand."""
+    other = consensus.translate(str.maketrans("ACGTRYKMBVDH", "TGCAYRMKVBHD"))[::-1]
+    pattern = re.compile("|".join("".join(f"[{IUPAC.get(c, c)}]" for c in one) for one in (consensus, other)))
+    holds = np.array([bool(pattern.search(text)) for text in X.strings()])
+    counts = [
+        f"{holds[labels.y == i].sum()} of {(labels.y == i).sum()} {name}" for i, name in enumerate(labels.classes)
+    ]
+    return f"{consensus} occurs in {', '.join(counts)}"
 
 
 def main():

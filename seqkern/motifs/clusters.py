@@ -4,8 +4,8 @@ The similarity of a stretch to a mean is the greatest cosine of their vectors ov
 stretch belongs to a cluster if it is more similar than `SHARE` of the same stretches with their residues in random
 order. Clusters are found one after the other, each from the strongest stretch that is left, and grow until their
 members stay the same; then clusters with similar means are merged. A cluster is kept if its strength, the sum over
-its members of the similarity above the threshold, exceeds that of all clusters found in the same way among the
-stretches with their residues in random order.
+its members of the similarity above the threshold, is more than `STRONGER` times that of any cluster found in the same
+way among the stretches with their residues in random order.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from seqkern.motifs.pieces import Pieces
 
 SHARE = 0.99
 ROUNDS = 12
-SIMILAR = 0.75
+SIMILAR = 0.8
 FAILURES = 60
 NULL_ROWS = 1000
 SEED = 2
+STRONGER = 2.0
 
 Floats = npt.NDArray[np.float64]
 
@@ -149,7 +150,7 @@ def find_clusters(pieces: Pieces, least: int, shift: int) -> list[Cluster]:
         return []
     rng = np.random.default_rng(SEED)
     chance = _clustered(_Alignment(pieces, shift, rng, random=True), len(pieces), least)
-    limit = max((one.strength for one in chance), default=0.0)
+    limit = STRONGER * max((one.strength for one in chance), default=0.0)
     found = _clustered(_Alignment(pieces, shift, rng), len(pieces), least)
     sums = pieces.scores.sum(axis=1)
     kept = [one for one in found if one.strength > limit]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy.typing as npt
 
 from seqkern.core.markup import Markup, tag
 from seqkern.figures.html_table import Column, table
@@ -12,26 +15,48 @@ from seqkern.figures.page import whole_page
 from seqkern.figures.svg import picture
 from seqkern.motifs.discovery import FoundMotif
 from seqkern.motifs.similarity import Match
+from seqkern.sequences.alphabets import Alphabet
 
 TITLE, WIDTH = 20.0, 980.0
 LOGO_HEIGHT = 214.0
 
 
-def logo(motif: FoundMotif) -> Markup:
+def logo(name: str, counts: npt.NDArray[Any], alphabet: Alphabet) -> Markup:
     """Return the sequence logo of a motif as SVG.
 
     Parameters
     ----------
-    motif : FoundMotif
-        The motif.
+    name : str
+        Of the motif, for readers who do not see it.
+    counts : ndarray, shape (columns, letters)
+        Of residues at each position.
+    alphabet : Alphabet
+        Of the residues.
 
     Returns
     -------
     Markup
     """
-    label = f"{motif.name}, sequence logo of {motif.consensus}"
-    svg = logo_figure(information(motif.counts), None, (label, motif.alphabet), names=("bits", ""))
+    svg = logo_figure(information(counts), None, (f"sequence logo of {name}", alphabet), names=("bits", ""))
     return Markup(svg.replace('style="', 'style="width: auto; ', 1))  # all logos of a page in one scale
+
+
+def scrolling(text: str, svg: Markup) -> Markup:
+    """Return a logo with its caption, in a box that scrolls sideways.
+
+    Parameters
+    ----------
+    text : str
+        The caption.
+    svg : Markup
+        The logo.
+
+    Returns
+    -------
+    Markup
+    """
+    box = tag("div", svg, class_="scroll", tabindex="0", role="region", aria_label=text)
+    return tag("figure", tag("figcaption", text), box)
 
 
 def caption(motif: FoundMotif, classes: Sequence[str], match: Match | None) -> str:
@@ -79,7 +104,7 @@ def logos_picture(
     for i, motif in enumerate(motifs):
         text = caption(motif, classes, None if matches is None else matches[i])
         parts.append(tag("text", text, x="14", y=f"{y + TITLE:g}"))
-        inner = logo(motif).replace("<svg ", f'<svg x="0" y="{y + TITLE:g}" ', 1)
+        inner = _logo(motif).replace("<svg ", f'<svg x="0" y="{y + TITLE:g}" ', 1)
         parts.append(Markup(inner))
         y += TITLE + LOGO_HEIGHT
     return picture(parts, (WIDTH, y + 4), "sequence logos of motifs", font_size=13)
@@ -147,9 +172,13 @@ def logo_figures(
     figures = []
     for i, motif in enumerate(motifs):
         text = caption(motif, classes, None if matches is None else matches[i])
-        box = tag("div", logo(motif), class_="scroll", tabindex="0", role="region", aria_label=text)
-        figures.append(tag("figure", tag("figcaption", text), box))
+        figures.append(scrolling(text, _logo(motif)))
     return figures
+
+
+def _logo(motif: FoundMotif) -> Markup:
+    """Return the logo of a motif."""
+    return logo(f"{motif.name}, {motif.consensus}", motif.counts, motif.alphabet)
 
 
 def motifs_page(

@@ -41,7 +41,7 @@ class Contributions:
     """
 
     def __init__(self, explainer: Explainer, X: SequenceSet) -> None:
-        self.X = X.packed()
+        self.X = X.compact()
         self.both_strands = explainer.both_strands
         self.scores = _contributions(explainer, self.X)
         self.null = _contributions(explainer, random_like(self.X, np.random.default_rng(SEED)))
@@ -110,10 +110,10 @@ def random_like(X: SequenceSet, rng: np.random.Generator) -> SequenceSet:
     >>> random_like(as_sequences(["ACACACACAC", "GGGGG"], "dna"), np.random.default_rng(1)).strings()
     ['ACACACACAC', 'GGGGG']
     """
-    X, size = X.packed(), X.alphabet.size
+    X, size = X.compact(), X.alphabet.size
     drawn = X.codes.copy()
     for rows in _batches(X, 2_000_000 // size**2):
-        part = X.take(rows).packed()
+        part = X.take(rows).compact()
         record = np.repeat(np.arange(len(part)), part.lengths)
         known = np.minimum(part.codes, size)
         counts = np.zeros((len(part), size + 1, size))

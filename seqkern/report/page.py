@@ -31,6 +31,7 @@ from seqkern.report.sections.importance import importance_section
 from seqkern.report.sections.intervals import COLUMNS as INTERVAL_COLUMNS
 from seqkern.report.sections.intervals import interval_rows
 from seqkern.report.sections.methods import bibliography, methods_section
+from seqkern.report.sections.motifs import motifs_section
 from seqkern.report.sections.overview import Overview, make_overview, overview_section
 from seqkern.report.sections.predictions import hard_section
 from seqkern.report.sections.provenance import numbers_section, provenance_section
@@ -60,6 +61,7 @@ LINKS = (
     ("confusion", "confusion matrix"),
     ("predictions", "hard cases"),
     ("importance", "importance"),
+    ("motifs", "motifs"),
     ("features", "selected features"),
     ("choices", "hyperparameters"),
     ("weights", "weights of kernels"),
@@ -82,6 +84,7 @@ SECTIONS = (
     confusion_section,
     hard_section,
     importance_section,
+    motifs_section,
     features_section,
     selection_bias_section,
     choices_section,
