@@ -256,3 +256,10 @@ def test_options_are_checked():
         check_options({"postive": "1"})
     with pytest.raises(ParameterError, match="unknown source of labels 'headers'; did you mean 'header'"):
         check_options({"from": "headers"})
+
+
+@pytest.mark.parametrize("label", ["acceptor", "donor", "site"])
+def test_a_decoy_is_negative(label):
+    assert make_labels(["a", "b"], ["decoy", label]).classes == ("decoy", label)
+    assert make_labels(["a", "b"], ["decoy", label], classes=[label, "decoy"]).classes == (label, "decoy")
+    assert make_labels(["a", "b"], ["decoy", label], positive="decoy").classes == (label, "decoy")
