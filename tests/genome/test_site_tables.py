@@ -6,6 +6,10 @@ import random
 
 import numpy as np
 import pytest
+from Bio import SeqIO
+from Bio.Seq import Seq
+from Bio.SeqFeature import CompoundLocation, SeqFeature, SimpleLocation
+from Bio.SeqRecord import SeqRecord
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ParameterError, SequenceError
@@ -221,3 +225,51 @@ def test_what_the_command_refuses(files, tmp_path, capsys):
         assert words in err
         assert err.count("\n") == 1
         assert not out.exists()
+
+
+CODONS = """chr1\tx\tCDS\t4\t9\t.\t+\t0\t{}
+chr1\tx\tCDS\t31\t{}\t.\t+\t0\t{}
+chr1\tx\texon\t1\t9\t.\t+\t.\t{}
+chr1\tx\texon\t31\t{}\t.\t+\t.\t{}
+"""
+#       ATG at 4, TAA at 34 to 36, TAG after it
+GENES = ">chr1\nCCCATGGCC" + "GTAAGTCCCCCCCCCCTTTAG" + "GCCTAATAGCCCCCC\n"
+
+
+@pytest.mark.parametrize(
+    ("form", "last", "end", "more", "position"),
+    [
+        ("gtf", 33, 45, "", 34),  # the stop codon follows the coding part
+        ("gff", 36, 45, "", 34),  # and is its end
+        ("gtf", 33, 45, "chr1\tx\tstop_codon\t37\t39\t.\t+\t.\t{}\n", 37),  # what is annotated counts
+        ("gtf", 33, 34, "", None),  # it would lie behind the exon: an intron divides it
+    ],
+)
+def test_stop_codons_of_gtf_and_gff3(form, last, end, more, position):
+    names = 'gene_id "g"; transcript_id "t";' if form == "gtf" else "Parent=t"
+    text = CODONS.format(names, last, names, names, end, names) + more.format(names)
+    annotation = read_annotation(io.StringIO(text))
+    start = make_site_table(io.StringIO(GENES), annotation, "start", decoys=0)
+    assert [row[1] for row in start.rows] == [4]
+    if position is None:
+        with pytest.raises(SequenceError, match="has no stop site"):
+            make_site_table(io.StringIO(GENES), annotation, "stop", decoys=0)
+        return
+    stop = make_site_table(io.StringIO(GENES), annotation, "stop", decoys=0)
+    assert [row[1] for row in stop.rows] == [position]
+
+
+def test_genome_and_annotation_in_one_file(tmp_path, capsys):
+    intron = "GTAAGTCCCCCCCCCCTTTAG"
+    joined = CompoundLocation([SimpleLocation(0, 9, 1), SimpleLocation(9 + len(intron), 45, 1)])
+    record = SeqRecord(
+        Seq(GENES.splitlines()[1]),
+        "X1.1",
+        features=[SeqFeature(joined, type="CDS", qualifiers={"gene": ["abc"]})],
+        annotations={"molecule_type": "DNA"},
+    )
+    SeqIO.write([record], tmp_path / "g.gb", "genbank")
+    for kind, position in (("donor", "10"), ("acceptor", "29")):
+        assert main(["sites", str(tmp_path / "g.gb"), "--kind", kind, "--decoys", "0", "-o", str(tmp_path / "s")]) == 0
+        (row,) = read_tsv(tmp_path / "s")
+        assert (row["record"], row["position"], row["gene"]) == ("X1.1", position, "abc")
