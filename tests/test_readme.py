@@ -34,10 +34,9 @@ def test_the_first_two_blocks_of_python_in_the_readme_run_on_its_own_files(tmp_p
 def test_its_commands_on_simulated_sequences_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # as at a shell, what goes to a file is not printed
-    commands = [
-        line.partition(" > ")[0] for line in README.splitlines() if re.match("seqkern (simulate|.*donors)", line)
-    ]
-    assert len(commands) == 6
+    lines = README.replace("\\\n", " ").splitlines()
+    commands = [line.partition(" > ")[0] for line in lines if re.match("seqkern (simulate|.*donors|.*genes)", line)]
+    assert len(commands) == 10
     for command in commands:
         assert main(shlex.split(command)[1:]) == 0, command
     assert (tmp_path / "explained" / "index.html").is_file()

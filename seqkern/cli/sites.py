@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from seqkern.genome.site_tables import SiteTable
 
-EXAMPLE = "seqkern sites genome.fa annotation.gtf --kind donor --decoys 10 -o sites.tsv"
+EXAMPLE = "seqkern sites genes.fasta genes.gtf --kind donor --decoys 10 -o sites.tsv"
 MORE_EXAMPLES = ("seqkern sites genome.gb --kind acceptor -o sites.tsv",)
 
 

@@ -57,7 +57,7 @@ def read_annotation(source: Source) -> Annotation:
 def _lines(lines: Iterator[str], name: str) -> Iterator[Line]:
     """Yield the features; the sequences at the end of some GFF3 files are not read."""
     for number, text in enumerate(lines, start=1):
-        if text.startswith(("##FASTA", ">")):
+        if number > 1 and text.startswith(("##FASTA", ">")):
             return
         if text.startswith("#") or not text.strip():
             continue

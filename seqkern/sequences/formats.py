@@ -163,7 +163,7 @@ def _checked(records: Iterator[Any], form: str, name: str) -> Iterator[Any]:
                 record = next(records, None)
         except (ValueError, AssertionError, IndexError, KeyError, AttributeError, TypeError) as error:
             raise SequenceError(
-                f"is not valid {NOUNS[form]} after {done} records: {error}",
+                f"is not valid {NOUNS[form]} (record {done + 1}): {error}",
                 file=name,
                 remedy="copy or download it again, or give FASTA",
             ) from error

@@ -17,6 +17,7 @@ from seqkern.core.types import Ids, PathLike, Rows
 
 KINDS = ("binary", "multiclass", "real", "none")
 POSITIVE_NAMES = ("1", "+1", "1.0", "+", "positive", "pos", "true", "yes")
+DECOY = "decoy"
 UNLABELLED = -1
 ONE_CLASS = ("out", "in")
 
@@ -186,7 +187,8 @@ def make_labels(
         Default: binary for two classes, multi-class for more. ``"none"``: `values` is ignored.
     positive : str, optional
         The positive class. With more than two classes all others form the negative class. Default, of two
-        classes: the one called ``1``, ``+1``, ``+``, ``positive``, ``true`` or ``yes``, else the last.
+        classes: the one called ``1``, ``+1``, ``+``, ``positive``, ``true`` or ``yes``, else the last that is not
+        called ``decoy``.
     classes : sequence of str, optional
         The classes in order; by default sorted, numbers by value.
     file : path-like, optional
@@ -234,7 +236,8 @@ def make_labels(
             remedy="choose the positive class with positive (--positive)",
         )
     kind = kind or ("binary" if len(names) == 2 else "multiclass")
-    if kind == "binary" and names[0].lower() in POSITIVE_NAMES and names[1].lower() not in POSITIVE_NAMES:
+    first_is_positive = names[0].lower() in POSITIVE_NAMES and names[1].lower() not in POSITIVE_NAMES
+    if kind == "binary" and (first_is_positive or (classes is None and names[1].lower() == DECOY)):
         names.reverse()
     codes = {name: code for code, name in enumerate(names)} | {"": UNLABELLED}
     return Labels(ids, np.array([codes[text] for text in texts], dtype=np.int64), kind, tuple(names), **columns)

@@ -1,6 +1,7 @@
 """``seqkern explain``: from a model file and FASTA to a folder of tables, pictures and a page."""
 
 import csv
+import random
 
 import pytest
 from test_cli_predict import TRAIN, fails, records, write
@@ -118,3 +119,75 @@ def test_a_file_in_the_place_of_the_folder_is_one_line(tmp_path, model, new, cap
 def test_missing_and_damaged_models_are_one_line(tmp_path, new, capsys):
     assert "no such file" in fails(capsys, "explain", str(tmp_path / "none"), new, "-o", str(tmp_path / "out"))
     assert "is not a seqkern model" in fails(capsys, "explain", new, new, "-o", str(tmp_path / "out"))
+
+
+GENOME = 600
+WINDOWS = ["--kernel", "weighted_degree:degree=3", "--solver", "csvc:C=1", "--window", "-6:+9"]
+
+
+@pytest.fixture
+def placed(tmp_path, monkeypatch, capsys):
+    """Return the genome and the ids of windows around sites; the model and the table are files."""
+    monkeypatch.chdir(tmp_path)
+    rng = random.Random(2)
+    genome = {name: "".join(rng.choices("ACGT", k=GENOME)) for name in ("chr9", "chr10")}
+    write(tmp_path / "g.fa", *(f">{name}\n{string}\n" for name, string in genome.items()))
+    sites = [(name, p, "+-"[p % 2], "ab"[p % 3 > 0]) for name in genome for p in range(30, 500, 11)]
+    rows = ["\t".join(map(str, site)) + "\n" for site in sites]
+    write(tmp_path / "sites.tsv", "record\tposition\tstrand\tlabel\n", *rows)
+    assert main(["train", "g.fa", "--sites", "sites.tsv", *WINDOWS, "-o", "m"]) == 0
+    capsys.readouterr()
+    return genome, [f"{name}:{position}:{strand}" for name, position, strand, _ in sites]
+
+
+def test_windows_around_sites_have_places_on_the_genome(placed, tmp_path):
+    genome, ids = placed
+    assert main(["explain", "m", "g.fa", "--sites", "sites.tsv", "-o", "out", "--contributions", "c.bedgraph"]) == 0
+    complement = str.maketrans("ACGT", "TGCA")
+    sums = {}
+    strands = {}
+    for row in read_table(tmp_path / "out" / "decisions.tsv"):
+        chromosome, position, strand = row["id"].split(":")
+        before, after = (6, 9) if strand == "+" else (9, 6)
+        assert (row["chromosome"], row["strand"]) == (chromosome, strand)
+        assert (int(row["start"]), int(row["end"])) == (int(position) - before, int(position) + after)
+        strands[row["id"]] = strand
+    assert list(strands) == ids
+    for row in read_table(tmp_path / "out" / "letters.tsv"):
+        base = genome[row["chromosome"]][int(row["genome_position"]) - 1]
+        assert row["letter"] == (base if strands[row["id"]] == "+" else base.translate(complement))
+        sums.setdefault((row["chromosome"], int(row["genome_position"])), []).append(float(row["contribution"]))
+    lines = [line.split("\t") for line in (tmp_path / "c.bedgraph").read_text().splitlines()]
+    assert [(line[0], int(line[2])) for line in lines] == sorted(sums)
+    for chromosome, _, end, value in lines:
+        own = sums[chromosome, int(end)]
+        assert float(value) == pytest.approx(sum(own) / len(own), rel=1e-9, abs=1e-12)
+
+
+def test_contributions_as_bigwig_need_the_lengths_of_the_chromosomes(placed, tmp_path, capsys):
+    big_wig = pytest.importorskip("pyBigWig")
+    genome, _ = placed
+    assert main(["explain", "m", "g.fa", "--sites", "sites.tsv", "-o", "out", "--contributions", "c.bw"]) == 0
+    windows = [f">peak::{name}:{i}-{i + 16}\n{genome[name][i : i + 16]}\n" for name in genome for i in (20, 28, 100)]
+    write(tmp_path / "w.fa", *windows)
+    capsys.readouterr()
+    assert main(["explain", "m", "w.fa", "-o", "out2", "--contributions", "w.bw"]) == 1
+    assert "add --genome FASTA" in capsys.readouterr().err
+    assert main(["explain", "m", "w.fa", "-o", "out2", "--contributions", "w.bw", "--genome", "g.fa"]) == 0
+    for name in ("c.bw", "w.bw"):
+        with big_wig.open(str(tmp_path / name)) as file:
+            assert file.chroms() == dict.fromkeys(sorted(genome), GENOME)
+    with big_wig.open(str(tmp_path / "w.bw")) as file:
+        assert [start for start, _, _ in file.intervals("chr9")] == [*range(20, 44), *range(100, 116)]
+
+
+def test_contributions_of_sequences_without_a_place(placed, tmp_path, capsys):
+    genome, _ = placed
+    write(tmp_path / "w.fa", f">w1\n{genome['chr9'][:16]}\n")
+    assert main(["explain", "m", "w.fa", "-o", "out", "--contributions", "c.bedgraph"]) == 1
+    assert "w.fa: record 'w1': has no place on a genome in its id; write ids such as" in capsys.readouterr().err
+    assert not list(tmp_path.glob("out/*")) + list(tmp_path.glob("c.*"))
+    assert main(["explain", "m", "w.fa", "-o", "out", "--contributions", "c.txt"]) == 1
+    assert "is neither bigWig nor bedGraph" in capsys.readouterr().err
+    assert main(["explain", "m", "w.fa", "-o", "out", "--genome", "g.fa"]) == 1
+    assert "--genome needs --contributions" in capsys.readouterr().err

@@ -329,6 +329,20 @@ def test_train_doubts_a_model_that_recognises_none_of_a_class(tmp_path, capsys):
     assert "recognised" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("string", "doubted"), [("ACGT" * 13, True), ("ACGT" * 12, False), ("ACDKT" * 20, False)])
+def test_a_model_of_proteins_doubts_dna(tmp_path, capsys, string, doubted):
+    texts = [
+        write(tmp_path / f"{name}.fa", *(f">{name}{i}\n{name * 4}{i * 'K'}KLV\n" for i in range(4))) for name in "MW"
+    ]
+    path = str(tmp_path / "m.seqkern")
+    assert main(["train", *texts, "--kernel", "spectrum:k=2", "--solver", "csvc:C=1", "-o", path]) == 0
+    capsys.readouterr()
+    assert main(["predict", path, write(tmp_path / "new.fa", f">a\n{string}\n")]) == 0
+    err = capsys.readouterr().err
+    assert ("100% of the residues are A, C, G or T" in err) == doubted
+    assert err.count("\n") == doubted
+
+
 def test_train_doubts_dna_among_proteins(tmp_path, capsys):
     (tmp_path / "dna.fa").write_text(">a\nACGTTGCAAC\n>b\nACGGGTACCA\n")
     (tmp_path / "protein.fa").write_text(">c\nMKLVWWEDRT\n>d\nMKIVWYEDRS\n")

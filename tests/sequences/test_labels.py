@@ -210,6 +210,21 @@ def test_table_is_put_in_order(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("label\tid\n1\tb\n0\ta\n", ["0", "1"]),
+        ("Class,Name\n1,b\n0,a\n", ["0", "1"]),
+        ("y;record\n1;b\n0;a\n", ["0", "1"]),
+        ("protein\tname\tlabel\nb\tBeta\t1\na\tAlpha\t0\n", ["0", "1"]),  # the ids are in the first column
+        ("id\tname\tlabel\n1\tb\t1\n2\ta\t0\n", ["0", "1"]),
+        ("clone\tlabel\tclass\nb\t1\tx\na\t0\tx\n", ["0", "1"]),
+    ],
+)
+def test_known_names_of_columns_are_found_wherever_they_are(tmp_path, text, labels):
+    assert columns_of_table(table(tmp_path, text), ["a", "b"], {"label": "label"}) == {"label": labels}
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("id\tlabel\na\t1\n", "record 'b': has no label"),
@@ -241,3 +256,10 @@ def test_options_are_checked():
         check_options({"postive": "1"})
     with pytest.raises(ParameterError, match="unknown source of labels 'headers'; did you mean 'header'"):
         check_options({"from": "headers"})
+
+
+@pytest.mark.parametrize("label", ["acceptor", "donor", "site"])
+def test_a_decoy_is_negative(label):
+    assert make_labels(["a", "b"], ["decoy", label]).classes == ("decoy", label)
+    assert make_labels(["a", "b"], ["decoy", label], classes=[label, "decoy"]).classes == (label, "decoy")
+    assert make_labels(["a", "b"], ["decoy", label], positive="decoy").classes == (label, "decoy")
