@@ -36,6 +36,7 @@ VERBS = {
     "train": "train a model, to apply to new sequences",
     "predict": "apply a model to new sequences",
     "explain": "show how residues and k-mers contribute to a model's decisions",
+    "background": "draw background regions like the peaks from a genome, or shuffle sequences",
     "kernels": "list the kernels and their parameters",
     "solvers": "list the solvers, feature selectors and layers, and their parameters",
 }
