@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from seqkern.genome.background import Background
     from seqkern.genome.sequences import RegionOptions
 
-EXAMPLE = "seqkern background peaks.bed --genome genome.fa -o background.bed"
+EXAMPLE = "seqkern background donors.fasta --shuffle 2 -o shuffled.fasta"
 MORE_EXAMPLES = (
+    "seqkern background peaks.bed --genome genome.fa -o background.bed",
     "seqkern background peaks.narrowPeak --width 300 --genome genome.fa --blacklist blacklist.bed --factor 2"
     " --table match.tsv --plot match.svg -o background.bed",
-    "seqkern background peaks.fa --shuffle 2 -o shuffled.fa",
 )
 
 
