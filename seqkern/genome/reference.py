@@ -35,7 +35,8 @@ class Genome:
     Examples
     --------
     >>> import tempfile
-    >>>     >>> with tempfile.TemporaryDirectory() as folder:
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "genome.fa"
     ...     _ = path.write_text(">chr1\nACGTNNacgt\n>chr2\nGATTACA\n")
     ...     with Genome(path) as genome:

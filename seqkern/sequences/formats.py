@@ -198,9 +198,13 @@ def _refusal(first: str, name: str) -> SequenceError:
     for start, (noun, remedy) in REFUSED.items():
         if re.match(start, first, re.IGNORECASE):
             return SequenceError(f"is {noun}, which is not read", file=name, remedy=remedy)
+    cells = first.split("\t")
+    of_bed = len(cells) > 2 and all(cell.strip().isdecimal() for cell in cells[1:3])
     return SequenceError(
         f"is not FASTA: its first line is {first.strip()[:40]!r}",
         file=name,
-        remedy="start each record with a line '>id', followed by its sequence; FASTQ, GenBank, EMBL, Stockholm and "
+        remedy="to read it as BED, add --genome FASTA (in a study genome: FASTA)"
+        if of_bed
+        else "start each record with a line '>id', followed by its sequence; FASTQ, GenBank, EMBL, Stockholm and "
         "Clustal are read too",
     )
