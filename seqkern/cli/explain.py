@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 from seqkern.cli.common import add_policies, add_threads, add_tracks, naming_file, tell_counts
 from seqkern.cli.given_sites import add_given_sites
 from seqkern.cli.new_sequences import load_given, read_chunks
+from seqkern.cli.regions import add_regions
 
 if TYPE_CHECKING:
     from seqkern.models.model import Model
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         The parser of this verb.
     """
     parser.add_argument("model", help="model file of seqkern train or LS-GKM")
-    parser.add_argument("fasta", help="FASTA of new sequences, plain or compressed; - for standard input")
+    parser.add_argument("fasta", help="FASTA of new sequences, - for standard input; or BED with --genome")
     parser.add_argument(
         "-o",
         "--output",
@@ -61,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_threads(parser)
     add_tracks(parser)
     add_given_sites(parser)
+    add_regions(parser, width="as in training")
     group = parser.add_argument_group("reading FASTA")
     add_policies(group, ids=("header", "number"), default="as in training")
 

@@ -20,6 +20,7 @@ from seqkern.cli.common import (
     windows_of,
 )
 from seqkern.cli.profiles import profiles_of
+from seqkern.cli.regions import add_regions, as_sources, regions_of
 from seqkern.cli.views import read_views
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser : ArgumentParser
         The parser of this verb.
     """
-    parser.add_argument("fasta", nargs="*", help="FASTA files, plain or compressed; - for standard input")
+    parser.add_argument("fasta", nargs="*", help="FASTA files, - for standard input; or BED with --genome")
     parser.add_argument("--dataset", metavar="DIR", help="folder that seqkern datasets wrote, instead of FASTA")
     parser.add_argument("--against", metavar="FASTA", help="sequences for the columns (default: the same as the rows)")
     kernel = parser.add_mutually_exclusive_group(required=True)
@@ -52,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="NPY", help="output file; its metadata go to a .json file beside it")
     add_sequence_arguments(parser)
     add_windows(parser)
+    add_regions(parser)
     add_tracks(parser)
     work = parser.add_argument_group("resources and output")
     work.add_argument("--dtype", choices=("float64", "float32"), default="float64", help="default: float64")
@@ -225,6 +227,7 @@ def _data(args: argparse.Namespace, kernel: Kernel) -> tuple[Data, SequenceSet |
             "--view": args.view,
             "--profiles or --search-profiles": profiles_of(args),
             "--window and --sites": windows_of(args),
+            "--genome": regions_of(args),
         }
         for option, value in given.items():
             if value:
@@ -254,11 +257,17 @@ def _data(args: argparse.Namespace, kernel: Kernel) -> tuple[Data, SequenceSet |
         )
     with_letters, with_views = read_tracks(args, kernel), read_views(args, kernel)
     alphabet, columns = args.alphabet or kernel.alphabet, None
+    if windows_of(args) and regions_of(args):
+        raise ParameterError("--genome does not work with --window and --sites", remedy="remove one of them")
+    against = [args.against] if args.against else []
+    files = [] if windows_of(args) else as_sources([*args.fasta, *against], args)
+    if args.genome:
+        alphabet = alphabet or "dna"
     if args.against:
-        columns = read_fasta(args.against, alphabet, **policies_of(args))
+        columns = read_fasta(files.pop(), alphabet, **policies_of(args))
         tell_counts(columns.counts, args.against)
         alphabet = columns.alphabet
-    rows = _windows(args, alphabet) if windows_of(args) else read_fasta(args.fasta, alphabet, **policies_of(args))
+    rows = _windows(args, alphabet) if windows_of(args) else read_fasta(files, alphabet, **policies_of(args))
     tell_counts(rows.counts, source)
     rows = with_views(with_letters(rows))
     return rows, None if columns is None else with_views(with_letters(columns)), source

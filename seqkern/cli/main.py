@@ -39,6 +39,7 @@ VERBS = {
     "variants": "score what variants change in a model's decisions",
     "explain": "show how residues and k-mers contribute to a model's decisions",
     "motifs": "find the motifs that a model has learned",
+    "background": "draw background regions like the peaks from a genome, or shuffle sequences",
     "kernels": "list the kernels and their parameters",
     "solvers": "list the solvers, feature selectors and layers, and their parameters",
 }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from seqkern.cli.common import policies_of, read_tracks
 from seqkern.cli.given_sites import site_windows
 from seqkern.cli.profiles import profiles_of
+from seqkern.cli.regions import as_sources, regions_of
 from seqkern.cli.views import read_views
 from seqkern.core.errors import FileError, ParameterError, SequenceError
 
@@ -107,10 +108,13 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
     if policies.get("ids") == "suffix":  # would need all earlier ids
         policies["ids"] = "header"
     if args.sites is not None:
+        if regions_of(args):
+            raise ParameterError("--sites does not work with --genome", remedy="remove one of them")
         if profiles_of(args):
             raise ParameterError("profiles need whole sequences, not windows", remedy="remove --sites")
         yield with_views(site_windows(model, args, policies))
         return
+    sources = as_sources([args.fasta], args, model)
     try:
         if together:
             # imported here to keep --help fast
@@ -119,7 +123,7 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
             reading = read_letters_and_states(args.fasta, classes=model.classes, alphabet=model.alphabet, **policies)
             yield with_views(with_letters(reading.sequences))
             return
-        for number, X in enumerate(iter_fasta(args.fasta, model.alphabet, **policies)):
+        for number, X in enumerate(iter_fasta(sources, model.alphabet, **policies)):
             if number == 0:
                 _warn_of_dna(model, X, args)
             _check_windows(model, X)

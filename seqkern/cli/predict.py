@@ -18,6 +18,7 @@ from seqkern.cli.given_sites import add_given_sites
 from seqkern.cli.new_sequences import load_given, read_chunks
 from seqkern.cli.output import standard_output
 from seqkern.cli.predict_residues import DRAWN, add_states, check_no_states, run_residues, split_tracks
+from seqkern.cli.regions import add_regions
 from seqkern.cli.scan import add_scan, check_no_scan, run_scan
 
 EXAMPLE = "seqkern predict model.seqkern donors.fasta > predictions.tsv"
@@ -34,12 +35,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", help="model file of seqkern train or LS-GKM")
     parser.add_argument(
         "fasta",
-        help="FASTA of new sequences, plain or compressed, - for standard input; or a feature table, as in training",
+        help="FASTA of new sequences, - for standard input; BED with --genome; or a feature table, as in training",
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="output file (default: standard output)")
     add_threads(parser)
     add_tracks(parser, drawn=DRAWN)
     add_given_sites(parser)
+    add_regions(parser, width="as in training")
     add_scan(parser)
     add_states(parser)
     group = parser.add_argument_group("reading FASTA")

@@ -111,6 +111,26 @@ def tell_folds(notes: dict[str, Any]) -> None:
         print(f"seqkern: {notes['genome']['folds']}", file=sys.stderr)
 
 
+def tell_background(notes: dict[str, Any]) -> None:
+    """Print how well a background that was drawn matches, on standard error.
+
+    Parameters
+    ----------
+    notes : dict
+        Of a data set.
+    """
+    # imported here to keep --help fast
+    from seqkern.genome.match_table import PROPERTIES
+
+    drawn = notes.get("genome", {}).get("background")
+    if drawn is None:
+        return
+    distances = ", ".join(f"{PROPERTIES[name]} {value:.4f}" for name, value in drawn["ks"].items())
+    print(f"seqkern: {drawn['regions']} background regions drawn; KS distances: {distances}", file=sys.stderr)
+    for remark in drawn["remarks"]:
+        print(f"seqkern: {remark}", file=sys.stderr)
+
+
 def _width(text: str) -> int:
     """Return a positive integer."""
     if not text.isdecimal() or int(text) < 1:

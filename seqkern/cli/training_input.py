@@ -21,7 +21,7 @@ from seqkern.cli.common import (
 )
 from seqkern.cli.feature_tables import check_label_column, table_dataset
 from seqkern.cli.profiles import profiles_of
-from seqkern.cli.regions import add_regions, regions_of
+from seqkern.cli.regions import add_regions, regions_of, tell_background
 from seqkern.cli.train_residues import REDUCTIONS, check_layers, check_probabilities, states_entry
 from seqkern.cli.views import views_of
 
@@ -413,6 +413,7 @@ def read_input(args: argparse.Namespace, method: Method | None) -> Input:
         check_probabilities(args, dataset.task().labels)
         X = with_tracks(cast("SequenceSet", dataset.X))
     tell_counts(dataset.X.counts, source)
+    tell_background(dataset.notes)
     return Input(dataset, X, source)
 
 
@@ -543,7 +544,7 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
         entry["views"] = _views(args)
     if args.alphabet or alphabet:
         entry["alphabet"] = args.alphabet or alphabet
-    dataset = make_dataset("train", entry, n_threads=args.threads)
+    dataset = make_dataset("train", entry, seed=args.seed, n_threads=args.threads)
     if not specs and _are_numbers(dataset.task().labels):
         print("seqkern: the labels are numbers: regression", file=sys.stderr)
         return make_dataset("train", entry | {"labels": options | {"kind": "real"}}, n_threads=args.threads)

@@ -23,7 +23,14 @@ from seqkern.datasets.label_sources import (
     wanted_columns,
 )
 from seqkern.datasets.public import public_set
-from seqkern.datasets.region_files import note_of_regions, overlaps, places_of_regions, with_regions
+from seqkern.datasets.region_files import (
+    NEGATIVE,
+    note_of_regions,
+    overlaps,
+    places_of_regions,
+    with_background,
+    with_regions,
+)
 from seqkern.datasets.residue_adapters import RESIDUE_ADAPTERS
 from seqkern.datasets.site_windows import before_cutting, columns_of_sites, cut_around_sites, places_of_sites
 from seqkern.datasets.table_files import read_features, read_similarities
@@ -31,7 +38,6 @@ from seqkern.datasets.task_table import TaskTable
 from seqkern.datasets.views import View
 from seqkern.genome.sequences import RegionSequences
 from seqkern.residues.states import add_states, read_letters_and_states
-from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.fasta import AnySource, Reading, read_records
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 from seqkern.sequences.views import view_width
@@ -93,7 +99,7 @@ def material_of(
     data_dir : path-like or None
         Folder with local copies of public data sets.
     seed : int
-        For simulated data without a seed.
+        For simulated data without a seed, and for a background.
     n_threads : int or None
         For profiles built by search.
 
@@ -110,7 +116,7 @@ def material_of(
     """
     source = entry.source
     if isinstance(source, FastaSource):
-        return _with_views(entry, _of_fasta(entry, source, base_dir, n_threads, data_dir), base_dir)
+        return _with_views(entry, _of_fasta(entry, source, base_dir, n_threads, data_dir, seed), base_dir)
     if isinstance(source, TableSource):
         return _of_table(entry, source, base_dir)
     if isinstance(source, PublicSource):
@@ -151,16 +157,24 @@ def _with_profiles(
 
 
 def _of_fasta(
-    entry: DataEntry, given: FastaSource, base_dir: PathLike, n_threads: int | None, data_dir: PathLike | None
+    entry: DataEntry,
+    given: FastaSource,
+    base_dir: PathLike,
+    n_threads: int | None,
+    data_dir: PathLike | None,
+    seed: int,
 ) -> Material:
     """Return the Material of FASTA files."""
     options, files = dict(entry.labels.options), list(given.paths)
     classes = given.classes or [Path(file).name.split(".")[0] for file in files]
     paths: list[Source] = [Path(base_dir) / file for file in files]
     where = ", ".join(map(str, paths))
-    read, of_genome = _sources_of(entry, paths, base_dir)
+    read, drawn = _sources_of(entry, paths, base_dir, seed)
+    if drawn is not None:
+        classes = (given.classes or ("positive",))[0], NEGATIVE
+    of_genome = all(isinstance(one, RegionSequences) for one in read)
     table = None if entry.window is None else entry.window.table
-    source = _label_source(entry, given, table, where)
+    source = _label_source(entry, given, table, where) if drawn is None else "files"
     policies = entry.policies.given()
     if source == "states":
         reading, more = _with_states(paths, policies, options, base_dir)
@@ -168,7 +182,7 @@ def _of_fasta(
         where = str(_labels_path(options, base_dir)) if more else where
     else:
         if of_genome:
-            policies = {"alphabet": DNA, **policies}
+            policies = {"alphabet": "dna", **policies}
         reading = read_records(read, **(policies if entry.window is None else policies | before_cutting(policies)))
     # Profiles must be added to the sequences before windows are cut.
     X, notes = _with_profiles(entry, reading.sequences, base_dir, n_threads, data_dir)
@@ -191,18 +205,24 @@ def _of_fasta(
         if table is not None:
             files, columns = [*files, table], places_of_sites(sites, cut.kept) | columns
     if entry.genome is not None:
-        columns = places_of_regions(reading, read, columns.get("label")) | columns
-        notes = notes | {"genome": note_of_regions(entry.genome, columns)}
+        found = columns.get("label")
+        columns = {**places_of_regions(reading, read, None if found is None else list(found)), **columns}
+        notes = notes | {"genome": note_of_regions(entry.genome, columns) | (drawn or {})}
         X = X.replace(counts={**X.counts, **overlaps(read)})
     notes = {"sources": _sources(files, base_dir)} | notes
     return Material("sequences", X, columns, options, labelled, notes=notes, left_out=tuple(reading.left_out))
 
 
-def _sources_of(entry: DataEntry, paths: list[Source], base_dir: PathLike) -> tuple[list[AnySource], bool]:
-    """Return the files to read, regions in place of BED files; and whether all are regions."""
-    options = None if entry.genome is None else entry.genome.within(base_dir)
-    read = with_regions(paths, options)
-    return read, all(isinstance(one, RegionSequences) for one in read)
+def _sources_of(
+    entry: DataEntry, paths: list[Source], base_dir: PathLike, seed: int
+) -> tuple[list[AnySource], dict[str, Any] | None]:
+    """Return the files to read, regions in place of BED files; with a drawn background also a note on it."""
+    if entry.genome is None:
+        return with_regions(paths, None), None
+    options = entry.genome.within(base_dir)
+    if entry.genome.background is None:
+        return with_regions(paths, options), None
+    return with_background(paths, options, entry.genome.background, seed)
 
 
 def _label_source(entry: DataEntry, given: FastaSource, table: str | None, where: str) -> str:

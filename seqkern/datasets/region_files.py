@@ -11,14 +11,20 @@ from typing import Any
 from seqkern.core.errors import ConfigError, SequenceError
 from seqkern.core.text_files import open_lines
 from seqkern.core.types import PathLike, Source
-from seqkern.genome.bed import looks_like_bed, named_as_bed
+from seqkern.datasets.label_sources import Columns
+from seqkern.genome.background import BackgroundOptions, draw_background
+from seqkern.genome.bed import looks_like_bed, named_as_bed, read_bed
 from seqkern.genome.loci import describe, held_out, loci
+from seqkern.genome.match_table import PROPERTIES, ks_distance
+from seqkern.genome.reference import Genome
 from seqkern.genome.sequences import (
     RegionOptions,
     RegionSequences,
     merged_places,
     overlap_of_two,
     region_sources,
+    usable_regions,
+    with_own_ids,
 )
 from seqkern.sequences.fasta import AnySource, Reading
 
@@ -165,6 +171,52 @@ def with_regions(files: Sequence[Source], options: RegionOptions | None) -> list
     return [next(found) if file in bed else file for file in files]
 
 
+def with_background(
+    files: Sequence[Source], options: RegionOptions, factor: float, seed: int
+) -> tuple[list[AnySource], dict[str, Any]]:
+    """Return the regions of a file and background regions drawn for them, as sources to read.
+
+    Parameters
+    ----------
+    files : sequence of path-like
+        One BED file.
+    options : RegionOptions
+        The genome, and how regions are read.
+    factor : float
+        Background regions for each one of the file.
+    seed : int
+        Of the random numbers.
+
+    Returns
+    -------
+    sources : list of RegionSequences
+        The regions, and their background.
+    note : dict
+        What was drawn, and how well it matches: JSON.
+
+    Raises
+    ------
+    ConfigError
+        If there are several files.
+    FileError, SequenceError
+        If a file cannot be read, or no place is left for the background.
+    """
+    if len(files) != 1:
+        raise ConfigError(
+            f"a background is drawn for one file, but there are {len(files)}",
+            remedy="give the positives only, or no background",
+        )
+    drawing = BackgroundOptions(factor, seed)
+    with Genome(options.genome) as genome:
+        peaks = usable_regions(files[0], genome, options)
+        exclude = [] if options.blacklist is None else [read_bed(options.blacklist)]
+        drawn = draw_background(peaks, genome, drawing, exclude)
+    ks = {name: ks_distance(getattr(drawn.peaks, name), getattr(drawn.found, name)) for name in PROPERTIES}
+    note = {"factor": factor, "seed": seed, "regions": len(drawn.regions), "ks": ks, "remarks": list(drawn.remarks)}
+    background = replace(drawn.regions, counts={}, file=f"background of {files[0]}")
+    return list(with_own_ids([peaks, background], options.genome)), {"background": note}
+
+
 def overlaps(sources: Sequence[AnySource]) -> dict[str, int]:
     """Return how many regions of later files overlap one of the first, as a count; empty if none.
 
@@ -200,7 +252,7 @@ def places_of_regions(reading: Reading, sources: Sequence[AnySource], labels: Se
         ``chromosome``, ``position`` (of the first base, from 1) and ``group``.
     """
     known = merged_places([source for source in sources if isinstance(source, RegionSequences)])
-    found = [known.get(header.split(None, 1)[0], ("", 0)) for header in reading.headers]
+    found = [_place(header.split(None, 1)[0], known) for header in reading.headers]
     chromosomes, positions = [place[0] for place in found], [place[1] for place in found]
     if held_out(chromosomes, labels):
         groups = chromosomes
@@ -209,7 +261,12 @@ def places_of_regions(reading: Reading, sources: Sequence[AnySource], labels: Se
     return {"chromosome": chromosomes, "position": [str(position) for position in positions], "group": groups}
 
 
-def note_of_regions(options: GenomeOptions, columns: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def _place(name: str, known: Mapping[str, tuple[str, int]]) -> tuple[str, int]:
+    """Return the place of a record; a shuffled sequence has that of its origin, others have none."""
+    return known.get(name) or known.get(name.partition("_shuffled")[0]) or ("", 0)
+
+
+def note_of_regions(options: GenomeOptions, columns: Columns) -> dict[str, Any]:
     """Return what a data set records about its genome and folds.
 
     Parameters
@@ -224,8 +281,8 @@ def note_of_regions(options: GenomeOptions, columns: Mapping[str, Sequence[str]]
     dict
         JSON.
     """
-    chromosomes, groups = columns["chromosome"], columns["group"]
-    whole = list(groups) == list(chromosomes)
+    chromosomes, groups = list(columns["chromosome"]), list(columns["group"])
+    whole = groups == chromosomes
     kept = len(groups) - list(Counter(groups).values()).count(1)
     return {
         "file": options.reading.genome,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import SequenceError
-from seqkern.core.text_files import open_lines
+from seqkern.core.text_files import open_text
 from seqkern.core.types import PathLike, Source
 from seqkern.genome.regions import Regions, make_regions
 
@@ -88,14 +88,14 @@ def read_bed(source: Source) -> Regions:
     (['chr1:101-400', 'chr2:1-50'], ['-', '.'], [900.0, nan])
     """
     rows: list[tuple[str, int, int, str, float, str, int, int]] = []
-    with open_lines(source) as (lines, name):
+    with open_text(source) as (lines, name):
         for number, line in enumerate(lines, start=1):
             if line.strip() and not line.startswith(COMMENTS):
                 rows.append((*_region(_cells(line), name, number), number))
     if not rows:
         raise SequenceError("contains no region", file=name, remedy="give one line for each region")
     columns = list(zip(*rows, strict=True))
-    return make_regions(*columns, file=name)  # type: ignore[arg-type]  # columns in this order
+    return make_regions(*columns, file=name)  # type: ignore[arg-type, misc]  # columns in this order
 
 
 def _cells(line: str) -> list[str]:

@@ -89,7 +89,7 @@ class Regions:
         rows = zip(self.chromosomes.tolist(), (self.starts + 1).tolist(), self.stops.tolist(), strict=True)
         return [f"{chromosome}:{start}-{stop}" for chromosome, start, stop in rows]
 
-    def counted(self, what: str, count: int) -> Regions:
+    def counted(self, what: str, count: int | np.integer[Any]) -> Regions:
         """Return the same regions with one more count.
 
         Parameters

@@ -232,7 +232,7 @@ def merged_places(sources: list[RegionSequences]) -> dict[str, tuple[str, int]]:
     -------
     dict of str to (str, int)
     """
-    places = {}
+    places: dict[str, tuple[str, int]] = {}
     for source in sources:
         rows = zip(source.ids, source.regions.chromosomes.tolist(), source.regions.starts.tolist(), strict=True)
         places |= {name: (chromosome, start + 1) for name, chromosome, start in rows}

@@ -9,7 +9,7 @@ import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -54,7 +54,7 @@ class RecordSource(Protocol):
 
 
 AnySource = Source | RecordSource
-Sources = AnySource | list[AnySource] | tuple[AnySource, ...]
+Sources = AnySource | Sequence[AnySource]
 
 
 class Policies(NamedTuple):
@@ -217,11 +217,46 @@ def iter_fasta(
     """
     policies = _policies(unknown, ids, empty, gaps, ("header", "number"))
     alphabet = as_alphabet(alphabet)
+    before = _counts_of(source)
     for raw in _raw_chunks(source, policies, chunk):
         codes, kept, counts = _encode(raw, alphabet, policies)
         offsets = np.concatenate(([0], np.cumsum(raw.lengths[kept])))
         names = [raw.record(i, ids) for i in kept]
-        yield SequenceSet.from_offsets(codes, offsets, names, alphabet, counts=counts)
+        yield SequenceSet.from_offsets(codes, offsets, names, alphabet, counts=counts | before)
+        before = {}
+
+
+def records_of(source: AnySource) -> Iterator[tuple[str, str]]:
+    r"""Read records as text: headers and letters as they are in the file.
+
+    Parameters
+    ----------
+    source : path-like, ``"-"`` or file object
+        As for `read_fasta`.
+
+    Yields
+    ------
+    header : str
+        Without ``>``; it begins with an id.
+    letters : str
+
+    Raises
+    ------
+    FileError, SequenceError
+        If the file cannot be read, or a record has no id.
+
+    Examples
+    --------
+    >>> import io
+    >>> from seqkern.sequences.fasta import records_of
+    >>> list(records_of(io.StringIO(">peak1 chr1\nACgt\n")))
+    [('peak1 chr1', 'ACgt')]
+    """
+    with _opened(source) as (records, name):
+        for number, (header, letters) in enumerate(records, start=1):
+            if not header.strip():
+                raise SequenceError(f"header {number} has no id", file=name, remedy="write '>id'")
+            yield header, letters
 
 
 def _policies(
@@ -282,13 +317,22 @@ def _opened(source: AnySource) -> Iterator[tuple[Iterator[tuple[str, str]], str]
     if not isinstance(source, str | os.PathLike) and hasattr(source, "records"):
         yield source.records(), str(source.name)
         return
-    with open_lines(source) as (lines, name):  # type: ignore[arg-type]  # the others are files
+    with open_lines(source) as (lines, name):
         yield iter_records(next(lines), lines, name), name
 
 
 def _files(source: Sources) -> Sequence[AnySource]:
     """Return one or several sources as a sequence."""
-    return source if isinstance(source, (list, tuple)) else [source]
+    return source if isinstance(source, list | tuple) else [cast("AnySource", source)]
+
+
+def _counts_of(source: Sources) -> dict[str, int]:
+    """Return what was left out of the records of sources that are not FASTA files."""
+    counts: dict[str, int] = {}
+    for one in _files(source):
+        for key, count in getattr(one, "counts", {}).items():
+            counts[key] = counts.get(key, 0) + count
+    return counts
 
 
 def _name(source: AnySource) -> str:
@@ -403,9 +447,7 @@ def _read(source: Sources, alphabet: str | Alphabet | None, policies: Policies, 
         headers += [raw.headers[i] for i in kept] if keep_headers else []
         for key, count in touched.items():
             counts[key] = counts.get(key, 0) + count
-    for one in _files(source):
-        for key, count in getattr(one, "counts", {}).items():
-            counts[key] = counts.get(key, 0) + count
+    counts |= _counts_of(source)
     where = ", ".join(map(_name, _files(source)))
     if not first_words:
         raise SequenceError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ from seqkern.core.text_files import check_columns, read_cells, source_name
 from seqkern.core.types import PathLike, Source
 
 STRANDS = ("+", "-")
+SUFFIX = re.compile(r"\.(bed|narrowpeak|broadpeak)(\.gz)?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +131,14 @@ def read_sites(source: Source) -> Sites:
     >>> read_sites(io.StringIO("record\tposition\tlabel\nchr1\t301\tdonor\n")).columns["label"]
     ['donor']
     """
-    header, *rows = read_cells(source)
     name = source_name(source)
+    if SUFFIX.search(name):
+        raise SequenceError(
+            "is a BED file, not a table of sites",
+            file=name,
+            remedy="give it in place of the FASTA, with --genome FASTA and --width W instead of --sites and --window",
+        )
+    header, *rows = read_cells(source)
     check_columns(header, name)
     for column in ("record", "position"):
         if column not in header:
