@@ -141,10 +141,9 @@ def _write(args: argparse.Namespace, background: Background) -> None:
     if args.plot:
         # imported here: matplotlib is slow to load
         from seqkern.figures.match import match_picture
-        from seqkern.figures.svg import as_file
 
         with atomic_write(args.plot, "w") as file:
-            file.write(as_file(match_picture(*both)))
+            file.write(match_picture(*both))
         print(args.plot)
     for line in match_lines(*both):
         print(f"  {line}")

@@ -64,7 +64,7 @@ def check_regions(regions: Regions, genome: Genome) -> None:
         f"{ends[i]:,} bases in {genome.path}"
     )
     if len(beyond) > 1:
-        problem += f", and so do {len(beyond) - 1} more regions"
+        problem += f" ({len(beyond)} regions do so)"
     remedy = "use the genome that the regions were made with; hg19 and hg38, say, differ in lengths"
     if np.all(regions.stops[beyond] == ends[beyond] + 1):
         remedy = "BED excludes the stop: if positions count from 1, subtract 1 from the stops"
@@ -77,7 +77,7 @@ def _unknown(regions: Regions, genome: Genome, unknown: list[str]) -> SequenceEr
     line = int(regions.lines[np.flatnonzero(regions.chromosomes == name)[0]])
     other = other_name(name, genome.lengths)
     count = int(np.count_nonzero(np.isin(regions.chromosomes, unknown)))
-    some = f", and {count - 1} more of {len(regions)} regions are on unknown chromosomes" if count > 1 else ""
+    some = f" ({count} of {len(regions)} regions are on chromosomes that it lacks)" if count > 1 else ""
     problem = f"line {line}: chromosome {name!r} is not in {genome.path}{some}"
     if other is None:
         listed = ", ".join(list(genome.lengths)[:5]) + ", …" * (len(genome.lengths) > 5)

@@ -1,0 +1,217 @@
+"""Regions of BED files, against a genome: values, and what is said of bad input."""
+
+import gzip
+import os
+import shutil
+
+import numpy as np
+import pytest
+
+from seqkern.core.errors import SeqkernError
+from seqkern.genome.bed import read_bed, write_bed
+from seqkern.genome.chromosomes import check_regions
+from seqkern.genome.loci import loci
+from seqkern.genome.reference import Genome
+from seqkern.genome.regions import make_regions, overlapping, overlapping_one_another, resized
+from seqkern.genome.sequences import RegionOptions, region_letters, region_sources, usable_regions
+from seqkern.sequences.fasta import read_fasta
+
+COMPLEMENT = str.maketrans("ACGTacgt", "TGCAtgca")
+
+
+def random_regions(rng, n, length=3000, widest=200):
+    starts = rng.integers(0, length - widest, n)
+    return make_regions(rng.choice(["chr1", "chr2"], n), starts, starts + rng.integers(1, widest, n))
+
+
+def test_overlaps_are_those_of_a_comparison_of_all_pairs():
+    rng = np.random.default_rng(0)
+    a, b = random_regions(rng, 80), random_regions(rng, 20)
+
+    def share(x, i, y, j):
+        return x.chromosomes[i] == y.chromosomes[j] and x.starts[i] < y.stops[j] and y.starts[j] < x.stops[i]
+
+    assert overlapping(a, b).tolist() == [any(share(a, i, b, j) for j in range(20)) for i in range(80)]
+    alone = [any(share(a, i, a, j) for j in range(80) if j != i) for i in range(80)]
+    assert overlapping_one_another(a).tolist() == alone
+
+
+def test_loci_are_connected_windows():
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        x = random_regions(rng, 40, 6000, 150)
+        parent = list(range(40))
+
+        def root(i, parent=parent):
+            while parent[i] != i:
+                i = parent[i]
+            return i
+
+        for i in range(40):
+            for j in range(i):
+                near = abs(x.starts[i] - x.starts[j]) < max(x.lengths[i], x.lengths[j])
+                if x.chromosomes[i] == x.chromosomes[j] and near:
+                    parent[root(i)] = root(j)
+        found = loci(x.chromosomes, x.starts, x.lengths)
+        for i in range(40):
+            for j in range(i):
+                assert (found[i] == found[j]) == (root(i) == root(j))
+
+
+def test_letters_are_those_of_the_chromosome_on_their_strand(inside):
+    text = {}
+    for record in (inside / "g.fa").read_text().split(">")[1:]:
+        header, *lines = record.split("\n")
+        text[header.split()[0]] = "".join(lines)
+    rng = np.random.default_rng(2)
+    x = random_regions(rng, 50, 40_000)
+    x = make_regions(x.chromosomes, x.starts, x.stops, strands=rng.choice(["+", "-", "."], 50))
+    with Genome("g.fa") as genome:
+        found = region_letters(x, genome)
+    for name, start, stop, strand, letters in zip(x.chromosomes, x.starts, x.stops, x.strands, found, strict=True):
+        own = text[name][start:stop]
+        assert letters == (own.translate(COMPLEMENT)[::-1] if strand == "-" else own)
+
+
+def test_lines_of_all_kinds_are_read(tmp_path):
+    path = tmp_path / "p.bed.gz"
+    text = "browser position chr1\ntrack name=x\n# note\n\nchr1\t5\t9\nchr2 0 4 b 7 -\n"
+    text += "chr1\t1\t3\tn\t.\t+\t1\t1\t0\t1,2\t1\t2\n"
+    path.write_bytes(gzip.compress(text.encode()))
+    found = read_bed(path)
+    assert found.ids() == ["chr1:6-9", "chr2:1-4", "chr1:2-3"]
+    assert (found.strands.tolist(), found.lines.tolist()) == ([".", "-", "+"], [5, 6, 7])
+    write_bed(tmp_path / "again.bed", found)
+    again = read_bed(tmp_path / "again.bed")
+    assert (again.ids(), again.strands.tolist(), again.names.tolist()) == (
+        found.ids(),
+        found.strands.tolist(),
+        found.names.tolist(),
+    )
+
+
+def test_windows_lie_around_summits(inside):
+    with Genome("g.fa") as genome:
+        found = usable_regions("peaks.narrowPeak", genome, RegionOptions("g.fa", 12))
+        assert {letters.upper() for letters in region_letters(found, genome)} == {"TGACTCATTGCA"}
+    assert resized(make_regions(["c"], [10], [21]), 5).starts.tolist() == [13]
+
+
+def test_windows_past_an_end_and_on_the_blacklist_are_counted(inside, tmp_path):
+    (tmp_path / "e.bed").write_text(
+        "chr1\t0\t20\nchr1\t39990\t40000\nchr1\t5000\t5100\nchr1\t5050\t5150\nchr1\t9000\t9100\n"
+    )
+    (tmp_path / "black.bed").write_text("chr1\t9099\t9100\nchrUn\t0\t10\n")
+    options = RegionOptions("g.fa", 100, str(tmp_path / "black.bed"))
+    with Genome("g.fa") as genome:
+        found = usable_regions(tmp_path / "e.bed", genome, options)
+        assert found.counts == {
+            "regions left out whose windows extend past an end": 2,
+            "regions left out that overlap the blacklist": 1,
+            "regions that overlap another one": 2,
+        }
+        with pytest.raises(SeqkernError, match=r"line 1: 100 bases around its centre extend past an end of chr1"):
+            usable_regions(tmp_path / "e.bed", genome, RegionOptions("g.fa", 100, past_end="error"))
+        (tmp_path / "black.bed").write_text("chr1\t0\t40000\n")
+        with pytest.raises(SeqkernError, match="no region is left"):
+            usable_regions(tmp_path / "e.bed", genome, options)
+        (tmp_path / "black.bed").write_text("1\t0\t40000\n")
+        with pytest.raises(SeqkernError, match="add the prefix"):
+            usable_regions(tmp_path / "e.bed", genome, options)
+
+
+def test_ids_of_several_files_differ_and_letters_are_read_by_policy(inside, tmp_path):
+    (tmp_path / "a.bed").write_text("chr1\t495\t505\nchr1\t495\t505\n")
+    sources = region_sources([tmp_path / "a.bed", tmp_path / "a.bed"], RegionOptions("g.fa"))
+    X = read_fasta(sources, "dna")
+    assert X.ids == ["chr1:496-505", "chr1:496-505.2", "chr1:496-505.3", "chr1:496-505.4"]
+    assert X.counts["masked N"] == 20
+    assert X.counts["regions that overlap another one"] == 4
+    with pytest.raises(SeqkernError, match="record 'chr1:496-505'"):
+        read_fasta(sources, "dna", unknown="error")
+
+
+LINES = {
+    "chr1\t5\n": "line 1 has 2 columns; BED has 3 to 12",
+    "chr1\t5\t9\n\t5\t9\n": "line 2 has no chromosome",
+    "chr1\t-1\t9\n": "line 1 begins at -1; the first base of a chromosome is 0",
+    "chr1\t5\t5\n": "line 1 has no base: it begins and ends at 5; .* if positions count from 1, subtract 1",
+    "chr1\t9\t5\n": "line 1 ends at 5, before its start 9; swap",
+    "chrom\tstart\tend\nchr1\t5\t9\n": "line 1 has the start 'start', which is not an integer; remove the header line",
+    "chr1\t5\t9.5\n": "line 1 has the stop '9.5', which is not an integer; give whole numbers",
+    "chr1\t5\t9\tn\t0\tx\n": "line 1 has the strand 'x'; write",
+    "chr1\t5\t9\tn\t0\t.\t1\t1\t1\t4\n": "line 1 has its summit 4 bases from its start, beyond its stop",
+    "chr1\t5\t9\tn\t0\t.\t1\t1\t1\tx\n": "line 1 has the summit 'x'",
+    "# nothing\n": "contains no region",
+    "chr9\t5\t9\n": "line 1: chromosome 'chr9' is not in g.fa; remove .*: chr1, chr2, chr3, chr4",
+    "1\t5\t9\nchr1\t5\t9\n": r"chromosome '1' is not in g.fa; there it is 'chr1': add the prefix with sed 's/\^/chr/'",
+    "chr1\t39000\t40001\n": "line 1: chr1:39001-40001 extends past the end .* 40,000 bases .* 1 from the stops",
+    "chr1\t39000\t41000\nchr2\t0\t50000\n": r"\(2 regions do so\); use the genome that the regions were made with",
+}
+
+
+@pytest.mark.parametrize("text", LINES)
+def test_bad_lines(text, inside, tmp_path):
+    (tmp_path / "bad.bed").write_text(text)
+    with Genome("g.fa") as genome, pytest.raises(SeqkernError, match=LINES[text]) as caught:
+        check_regions(read_bed(tmp_path / "bad.bed"), genome)
+    assert str(caught.value).startswith(str(tmp_path / "bad.bed"))
+
+
+def test_prefix_to_remove(tmp_path):
+    (tmp_path / "g.fa").write_text(">1\nACGT\n>MT\nACGT\n")
+    with Genome(tmp_path / "g.fa") as genome:
+        with pytest.raises(SeqkernError, match=r"there it is '1': remove the prefix with sed 's/\^chr//'"):
+            check_regions(make_regions(["chr1"], [0], [2]), genome)
+        with pytest.raises(SeqkernError, match="there it is 'MT': rename it"):
+            check_regions(make_regions(["chrM"], [0], [2]), genome)
+
+
+FASTA = {
+    b"": "is empty",
+    b"ACGT\n": "is not FASTA",
+    b">a\nAC\n>a x\nGT\n": "record 'a': occurs twice",
+    b">\nAC\n": "has a header without a name",
+    b">a\nACGT\nAC\nACGT\n": "cannot be indexed: lines of a sequence differ in length",
+    gzip.compress(b">a\nACGT\n"): r"is compressed by gzip, .*; run gunzip g.fa.gz, or .*\| bgzip > g.fa.bgz",
+    b"BZh91AY": "cannot be indexed in this compression",
+}
+
+
+@pytest.mark.parametrize("content", FASTA)
+def test_genomes_that_cannot_be_indexed(content, tmp_path, capfd):
+    path = tmp_path / ("g.fa.gz" if content.startswith(b"\x1f") else "g.fa")
+    path.write_bytes(content)
+    with pytest.raises(SeqkernError, match=FASTA[content]):
+        Genome(path)
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+    assert capfd.readouterr().err == ""
+
+
+def test_an_index_goes_to_the_cache_where_the_folder_cannot_be_written(inside, tmp_path, monkeypatch):
+    shutil.copy("g.fa", tmp_path / "g.fa")
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and access(path, mode))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with Genome(tmp_path / "g.fa") as one, Genome("g.fa") as two:
+        assert one.fetch("chr2", 1000, 1300) == two.fetch("chr2", 1000, 1300)
+    assert not (tmp_path / "g.fa.fai").exists()
+    assert [path.suffix for path in (tmp_path / "cache").rglob("*.*")] == [".fai"]
+
+
+def test_an_index_of_another_version_is_refused(tmp_path):
+    path = tmp_path / "g.fa"
+    path.write_text(">a\nACGT\n>b\nACGT\n")
+    Genome(path).close()
+    path.write_text(">a\nACGTACGTACGT\n>b\nACGT\n")
+    with pytest.raises(SeqkernError, match=r"g\.fa\.fai: does not belong to the genome; delete it"):
+        Genome(path)
+
+
+def test_bgzip_gives_the_same(inside, tmp_path):
+    import pysam
+
+    pysam.tabix_compress("g.fa", str(tmp_path / "g.fa.gz"))
+    with Genome(tmp_path / "g.fa.gz") as packed, Genome("g.fa") as plain:
+        assert packed.lengths == plain.lengths
+        assert packed.fetch("chr3", 100, 20_000) == plain.fetch("chr3", 100, 20_000)
