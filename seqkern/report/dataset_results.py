@@ -150,8 +150,8 @@ class DatasetResults:
         Parameters
         ----------
         stage : str
-            Name of the stage: ``datasets``, ``folds``, ``gram``, ``inner``, ``evaluate`` or
-            ``importance``.
+            Name of the stage: ``datasets``, ``folds``, ``gram``, ``inner``, ``evaluate``,
+            ``importance``, ``motifs`` or ``effects``.
 
         Returns
         -------

@@ -21,6 +21,7 @@ from seqkern.report.sections.choices import choices_section
 from seqkern.report.sections.confusion import confusion_section
 from seqkern.report.sections.cost import cost_section
 from seqkern.report.sections.dataset_summary import dataset_summary_section
+from seqkern.report.sections.effects import effects_section
 from seqkern.report.sections.eigenvalues import eigenvalues_section
 from seqkern.report.sections.families import families_section
 from seqkern.report.sections.files import address, files_section
@@ -31,6 +32,7 @@ from seqkern.report.sections.importance import importance_section
 from seqkern.report.sections.intervals import COLUMNS as INTERVAL_COLUMNS
 from seqkern.report.sections.intervals import interval_rows
 from seqkern.report.sections.methods import bibliography, methods_section
+from seqkern.report.sections.motifs import motifs_section
 from seqkern.report.sections.overview import Overview, make_overview, overview_section
 from seqkern.report.sections.predictions import hard_section
 from seqkern.report.sections.provenance import numbers_section, provenance_section
@@ -60,6 +62,8 @@ LINKS = (
     ("confusion", "confusion matrix"),
     ("predictions", "hard cases"),
     ("importance", "importance"),
+    ("motifs", "motifs"),
+    ("effects", "variant effects"),
     ("features", "selected features"),
     ("choices", "hyperparameters"),
     ("weights", "weights of kernels"),
@@ -82,6 +86,8 @@ SECTIONS = (
     confusion_section,
     hard_section,
     importance_section,
+    motifs_section,
+    effects_section,
     features_section,
     selection_bias_section,
     choices_section,
