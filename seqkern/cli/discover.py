@@ -71,7 +71,8 @@ def run(args: argparse.Namespace) -> None:
     model.save(out_dir / "model.seqkern")
     files.write_meme(out_dir / "motifs.meme", motifs, model.alphabet)
     files.write_table(out_dir / "motifs.tsv", motifs, labels.classes, matches)
-    training = training_summary(model) | {"sequences": len(positive)}
+    count = 0 if known is None else len(known.names)
+    training = training_summary(model) | {"sequences": len(positive), "known": count}
     write_json(out_dir / "motifs.json", files.to_json(motifs, labels.classes, matches) | {"training": training})
     print(out_dir / "motifs.tsv")
 

@@ -152,9 +152,10 @@ def known_motifs(path: str, explainer: Explainer) -> KnownMotifs:
     from seqkern.kernels.motifs.sets import MotifSet
     from seqkern.motifs.similarity import KnownMotifs
 
+    alphabet = explainer.model.alphabet
+    assert alphabet is not None  # of sequences
     try:
-        matrices = MotifSet.from_file(path).matrices
-        return KnownMotifs(matrices, explainer.model.alphabet, explainer.model.alphabet.complement is not None)
+        return KnownMotifs(MotifSet.from_file(path).matrices, alphabet, alphabet.complement is not None)
     except ParameterError as error:
         error.file = path
         raise

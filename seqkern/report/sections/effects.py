@@ -10,7 +10,6 @@ from seqkern.core.markup import Markup, tag
 from seqkern.figures.curves import pr_points
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
-from seqkern.figures.panels import panel
 from seqkern.figures.precision import precision_figure
 from seqkern.models.variants.effect_scores import COLUMNS
 from seqkern.report.files import read_json, read_table
@@ -23,7 +22,7 @@ NUMERIC = ("position", "reference", "alternative", "delta", "score", "compositio
 NAMES = {
     "model": "|delta| of the model",
     "composition": "3-mer composition",
-    "distance": "nearness to a peak",
+    "distance": "nearness to a positive sample",
 }
 
 
@@ -133,7 +132,8 @@ def _curves(view: View, rows: pd.DataFrame, scores: Mapping[str, Any]) -> Markup
             curves.append((NAMES[name], (recall, precision)))
     label = f"{view.dataset.name}, precision and recall of variants"
     figure = precision_figure(curves, scores["true"] / scores["n"], label)
-    return tag("div", panel(figure, "Precision and recall of the variants with a known effect"), class_="panels wide")
+    caption = tag("figcaption", "Precision and recall of the variants with a known effect")
+    return tag("figure", figure, caption, class_="wide")
 
 
 def _signs(scores: Mapping[str, Any]) -> Markup | None:

@@ -54,16 +54,15 @@ def motifs_section(view: View) -> Markup | None:
         none = paragraph("No group of similar seqlets was large enough to make a motif.")
         return view.section("motifs", "Motifs", told, none)
     shown = [motif_table(motifs, classes, matches), *logo_figures(motifs, classes, matches)]
-    return view.section("motifs", "Motifs", told, _found(matches, view) if matches else None, *shown)
+    return view.section("motifs", "Motifs", told, _found(matches, training["known"], view) if matches else None, *shown)
 
 
-def _found(matches: Sequence[Match], view: View) -> Markup:
+def _found(matches: Sequence[Match], count: int, view: View) -> Markup:
     """Return which known motifs are among them, and what p and q say."""
     names = list(dict.fromkeys(match.name for match in matches if match.q <= SIGNIFICANT))
     other = sum(match.q > SIGNIFICANT for match in matches)
     if names:
-        known = f"{plural(len(names), 'known motif')} {'is' if len(names) == 1 else 'are'} found (q ≤ {SIGNIFICANT}): "
-        known += f"{enumerate_names(names)}. "
+        known = f"{len(names)} of {plural(count, 'known motif')} found (q ≤ {SIGNIFICANT}): {enumerate_names(names)}. "
     else:
         known = "No motif matches a known one. "
     rest = f"{plural(other, 'motif')} {'matches' if other == 1 else 'match'} none of them. " if other and names else ""
