@@ -116,6 +116,21 @@ def test_the_demo_lists_its_jobs_and_takes_changed_keys(tmp_path):
     }
 
 
+def test_a_simulated_genome_is_made_first_and_its_motifs_and_variants_are_asked_for(tmp_path):
+    assert jobs(tmp_path, "--configfile", str(ROOT / "config" / "peaks.yaml")) == {
+        "simulate": 1,
+        "datasets": 1,
+        "folds": 1,
+        "gram": 3,
+        "baseline": 1,
+        "evaluate": 4,
+        "motifs": 1,
+        "effects": 1,
+        "report": 1,
+        "default": 1,
+    }
+
+
 def test_a_solver_without_a_gram_matrix_asks_for_none(tmp_path):
     linear = {"linear": {"solver": "linear_svc", "C": [0.1, 1]}}
     kernels = {name: STUDY["kernels"][name] for name in ("spectrum2", "pairwise")}

@@ -6,9 +6,10 @@ import argparse
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
-from seqkern.cli.common import add_inner_loop, add_threads, naming_file
+from seqkern.cli.common import naming_file
+from seqkern.cli.dataset_model import add_dataset_model
 from seqkern.core.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -37,14 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser : ArgumentParser
         The parser of this verb.
     """
-    parser.add_argument("dataset", help="folder that seqkern datasets wrote")
+    add_dataset_model(parser)
     parser.add_argument(
         "--folds", help="folder that seqkern folds wrote; with a single split, train on its training set only"
     )
-    parser.add_argument("--kernel", required=True, help="kernel, such as weighted_degree:degree=6, or as JSON")
-    parser.add_argument("--solver", required=True, help="solver, as text or JSON; a list of values is a grid")
-    add_inner_loop(parser)
-    parser.add_argument("--seed", type=int, default=1, help="seed of the inner folds (default: 1)")
     parser.add_argument("--pair", metavar="A:B", help="multi-class: show the classifier of classes A and B")
     parser.add_argument(
         "--order", type=int, help="maximum k-mer length (default: 3, or 2 for alphabets of more than five letters)"
@@ -59,8 +56,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--section", type=_section, metavar="A:B", help="positions to enlarge, such as --section=-50:20"
     )
-    parser.add_argument("--memory", metavar="SIZE", help="memory limit, such as 2GB (default: half of the free memory)")
-    add_threads(parser)
     parser.add_argument("-o", "--output", required=True, help="output folder for the model, the table and the figures")
 
 
@@ -73,6 +68,7 @@ def run(args: argparse.Namespace) -> None:
         The parsed arguments of `add_arguments`.
     """
     # imported here to keep --help fast
+    from seqkern.cli.dataset_model import train_on_dataset, training_summary, write_json
     from seqkern.core.archive import check_writable
     from seqkern.datasets import load_dataset
     from seqkern.explain import Explainer
@@ -83,7 +79,7 @@ def run(args: argparse.Namespace) -> None:
     check_writable(out_dir / "importance.npz")
     with naming_file(args.dataset):
         X, labels, part = _training_part(dataset, args)
-        model = _trained(X, labels, dataset.notes, args)
+        model = train_on_dataset(X, labels, dataset.notes, args)
         explainer = Explainer(model, args.pair)
         counts, windows = _letters(X, labels, explainer.model)
         positions = positions_of(
@@ -100,7 +96,7 @@ def run(args: argparse.Namespace) -> None:
     assert positions is not None  # windows of one length have means
     write_positions(positions, out_dir, dataset.name)
     model.save(out_dir / "model.seqkern")
-    _write_summary(out_dir / "importance.json", model, part, args)
+    write_json(out_dir / "importance.json", training_summary(model) | {"part": part, "pair": args.pair})
     positions.save(out_dir / "importance.npz")
     print(out_dir / "importance.svg")
 
@@ -133,37 +129,6 @@ def _training_part(dataset: Dataset, args: argparse.Namespace) -> tuple[Sequence
     return X, task.labels.take(rows), part
 
 
-def _trained(X: SequenceSet, labels: Labels, notes: dict[str, Any], args: argparse.Namespace) -> Model:
-    """Return the Model."""
-    # imported here to keep --help fast
-    from seqkern.kernels import check_kind
-    from seqkern.models.training import train_model
-    from seqkern.solvers.explainable import check_solver
-    from seqkern.study.kernel_entries import KernelEntry
-    from seqkern.study.solver_entries import SolverEntry
-
-    kernel = KernelEntry.parse(args.kernel)
-    check_kind(kernel.kernel, "sequences", file=args.dataset)
-    solver = SolverEntry.parse(args.solver, ranges=args.inner_draws is not None)
-    for one in solver.grid:
-        check_solver(one)
-    model = train_model(
-        X,
-        labels,
-        kernel.kernel,
-        [spec for _, spec in solver.candidates([None], args.inner_draws, args.seed)],
-        transforms=kernel.transforms,
-        folds=args.inner_folds,
-        metric=args.inner_metric,
-        rule=args.inner_rule,
-        seed=args.seed,
-        notes=notes,
-        memory_limit=args.memory,
-        n_threads=args.threads,
-    )
-    return cast("Model", model)  # of windows
-
-
 def _letters(X: SequenceSet, labels: Labels, model: Model) -> tuple[npt.NDArray[np.int64], str]:
     """Return the counts of letters at each position of the positive windows, int64 (L, letters), and their name."""
     # imported here to keep --help fast
@@ -187,28 +152,6 @@ def _means(explainer: Explainer, X: SequenceSet, n_threads: int | None) -> Lette
     for piece in explainer.pieces(X):
         means.add(piece, explainer.letters(piece, n_threads=n_threads)[1])
     return means
-
-
-def _write_summary(path: Path, model: Model, part: str | None, args: argparse.Namespace) -> None:
-    """Write a description of the training, for the report."""
-    # imported here to keep --help fast
-    import json
-
-    # imported here to keep --help fast
-    from seqkern.core.archive import atomic_write
-
-    record = model.record
-    summary = {
-        "n": record["n"],
-        "classes": record["classes"],
-        "part": part,
-        "solver": record["solver"],
-        "search": None if record["search"] is None else {key: record["search"][key] for key in ("metric", "folds")},
-        "pair": args.pair,
-    }
-    with atomic_write(path, "w") as file:
-        json.dump(summary, file, indent=2, ensure_ascii=False)
-        file.write("\n")
 
 
 def _first(site: int | None, dataset: Dataset, X: SequenceSet) -> int | None:

@@ -33,6 +33,8 @@ VERBS = {
     "cv": "cross-validate one method on FASTA, without a study",
     "compare": "test which methods differ significantly",
     "importance": "train a method on windows, and show the importance of each position",
+    "discover": "train a method on a data set, and find the motifs that it has learned",
+    "effects": "score variants by models that have not seen their chromosomes, against known effects",
     "report": "write the HTML report and the tables of a study",
     "train": "train a model, to apply to new sequences",
     "predict": "apply a model to new sequences",

@@ -10,9 +10,10 @@ from seqkern.cli.common import add_policies, add_threads, policies_of, tell_coun
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from seqkern.explain import Explainer
     from seqkern.models.model import Model
     from seqkern.motifs.discovery import FoundMotif
-    from seqkern.motifs.similarity import Match
+    from seqkern.motifs.similarity import KnownMotifs, Match
     from seqkern.sequences.sequence_set import SequenceSet
 
 EXAMPLE = "seqkern motifs peaks.seqkern peaks.fa -o motifs.meme --known jaspar.meme --plot motifs.html"
@@ -84,7 +85,7 @@ def run(args: argparse.Namespace) -> None:
     model = _load(args)
     try:
         explainer = Explainer(model, args.pair)
-        known = None if args.known is None else _known(args.known, explainer)
+        known = None if args.known is None else known_motifs(args.known, explainer)
         X, source = _sequences(args, explainer.model)
         with given_threads(args.threads):
             motifs = find_motifs(explainer, X, least=args.minimum)
@@ -132,16 +133,29 @@ def _load(args: argparse.Namespace) -> Model:
     return model
 
 
-def _known(path: str, explainer: Any) -> Any:
-    """Return the known motifs of a file."""
+def known_motifs(path: str, explainer: Explainer) -> KnownMotifs:
+    """Return the known motifs of a file.
+
+    Parameters
+    ----------
+    path : str
+        JASPAR, MEME or TRANSFAC.
+    explainer : Explainer
+        Of the model that they are compared with.
+
+    Returns
+    -------
+    KnownMotifs
+    """
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
     from seqkern.kernels.motifs.sets import MotifSet
     from seqkern.motifs.similarity import KnownMotifs
 
+    alphabet = explainer.model.alphabet
+    assert alphabet is not None  # of sequences
     try:
-        matrices = MotifSet.from_file(path).matrices
-        return KnownMotifs(matrices, explainer.model.alphabet, explainer.model.alphabet.complement is not None)
+        return KnownMotifs(MotifSet.from_file(path).matrices, alphabet, alphabet.complement is not None)
     except ParameterError as error:
         error.file = path
         raise

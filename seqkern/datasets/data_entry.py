@@ -6,7 +6,7 @@ A `DataEntry` has one source, reading policies, labels, and optionally windows a
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -609,21 +609,35 @@ class DataEntry:
         """Return the local files of the entry, as written there."""
         return [path for _, path in self.named_files()]
 
-    def check_files(self, within: Within = anywhere) -> None:
+    def check_files(self, within: Within = anywhere, made: Collection[str] = ()) -> None:
         """Raise ConfigError unless all local files of the entry exist.
 
         Parameters
         ----------
         within : callable, optional
             As in `parse`.
+        made : collection of str
+            Files that the study makes itself.
         """
         for keys, path in self.named_files():
             with within(*keys):
-                if not Path(path).exists():
-                    raise ConfigError(
-                        f"no such file: {str(path)!r}",
-                        remedy="check the path, which is relative to the working directory of the study",
-                    )
+                if path not in made:
+                    check_file(path)
+
+
+def check_file(path: str) -> None:
+    """Raise ConfigError unless a local file exists.
+
+    Parameters
+    ----------
+    path : str
+        As written in the study.
+    """
+    if not Path(path).exists():
+        raise ConfigError(
+            f"no such file: {str(path)!r}",
+            remedy="check the path, which is relative to the working directory of the study",
+        )
 
 
 def _one_source(entry: Mapping[str, Any]) -> Source:

@@ -320,9 +320,10 @@ def _of_simulation(entry: DataEntry, given: Simulation, seed: int) -> Material:
     spec = {"seed": seed, **given.options}
     data = simulate(**spec)
     if data.of_sites:
+        how = "fasta, genome and width" if data.planted is not None else "fasta, sites and window"
         raise ConfigError(
             f"{spec['kind']!r} simulates sites on long sequences, which kernels cannot compare",
-            remedy="write them with seqkern simulate, and cut windows with fasta, sites and window",
+            remedy=f"write them with seqkern simulate, and cut windows with {how}",
         )
     taxonomy = {key: list(map(str, data.table[key])) for key in ("family", "superfamily") if key in data.table}
     wanted = {key: name for key, name in wanted_columns(options).items() if key != "label" or name in data.table}

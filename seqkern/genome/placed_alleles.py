@@ -152,7 +152,7 @@ class Placing:
         if not good.all():
             self._explain(chunk, placed, np.flatnonzero(~good))
             status[index[~good]] = MISMATCH
-            placed = _kept(placed, good)
+            placed = kept(placed, good)
         self.counts.update(status.tolist())
         self._check()
         return placed, status
@@ -297,8 +297,20 @@ def _agree(placed: PlacedAlleles) -> npt.NDArray[np.bool_]:
     return good
 
 
-def _kept(placed: PlacedAlleles, keep: npt.NDArray[np.bool_]) -> PlacedAlleles:
-    """Return some of the alleles."""
+def kept(placed: PlacedAlleles, keep: npt.NDArray[np.bool_]) -> PlacedAlleles:
+    """Return some of the alleles.
+
+    Parameters
+    ----------
+    placed : PlacedAlleles, n
+        Alleles.
+    keep : ndarray of bool, shape (n,)
+        Which of them.
+
+    Returns
+    -------
+    PlacedAlleles
+    """
     chosen = np.flatnonzero(keep).tolist()
     return PlacedAlleles(
         placed.text,

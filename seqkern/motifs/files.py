@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
+
+import numpy as np
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.meme import meme_lines
@@ -11,12 +14,13 @@ from seqkern.core.tsv import write_tsv
 from seqkern.core.types import PathLike
 from seqkern.motifs.discovery import FoundMotif
 from seqkern.motifs.similarity import Match
+from seqkern.sequences.alphabets import Alphabet, as_alphabet
 
 COLUMNS = ("motif", "class", "consensus", "columns", "sites", "share")
 KNOWN = ("known", "p", "q", "correlation", "overlap", "offset", "strand")
 
 
-def write_meme(path: PathLike, motifs: Sequence[FoundMotif]) -> None:
+def write_meme(path: PathLike, motifs: Sequence[FoundMotif], alphabet: Alphabet | None = None) -> None:
     """Write motifs in the minimal MEME format.
 
     Parameters
@@ -24,13 +28,19 @@ def write_meme(path: PathLike, motifs: Sequence[FoundMotif]) -> None:
     path : path-like
         The file.
     motifs : sequence of FoundMotif
-        Over one alphabet; at least one.
+        Over one alphabet.
+    alphabet : Alphabet, optional
+        Needed where there may be no motifs.
     """
-    first = motifs[0]
+    if motifs:
+        alphabet, background = motifs[0].alphabet, motifs[0].background.tolist()
+    assert alphabet is not None
+    if not motifs:
+        background = [1 / alphabet.size] * alphabet.size
     listed = [(f"{one.name} {one.consensus}", one.probabilities, one.sites) for one in motifs]
-    both = first.alphabet.complement is not None
+    both = alphabet.complement is not None
     with atomic_write(path, "w") as file:
-        for line in meme_lines(listed, first.alphabet.letters, first.background.tolist(), both_strands=both):
+        for line in meme_lines(listed, alphabet.letters, background, both_strands=both):
             print(line, file=file)
 
 
@@ -80,3 +90,69 @@ def write_table(
     """
     columns = COLUMNS if matches is None else COLUMNS + KNOWN
     write_tsv(path, columns, rows(motifs, classes, matches))
+
+
+def to_json(motifs: Sequence[FoundMotif], classes: Sequence[str], matches: Sequence[Match] | None) -> dict[str, Any]:
+    """Return motifs as JSON.
+
+    Parameters
+    ----------
+    motifs : sequence of FoundMotif
+        The motifs.
+    classes : sequence of str
+        Negative and positive class.
+    matches : sequence of Match, optional
+        The nearest known motif of each.
+
+    Returns
+    -------
+    dict
+        For `from_json`.
+    """
+    listed = []
+    for number, one in enumerate(motifs):
+        own = {"name": one.name, "sign": one.sign, "counts": one.counts.tolist(), "sites": one.sites}
+        own |= {"share": one.share, "alphabet": one.alphabet.name, "background": one.background.tolist()}
+        listed.append(own | ({} if matches is None else {"match": asdict(matches[number])}))
+    return {"classes": list(classes), "known": matches is not None, "motifs": listed}
+
+
+def from_json(content: Mapping[str, Any]) -> tuple[list[FoundMotif], list[str], list[Match] | None]:
+    """Return what `to_json` was given.
+
+    Parameters
+    ----------
+    content : mapping
+        As from `to_json`.
+
+    Returns
+    -------
+    motifs : list of FoundMotif
+        The motifs.
+    classes : list of str
+        Negative and positive class.
+    matches : list of Match or None
+        The nearest known motif of each.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.alphabets import DNA
+    >>> motif = FoundMotif("positive_1", 1, np.array([[9, 0, 0, 0], [0, 0, 9, 0]]), 9, 0.5, DNA, np.full(4, 0.25))
+    >>> motifs, classes, matches = from_json(to_json([motif], ["other", "peak"], None))
+    >>> motifs[0].consensus, classes, matches
+    ('AG', ['other', 'peak'], None)
+    """
+    motifs = [
+        FoundMotif(
+            one["name"],
+            one["sign"],
+            np.array(one["counts"], dtype=np.int64),
+            one["sites"],
+            one["share"],
+            as_alphabet(one["alphabet"]),
+            np.array(one["background"]),
+        )
+        for one in content["motifs"]
+    ]
+    matches = [Match(**one["match"]) for one in content["motifs"]] if content["known"] else None
+    return motifs, list(content["classes"]), matches

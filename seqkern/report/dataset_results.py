@@ -151,7 +151,7 @@ class DatasetResults:
         ----------
         stage : str
             Name of the stage: ``datasets``, ``folds``, ``gram``, ``inner``, ``evaluate``,
-            ``importance`` or ``motifs``.
+            ``importance``, ``motifs`` or ``effects``.
 
         Returns
         -------

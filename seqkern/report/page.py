@@ -21,6 +21,7 @@ from seqkern.report.sections.choices import choices_section
 from seqkern.report.sections.confusion import confusion_section
 from seqkern.report.sections.cost import cost_section
 from seqkern.report.sections.dataset_summary import dataset_summary_section
+from seqkern.report.sections.effects import effects_section
 from seqkern.report.sections.eigenvalues import eigenvalues_section
 from seqkern.report.sections.families import families_section
 from seqkern.report.sections.files import address, files_section
@@ -62,6 +63,7 @@ LINKS = (
     ("predictions", "hard cases"),
     ("importance", "importance"),
     ("motifs", "motifs"),
+    ("effects", "variant effects"),
     ("features", "selected features"),
     ("choices", "hyperparameters"),
     ("weights", "weights of kernels"),
@@ -85,6 +87,7 @@ SECTIONS = (
     hard_section,
     importance_section,
     motifs_section,
+    effects_section,
     features_section,
     selection_bias_section,
     choices_section,

@@ -178,33 +178,41 @@ def _check_profiles(dataset: DatasetEntry, kernel: str, kernels: Kernels, places
     raise places.error(("datasets", dataset.name), problem, remedy=remedy)
 
 
-def check_importance(dataset: DatasetEntry, kernels: Kernels, solvers: Solvers, places: Places) -> None:
-    """Raise ConfigError unless the method for the importance of positions, if any, is a known one.
+def check_models(dataset: DatasetEntry, kernels: Kernels, solvers: Solvers, places: Places) -> None:
+    """Raise ConfigError unless the methods for importance, motifs and variants, if any, are known and suitable ones.
 
     Parameters
     ----------
     dataset, kernels, solvers, places
         As for `check_choices`.
     """
-    wanted, place = dataset.importance, ("datasets", dataset.name, "importance")
-    if wanted is None:
-        return
-    for part, name, known in (("kernel", wanted.kernel, kernels), ("solver", wanted.solver, solvers)):
+    place = ("datasets", dataset.name)
+    for key, wanted in (("importance", dataset.importance), ("motifs", dataset.motifs), ("variants", dataset.variants)):
+        if wanted is not None:
+            _check_model(dataset, (*place, key), (wanted.kernel, wanted.solver), kernels, solvers, places)
+    with places.within(*place, "importance", "section"):
+        dataset.check_section()
+
+
+def _check_model(
+    dataset: DatasetEntry, place: Keys, method: tuple[str, str], kernels: Kernels, solvers: Solvers, places: Places
+) -> None:
+    """Raise ConfigError unless a method can be trained on a data set; one that is explained needs kernel values."""
+    for part, name, known in (("kernel", method[0], kernels), ("solver", method[1], solvers)):
         if name not in known:
             raise not_defined((*place, part), name, known, places)
-    entry = kernels[wanted.kernel]
+    entry = kernels[method[0]]
     if not isinstance(entry, KernelEntry):
         names = ", ".join(one.name for one in entry.candidates)
         remedy = f"choose one of {names}" if names else "name a kernel"
-        raise places.error((*place, "kernel"), f"{wanted.kernel!r} stands for several kernels", remedy=remedy)
+        raise places.error((*place, "kernel"), f"{method[0]!r} stands for several kernels", remedy=remedy)
     if dataset.kind != "sequences" or dataset.data.tasks is not None:
         raise places.error(place, "needs sequences with a single task", remedy="remove it")
-    with places.within(*place, "section"):
-        dataset.check_section()
     with places.within(*place, "kernel"):
         check_kind(entry.kernel, dataset.kind)
     with places.within(*place, "solver"):
-        for solver in solvers[wanted.solver].grid:
-            check_solver(solver)
+        for solver in solvers[method[1]].grid:
+            if place[-1] != "variants":
+                check_solver(solver)
             if not gives(entry.kernel, solver.input, solver.accepts_operator):
                 entry.kernel.check_implicit()

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from seqkern.core.errors import ConfigError, unknown_name
-from seqkern.datasets.data_entry import DataEntry
+from seqkern.datasets.data_entry import DataEntry, check_file
 from seqkern.folds.methods import options_of
+from seqkern.study.model_entries import MotifSearch, VariantEffects
 from seqkern.study.places import Places
+from seqkern.study.simulated_genome import FILES, SimulatedGenome
 
-NOT_OF_THE_DATA = ("kernels", "solvers", "importance", "selection_bias", "track")
+NOT_OF_THE_DATA = ("kernels", "solvers", "importance", "variants", "motifs", "selection_bias", "track")
 """Keys about methods and reporting: a change of these does not cause a data set to be read again."""
 
 
@@ -136,8 +138,14 @@ class DatasetEntry:
         Whether to report the inflated scores from selecting features on the test data.
     importance : Importance, optional
         The method for the importance of positions.
+    variants : VariantEffects, optional
+        The method for effects of variants, and the variants.
+    motifs : MotifSearch, optional
+        The method for motifs.
     track : str, optional
         The name of the chain that the report draws.
+    simulated : SimulatedGenome, optional
+        The genome that is simulated for it; `given` has its files.
 
     Examples
     --------
@@ -155,7 +163,10 @@ class DatasetEntry:
     solvers: tuple[str, ...] | None = None
     selection_bias: bool = False
     importance: Importance | None = None
+    variants: VariantEffects | None = None
+    motifs: MotifSearch | None = None
     track: str | None = None
+    simulated: SimulatedGenome | None = None
 
     @classmethod
     def parse(cls, given: Mapping[str, Any], name: str, places: Places) -> "DatasetEntry":
@@ -179,6 +190,11 @@ class DatasetEntry:
         ConfigError
             Unless it has one source, and a known source of labels and fold method.
         """
+        with places.within("datasets", name, "simulate"):
+            simulated = _simulated(given, name, places.config.get("study"))
+            if simulated is not None:
+                simulated.check()
+        given = given if simulated is None else simulated.resolved(given)
         data = DataEntry.parse(given, lambda *keys: places.within("datasets", name, *keys))
         if "track" in given and not data.of_residues:
             remedy = "add residues: {window: 15}, or remove track"
@@ -186,7 +202,9 @@ class DatasetEntry:
             raise places.error(("datasets", name), problem, remedy=remedy, at=("datasets", name, "track"))
         with places.within("datasets", name, "folds"):
             folds = FoldSettings.parse(given["folds"]) if "folds" in given else None
-        return cls(name, given, data, folds, **_choices(given))
+        with places.within("datasets", name, "variants"):
+            choices = _choices(given, data)
+        return cls(name, given, data, folds, simulated=simulated, **choices)
 
     @classmethod
     def of_results(cls, given: Mapping[str, Any], name: str) -> "DatasetEntry":
@@ -203,9 +221,12 @@ class DatasetEntry:
         -------
         DatasetEntry
         """
+        simulated = _simulated(given, name, "")
+        given = given if simulated is None else simulated.resolved(given)
         folds = given.get("folds") or {}
         settings = FoldSettings(str(folds["method"]), folds) if folds.get("method") else None
-        return cls(name, given, DataEntry.of_results(given), settings, **_choices(given))
+        data = DataEntry.of_results(given)
+        return cls(name, given, data, settings, simulated=simulated, **_choices(given, data))
 
     @property
     def kind(self) -> str:
@@ -238,7 +259,15 @@ class DatasetEntry:
         places : Places
             Of the study, for the message.
         """
-        self.data.check_files(lambda *keys: places.within("datasets", self.name, *keys))
+        made = [] if self.simulated is None else [self.simulated.file(name) for name in FILES]
+        self.data.check_files(lambda *keys: places.within("datasets", self.name, *keys), made)
+        wanted = {"variants": ("file", "genome"), "motifs": ("known",)}
+        for key, settings in (("variants", self.variants), ("motifs", self.motifs)):
+            for option in wanted[key] if settings is not None else ():
+                path = getattr(settings, option)
+                with places.within("datasets", self.name, key, option):
+                    if path is not None and path not in made:
+                        check_file(path)
 
     def check_section(self) -> None:
         """Raise ConfigError if the section to enlarge is empty."""
@@ -247,13 +276,21 @@ class DatasetEntry:
             raise ConfigError(f"{list(section)} is empty", remedy="give the first and the last position")
 
 
-def _choices(given: Mapping[str, Any]) -> dict[str, Any]:
+def _simulated(given: Mapping[str, Any], name: str, study: Any) -> SimulatedGenome | None:
+    """Return the genome to simulate; None outside of a study, which has no folder for its files."""
+    return None if study is None else SimulatedGenome.parse(given, f"results/{study}/simulated/{name}")
+
+
+def _choices(given: Mapping[str, Any], data: DataEntry) -> dict[str, Any]:
     """Return the part of the entry about methods."""
-    wanted = given.get("importance")
+    wanted, variants, motifs = (given.get(key) for key in ("importance", "variants", "motifs"))
+    genome = None if data.genome is None else data.genome.reading.genome
     return {
         "kernels": tuple(given["kernels"]) if given.get("kernels") else None,
         "solvers": tuple(given["solvers"]) if given.get("solvers") else None,
         "selection_bias": bool(given.get("selection_bias")),
         "importance": None if wanted is None else Importance.parse(wanted),
+        "variants": None if variants is None else VariantEffects.parse(variants, genome),
+        "motifs": None if motifs is None else MotifSearch(**motifs),
         "track": given.get("track"),
     }

@@ -16,7 +16,7 @@ from seqkern.core.memory import parse_bytes
 from seqkern.evaluation.held_out import check_afterwards
 from seqkern.study.auto_kernel import AutoKernel, is_auto
 from seqkern.study.checked_solvers import CheckedSolver, checked_solvers
-from seqkern.study.checks import check_choices, check_defined, check_importance, check_methods, check_views
+from seqkern.study.checks import check_choices, check_defined, check_methods, check_models, check_views
 from seqkern.study.dataset_entries import DatasetEntry
 from seqkern.study.kernel_entries import KernelChoice, KernelEntry
 from seqkern.study.methods import MethodEntry
@@ -145,7 +145,7 @@ class Study:
         for dataset in datasets.values():
             check_choices(dataset, kernels, solvers, places)
             check_methods(dataset, study.method_names(dataset.name), kernels, places)
-            check_importance(dataset, kernels, solvers, places)
+            check_models(dataset, kernels, solvers, places)
         return study
 
     @classmethod

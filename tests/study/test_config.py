@@ -266,3 +266,59 @@ def test_clusters_of_the_inner_loop_need_solvers_with_a_gram_matrix(config):
     config["solvers"]["linear"] = {"solver": "linear_svc"}
     with pytest.raises(ConfigError, match=r"inner\.clusters: .* the solver 'linear' does not take"):
         Study.parse(config)
+
+
+def peaks(**changes):
+    """Return the study of a simulated genome, with other keys in its data set."""
+    config = yaml.safe_load((ROOT / "config" / "peaks.yaml").read_text())
+    for key, value in changes.items():
+        config["datasets"]["peaks"][key] = value
+    return config
+
+
+def test_a_simulated_genome_gives_its_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    study = Study.parse(peaks(variants={"kernel": "gkm", "solver": "primal_svc", "threshold": 1.5}))
+    study.check_files()  # those that the workflow makes need not be there
+    entry, folder = study.datasets["peaks"], "results/peaks/simulated/peaks"
+    assert entry.data.files() == [f"{folder}/peaks.narrowPeak", f"{folder}/genome.fa"]
+    assert (entry.variants.file, entry.variants.genome) == (f"{folder}/variants.vcf", f"{folder}/genome.fa")
+    assert entry.variants.words() == ["--truth=EFFECT", "--threshold=1.5"]
+    assert entry.motifs.known == f"{folder}/motifs.meme"
+    assert "motifs" not in entry.to_dict()
+    assert "variants" not in entry.to_dict()
+    assert "--n-peaks=400" in entry.simulated.words(3)
+    assert study.to_dict()["datasets"]["peaks"]["simulate"]["kind"] == "peaks"
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"simulate": {"kind": "peaks", "n_peak": 5}}, "datasets.peaks.simulate: .*'n_peak'.*n_peaks"),
+        ({"motifs": {"kernel": "gkn", "solver": "csvc"}}, "datasets.peaks.motifs.kernel: 'gkn' is not defined"),
+        ({"motifs": {"kernel": "gkm", "solver": "primal_svc"}}, "datasets.peaks.motifs.solver: .*by features"),
+        ({"variants": {"kernel": "gkm", "solver": "svm"}}, "datasets.peaks.variants.solver: 'svm' is not defined"),
+        ({"variants": {"kernel": "gkm"}}, "datasets.peaks.variants"),
+        ({"genome": "hg38.fa"}, "datasets.peaks: a genome needs regions"),
+    ],
+)
+def test_motifs_and_variants_name_methods_of_the_study(changes, problem):
+    with pytest.raises(ConfigError, match=problem):
+        Study.parse(peaks(**changes), file="study.yaml")
+
+
+def test_variants_of_files_need_these(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    wanted = {"kernel": "gkm", "solver": "csvc"}
+    config = peaks(fasta="peaks.fa", labels={"from": "header"}, variants=wanted)
+    for key in ("simulate", "width", "background", "motifs"):
+        del config["datasets"]["peaks"][key]
+    with pytest.raises(ConfigError, match=r"datasets\.peaks\.variants: has no file"):
+        Study.parse(config)
+    wanted["file"] = "v.vcf"
+    with pytest.raises(ConfigError, match=r"datasets\.peaks\.variants: has no genome"):
+        Study.parse(config)
+    wanted["genome"] = "g.fa"
+    (tmp_path / "peaks.fa").write_text(">a\nACGT\n")
+    with pytest.raises(ConfigError, match=r"datasets\.peaks\.variants\.file: no such file: 'v.vcf'"):
+        Study.parse(config).check_files()

@@ -57,6 +57,10 @@ def one_of(names):
     return "|".join(map(re.escape, dict.fromkeys(names))) or "(?!)"
 
 
+# Data sets of a simulated genome, whose files are made first.
+SIMULATED = {name: entry.simulated for name, entry in STUDY.datasets.items() if entry.simulated}
+
+
 wildcard_constraints:
     dataset=one_of(STUDY.datasets),
     kernel=one_of([*STUDY.kernels, *STUDY.homes]),
@@ -127,3 +131,13 @@ def layers_option(solver):
 def importance_of(dataset):
     """Return the importance settings of a data set's entry; None without."""
     return STUDY.datasets[dataset].importance
+
+
+def motifs_of(dataset):
+    """Return the settings of a data set's entry for motifs; None without."""
+    return STUDY.datasets[dataset].motifs
+
+
+def variants_of(dataset):
+    """Return the settings of a data set's entry for effects of variants; None without."""
+    return STUDY.datasets[dataset].variants

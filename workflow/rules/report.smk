@@ -9,6 +9,8 @@ rule report:
         [f"{RESULTS}/evaluate/{dataset}/{kernel}/{solver}/metrics.tsv" for dataset, kernel, solver in METHODS],
         [f"{RESULTS}/baseline/{dataset}/metrics.tsv" for dataset in STUDY.datasets],
         [f"{RESULTS}/importance/{dataset}/importance.npz" for dataset in STUDY.datasets if importance_of(dataset)],
+        [f"{RESULTS}/motifs/{dataset}/motifs.json" for dataset in STUDY.datasets if motifs_of(dataset)],
+        [f"{RESULTS}/effects/{dataset}/effects.json" for dataset in STUDY.datasets if variants_of(dataset)],
     output:
         page=f"{RESULTS}/report/index.html",
         summary=f"{RESULTS}/report/summary.tsv",

@@ -69,12 +69,12 @@ def _dataset_files(view: View, results: str) -> Markup | None:
         rows.append([method_name(method), join(" · ", links)])
     others = [
         _link(path, home, results)
-        for stage in ("datasets", "folds", "importance")
+        for stage in ("datasets", "folds", "importance", "motifs", "effects")
         for path in sorted(view.dataset.folder(stage).glob("*"))
-        if path.suffix in (".tsv", ".svg")
+        if path.suffix in (".tsv", ".svg", ".meme")
     ]
     if others:
-        rows.append(["data, folds, importance", join(" · ", others)])
+        rows.append(["data, folds, models", join(" · ", others)])
     columns = [Column("Method", False), Column("Files", False)]
     return table(f"Results on {view.dataset.name}", columns, rows, class_="text fixed") if rows else None
 

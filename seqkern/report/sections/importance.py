@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from seqkern.core.markup import Markup, tag
+from seqkern.core.markup import Markup
 from seqkern.explain.positions import load_positions
 from seqkern.explain.positions_page import positions_content
 from seqkern.figures.numbers import number
 from seqkern.report.files import read_json
-from seqkern.report.sentences import metric
+from seqkern.report.trained import chosen_values
 from seqkern.report.view import View, method_name, paragraph
 from seqkern.study.dataset_entries import Importance
 
@@ -44,13 +44,7 @@ def _trained(entry: Importance, summary: Mapping[str, Any]) -> Markup:
     method = method_name((entry.kernel, entry.solver))
     part, n = summary.get("part"), number(summary.get("n"), 0)
     on = f"the training set of the split {part}" if part else "all windows of the data set"
-    chosen = {key: value for key, value in (summary.get("solver") or {}).items() if key != "solver"}
-    search = summary.get("search")
-    how = None
-    if search:
-        values = ", ".join(f"{key} = {value}" for key, value in chosen.items())
-        scored = metric(search["metric"]).name
-        how = [", with ", tag("b", values), f", the best {scored} in {search['folds']} folds of cross-validation"]
+    how = chosen_values(summary)
     pair = f" For several classes, this is the classifier for {summary['pair']}." if summary.get("pair") else None
     text = " The scores above come from other models, each trained without its test set."
     return paragraph("A model of ", method, f" was trained on {on} (", n, " windows)", how, ".", pair, text)

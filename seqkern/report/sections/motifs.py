@@ -1,26 +1,22 @@
-"""Motifs of a model of a data set, as `seqkern motifs` wrote them."""
+"""Motifs that the method named in the configuration has learned from a data set."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
-from seqkern.core.markup import Markup, tag
-from seqkern.core.tsv import read_tsv
-from seqkern.figures.html_table import Column, table
-from seqkern.figures.numbers import number
-from seqkern.kernels.motifs.sets import MotifSet
-from seqkern.motifs.page import logo, scrolling
-from seqkern.report.view import View, paragraph
-from seqkern.sequences.alphabets import as_alphabet
+from seqkern.core.markup import Markup
+from seqkern.figures.numbers import number, plural
+from seqkern.motifs.files import from_json
+from seqkern.motifs.page import logo_figures, motif_table
+from seqkern.motifs.similarity import Match
+from seqkern.report.files import read_json
+from seqkern.report.sentences import enumerate_names
+from seqkern.report.trained import chosen_values
+from seqkern.report.view import View, method_name, paragraph
 
-MOST_LOGOS = 12
-EXPLANATION = (
-    "Stretches of sequence that contribute much to the decisions were aligned and merged. The share is that of their "
-    "contributions in the sum of all absolute contributions. Motifs named positive raise the decision value, those "
-    "named negative lower it."
-)
+SIGNIFICANT = 0.05
 
 
 def motifs_section(view: View) -> Markup | None:
-    """Return the table and the logos of motifs; None where there are none.
+    """Return the table of motifs and their logos; None where the study asks for no motifs.
 
     Parameters
     ----------
@@ -30,44 +26,51 @@ def motifs_section(view: View) -> Markup | None:
     Returns
     -------
     Markup or None
-        None without ``motifs.tsv`` and ``motifs.meme`` in the folder ``motifs`` of the data set.
+        None where the configuration names no method for motifs.
     """
-    folder = view.dataset.folder("motifs")
-    if not (folder / "motifs.tsv").is_file() or not (folder / "motifs.meme").is_file():
+    dataset = view.dataset
+    entry = dataset.entry.motifs
+    if entry is None:
         return None
-    rows = read_tsv(folder / "motifs.tsv")
-    matrices = MotifSet.from_file(str(folder / "motifs.meme")).matrices
-    figures = [
-        scrolling(_caption(row), logo(matrix.name, matrix.counts, as_alphabet(matrix.letters)))
-        for row, matrix in zip(rows, matrices[:MOST_LOGOS], strict=False)
-    ]
-    return view.section("motifs", "Motifs", paragraph(EXPLANATION), _table(rows), *figures)
+    content = read_json(dataset.folder("motifs") / "motifs.json")
+    if content is None:
+        return view.section("motifs", "Motifs", paragraph("No motifs were found.", class_="missing"))
+    motifs, classes, matches = from_json(content)
+    training = content["training"]
+    told = paragraph(
+        "A model of ",
+        method_name((entry.kernel, entry.solver)),
+        " was trained on all samples (",
+        number(training["n"], 0),
+        ")",
+        chosen_values(training),
+        ". Seqlets are the stretches of the ",
+        number(training["sequences"], 0),
+        f" sequences of class {classes[1]} that contribute most to its decisions, more than stretches of shuffled "
+        "sequences do; similar ones are aligned, and make a motif. The scores above come from other models, each "
+        "trained without its test set.",
+    )
+    if not motifs:
+        none = paragraph("No group of similar seqlets was large enough to make a motif.")
+        return view.section("motifs", "Motifs", told, none)
+    shown = [motif_table(motifs, classes, matches), *logo_figures(motifs, classes, matches)]
+    return view.section("motifs", "Motifs", told, _found(matches, training["known"], view) if matches else None, *shown)
 
 
-def _caption(row: Mapping[str, str]) -> str:
-    """Return what is written above a logo."""
-    nearest = f"; nearest known motif: {row['known']}" if row.get("known") else ""
-    return f"{row['motif']} ({row['class']}): {row['consensus']}, {row['sites']} sites{nearest}"
-
-
-def _table(rows: list[dict[str, str]]) -> Markup:
-    """Return the table of motifs."""
-    columns = [
-        Column("motif", numeric=False),
-        Column("class", numeric=False),
-        Column("consensus", numeric=False),
-        Column("sites", hint="seqlets, or k-mers of greatest weight"),
-        Column("share", hint="of the sum of absolute contributions"),
-    ]
-    known = any(row.get("known") for row in rows)
-    if known:
-        columns += [Column("nearest known", numeric=False), Column("p"), Column("q"), Column("r", hint="correlation")]
-    body: list[list[object]] = []
-    for row in rows:
-        cells: list[object] = [row["motif"], row["class"], tag("code", row["consensus"])]
-        cells += [number(int(row["sites"]), 0), number(float(row["share"]), 3)]
-        if known:
-            values = (f"{float(row[name]):.2g}" for name in ("p", "q"))
-            cells += [row["known"], *values, number(float(row["correlation"]), 2)]
-        body.append(cells)
-    return table("Motifs", columns, body)
+def _found(matches: Sequence[Match], count: int, view: View) -> Markup:
+    """Return which known motifs are among them, and what p and q say."""
+    names = list(dict.fromkeys(match.name for match in matches if match.q <= SIGNIFICANT))
+    other = sum(match.q > SIGNIFICANT for match in matches)
+    if names:
+        known = f"{len(names)} of {plural(count, 'known motif')} found (q ≤ {SIGNIFICANT}): {enumerate_names(names)}. "
+    else:
+        known = "No motif matches a known one. "
+    rest = f"{plural(other, 'motif')} {'matches' if other == 1 else 'match'} none of them. " if other and names else ""
+    planted = " The known motifs are those planted in the simulated genome." if view.dataset.entry.simulated else ""
+    return paragraph(
+        known,
+        rest,
+        "p is the probability that a random motif of the same width is as similar to the known one; q is the false "
+        "discovery rate among all pairs of motif and known motif.",
+        planted,
+    )

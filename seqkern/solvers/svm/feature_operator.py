@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.kernels.kernel_operator import Floats, KernelOperator
+from seqkern.kernels.kernel_operator import Floats, KernelOperator, Table
 from seqkern.solvers.svm.primal_rows import Rows
 
 
@@ -47,8 +47,8 @@ class FeatureOperator(KernelOperator):
             values = every
         return self.rows.sums(values[None])[0, :-1]
 
-    def dots(self, weights: Floats, out: Floats | None = None) -> Floats:
+    def dots(self, weights: Table, out: Floats | None = None, rows: npt.NDArray[np.int64] | None = None) -> Floats:
         """Return X·weights."""
         values = self.rows.dots(np.append(weights, 0.0)[None])[0]
         values = values if self.chosen is None else values[self.chosen]
-        return np.multiply(values, 1.0, out=out)
+        return np.multiply(values if rows is None else values[rows], 1.0, out=out)

@@ -1,0 +1,122 @@
+"""Verbs that train one method on a data set of a study: their arguments, the training, and its record."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from seqkern.cli.common import add_inner_loop, add_threads
+
+if TYPE_CHECKING:
+    from seqkern.models.model import Model
+    from seqkern.sequences.labels import Labels
+    from seqkern.sequences.sequence_set import SequenceSet
+
+
+def add_dataset_model(parser: argparse.ArgumentParser) -> None:
+    """Add the data set, the method, and how it is trained.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        The parser of the verb.
+    """
+    parser.add_argument("dataset", help="folder that seqkern datasets wrote")
+    parser.add_argument("--kernel", required=True, help="kernel, such as weighted_degree:degree=6, or as JSON")
+    parser.add_argument("--solver", required=True, help="solver, as text or JSON; a list of values is a grid")
+    add_inner_loop(parser)
+    parser.add_argument("--seed", type=int, default=1, help="seed of the inner folds (default: 1)")
+    parser.add_argument("--memory", metavar="SIZE", help="memory limit, such as 2GB (default: half of the free memory)")
+    add_threads(parser)
+
+
+def train_on_dataset(
+    X: SequenceSet, labels: Labels, notes: dict[str, Any], args: argparse.Namespace, *, explained: bool = True
+) -> Model:
+    """Train the method that the command line names, on sequences.
+
+    Parameters
+    ----------
+    X : SequenceSet, n sequences
+        Training sequences.
+    labels : Labels
+        Theirs.
+    notes : dict
+        Of the data set.
+    args : Namespace
+        With the arguments of `add_dataset_model`.
+    explained : bool
+        Refuse a solver whose decisions cannot be explained.
+
+    Returns
+    -------
+    Model
+    """
+    # imported here to keep --help fast
+    from seqkern.kernels import check_kind
+    from seqkern.models.training import train_model
+    from seqkern.solvers.explainable import check_solver
+    from seqkern.study.kernel_entries import KernelEntry
+    from seqkern.study.solver_entries import SolverEntry
+
+    kernel = KernelEntry.parse(args.kernel)
+    check_kind(kernel.kernel, "sequences", file=args.dataset)
+    solver = SolverEntry.parse(args.solver, ranges=args.inner_draws is not None)
+    for one in solver.grid if explained else ():
+        check_solver(one)
+    model = train_model(
+        X,
+        labels,
+        kernel.kernel,
+        [spec for _, spec in solver.candidates([None], args.inner_draws, args.seed)],
+        transforms=kernel.transforms,
+        folds=args.inner_folds,
+        metric=args.inner_metric,
+        rule=args.inner_rule,
+        seed=args.seed,
+        notes=notes,
+        memory_limit=args.memory,
+        n_threads=args.threads,
+    )
+    return cast("Model", model)  # of windows
+
+
+def training_summary(model: Model) -> dict[str, Any]:
+    """Return what a report says about the training of a model.
+
+    Parameters
+    ----------
+    model : Model
+        As from `train_on_dataset`.
+
+    Returns
+    -------
+    dict
+        JSON: ``n``, ``classes``, ``solver`` (as chosen) and ``search``.
+    """
+    record = model.record
+    search = None if record["search"] is None else {key: record["search"][key] for key in ("metric", "folds")}
+    return {"n": record["n"], "classes": record["classes"], "solver": record["solver"], "search": search}
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a file for the report.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    content : mapping
+        JSON.
+    """
+    # imported here to keep --help fast
+    import json
+
+    # imported here to keep --help fast
+    from seqkern.core.archive import atomic_write
+
+    with atomic_write(path, "w") as file:
+        json.dump(content, file, indent=2, ensure_ascii=False)
+        file.write("\n")

@@ -1,0 +1,91 @@
+"""``seqkern discover``: train one method on a data set, and find the motifs that it has learned."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from seqkern.cli.common import naming_file
+from seqkern.cli.dataset_model import add_dataset_model
+
+if TYPE_CHECKING:
+    from seqkern.datasets import Dataset
+    from seqkern.sequences.labels import Labels
+    from seqkern.sequences.sequence_set import SequenceSet
+
+EXAMPLE = (
+    "seqkern discover results/peaks/datasets/peaks --kernel"
+    " gapped_kmer:l=10,k=6,d=3,estimator=truncated,reverse_complement=true --solver csvc:C=1 --known motifs.meme"
+    " -o motifs"
+)
+DESCRIPTION = """\
+Trains the method on all sequences, and finds motifs in those of the positive class, as seqkern motifs does. Writes
+model.seqkern, motifs.meme, motifs.tsv, and motifs.json for the report."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``seqkern discover``.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        The parser of this verb.
+    """
+    parser.description = DESCRIPTION
+    add_dataset_model(parser)
+    parser.add_argument("--known", metavar="FILE", help="known motifs to compare with: JASPAR, MEME or TRANSFAC format")
+    parser.add_argument("-o", "--output", required=True, help="output folder")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Run ``seqkern discover``.
+
+    Parameters
+    ----------
+    args : Namespace
+        The parsed arguments of `add_arguments`.
+    """
+    # imported here to keep --help fast
+    from seqkern.cli.dataset_model import train_on_dataset, training_summary, write_json
+    from seqkern.cli.motifs import known_motifs
+    from seqkern.core.archive import check_writable
+    from seqkern.core.threads import given_threads
+    from seqkern.datasets import load_dataset
+    from seqkern.explain import Explainer
+    from seqkern.motifs import files
+    from seqkern.motifs.discovery import find_motifs
+    from seqkern.motifs.similarity import nearest
+
+    dataset, out_dir = load_dataset(args.dataset), Path(args.output)
+    check_writable(out_dir / "motifs.json")
+    with naming_file(args.dataset):
+        X, labels = _samples(dataset)
+        model = train_on_dataset(X, labels, dataset.notes, args)
+        explainer = Explainer(model)
+        known = None if args.known is None else known_motifs(args.known, explainer)
+        positive = X.take(labels.y == 1)
+        with given_threads(args.threads):
+            motifs = find_motifs(explainer, positive)
+    matches = None if known is None else nearest([motif.probabilities for motif in motifs], known)
+    model.save(out_dir / "model.seqkern")
+    files.write_meme(out_dir / "motifs.meme", motifs, model.alphabet)
+    files.write_table(out_dir / "motifs.tsv", motifs, labels.classes, matches)
+    count = 0 if known is None else len(known.names)
+    training = training_summary(model) | {"sequences": len(positive), "known": count}
+    write_json(out_dir / "motifs.json", files.to_json(motifs, labels.classes, matches) | {"training": training})
+    print(out_dir / "motifs.tsv")
+
+
+def _samples(dataset: Dataset) -> tuple[SequenceSet, Labels]:
+    """Return the labelled sequences of a data set of two classes."""
+    # imported here to keep --help fast
+    from seqkern.core.errors import ParameterError
+
+    if dataset.kind != "sequences" or len(dataset.tasks) != 1 or dataset.task().labels.kind != "binary":
+        raise ParameterError(
+            f"{dataset.name} is not a set of sequences of two classes", remedy="choose a data set of peaks"
+        )
+    task = dataset.task()
+    rows = task.used()
+    return cast("SequenceSet", dataset.X).take(rows), task.labels.take(rows)

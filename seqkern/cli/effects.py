@@ -1,0 +1,210 @@
+"""``seqkern effects``: effects of variants by models that have not seen their chromosomes, against known effects."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from seqkern.cli.common import naming_file
+from seqkern.cli.dataset_model import add_dataset_model
+
+if TYPE_CHECKING:
+    from seqkern.datasets import Dataset
+    from seqkern.folds.split import Split
+    from seqkern.models.model import Model
+    from seqkern.models.variants.held_out import HeldOutEffects
+    from seqkern.models.variants.scorer import Scorer
+    from seqkern.sequences.labels import Labels
+    from seqkern.sequences.sequence_set import SequenceSet
+
+EXAMPLE = (
+    "seqkern effects results/peaks/datasets/peaks --folds results/peaks/folds/peaks --kernel"
+    " gapped_kmer:l=10,k=6,d=3,estimator=truncated,reverse_complement=true --solver csvc:C=1 --variants variants.vcf"
+    " --genome genome.fa --truth EFFECT -o effects"
+)
+DESCRIPTION = """\
+For each fold, trains the method on the training set, and scores the variants on the chromosomes that the fold holds
+out, as seqkern variants does. So no variant is scored by a model that has seen the sequences around it. Writes
+effects.tsv (all variants) and effects.json (the scores of the ranking by |delta|, with those of two trivial ones)."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``seqkern effects``.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        The parser of this verb.
+    """
+    parser.description = DESCRIPTION
+    add_dataset_model(parser)
+    parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote; folds of whole chromosomes")
+    parser.add_argument("--variants", required=True, metavar="VCF", help="variants: VCF, plain or compressed, or BCF")
+    parser.add_argument("--genome", required=True, metavar="FASTA", help="their genome, plain or compressed by bgzip")
+    parser.add_argument(
+        "--truth", metavar="FIELD", help="field of INFO with the known effect of each allele: a number, or a flag"
+    )
+    parser.add_argument(
+        "--threshold", type=float, default=0.0, metavar="X", help="true are known effects above ±X (default: 0)"
+    )
+    parser.add_argument("-o", "--output", required=True, help="output folder")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Run ``seqkern effects``.
+
+    Parameters
+    ----------
+    args : Namespace
+        The parsed arguments of `add_arguments`.
+    """
+    # imported here to keep --help fast
+    from seqkern.cli.dataset_model import write_json
+    from seqkern.core.archive import check_writable
+    from seqkern.datasets import load_dataset
+    from seqkern.genome.reference import Genome
+    from seqkern.models.variants.effect_scores import effect_scores, write_effects
+    from seqkern.models.variants.held_out import (
+        HeldOutEffects,
+        distance_to_positive,
+        held_out_chromosomes,
+        read_variants,
+    )
+
+    dataset, out_dir = load_dataset(args.dataset), Path(args.output)
+    check_writable(out_dir / "effects.tsv")
+    with naming_file(args.dataset):
+        X, labels, splits = _samples(dataset, args)
+        held_out = held_out_chromosomes(splits, labels)
+    with Genome(args.genome) as genome:
+        variants = read_variants(args.variants, genome, args.truth)
+        effects = HeldOutEffects(variants, held_out)
+        _check_some(effects, args)
+        training = _Training(dataset, X, labels, splits, args)
+        with naming_file(args.dataset):
+            effects.score(args.variants, genome, training.scorers, args.threads)
+    distance = distance_to_positive(variants, labels, X.lengths, 1)
+    names = [split.name for split in splits]
+    scores = None if args.truth is None else effect_scores(effects, distance, args.threshold)
+    truth = None if args.truth is None else {"field": args.truth, "threshold": args.threshold}
+    write_effects(out_dir / "effects.tsv", effects, distance, names, args.threshold if truth else None)
+    summary: dict[str, Any] = {"variants": len(variants), "truth": truth, "positive": labels.classes[1]}
+    summary |= {"splits": _of_splits(effects, names, training.records), "scores": scores}
+    write_json(out_dir / "effects.json", summary)
+    print(out_dir / "effects.tsv")
+    _tell(effects, scores)
+
+
+def _samples(dataset: Dataset, args: argparse.Namespace) -> tuple[SequenceSet, Labels, list[Split]]:
+    """Return the sequences, their labels, and the splits."""
+    # imported here to keep --help fast
+    from dataclasses import replace
+
+    # imported here to keep --help fast
+    from seqkern.core.errors import ParameterError
+    from seqkern.folds import read_folds
+
+    if dataset.kind != "sequences" or len(dataset.tasks) != 1 or dataset.task().labels.kind != "binary":
+        raise ParameterError(
+            f"{dataset.name} is not a set of sequences of two classes", remedy="choose a data set of peaks"
+        )
+    X, task = cast("SequenceSet", dataset.X), dataset.task()
+    if X.alphabet.name != "dna":
+        raise ParameterError(f"{dataset.name} has {X.alphabet.name}, but variants are DNA", remedy="give DNA")
+    folds = read_folds(Path(args.folds) / f"{task.name}.tsv", X.ids, task.labels, dataset.chains)
+    labels = task.labels if folds.groups is None else replace(task.labels, groups=folds.groups)
+    return X, labels, list(folds.splits)
+
+
+def _check_some(effects: HeldOutEffects, args: argparse.Namespace) -> None:
+    """Raise SequenceError if no variant lies on a chromosome that is held out."""
+    # imported here to keep --help fast
+    from seqkern.core.errors import SequenceError
+
+    if not effects.splits:
+        raise SequenceError(
+            f"no variant lies on a chromosome that a fold holds out: {', '.join(effects.chromosomes)}",
+            file=args.variants,
+            remedy="give variants on chromosomes of the data set",
+        )
+
+
+class _Training:
+    """The models of the splits, as scorers of variants."""
+
+    def __init__(
+        self, dataset: Dataset, X: SequenceSet, labels: Labels, splits: list[Split], args: argparse.Namespace
+    ) -> None:
+        self.dataset, self.X, self.labels, self.splits, self.args = dataset, X, labels, splits, args
+        self.records: dict[int, dict[str, Any]] = {}
+
+    def scorers(self, number: int) -> dict[str, Scorer]:
+        """Train on a split; return its model, and the composition of the same sequences."""
+        # imported here to keep --help fast
+        from seqkern.cli.dataset_model import train_on_dataset, training_summary
+        from seqkern.models.variants.composition import composition_scorer
+
+        rows = self.splits[number].train
+        X, labels = self.X.take(rows), self.labels.take(rows)
+        model = train_on_dataset(X, labels, self.dataset.notes, self.args, explained=False)
+        self.records[number] = training_summary(model)
+        return {"model": _scorer(model, X), "composition": composition_scorer(X, labels.y == 1)}
+
+
+def _scorer(model: Model, X: SequenceSet) -> Scorer:
+    """Return the scorer of a model: its weights of k-mers, or else decisions about windows as long as in training."""
+    # imported here to keep --help fast
+    import numpy as np
+
+    # imported here to keep --help fast
+    from seqkern.models.variants.scorer import single_kmer_weights
+    from seqkern.models.variants.tables import TableScorer
+    from seqkern.models.variants.windows import WindowScorer
+
+    weights = single_kmer_weights(model)
+    if weights is not None:
+        return TableScorer(weights.tables, weights.alphabet)
+    return WindowScorer(model, int(np.median(X.lengths)))
+
+
+def _of_splits(effects: HeldOutEffects, names: list[str], records: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the chromosomes, the variants and the training of each split."""
+    # imported here to keep --help fast
+    import numpy as np
+
+    return [
+        {
+            "split": names[number],
+            "chromosomes": [name for name, own in effects.chromosomes.items() if own == number],
+            "variants": int(np.count_nonzero(effects.split == number)),
+            **record,
+        }
+        for number, record in records.items()
+    ]
+
+
+def _tell(effects: HeldOutEffects, scores: dict[str, Any] | None) -> None:
+    """Print how many variants were scored, and how well they are ranked."""
+    # imported here to keep --help fast
+    import numpy as np
+
+    # imported here to keep --help fast
+    from seqkern.models.variants.effect_scores import RANKINGS
+
+    missing = int(np.count_nonzero(np.isnan(effects.delta("model"))))
+    if missing:
+        print(
+            f"seqkern: {missing} of {len(effects.variants)} alleles are not scored: on chromosomes that no fold holds "
+            "out, without a place in the genome, or with N around them",
+            file=sys.stderr,
+        )
+    if scores is None:
+        return
+    print(f"  {scores['true']} of {scores['n']} variants are true: chance is {scores['true'] / scores['n']:.3f}")
+    for name, title in RANKINGS.items():
+        own = scores["rankings"].get(name)
+        if own is not None:
+            top = ", ".join(f"{one['precision']:.3f} of the top {one['n']}" for one in own["top"])
+            print(f"  {title}: average precision {own['ap']:.3f}, AUROC {own['auc']:.3f}; precision {top}")

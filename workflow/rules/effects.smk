@@ -1,0 +1,34 @@
+# One method, trained on each training set of a data set: effects of variants on the chromosomes held out.
+
+
+rule effects:
+    input:
+        data=rules.datasets.output.data,
+        folds=rules.folds.output,
+        kernel=lambda wildcards: STUDY.kernels[variants_of(wildcards.dataset).kernel].files(),
+        variants=lambda wildcards: variants_of(wildcards.dataset).file,
+        genome=lambda wildcards: variants_of(wildcards.dataset).genome,
+    output:
+        multiext(f"{RESULTS}/effects/{{dataset}}/", summary="effects.json", table="effects.tsv"),
+    log:
+        f"{LOGS}/effects/{{dataset}}.log",
+    benchmark:
+        f"{BENCHMARKS}/effects/{{dataset}}.jsonl"
+    conda:
+        "../envs/seqkern.yaml"
+    threads: 1
+    params:
+        kernel=lambda wildcards: as_json(STUDY.kernels[variants_of(wildcards.dataset).kernel].to_dict()),
+        solver=lambda wildcards: as_json(STUDY.solvers[variants_of(wildcards.dataset).solver].spec),
+        options=lambda wildcards: shlex.join(variants_of(wildcards.dataset).words()),
+        folds=STUDY.inner.folds,
+        metric=STUDY.inner.metric,
+        search=search_options(),
+        memory=STUDY.memory_limit,
+        seed=STUDY.seed,
+        build=BUILD,
+    shell:
+        "seqkern effects $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q}"
+        " --solver {params.solver:q} --variants {input.variants:q} --genome {input.genome:q} {params.options}"
+        " --inner-folds {params.folds} --inner-metric {params.metric} {params.search} --memory {params.memory:q}"
+        " --seed {params.seed} --threads {threads} -o $(dirname {output.summary:q}) 2>&1 | tee {log:q}"
