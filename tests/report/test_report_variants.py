@@ -54,6 +54,7 @@ def test_motifs_are_drawn_with_the_known_ones_they_resemble(folder):
     assert "was trained on all samples (40), with C = 10, the best AUC in 3 folds" in text
     assert "20 sequences of class <peak>" in text
     assert "1 of 2 known motifs found (q ≤ 0.05): <factor>. 1 motif matches none of them." in text
+    assert "With so few known motifs" in text
     assert "planted in the simulated genome" in text
     assert section.count("<svg") == 2
     assert "<factor>" not in section  # escaped

@@ -7,7 +7,7 @@ from seqkern.core.markup import Markup
 from seqkern.figures.numbers import number, plural
 from seqkern.motifs.files import read_motifs
 from seqkern.motifs.page import logo_figures, motif_table
-from seqkern.motifs.similarity import Match
+from seqkern.motifs.similarity import FEW_KNOWN, Match
 from seqkern.report.files import read_json
 from seqkern.report.sentences import enumerate_names
 from seqkern.report.trained import chosen_values
@@ -88,5 +88,6 @@ def _found(matches: Sequence[Match], count: int | None, view: View) -> Markup:
         rest,
         "p is the probability that a random motif of the same width is as similar to the known one; q is the false "
         "discovery rate among all pairs of motif and known motif.",
+        " With so few known motifs, both depend much on which are given." if 0 < (count or 0) < FEW_KNOWN else "",
         planted,
     )
