@@ -21,7 +21,7 @@ EXAMPLE = (
 )
 DESCRIPTION = """\
 Trains the method on all sequences, and finds motifs in those of the positive class, as seqkern motifs does. Writes
-model.seqkern, motifs.meme, motifs.tsv, and motifs.json for the report."""
+model.seqkern, motifs.meme, motifs.tsv, and motifs.json (how it was trained)."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,8 +72,8 @@ def run(args: argparse.Namespace) -> None:
     files.write_meme(out_dir / "motifs.meme", motifs, model.alphabet)
     files.write_table(out_dir / "motifs.tsv", motifs, labels.classes, matches)
     count = 0 if known is None else len(known.names)
-    training = training_summary(model) | {"sequences": len(positive), "known": count}
-    write_json(out_dir / "motifs.json", files.to_json(motifs, labels.classes, matches) | {"training": training})
+    summary = training_summary(model) | {"positive": labels.classes[1], "sequences": len(positive), "known": count}
+    write_json(out_dir / "motifs.json", summary)
     print(out_dir / "motifs.tsv")
 
 

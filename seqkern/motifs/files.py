@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.meme import meme_lines
-from seqkern.core.tsv import write_tsv
+from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.core.types import PathLike
+from seqkern.kernels.motifs.sets import MotifSet
 from seqkern.motifs.discovery import FoundMotif
 from seqkern.motifs.similarity import Match
-from seqkern.sequences.alphabets import Alphabet, as_alphabet
+from seqkern.sequences.alphabets import DNA, RNA, Alphabet, as_alphabet
 
 COLUMNS = ("motif", "class", "consensus", "columns", "sites", "share")
 KNOWN = ("known", "p", "q", "correlation", "overlap", "offset", "strand")
@@ -92,67 +92,56 @@ def write_table(
     write_tsv(path, columns, rows(motifs, classes, matches))
 
 
-def to_json(motifs: Sequence[FoundMotif], classes: Sequence[str], matches: Sequence[Match] | None) -> dict[str, Any]:
-    """Return motifs as JSON.
+def read_motifs(meme: PathLike, table: PathLike) -> tuple[list[FoundMotif], list[str], list[Match] | None]:
+    """Return the motifs that `write_meme` and `write_table` wrote.
 
     Parameters
     ----------
-    motifs : sequence of FoundMotif
-        The motifs.
-    classes : sequence of str
-        Negative and positive class.
-    matches : sequence of Match, optional
-        The nearest known motif of each.
-
-    Returns
-    -------
-    dict
-        For `from_json`.
-    """
-    listed = []
-    for number, one in enumerate(motifs):
-        own = {"name": one.name, "sign": one.sign, "counts": one.counts.tolist(), "sites": one.sites}
-        own |= {"share": one.share, "alphabet": one.alphabet.name, "background": one.background.tolist()}
-        listed.append(own | ({} if matches is None else {"match": asdict(matches[number])}))
-    return {"classes": list(classes), "known": matches is not None, "motifs": listed}
-
-
-def from_json(content: Mapping[str, Any]) -> tuple[list[FoundMotif], list[str], list[Match] | None]:
-    """Return what `to_json` was given.
-
-    Parameters
-    ----------
-    content : mapping
-        As from `to_json`.
+    meme, table : path-like
+        The files.
 
     Returns
     -------
     motifs : list of FoundMotif
-        The motifs.
+        With uniform background.
     classes : list of str
-        Negative and positive class.
+        Negative and positive class; empty text for one without a motif.
     matches : list of Match or None
         The nearest known motif of each.
 
     Examples
     --------
-    >>> from seqkern.sequences.alphabets import DNA
+    >>> import tempfile
+    >>> from pathlib import Path
     >>> motif = FoundMotif("positive_1", 1, np.array([[9, 0, 0, 0], [0, 0, 9, 0]]), 9, 0.5, DNA, np.full(4, 0.25))
-    >>> motifs, classes, matches = from_json(to_json([motif], ["other", "peak"], None))
-    >>> motifs[0].consensus, classes, matches
-    ('AG', ['other', 'peak'], None)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     meme, table = Path(folder) / "motifs.meme", Path(folder) / "motifs.tsv"
+    ...     write_meme(meme, [motif])
+    ...     write_table(table, [motif], ["other", "peak"])
+    ...     motifs, classes, matches = read_motifs(meme, table)
+    >>> motifs[0].consensus, motifs[0].sites, classes, matches
+    ('AG', 9, ['', 'peak'], None)
     """
-    motifs = [
-        FoundMotif(
-            one["name"],
-            one["sign"],
-            np.array(one["counts"], dtype=np.int64),
-            one["sites"],
-            one["share"],
-            as_alphabet(one["alphabet"]),
-            np.array(one["background"]),
-        )
-        for one in content["motifs"]
-    ]
-    matches = [Match(**one["match"]) for one in content["motifs"]] if content["known"] else None
-    return motifs, list(content["classes"]), matches
+    found = read_tsv(table)
+    matrices = MotifSet.from_file(str(meme)).matrices if found else ()
+    motifs, classes = [], ["", ""]
+    for row, matrix in zip(found, matrices, strict=True):
+        alphabet, sign = _alphabet(matrix.letters), -1 if row["motif"].startswith("negative") else 1
+        classes[sign > 0] = row["class"]
+        counts, uniform = np.round(matrix.counts).astype(np.int64), np.full(alphabet.size, 1 / alphabet.size)
+        one = FoundMotif(row["motif"], sign, counts, int(row["sites"]), float(row["share"]), alphabet, uniform)
+        motifs.append(one)
+    if not found or "known" not in found[0]:
+        return motifs, classes, None
+    return motifs, classes, [_match(row) for row in found]
+
+
+def _alphabet(letters: str) -> Alphabet:
+    """Return the alphabet of some letters, DNA and RNA with complements."""
+    return next((one for one in (DNA, RNA) if one.letters == letters), as_alphabet(letters))
+
+
+def _match(row: Mapping[str, str]) -> Match:
+    """Return the known motif of a row."""
+    p, q, correlation = (float(row[name]) for name in ("p", "q", "correlation"))
+    return Match(row["known"], p, q, correlation, int(row["overlap"]), int(row["offset"]), row["strand"])

@@ -162,7 +162,6 @@ def test_the_planted_motif_is_found(folder, tmp_path, capsys):
     assert (first["class"], first["known"]) == ("peak", "factor")
     assert float(first["q"]) < 1e-4
     content = json.loads((tmp_path / "motifs.json").read_text())
-    assert content["training"]["known"] == 1
-    assert content["training"]["sequences"] == 90
+    assert (content["known"], content["sequences"], content["positive"]) == (1, 90, "peak")
     assert "MOTIF positive_1" in (tmp_path / "motifs.meme").read_text()
     assert (tmp_path / "model.seqkern").is_file()

@@ -10,7 +10,7 @@ from seqkern.core.markup import text_of
 from seqkern.core.tsv import write_tsv
 from seqkern.models.variants.effect_scores import COLUMNS
 from seqkern.motifs.discovery import FoundMotif
-from seqkern.motifs.files import to_json
+from seqkern.motifs.files import write_meme, write_table
 from seqkern.motifs.similarity import Match
 from seqkern.report import build_report
 from seqkern.report.results import StudyResults
@@ -22,7 +22,7 @@ from seqkern.sequences.alphabets import DNA
 KERNEL, SOLVER = next(iter(KERNELS)), next(iter(SOLVERS))
 METHOD = {"kernel": KERNEL, "solver": SOLVER}
 TRAINING = {"n": 40, "classes": {"other": 20, "<peak>": 20}, "solver": {"solver": "csvc", "C": 10}}
-TRAINING |= {"search": {"metric": "auc", "folds": 3}, "sequences": 20, "known": 2}
+TRAINING |= {"search": {"metric": "auc", "folds": 3}, "positive": "<peak>", "sequences": 20, "known": 2}
 
 
 @pytest.fixture
@@ -36,9 +36,10 @@ def view_of(folder):
 
 
 def write_motifs(folder, motifs, matches):
-    content = to_json(motifs, ["other", "<peak>"], matches) | {"training": TRAINING}
-    (folder / "motifs" / "d").mkdir(parents=True)
-    (folder / "motifs" / "d" / "motifs.json").write_text(json.dumps(content))
+    out = folder / "motifs" / "d"
+    write_meme(out / "motifs.meme", motifs, DNA)
+    write_table(out / "motifs.tsv", motifs, ["other", "<peak>"], matches)
+    (out / "motifs.json").write_text(json.dumps(TRAINING))
 
 
 def motif(name, sites):
@@ -53,6 +54,7 @@ def test_motifs_are_drawn_with_the_known_ones_they_resemble(folder):
     assert "was trained on all samples (40), with C = 10, the best AUC in 3 folds" in text
     assert "20 sequences of class <peak>" in text
     assert "1 of 2 known motifs found (q ≤ 0.05): <factor>. 1 motif matches none of them." in text
+    assert "With so few known motifs" in text
     assert "planted in the simulated genome" in text
     assert section.count("<svg") == 2
     assert "<factor>" not in section  # escaped
@@ -109,7 +111,7 @@ def test_variants_without_known_effects_are_listed(folder):
 
 
 def test_missing_results_are_said_and_other_studies_have_no_such_sections(folder, tmp_path):
-    assert "No motifs were found" in text_of(motifs_section(view_of(folder)))
+    assert "No results on motifs" in text_of(motifs_section(view_of(folder)))
     assert "No results on effects" in text_of(effects_section(view_of(folder)))
     other = view_of(write_study(tmp_path / "o", {"d": Shape()}))
     assert motifs_section(other) is None
