@@ -48,16 +48,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--plots", type=_count, default=12, metavar="N", help="draw the first N sequences (default: 12)"
     )
     places = parser.add_argument_group(
-        "windows from a genome", "by their ids, such as chr1:1001-1300 or chr1:1001-1300(-), or with --sites"
+        "windows from a genome",
+        "by their ids, such as chr1:1001-1300 or chr1:1001-1300(-), with --sites, or read from BED; a .bw without\n"
+        "--sites needs --genome, for the lengths of the chromosomes",
     )
     places.add_argument(
         "--contributions",
         metavar="FILE",
         help="also write the contribution of each base along the genome: .bw or .bedgraph; the mean where windows "
         "overlap",
-    )
-    places.add_argument(
-        "--genome", metavar="FASTA", help="the genome, for the lengths of the chromosomes in a .bw without --sites"
     )
     add_threads(parser)
     add_tracks(parser)
@@ -79,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
     from pathlib import Path
 
     # imported here to keep --help fast
-    from seqkern.core.errors import ModelError, ParameterError, SeqkernError
+    from seqkern.core.errors import ModelError, SeqkernError
     from seqkern.core.progress import progress_counter
     from seqkern.core.text_files import source_name
     from seqkern.core.tsv import format_cell
@@ -103,8 +102,6 @@ def run(args: argparse.Namespace) -> None:
         raise
     name = source_name(args.fasta)
     counts: dict[str, int] = {}
-    if args.contributions is None and args.genome is not None:
-        raise ParameterError("--genome needs --contributions", remedy="remove it, or add --contributions FILE.bw")
     lengths = None if args.contributions is None else _lengths(args, model)
     chunks = cast("Iterator[SequenceSet]", read_chunks(model, args))
     with (

@@ -189,5 +189,3 @@ def test_contributions_of_sequences_without_a_place(placed, tmp_path, capsys):
     assert not list(tmp_path.glob("out/*")) + list(tmp_path.glob("c.*"))
     assert main(["explain", "m", "w.fa", "-o", "out", "--contributions", "c.txt"]) == 1
     assert "is neither bigWig nor bedGraph" in capsys.readouterr().err
-    assert main(["explain", "m", "w.fa", "-o", "out", "--genome", "g.fa"]) == 1
-    assert "--genome needs --contributions" in capsys.readouterr().err
