@@ -1,4 +1,7 @@
-"""The commands of the tutorials and the how-to pages run, and print what the pages show."""
+"""The commands of the tutorials and the how-to pages run, and print what the pages show.
+
+They take minutes, so that a plain ``pytest`` leaves them out; ``pytest -m page`` runs them.
+"""
 
 import importlib.util
 
@@ -10,6 +13,7 @@ pages = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(pages)
 
 
+@pytest.mark.page
 @pytest.mark.parametrize("path", pages.PAGES, ids=lambda path: path.stem)
 def test_a_page_runs_and_prints_what_it_shows(path, tmp_path):
     _, compared = pages.run(path.read_text(encoding="utf-8"), tmp_path)

@@ -4,6 +4,7 @@ import re
 import shlex
 
 import numpy as np
+import pytest
 from conftest import ROOT
 
 from seqkern.cli.main import main
@@ -11,10 +12,10 @@ from seqkern.cli.main import main
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_first_two_blocks_of_python_in_the_readme_run_on_its_own_files(tmp_path, monkeypatch, capsys):
-    before, first, second, *_ = README.split("```python\n")
+def test_its_python_runs_on_its_own_files(tmp_path, monkeypatch, capsys):
+    before, first = README.split("```python\n")
     monkeypatch.chdir(tmp_path)
-    simulations = [line for line in before.splitlines() if line.startswith("seqkern simulate")]
+    simulations = [line for line in before.splitlines() if line.startswith("seqkern simulate donor")]
     for line in simulations:
         assert main(shlex.split(line)[1:]) == 0
     names = {}
@@ -23,20 +24,16 @@ def test_the_first_two_blocks_of_python_in_the_readme_run_on_its_own_files(tmp_p
     is_site = np.array([row["label"] == "donor" for row in names["read_tsv"]("new.tsv")])
     assert np.mean(names["decisions"][is_site]) > np.mean(names["decisions"][~is_site]) + 0.5
     assert "'donor'" in capsys.readouterr().out
-    exec(second.partition("```")[0], names)
-    assert len(names["search"].cv_results_["params"]) == 8
-    assert names["search"].best_score_ > 0.7
-    found = names["search"].predict(names["new"])
-    assert np.mean((found == "donor") == is_site) > 0.7
-    assert "svc__C" in capsys.readouterr().out
 
 
 def test_its_commands_on_simulated_sequences_run(tmp_path, monkeypatch):
+    pytest.importorskip("pysam")
     monkeypatch.chdir(tmp_path)
     # as at a shell, what goes to a file is not printed
     lines = README.replace("\\\n", " ").splitlines()
-    commands = [line.partition(" > ")[0] for line in lines if re.match("seqkern (simulate|.*donors|.*genes)", line)]
-    assert len(commands) == 10
+    simulated = "seqkern (simulate|.*donors|.*genes|.*genome/)"
+    commands = [line.partition(" > ")[0] for line in lines if re.match(simulated, line)]
+    assert len(commands) == 14
     for command in commands:
         assert main(shlex.split(command)[1:]) == 0, command
     assert (tmp_path / "explained" / "index.html").is_file()

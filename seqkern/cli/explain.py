@@ -139,6 +139,7 @@ def _lengths(args: argparse.Namespace, model: Model) -> dict[str, int] | None:
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable
     from seqkern.core.errors import ParameterError
+    from seqkern.datasets.region_files import is_bed
     from seqkern.genome.libraries import py_big_wig
     from seqkern.genome.reference import Genome
     from seqkern.genome.tracks import track_format
@@ -150,7 +151,10 @@ def _lengths(args: argparse.Namespace, model: Model) -> dict[str, int] | None:
     py_big_wig()  # complains before any work
     if args.genome is not None:
         with Genome(args.genome) as genome:
-            return dict(genome.lengths)
+            lengths = dict(genome.lengths)
+        if not is_bed(args.fasta, with_genome=True):
+            args.genome = None  # nothing is read from it
+        return lengths
     if args.sites is None or args.fasta == "-":
         raise ParameterError(
             "bigWig needs the lengths of the chromosomes",

@@ -92,7 +92,7 @@ def _model_from_state(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]
         columns = unnest("features", arrays)["columns"]
         kind, own = FeatureModel, {"features": columns, "names": tuple(header["features"]["names"])}
     if "tally" in header:
-        from seqkern.models.table_model import TableModel
+        from seqkern.models.table_model import TableModel  # imported here for fast start-up
 
         sums = unnest("tally", arrays)
         kind, own = TableModel, {"tally": tuple(sums[str(number)] for number in range(header["tally"]["n"]))}

@@ -157,8 +157,8 @@ def test_profiles_of_residues_belong_to_the_data_set(kernel, message):
 
 
 def test_an_unknown_key_of_residues_is_named():
-    with pytest.raises(ConfigError, match=r"datasets.d.residues: unknown key 'width'; choose from: reduction, window"):
-        check_dataset_entry("d", GENERATED | {"residues": {"width": 3}}, file="study.yaml")
+    with pytest.raises(ConfigError, match=r"datasets.d.residues: unknown key 'extent'; choose from: reduction, window"):
+        check_dataset_entry("d", GENERATED | {"residues": {"extent": 3}}, file="study.yaml")
 
 
 def test_chains_without_the_key_and_the_key_without_states_are_told():

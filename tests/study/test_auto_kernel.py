@@ -15,7 +15,7 @@ CONFIG = {
     "study": "a",
     "datasets": {"donors": {"simulate": {"kind": "donor"}}},
     "kernels": {"best": {"kernel": "auto", "time": "2m"}, "three": {"kernel": "spectrum", "k": 3}},
-    "solvers": {"svm": {"solver": "csvc", "C": [0.1, 1]}, "features": {"solver": "primal_svc", "C": 1}},
+    "solvers": {"svm": {"solver": "csvc", "C": [0.1, 1]}, "features": {"solver": "lp_machine", "C": 1}},
 }
 
 
