@@ -69,7 +69,7 @@ def build_solver(spec: "Spec | Solver") -> "Solver":
             raise _range_in_grid(name, key, value)
         if isinstance(value, (list, tuple)) and not item.list_parameter:
             raise ParameterError(
-                f"solver {name!r}: {key} is a list of values", remedy="give one value, or search the grid"
+                f"solver {name!r}: {key} is a list of values", remedy="give one value, or search the grid with --search"
             )
         params[key] = item.build(value)
     solver = SOLVERS.build(name, **params)
