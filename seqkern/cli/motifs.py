@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from seqkern.motifs.similarity import KnownMotifs, Match
     from seqkern.sequences.sequence_set import SequenceSet
 
+MOST_SUPPORT = 2000
+"""Support sequences up to which motifs are looked for in all of them, within a minute or so."""
+
 EXAMPLE = "seqkern motifs peaks.seqkern peaks.fa -o motifs.meme --known jaspar.meme --plot motifs.html"
 
 
@@ -32,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "fasta",
         nargs="?",
         help="FASTA of sequences in which to find motifs, such as the peaks; - for standard input (default: the "
-        "model's support sequences; of a model without them, its k-mers)",
+        f"model's support sequences, up to {MOST_SUPPORT}; else its k-mers)",
     )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="output file in MEME format")
     parser.add_argument(
@@ -179,6 +182,8 @@ def _sequences(args: argparse.Namespace, model: Model) -> tuple[SequenceSet | No
         tell_counts(X.counts, name)
         return X, f"seqlets in {len(X)} sequences of {Path(name).name}"
     support = model.support
+    if not args.kmers and isinstance(support, SequenceSet) and len(support) > MOST_SUPPORT:
+        return None, f"k-mers of greatest weight; for seqlets give sequences: the model has {len(support)}, too many"
     if not args.kmers and isinstance(support, SequenceSet) and len(support):
         return support, f"seqlets in the {len(support)} support sequences of the model"
     return None, "k-mers of greatest weight"

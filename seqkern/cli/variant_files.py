@@ -47,7 +47,7 @@ def run_vcf(args: argparse.Namespace, models: list[str], vcf: str) -> None:
     with VcfReader(vcf):  # a file that is not VCF is refused before the models are read
         pass
     scorers = scorers_of(models, args)
-    _check_dna(scorers)
+    check_dna(scorers)
     motifs = None if args.motifs is None else MotifChanges.from_file(args.motifs)
     output = Path(args.output)
     options = args.window, args.around, args.motifs, list(scorers)
@@ -115,7 +115,7 @@ def _check_names(args: argparse.Namespace, vcf: str) -> None:
         raise ParameterError(f"-o {args.output} is the file of the variants", remedy="choose another name")
 
 
-def _check_dna(scorers: dict[str, Scorer]) -> None:
+def check_dna(scorers: dict[str, Scorer]) -> None:
     """Raise an error for a model of other sequences than DNA."""
     # imported here to keep --help fast
     from seqkern.core.errors import ModelError

@@ -149,6 +149,8 @@ def _check(args: argparse.Namespace) -> None:
                 raise ParameterError(
                     f"--{name.replace('_', '-')} needs a VCF file", remedy=f"remove it, or remove --{sources[0]}"
                 )
+    if not of_vcf and not args.output.endswith((".tsv", ".tsv.gz")):
+        raise ParameterError(f"-o {args.output}: --{sources[0]} gives a table", remedy="end the name in .tsv")
     if args.plot is not None and sources not in (["region"], ["sequences"]):
         raise ParameterError("--plot needs --region or --sequences", remedy="add one, or remove --plot")
     if args.null_regions is not None and args.null is None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 GAP = 5000
 """Regions less far apart are read as one: that is faster than a second read."""
 MOST_MISMATCHES = 0.01
+FEW_MISMATCHES = 2
+"""So many alleles may differ from the genome in any file: slips, not another assembly."""
 PLACED, MISMATCH, ABSENT, BEYOND, LEFT_OUT = range(5)
 """What became of an allele."""
 NOTES = {
@@ -238,10 +240,10 @@ class Placing:
             )
 
     def _check(self) -> None:
-        """Raise SequenceError if more alleles than a hundredth do not fit the genome."""
+        """Raise SequenceError if more alleles than a hundredth, and than a few, do not fit the genome."""
         wrong = self.counts[MISMATCH] + self.counts[BEYOND]
         total = wrong + self.counts[PLACED]
-        if wrong > MOST_MISMATCHES * total:
+        if wrong > max(MOST_MISMATCHES * total, FEW_MISMATCHES):
             example = self._example or f"{self.counts[BEYOND]} lie beyond the end of their chromosome"
             raise SequenceError(
                 f"REF differs from {self.genome.path} for {wrong} of {total} alleles ({example})",

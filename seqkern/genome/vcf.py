@@ -23,6 +23,7 @@ CHUNK = 1 << 14
 COLUMNS = 5
 """CHROM, POS, ID, REF and ALT; the others stay one text."""
 BASES = re.compile("[ACGTN]+", re.IGNORECASE)
+POSITION = re.compile("[0-9]{1,15}")
 CONTIG = re.compile(r"##contig=<(?:.*,)?ID=([^,>]+).*[,<]length=(\d+)")
 SNV, SEQUENCE, SYMBOLIC, BREAKEND, STAR, NONE, OTHER = range(7)
 """Kinds of alternative alleles: one base for one base, bases for bases, and those without a sequence of their own."""
@@ -216,13 +217,12 @@ def _parse(lines: list[str], number: int, name: str) -> VcfChunk:
             remedy="correct the line",
         )
     chromosomes, texts, ids, refs, alts, *_ = zip(*(row[:COLUMNS] for row in cells), strict=True)
-    try:
-        positions = list(map(int, texts))
-    except ValueError:
-        bad = next(i for i, text in enumerate(texts) if not text.lstrip("-").isdecimal())
+    bad = next((i for i, text in enumerate(texts) if not POSITION.fullmatch(text)), None)
+    if bad is not None:
         raise SequenceError(
-            f"line {number + bad}: POS is {texts[bad]!r}, not a number", file=name, remedy="correct the line"
-        ) from None
+            f"line {number + bad}: POS is {texts[bad]!r}, not a position", file=name, remedy="correct the line"
+        )
+    positions = list(map(int, texts))
     rows: npt.NDArray[np.int64]
     if any("," in alt for alt in alts):
         split = [alt.split(",") for alt in alts]
@@ -232,7 +232,9 @@ def _parse(lines: list[str], number: int, name: str) -> VcfChunk:
         rows, flat = np.arange(len(alts)), list(alts)
     kinds = np.fromiter(
         (
-            SNV if len(alt) == 1 and len(refs[row]) == 1 and alt in "ACGTacgt" else _kind(refs[row], alt)
+            SNV
+            if len(alt) == 1 and len(refs[row]) == 1 and alt in "ACGTacgt" and refs[row].isascii()
+            else _kind(refs[row], alt)
             for row, alt in zip(rows.tolist(), flat, strict=True)
         ),
         dtype=np.uint8,

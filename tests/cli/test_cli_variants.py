@@ -262,6 +262,30 @@ def test_mistakes_are_one_line(folder, capsys, words, said):
     assert not (folder / "out.tsv").exists()
 
 
+@pytest.mark.parametrize(("position", "ref"), [("--5", "A"), ("9" * 20, "A"), ("12", "Ä"), ("x", "A")])
+def test_a_damaged_line_is_one_line(folder, capsys, position, ref):
+    (folder / "odd.vcf").write_text(HEADER + f"chr1\t{position}\t.\t{ref}\tC\t.\t.\t.\n", encoding="utf-8")
+    run(folder, "ap1.seqkern", "odd.vcf", "--genome", "g.fa", output="odd.tsv", code=0 if ref == "Ä" else 1)
+    err = capsys.readouterr().err
+    assert "Traceback" not in err
+    assert "not scored" in err if ref == "Ä" else f"POS is '{position}', not a position" in err
+
+
+def test_a_slip_in_a_small_file_is_left_out_and_said(folder, capsys):
+    base = (folder / "g.fa").read_text().splitlines()[1]
+    other = "C" if base[199] != "C" else "A"
+    third = next(letter for letter in "GT" if letter != base[199])
+    (folder / "slip.vcf").write_text(HEADER + f"chr1\t200\t.\t{other}\t{third}\t.\t.\t.\n")
+    rows = table(run(folder, "ap1.seqkern", "slip.vcf", "--genome", "g.fa", output="slip.tsv"))
+    assert rows[0]["note"] == "REF differs from the genome"
+    assert "not scored: 1 alleles whose REF differs" in capsys.readouterr().err
+
+
+def test_regions_give_tables(folder, capsys):
+    run(folder, "ap1.seqkern", "--region", "chr1:100-120", "--genome", "g.fa", output="region.vcf.gz", code=1)
+    assert "end the name in .tsv" in capsys.readouterr().err
+
+
 def test_output_formats_are_known_by_their_names(folder, capsys):
     run(folder, "ap1.seqkern", "v.vcf", "--genome", "g.fa", output="out.bcf", code=1)
     assert "end it in .tsv" in capsys.readouterr().err

@@ -40,6 +40,35 @@ class Loss:
         """Return Σ_i ℓ_i(z_i) + ℓ_i*(−a_i) + a_i·z_i ≥ 0, what smoothing adds to the duality gap."""
         return 0.0
 
+    def free_biases(self, f: Floats) -> tuple[float, float]:
+        """Return the least and the greatest b for which f + b costs nothing; the first is greater if there is none."""
+        return np.inf, -np.inf
+
+
+def separating_biases(f: Floats, y: Floats, margin: float) -> tuple[float, float]:
+    """Return the least and the greatest b with y_i·(f_i + b) ≥ margin for all i.
+
+    Parameters
+    ----------
+    f, y : ndarray of float64, shape (n,)
+        Decisions without bias; −1 and 1.
+    margin : float
+        The margin.
+
+    Returns
+    -------
+    low, high : float
+        `low` is greater than `high` if there is no such b.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> separating_biases(np.array([3.0, -1.0]), np.array([1.0, -1.0]), 1.0)
+    (-2.0, 0.0)
+    """
+    low = np.max(margin - f[y > 0], initial=-np.inf)
+    return float(low), float(np.min(-margin - f[y < 0], initial=np.inf))
+
 
 class SquaredHinge(Loss):
     """c_i·max(0, 1 − y_i·z_i)².
@@ -78,6 +107,10 @@ class SquaredHinge(Loss):
     def curvature(self, z: Floats) -> Floats:
         """Return 2·c_i where ξ_i > 0."""
         return np.where(self.y * z < 1, 2 * self.cost, 0.0)
+
+    def free_biases(self, f: Floats) -> tuple[float, float]:
+        """Return the biases without an error; see `Loss`."""
+        return separating_biases(f, self.y, 1.0)
 
 
 class Squared(Loss):
@@ -165,6 +198,10 @@ class Hinge(Loss):
         """Return what smoothing adds to the duality gap; see `Loss`."""
         slack = np.clip(self.margin - self.y * z, 0, self.width)
         return float(self.cost @ (slack * (1 - slack / self.width)))
+
+    def free_biases(self, f: Floats) -> tuple[float, float]:
+        """Return the biases without an error; see `Loss`."""
+        return separating_biases(f, self.y, self.margin) if self.total == 0 else super().free_biases(f)
 
 
 class Insensitive(Loss):

@@ -29,7 +29,7 @@ Floats = npt.NDArray[np.float64]
 INNER = 0.03
 """A minimum within the space is exact enough when its part of the gap is below this share of the last one."""
 
-INNER_STEPS = 30
+INNER_STEPS = 300
 """Maximum number of Newton steps within the space."""
 
 BLOCK = 8192
@@ -180,17 +180,17 @@ class Subspace:
         primal = self._primal()
         goal = bound.value + tol * abs(primal)
         hopeful = primal - self.loss.excess(self.f + self.bias) <= goal
-        return primal <= goal or (hopeful and self._sharpen(goal, tol))
+        return primal <= goal or (hopeful and self._sharpen(bound.value, tol))
 
-    def _sharpen(self, goal: float, tol: float) -> bool:
-        """Return whether P within the space comes down to `goal` without smoothing; else leave all as it was."""
+    def _sharpen(self, bound: float, tol: float) -> bool:
+        """Return whether P comes near enough to `bound` with less smoothing; else leave all as it was."""
         before = self.c, self.f, self.bias, self.loss.width
         for _ in range(SHARPER):
             last = self._primal()
             self.loss.width *= NARROWING[0]
             self._descend(tol)
             primal = self._primal()
-            if primal <= goal:
+            if primal <= bound + tol * abs(primal):
                 return True
             if primal > last - tol * abs(primal):
                 break
@@ -253,7 +253,11 @@ class Subspace:
         return _root(slope, 1.0)
 
     def _set_bias(self) -> None:
-        """Set the best bias, where the dual variables sum to `total`."""
+        """Set the best bias, where the dual variables sum to `total`; the middle one where several cost nothing."""
+        low, high = self.loss.free_biases(self.f)
+        if low <= high and np.isfinite(high - low):
+            self.bias = 0.5 * (low + high)
+            return
 
         def slope(bias: float) -> tuple[float, float, float]:
             z = self.f + bias

@@ -6,7 +6,7 @@ from dense_operator import DenseOperator
 from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.core.errors import ParameterError
-from seqkern.kernels import SpectrumKernel
+from seqkern.kernels import GappedKmerKernel, SpectrumKernel
 from seqkern.solvers import CSVC, LinearSVC, OneAgainstRest, PairwiseVoting
 
 RNG = np.random.default_rng(5)
@@ -24,6 +24,17 @@ def test_same_as_libsvm(C, class_weight):
         assert fitted.report_["gap"] <= 1e-7
         assert fitted.report_["objective"] == pytest.approx(gram.report_["objective"], rel=1e-6)
         np.testing.assert_allclose(fitted.decision_function(K), gram.decision_function(K), atol=2e-3)
+
+
+def test_classes_that_a_few_products_separate():
+    rng = np.random.default_rng(5)
+    texts = ["".join(rng.choice(list("ACGT"), rng.integers(40, 80))) for _ in range(100)]
+    y = np.where(rng.random(100) < 0.3, "site", "decoy")
+    kernel = GappedKmerKernel(5, 3, normalize=False, alphabet="dna")
+    gram = CSVC(C=100.0, tol=1e-6).fit(kernel(texts), y)
+    report = CSVC(C=100.0).fit(kernel.operator(texts), y).report_
+    assert report["converged"]
+    assert report["objective"] == pytest.approx(gram.report_["objective"], rel=2e-3)
 
 
 def test_gap_is_an_upper_bound():
