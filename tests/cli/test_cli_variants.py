@@ -281,6 +281,14 @@ def test_a_slip_in_a_small_file_is_left_out_and_said(folder, capsys):
     assert "not scored: 1 alleles whose REF differs" in capsys.readouterr().err
 
 
+def test_an_indel_without_a_whole_kmer_has_no_score(folder):
+    (folder / "short.fa").write_text(">chr1\nACGTA\n")
+    (folder / "short.vcf").write_text(HEADER + "chr1\t3\t.\tGT\tG\t.\t.\t.\nchr1\t3\t.\tG\tGACGT\t.\t.\t.\n")
+    rows = table(run(folder, "ap1.seqkern", "short.vcf", "--genome", "short.fa", output="short.tsv"))
+    assert [row["delta"] for row in rows] == ["", ""]
+    assert "the chromosome's end" in rows[0]["note"]
+
+
 def test_regions_give_tables(folder, capsys):
     run(folder, "ap1.seqkern", "--region", "chr1:100-120", "--genome", "g.fa", output="region.vcf.gz", code=1)
     assert "end the name in .tsv" in capsys.readouterr().err

@@ -8,6 +8,7 @@ Lee et al. 2015, Nat. Genet. 47:955-961.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -142,8 +143,8 @@ class TableScorer:
         return sums[0], sums[1], best_length, first
 
     def _others(self, alleles: Alleles, rows: npt.NDArray[np.int64], column: list[bytes]) -> npt.NDArray[np.float64]:
-        """Return the sums over the k-mers that cover alleles of any length."""
-        out = np.zeros(len(rows))
+        """Return the sums over the k-mers that cover alleles of any length; NaN where there is none."""
+        out, bare = np.zeros(len(rows)), np.ones(len(rows), dtype=bool)
         for length, table in self.tables.items():
             windows = [
                 alleles.text[max(0, place - length + 1) : place].tobytes()
@@ -151,10 +152,13 @@ class TableScorer:
                 + alleles.text[place + len(alleles.refs[row]) :][: length - 1].tobytes()
                 for row, place in zip(rows.tolist(), alleles.places[rows].tolist(), strict=True)
             ]
+            whole = re.compile(b"[ACGT]{%d}" % length, re.IGNORECASE)
+            bare &= np.array([whole.search(window) is None for window in windows], dtype=bool)
             stops = np.cumsum([len(window) for window in windows], dtype=np.int64)
             starts = np.concatenate((np.zeros(1, dtype=np.int64), stops[:-1])) if len(stops) else stops
             codes = self.alphabet.encode(b"".join(windows))
             loops.window_sums(codes, starts, stops, table, length, self.alphabet.size, out)
+        out[bare] = np.nan
         return out
 
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.progress import progress_counter
 from seqkern.solvers.products.dual_bound import DualBound
 from seqkern.solvers.products.losses import Loss
 from seqkern.solvers.products.space import ProductSpace
@@ -140,24 +141,27 @@ class Subspace:
         """
         bound = DualBound()
         part, rounds, stalled = 0.0, 0, 0
-        while not self._solved(bound, tol) and rounds < most and stalled < 2:
-            z = self.f + self.bias
-            primal, excess = self._primal(), self.loss.excess(z)
-            gradient = self.c @ self.space.directions - self.loss.dual(z)
-            if self.space.full:
-                self.c, combined = self.space.shrink(np.stack([self.c, bound.combined(self.space.size)]))
-                bound.restart(combined)
-            size = self.space.size
-            square, coordinates = self.space.add(gradient)
-            rounds += 1
-            stalled = 0 if self.space.size > size else stalled + 1
-            self.c = np.append(self.c, np.zeros(self.space.size - size))
-            part = 0.5 * max(square, 0.0)
-            dual = self.c - coordinates
-            bound.add(dual, primal - part - excess + 0.5 * float(dual @ dual), part + excess)
-            # where the space has no room for a direction, a better minimum within it is all that is left
-            self.missing = 0.0 if stalled else part
-            self._narrow(excess, primal - excess - bound.value)
+        with progress_counter("training", " products") as show:
+            while not self._solved(bound, tol) and rounds < most and stalled < 2:
+                z = self.f + self.bias
+                primal, excess = self._primal(), self.loss.excess(z)
+                gradient = self.c @ self.space.directions - self.loss.dual(z)
+                if self.space.full:
+                    self.c, combined = self.space.shrink(np.stack([self.c, bound.combined(self.space.size)]))
+                    bound.restart(combined)
+                size = self.space.size
+                square, coordinates = self.space.add(gradient)
+                rounds += 1
+                if show is not None:
+                    show(rounds)
+                stalled = 0 if self.space.size > size else stalled + 1
+                self.c = np.append(self.c, np.zeros(self.space.size - size))
+                part = 0.5 * max(square, 0.0)
+                dual = self.c - coordinates
+                bound.add(dual, primal - part - excess + 0.5 * float(dual @ dual), part + excess)
+                # where the space has no room for a direction, a better minimum within it is all that is left
+                self.missing = 0.0 if stalled else part
+                self._narrow(excess, primal - excess - bound.value)
         length = np.sqrt(self.c @ self.c)
         return Minimum(
             coefficients=self.c @ self.space.directions,
