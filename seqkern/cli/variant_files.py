@@ -116,7 +116,18 @@ def _check_names(args: argparse.Namespace, vcf: str) -> None:
 
 
 def check_dna(scorers: dict[str, Scorer]) -> None:
-    """Raise an error for a model of other sequences than DNA."""
+    """Raise an error for a model of other sequences than DNA.
+
+    Parameters
+    ----------
+    scorers : dict of str to Scorer
+        By name.
+
+    Raises
+    ------
+    ModelError
+        Naming the model.
+    """
     # imported here to keep --help fast
     from seqkern.core.errors import ModelError
 

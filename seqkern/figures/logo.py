@@ -142,7 +142,19 @@ def _n(value: float) -> str:
 
 
 def glyphs(alphabet: Alphabet, prefix: str) -> Markup:
-    """Return the definitions of the letters: paths in a square of side 1, y downwards."""
+    """Return the definitions of the letters: paths in a square of side 1, y downwards.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+        Of the letters.
+    prefix : str
+        Of the ids in the SVG; the code of the letter follows.
+
+    Returns
+    -------
+    Markup
+    """
     paths = [
         tag("path", id=f"{prefix}{code}", d=_outline(letter), fill=letter_colour(letter, alphabet))
         for code, letter in enumerate(alphabet.letters)
@@ -176,7 +188,31 @@ def panel(
     prefix: str,
     top: float,
 ) -> Markup:
-    """Return one logo with its axis of heights, which goes up to `most` at least."""
+    """Return one logo with its axis of heights.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (positions, letters)
+        Heights; negative ones hang below the axis.
+    height : float
+        Of the panel, in pixels.
+    name : str
+        Of the axis.
+    most : float
+        The axis goes up to this value at least.
+    step : float
+        Width of a position, in pixels.
+    alphabet : Alphabet
+        Of the letters.
+    prefix : str
+        As given to `glyphs`.
+    top : float
+        Upper edge of the panel, in pixels.
+
+    Returns
+    -------
+    Markup
+    """
     low = float(np.minimum(values, 0).sum(axis=1).min(initial=0.0))
     high = float(np.maximum(values, 0).sum(axis=1).max(initial=most))
     low, high, ticks = axis_scale(low, high)
@@ -210,7 +246,21 @@ def panel(
 
 
 def axis(positions: Sequence[int], step: float, y: float) -> Markup:
-    """Return ticks and names of positions below a logo."""
+    """Return ticks and names of positions below a logo.
+
+    Parameters
+    ----------
+    positions : sequence of int
+        Names of all positions, ascending; a position below 1 makes them offsets with a sign.
+    step : float
+        Width of a position, in pixels.
+    y : float
+        Upper edge, in pixels.
+
+    Returns
+    -------
+    Markup
+    """
     every, offsets, parts = 5 if step >= 11 else 10, positions[0] < 1, []
     for place, position in enumerate(positions):
         if position % every and (offsets or position != 1):

@@ -13,23 +13,7 @@ PRODUCTS = 80
 class OperatorSource(ImplicitSource):
     """Products with the kernel matrix, for solvers that accept them.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Copied before fitting.
-    X : SequenceSet or table
-        All samples of the data set.
-    transforms : sequence of GramTransform, optional
-        Must be empty.
-    memory_limit : int or str, optional
-        Bytes, or text such as ``"2GB"``; default: half of the available memory.
-
-    Raises
-    ------
-    ParameterError
-        If the kernel has no products, or there are transforms, which need a matrix.
-    GramError
-        If what the products need does not fit into memory; before any work.
+    Takes what `ImplicitSource` takes; ParameterError says that a kernel has no products.
 
     Examples
     --------

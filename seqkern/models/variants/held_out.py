@@ -149,15 +149,12 @@ def held_out_chromosomes(splits: Sequence[Split], labels: Labels) -> dict[str, i
 class HeldOutEffects:
     """Effects of the alleles of a VCF file by several scorers, each trained for every split.
 
-    Parameters
+    Attributes
     ----------
     variants : VariantTable
         All n alleles.
     chromosomes : mapping of str to int
         The split that holds out each chromosome.
-
-    Attributes
-    ----------
     split : ndarray of int64, shape (n,)
         The split of each allele, −1 for none.
     reference, alternative : dict of str to ndarray of float64, shape (n,)

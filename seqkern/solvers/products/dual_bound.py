@@ -88,7 +88,17 @@ class DualBound:
             slope -= step * (self.square[:, up] - self.square[:, down])
 
     def combined(self, size: int) -> Floats:
-        """Return the coordinates of the best combination, float64 (size,)."""
+        """Return the coordinates of the best combination.
+
+        Parameters
+        ----------
+        size : int
+            How many; zero beyond those known.
+
+        Returns
+        -------
+        ndarray of float64, shape (size,)
+        """
         out = np.zeros(size)
         out[: self.points.shape[1]] = self.shares @ self.points
         return out

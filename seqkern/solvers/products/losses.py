@@ -25,23 +25,73 @@ class Loss:
     width = 0.0
 
     def value(self, z: Floats) -> float:
-        """Return Σ ℓ_i(z_i), not smoothed."""
+        """Return Σ ℓ_i(z_i), not smoothed.
+
+        Parameters
+        ----------
+        z : ndarray of float64, shape (n,)
+            Decisions.
+
+        Returns
+        -------
+        float
+        """
         raise NotImplementedError
 
     def dual(self, z: Floats) -> Floats:
-        """Return a_i = −ℓ_i'(z_i)."""
+        """Return a_i = −ℓ_i'(z_i).
+
+        Parameters
+        ----------
+        z : ndarray of float64, shape (n,)
+            Decisions.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
         raise NotImplementedError
 
     def curvature(self, z: Floats) -> Floats:
-        """Return ℓ_i''(z_i)."""
+        """Return ℓ_i''(z_i).
+
+        Parameters
+        ----------
+        z : ndarray of float64, shape (n,)
+            Decisions.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
         raise NotImplementedError
 
     def excess(self, z: Floats) -> float:
-        """Return Σ_i ℓ_i(z_i) + ℓ_i*(−a_i) + a_i·z_i ≥ 0, what smoothing adds to the duality gap."""
+        """Return Σ_i ℓ_i(z_i) + ℓ_i*(−a_i) + a_i·z_i ≥ 0, what smoothing adds to the duality gap.
+
+        Parameters
+        ----------
+        z : ndarray of float64, shape (n,)
+            Decisions.
+
+        Returns
+        -------
+        float
+        """
         return 0.0
 
     def free_biases(self, f: Floats) -> tuple[float, float]:
-        """Return the least and the greatest b for which f + b costs nothing; the first is greater if there is none."""
+        """Return the least and the greatest b for which f + b costs nothing; the first is greater if there is none.
+
+        Parameters
+        ----------
+        f : ndarray of float64, shape (n,)
+            Decisions without bias.
+
+        Returns
+        -------
+        low, high : float
+        """
         return np.inf, -np.inf
 
 
