@@ -1,0 +1,140 @@
+"""What the jobs of a data set are predicted to cost: the content of ``plan.json``.
+
+The workflow reads it to divide long jobs into shares, and to ask for memory and time. Results never depend on it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from seqkern.core.archive import atomic_write
+from seqkern.core.errors import FileError
+from seqkern.core.types import PathLike
+
+NAME = "plan.json"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a job is predicted to cost.
+
+    Attributes
+    ----------
+    seconds : float
+        CPU time.
+    bytes : int
+        Peak memory of the process.
+    """
+
+    seconds: float
+    bytes: int
+
+
+@dataclass(frozen=True)
+class MethodCost:
+    """What the evaluation of a method is predicted to cost.
+
+    Attributes
+    ----------
+    bytes : int
+        Peak memory of the process, for any of its folds.
+    folds : list of float
+        CPU seconds of each fold, in the order of tasks and their splits.
+    """
+
+    bytes: int
+    folds: Sequence[float]
+
+    @property
+    def seconds(self) -> float:
+        """CPU seconds of all folds."""
+        return sum(self.folds)
+
+
+@dataclass(frozen=True)
+class DatasetPlan:
+    """Predicted costs of the jobs of one data set.
+
+    Attributes
+    ----------
+    grams : dict of str to Cost
+        Of each stored Gram matrix, by its name.
+    methods : dict of str to dict of str to MethodCost
+        By the names of kernel and solver.
+
+    Examples
+    --------
+    >>> plan = DatasetPlan({"three": Cost(2.0, 10**8)}, {"three": {"svm": MethodCost(10**8, [20.0, 40.0])}})
+    >>> DatasetPlan.parse(plan.to_json()).methods["three"]["svm"].seconds
+    60.0
+    """
+
+    grams: dict[str, Cost] = field(default_factory=dict)
+    methods: dict[str, dict[str, MethodCost]] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str) -> DatasetPlan:
+        """Return the plan in the text of `to_json`.
+
+        Parameters
+        ----------
+        text : str
+            JSON.
+
+        Returns
+        -------
+        DatasetPlan
+        """
+        read = json.loads(text)
+        grams = {name: Cost(**cost) for name, cost in read["grams"].items()}
+        methods = {
+            kernel: {solver: MethodCost(**cost) for solver, cost in solvers.items()}
+            for kernel, solvers in read["methods"].items()
+        }
+        return cls(grams, methods)
+
+    @classmethod
+    def load(cls, path: PathLike) -> DatasetPlan:
+        """Read a file that `write` wrote.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Returns
+        -------
+        DatasetPlan
+
+        Raises
+        ------
+        FileError
+            If it cannot be read, or is damaged.
+        """
+        try:
+            return cls.parse(Path(path).read_text(encoding="utf-8"))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise FileError("is not a plan", file=path, remedy="delete it; seqkern plan makes it again") from error
+
+    def to_json(self) -> str:
+        """Return the plan as JSON text."""
+        return json.dumps(asdict(self), indent=1, sort_keys=True) + "\n"
+
+    def write(self, path: PathLike) -> None:
+        """Write the plan.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Raises
+        ------
+        FileError
+            If it cannot be written.
+        """
+        with atomic_write(path, "w") as file:
+            file.write(self.to_json())
