@@ -10,9 +10,9 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
+from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
@@ -30,9 +30,6 @@ from seqkern.sequences.labels import Labels
 
 STATISTICS = {"binary": ("auc", "accuracy"), "multiclass": ("auc", "accuracy"), "real": ("r2",)}
 """The scores to test by, the first that has a value."""
-
-_work: Callable[[int], float] | None = None
-"""What a worker process computes: set in the fork, so that nothing is copied."""
 
 
 def procedure_test(
@@ -148,32 +145,53 @@ def _scores(
         for i in progress(range(n)):
             yield i, task(i)
         return
-    pool = ProcessPoolExecutor(
-        workers, mp_context=multiprocessing.get_context("fork"), initializer=_begin, initargs=(task,)
-    )
+    # one pipe for each process, no threads and no locks: an interruption at any moment leaves nothing that waits
+    context = multiprocessing.get_context("fork")
+    processes, pipes = [], []
     try:
-        found = pool.map(_run, range(n))
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # in the processes for good
+        for first in range(workers):
+            reader, writer = context.Pipe(duplex=False)
+            pipes.append(reader)
+            process = context.Process(target=_work, args=(task, range(first, n, workers), writer, pipes), daemon=True)
+            process.start()
+            processes.append(process)
+            writer.close()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         for i in progress(range(n)):
-            yield i, next(found)
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in multiprocessing.active_children():
+            yield i, _received(pipes[i % workers])
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        for process in processes:
             process.terminate()
-        raise
-    pool.shutdown()
+        for process in processes:
+            process.join()
 
 
-def _begin(task: Callable[[int], float]) -> None:
-    """Prepare a worker: an interruption is the parent's to report."""
-    global _work
-    _work = task
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _work(
+    task: Callable[[int], float], numbers: Sequence[int], writer: Connection, readers: Sequence[Connection]
+) -> None:
+    """Send the scores of some permutations, or the error that ended them, from a process of their own."""
+    for reader in readers:
+        reader.close()  # or a process whose parent was killed would wait for it
+    try:
+        for i in numbers:
+            writer.send(task(i))
+    except BrokenPipeError:
+        return
+    except Exception as error:
+        writer.send(error)
 
 
-def _run(i: int) -> float:
-    """Return the score of a permutation, in a worker."""
-    assert _work is not None
-    return _work(i)
+def _received(pipe: Connection) -> float:
+    """Return what a process sent, or raise its error."""
+    try:
+        found = pipe.recv()
+    except EOFError as error:
+        raise ChildProcessError("a process of the permutation test was killed") from error
+    if isinstance(found, Exception):
+        raise found
+    return float(found)
 
 
 def as_record(test: PermutationTest) -> dict[str, Any]:

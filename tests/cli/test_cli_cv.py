@@ -207,7 +207,13 @@ def test_the_fold_methods_of_the_help_are_those_of_the_library():
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
 def test_an_interruption_is_one_line_and_leaves_no_process(files):
     argv = [sys.executable, "-m", "seqkern.cli.main", "cv", *files, *METHOD, "--permutations", "100000"]
-    process = subprocess.Popen([*argv, "--threads", "2"], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [*argv, "--threads", "2"],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in background jobs of a shell
+    )
     children = []
     deadline = time.monotonic() + 60
     while len(children) < 2 and time.monotonic() < deadline:
