@@ -183,12 +183,8 @@ def _run(args: argparse.Namespace) -> int:
 
     try:
         return args.run(args) or 0
-    except TooLargeError as error:
-        print(f"seqkern: {with_remedy(error, args.verb)}", file=sys.stderr)
-        return 1
     except SeqkernError as error:
-        print(f"seqkern: {error}", file=sys.stderr)
-        return 1
+        return _refused(with_remedy(error, args.verb) if isinstance(error, TooLargeError) else error, args.verb)
     except KeyboardInterrupt:
         print("seqkern: interrupted; repeat the command to resume", file=sys.stderr)
         return 130
@@ -208,6 +204,12 @@ def _run(args: argparse.Namespace) -> int:
         place = f"{error.filename}: " if error.filename else ""
         print(f"seqkern: {place}{error.strerror or error}; check the path and the disk", file=sys.stderr)
         return 1
+
+
+def _refused(error: SeqkernError, verb: str) -> int:
+    """Print an error that the user can correct, and return the exit code; the tests check that its remedy exists."""
+    print(f"seqkern: {error}", file=sys.stderr)
+    return 1
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ REMEDIES = {
     "gram": "give fewer sequences",
     "train": f"{WITHOUT}, or give fewer sequences",
     "cv": f"{WITHOUT}, or give fewer sequences",
-    "evaluate": f"{WITHOUT}, or make folds with smaller training sets (train_size)",
+    "evaluate": f"{WITHOUT}, or make folds with smaller training sets (folds: {{method: grouped, train_size: …}})",
 }
 """Instead of a Gram matrix in memory."""
 

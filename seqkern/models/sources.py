@@ -567,8 +567,8 @@ def _check_room(n_train: int, n_test: int) -> None:
         raise TooLargeError(
             f"the kernel values of {n_train} training and {n_test} test samples need {format_bytes(need)} of "
             f"memory, but {format_bytes(limit)} are left {left.place}",
-            remedy=f"{left.remedy}, train on fewer samples (train_size of the folds), or without a Gram matrix: solver "
-            "linear_svc or primal_svc with a kernel such as gapped_kmer, spectrum or mismatch",
+            remedy=f"{left.remedy}, train on fewer samples (folds: {{method: grouped, train_size: …}}), or without a "
+            "Gram matrix: solver linear_svc or primal_svc with a kernel such as gapped_kmer, spectrum or mismatch",
             more=left.remedy,
         )
 
