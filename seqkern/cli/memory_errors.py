@@ -8,10 +8,11 @@ from seqkern.core.errors import TooLargeError
 from seqkern.core.memory import out_of_memory
 
 WITHOUT = "train without a matrix (--solver linear_svc, with --kernel spectrum, mismatch or gapped_kmer)"
+ON_DISK = "keep the matrix on disk (--gram FILE.npy)"
 REMEDIES = {
-    "gram": "give fewer sequences",
-    "train": f"{WITHOUT}, or give fewer sequences",
-    "cv": f"{WITHOUT}, or give fewer sequences",
+    "gram": "or give fewer sequences",
+    "train": f"{ON_DISK}, {WITHOUT}, or give fewer sequences",
+    "cv": f"{ON_DISK}, {WITHOUT}, or give fewer sequences",
     "evaluate": f"{WITHOUT}, or make folds with smaller training sets (folds: {{method: grouped, train_size: …}})",
 }
 """Instead of a Gram matrix in memory."""
@@ -62,7 +63,7 @@ def memory_message(error: BaseException, verb: str) -> str:
     >>> memory_message(MemoryError(), "cv").startswith("out of memory: ")
     True
     """
-    return f"{out_of_memory(error)}, or {REMEDIES.get(verb, 'give fewer sequences')}"
+    return f"{out_of_memory(error)}, {REMEDIES.get(verb, 'or give fewer sequences')}"
 
 
 def with_remedy(error: TooLargeError, verb: str) -> TooLargeError:
@@ -85,5 +86,5 @@ def with_remedy(error: TooLargeError, verb: str) -> TooLargeError:
     is too large; raise the limit, or give fewer sequences
     """
     if verb in REMEDIES:
-        error.remedy = f"{error.more}, or {REMEDIES[verb]}"
+        error.remedy = f"{error.more}, {REMEDIES[verb]}"
     return error

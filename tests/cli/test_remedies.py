@@ -171,6 +171,7 @@ CASES = [
     Case(f"{T} {S} --memory lots", "like 500MB or 2GB", f"{T} {S} --memory 2GB"),
     Case(f"{T} {S} --memory 1kB", "raise it", f"{T} {S} --memory 1GB"),
     Case(f"{T} {S} --memory 1kB", "--solver linear_svc, with --kernel spectrum", f"{T} {K} --solver linear_svc"),
+    Case(f"{T} {S} --memory 1kB", "--gram FILE.npy", f"{T} {S} --gram kept.npy"),
     Case(f"{T} {S} --memory 1kB", "gapped_kmer", f"{T} --kernel gapped_kmer:l=6,k=4 --solver linear_svc"),
     Case(
         f"cv pos.fa neg.fa {S} --memory 1kB",

@@ -104,7 +104,7 @@ def test_any_text_is_masked_letter_by_letter(strings):
     [
         ("*", "protein", "stop codon"),
         ("-", "dna", "gap"),
-        ("U", "dna", "alphabet=rna"),
+        ("U", "dna", "the alphabet rna"),
         ("t", "rna", "alphabet=dna"),
         ("N", "dna", "ambiguity code"),
         ("X", "protein", "ambiguity code"),
