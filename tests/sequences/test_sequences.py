@@ -105,7 +105,7 @@ def test_any_text_is_masked_letter_by_letter(strings):
         ("*", "protein", "stop codon"),
         ("-", "dna", "gap"),
         ("U", "dna", "the alphabet rna"),
-        ("t", "rna", "alphabet=dna"),
+        ("t", "rna", "the alphabet dna"),
         ("N", "dna", "ambiguity code"),
         ("X", "protein", "ambiguity code"),
         ("1", "dna", "correct it"),
