@@ -31,3 +31,22 @@ def _own_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _remedies_exist():
+    """Check each error that a test provokes on the command line: the verb has the options that the remedy names."""
+    from remedy_texts import missing_options
+
+    from seqkern.cli import main
+
+    refused = main._refused
+
+    def checked(error, verb):
+        missing = missing_options(error.remedy or "", verb)
+        assert not missing, f"seqkern {verb} has no {', '.join(missing)}: {error}"
+        return refused(error, verb)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(main, "_refused", checked)
+        yield

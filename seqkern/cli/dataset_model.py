@@ -28,7 +28,7 @@ def add_dataset_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--solver", required=True, help="solver, as text or JSON; a list of values is a grid")
     add_inner_loop(parser)
     parser.add_argument("--seed", type=int, default=1, help="seed of the inner folds (default: 1)")
-    parser.add_argument("--memory", metavar="SIZE", help="memory limit, such as 2GB (default: half of the free memory)")
+    parser.add_argument("--memory", metavar="SIZE", help="memory limit, such as 2GB (default: half of what is left)")
     add_threads(parser)
 
 

@@ -73,7 +73,9 @@ def _as_keys(remedy: str | None) -> str | None:
     if remedy is None:
         return None
     keys = re.sub(
-        r"--(unknown|ids|empty|other-sites|past-end) ", lambda found: found[1].replace("-", "_") + ": ", remedy
+        r"--(unknown|ids|empty|other-sites|past-end|alphabet) ",
+        lambda found: found[1].replace("-", "_") + ": ",
+        remedy.replace("--strip-gaps does", "gaps: strip does").replace("(--alphabet)", "(alphabet: …)"),
     )
     return remedy if keys == remedy else f"{keys} to the data set's entry"
 

@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_tracks(parser)
     work = parser.add_argument_group("resources and output")
     work.add_argument("--dtype", choices=("float64", "float32"), default="float64", help="default: float64")
-    work.add_argument("--memory", metavar="SIZE", help="memory limit, such as 2GB (default: half of the free memory)")
+    work.add_argument("--memory", metavar="SIZE", help="memory limit, such as 2GB (default: half of what is left)")
     add_threads(work)
     work.add_argument(
         "--tile",

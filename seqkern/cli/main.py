@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from seqkern import __version__
-from seqkern.core.errors import SeqkernError
+from seqkern.core.errors import SeqkernError, TooLargeError
 
 VERBS = {
     "demo": "run the demo in a new folder, from simulated sequences to the report",
@@ -178,11 +178,13 @@ def _joined(argv: Sequence[str]) -> list[str]:
 
 def _run(args: argparse.Namespace) -> int:
     """Run a parsed verb; print errors that a user can correct in one line on standard error."""
+    # imported here to keep --help fast, and not later, when there may be no memory to import it
+    from seqkern.cli.memory_errors import is_out_of_memory, memory_message, with_remedy
+
     try:
         return args.run(args) or 0
     except SeqkernError as error:
-        print(f"seqkern: {error}", file=sys.stderr)
-        return 1
+        return _refused(with_remedy(error, args.verb) if isinstance(error, TooLargeError) else error, args.verb)
     except KeyboardInterrupt:
         print("seqkern: interrupted; repeat the command to resume", file=sys.stderr)
         return 130
@@ -190,16 +192,24 @@ def _run(args: argparse.Namespace) -> int:
         # The reader of the output has gone: print nothing more, not even at interpreter exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except MemoryError:
-        print("seqkern: out of memory; set a memory limit or use fewer sequences", file=sys.stderr)
-        return 1
     except RecursionError:
         print("seqkern: the input is nested too deeply; reduce the nesting", file=sys.stderr)
         return 1
-    except OSError as error:
+    except (MemoryError, OSError, ImportError, RuntimeError) as error:
+        if is_out_of_memory(error):
+            print(f"seqkern: {memory_message(error, args.verb)}", file=sys.stderr)
+            return 1
+        if not isinstance(error, OSError):
+            raise
         place = f"{error.filename}: " if error.filename else ""
         print(f"seqkern: {place}{error.strerror or error}; check the path and the disk", file=sys.stderr)
         return 1
+
+
+def _refused(error: SeqkernError, verb: str) -> int:
+    """Print an error that the user can correct, and return the exit code; the tests check that its remedy exists."""
+    print(f"seqkern: {error}", file=sys.stderr)
+    return 1
 
 
 if __name__ == "__main__":

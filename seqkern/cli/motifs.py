@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> None:
     except SeqkernError as error:
         error.file = error.file or args.model
         raise
-    require_motifs(motifs)
+    require_motifs(motifs, of_kmers=args.kmers)
     matches = None if known is None else nearest([motif.probabilities for motif in motifs], known)
     classes = explainer.model.classes or ("lower", "higher")
     files.write_meme(args.output, motifs)

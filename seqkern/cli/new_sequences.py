@@ -130,7 +130,9 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
             yield with_views(with_letters(X))
     except LetterError as error:
         error.problem += ", the model's alphabet"
-        error.remedy = "give sequences of the model's alphabet, or add --unknown mask_all or skip"
+        gap = "--strip-gaps" in (error.remedy or "")
+        first = "remove the gaps (--strip-gaps does)" if gap else "give sequences of the model's alphabet"
+        error.remedy = f"{first}, or add --unknown mask_all or skip"
         raise
 
 

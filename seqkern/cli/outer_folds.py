@@ -222,7 +222,7 @@ def check_design(method: Method, given: Input, outer: OuterFolds, kept: Together
     labels = replace(labels, groups=kept.groups)
     lacking = too_few(labels)
     if lacking is not None:
-        raise FoldError(lacking.sentence(), remedy="give more samples, or train without this score (--cv 0)")
+        raise FoldError(lacking.sentence(), remedy="give more samples, or train without a score (seqkern train --cv 0)")
     check_splits(method, labels, outer.splits(labels, X, None if residues is None else residues.record))
 
 

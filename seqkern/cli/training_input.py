@@ -195,7 +195,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     add_regions(parser, background=True)
     add_tracks(parser)
     work = parser.add_argument_group("resources")
-    work.add_argument("--memory", metavar="SIZE", help="memory limit, such as 2GB (default: half of the free memory)")
+    work.add_argument("--memory", metavar="SIZE", help="memory limit, such as 2GB (default: half of what is left)")
     add_threads(work)
 
 

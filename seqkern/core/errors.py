@@ -148,6 +148,42 @@ class GramError(SeqkernError, ValueError):
     """A Gram matrix that does not belong to the data, or is unusable."""
 
 
+class TooLargeError(GramError):
+    """A Gram matrix that does not fit into memory.
+
+    Parameters
+    ----------
+    problem, file, record, remedy
+        As in `SeqkernError`.
+    more : str
+        How to get more memory: part of the remedy.
+
+    Examples
+    --------
+    >>> TooLargeError("needs 800 MB", more="raise the limit").more
+    'raise the limit'
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: PathLike | None = None,
+        record: str | None = None,
+        remedy: str | None = None,
+        more: str = "",
+    ) -> None:
+        super().__init__(problem, file=file, record=record, remedy=remedy)
+        self.more = more
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (*super().__reduce__(), {"more": self.more})
+
+
+class MappingError(SeqkernError, MemoryError):
+    """A file that is too large to be mapped: it would take more addresses than the process may have."""
+
+
 class ModelError(SeqkernError, ValueError):
     """A model file that cannot be used."""
 

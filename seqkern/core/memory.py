@@ -1,15 +1,14 @@
-"""Amounts of memory: as text, and the amount available."""
+"""Amounts of memory: as text, the amount available, and messages about too little of it."""
 
-import contextlib
+import errno
 import math
-import os
 import re
 from pathlib import Path
 
-from seqkern.core.errors import ParameterError
+from seqkern.core.errors import MappingError, ParameterError
+from seqkern.core.memory_limits import memory_left
 
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
-_CGROUPS = Path("/sys/fs/cgroup")
 
 
 def parse_bytes(amount: int | float | str) -> int:
@@ -71,29 +70,116 @@ def format_bytes(size: float) -> str:
 
 
 def available_memory() -> int:
-    """Return the memory available to this process, in bytes: free on this computer, or within its limits."""
-    amounts = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                amounts.append(int(line.split()[1]) * 1024)
-    return min([*amounts, *_cgroup_limits()])
+    """Return the memory available to this process, in bytes: free on this computer, and within all its limits.
+
+    The limits are those of its control groups (containers, batch systems), of its SLURM job, and of ``ulimit``. What is
+    used already counts: that of all processes of a control group, but of a SLURM job without control groups only that
+    of this process. Cached files do not count, since the system drops them when memory is needed.
+
+    Returns
+    -------
+    int
+        At least 0.
+
+    Examples
+    --------
+    >>> available_memory() > 1_000_000
+    True
+    """
+    return memory_left().size
 
 
-def _cgroup_limits() -> list[int]:
-    """Return the memory limits of this process's control groups (containers, batch systems)."""
-    limits: list[int] = []
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/self/cgroup").read_text().splitlines():
-            _, controllers, group = line.split(":", 2)
-            if controllers == "":
-                files = [_CGROUPS / group.lstrip("/") / "memory.max", _CGROUPS / "memory.max"]
-            elif "memory" in controllers.split(","):
-                root = _CGROUPS / "memory"
-                files = [root / group.lstrip("/") / "memory.limit_in_bytes", root / "memory.limit_in_bytes"]
-            else:
-                continue
-            for file in files:
-                with contextlib.suppress(OSError, ValueError):  # "max": no limit
-                    limits.append(int(file.read_text()))
-    return limits
+def default_limit_words(limit: object = None) -> str:
+    """Return where a limit of half of the available memory comes from, for messages.
+
+    Parameters
+    ----------
+    limit : object
+        The limit that the user gave; None for the default.
+
+    Returns
+    -------
+    str
+        Empty if the user gave the limit.
+
+    Examples
+    --------
+    >>> default_limit_words("2GB"), default_limit_words().startswith(" (half of the memory left ")
+    ('', True)
+    """
+    return "" if limit is not None else f" (half of the memory left {memory_left().place})"
+
+
+def more_memory(limit: object = None) -> str:
+    """Return how to get a higher limit, for the remedies of messages.
+
+    Parameters
+    ----------
+    limit : object
+        The limit that the user gave; None for the default.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> more_memory("2GB")
+    'raise it'
+    """
+    return "raise it" if limit is not None else memory_left().remedy
+
+
+def out_of_memory(error: BaseException) -> str:
+    """Return a message about a failed allocation: what was needed, what is left, and what to do.
+
+    Parameters
+    ----------
+    error : MemoryError or OSError
+        Of Python, NumPy or the system.
+
+    Returns
+    -------
+    str
+        One line.
+
+    Examples
+    --------
+    >>> out_of_memory(MemoryError()).startswith("out of memory: ")
+    True
+    """
+    left = memory_left()
+    shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)  # NumPy gives both
+    more = ""
+    if shape is not None and dtype is not None:
+        more = f"another {format_bytes(math.prod(shape) * dtype.itemsize)} needed, "
+    return f"out of memory: {more}{format_bytes(left.size)} left {left.place}; {left.remedy}"
+
+
+def check_mappable(path: Path, error: BaseException) -> None:
+    """Raise MappingError if a file could not be mapped because of ``ulimit -v``; else do nothing.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    error : BaseException
+        What mapping it raised.
+
+    Raises
+    ------
+    MappingError
+        If the system had no addresses left.
+
+    Examples
+    --------
+    >>> check_mappable(Path("gram.npy"), ValueError("not an array"))
+    """
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        left = memory_left()
+        need = format_bytes(path.stat().st_size)
+        raise MappingError(
+            f"mapping it takes {need} of memory addresses, but {format_bytes(left.size)} are left {left.place}",
+            file=path,
+            remedy=left.remedy,
+        ) from None

@@ -5,6 +5,7 @@ With several threads the order of BLAS's sums, and so the last bits, would depen
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -16,6 +17,8 @@ from typing import Any, TypeVar
 from threadpoolctl import ThreadpoolController
 
 from seqkern.core.checks import check_integer
+from seqkern.core.control_groups import control_groups
+from seqkern.core.slurm import slurm_threads
 
 GIVEN_THREADS: ContextVar[int | None] = ContextVar("given_threads", default=None)
 Result = TypeVar("Result")
@@ -60,7 +63,8 @@ def available_threads(n_threads: int | None = None) -> int:
     Parameters
     ----------
     n_threads : int, optional
-        Default: the number of cores available to this process.
+        Default: the number of cores available to this process, which containers, batch systems and ``taskset``
+        limit.
 
     Returns
     -------
@@ -79,7 +83,22 @@ def available_threads(n_threads: int | None = None) -> int:
     if n_threads is not None:
         check_integer("n_threads", n_threads, 1)
         return n_threads
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    limits = [*_quotas(), slurm_threads() or cores]
+    return max(1, min(cores, *limits))
+
+
+def _quotas() -> Iterator[int]:
+    """Yield the cores whose time each control group around this process may use, rounded up: more would only wait."""
+    for group in control_groups("cpu"):
+        if group.version == 2:
+            quota, _, period = group.text("cpu.max").partition(" ")
+        else:
+            quota, period = group.text("cpu.cfs_quota_us"), group.text("cpu.cfs_period_us")
+        with contextlib.suppress(ValueError, ZeroDivisionError):  # "max": no limit
+            cores = -(-int(quota) // int(period))
+            if cores > 0:  # -1: no limit
+                yield cores
 
 
 def in_threads(tasks: Iterable[Callable[..., Result]], n_threads: int | None = None) -> list[Result]:

@@ -50,7 +50,7 @@ def _check_members(samples: Samples, k: int, groups: Indices | None) -> None:
         name = "the task" if labels.kind == "real" else f"class {labels.classes[code]!r}"
         remedy = "give more, or remove the class" if samples.chains is None else RARE_STATE
         if members > 1:
-            remedy = f"choose k of at most {members}" + (f", {RARE_STATE}" if samples.chains is not None else "")
+            remedy = f"choose at most {members} folds" + (f", {RARE_STATE}" if samples.chains is not None else "")
         what = samples.members(members, groups)
         raise FoldError(f"{name} has {what} for {k} folds in task {samples.task!r}", remedy=remedy)
 

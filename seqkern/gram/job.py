@@ -24,8 +24,15 @@ import numpy.typing as npt
 from seqkern import __version__
 from seqkern.core.archive import atomic_write, canonical_json, check_writable
 from seqkern.core.build import build_digest
-from seqkern.core.errors import FileError, GramError, ParameterError
-from seqkern.core.memory import available_memory, format_bytes, parse_bytes
+from seqkern.core.errors import FileError, GramError, ParameterError, TooLargeError
+from seqkern.core.memory import (
+    available_memory,
+    default_limit_words,
+    format_bytes,
+    more_memory,
+    parse_bytes,
+)
+from seqkern.core.memory_limits import free_addresses
 from seqkern.core.threads import available_threads, given_threads
 from seqkern.core.types import PathLike
 from seqkern.gram.matrix import (
@@ -49,6 +56,9 @@ if TYPE_CHECKING:
 
 Progress: TypeAlias = Callable[[int, int], object]
 """Called with (entries done, all entries)."""
+
+THREAD_ADDRESSES = 256 << 20
+"""What stacks and heaps of threads reserve of the addresses, beside the matrix; hardly any of it is used."""
 
 
 class GramJob:
@@ -164,18 +174,37 @@ class GramJob:
             work += BLOCK_BYTES * available_threads(self.n_threads or self.kernel.n_threads)
         shape = f"{self.grid.rows} × {self.grid.cols} {self.grid.dtype}"
         if self.path is None:
-            need, what = self.grid.matrix_bytes + work, ""
-            remedy = "write it to a file, raise the limit, or train without a matrix: solver linear_svc or primal_svc "
-            remedy += "with a kernel such as gapped_kmer, spectrum or mismatch"
-        else:
-            need = max(self.grid.tile_bytes + work, self.grid.assembly_bytes)
-            what, remedy = "one tile of ", f"set the limit to {format_bytes(need)} or more"
+            need = self.grid.matrix_bytes + work
+            more = more_memory(limit)
+            if need > allowed:
+                raise TooLargeError(
+                    f"a matrix of {shape} needs {format_bytes(need)} of memory, but the limit is "
+                    f"{format_bytes(allowed)}{default_limit_words(limit)}",
+                    remedy=f"{more}, write it to a file (path), or train without a matrix: solver linear_svc or "
+                    "primal_svc with a kernel such as gapped_kmer, spectrum or mismatch",
+                    more=more,
+                )
+            return
+        need = max(self.grid.tile_bytes + work, self.grid.assembly_bytes)
         if need > allowed:
+            enough = limit is not None and need <= available_memory()
             raise GramError(
-                f"{what}a matrix of {shape} needs {format_bytes(need)} of memory, but the limit is "
-                f"{format_bytes(allowed)}",
+                f"one tile of a matrix of {shape} needs {format_bytes(need)} of memory, but the limit is "
+                f"{format_bytes(allowed)}{default_limit_words(limit)}",
                 file=self.path,
-                remedy=remedy,
+                remedy=f"set the limit to {format_bytes(need)} or more" if enough else more_memory(),
+            )
+        self._check_addresses()
+
+    def _check_addresses(self) -> None:
+        """Raise GramError unless the finished file can be mapped: ``ulimit -v`` counts mapped files like memory."""
+        need, free = self.grid.matrix_bytes + THREAD_ADDRESSES, free_addresses()
+        if free is not None and need > free:
+            raise GramError(
+                f"mapping a matrix of {format_bytes(self.grid.matrix_bytes)} takes {format_bytes(need)} of memory "
+                f"addresses, but {format_bytes(free)} are left by ulimit -v",
+                file=self.path,
+                remedy="raise the limit of the shell (ulimit -v)",
             )
 
     def check_place(self) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import FileError, GramError, ParameterError
+from seqkern.core.memory import check_mappable
 from seqkern.core.types import PathLike, Rows
 from seqkern.sequences.tables import Data, SimilarityTable
 
@@ -290,7 +291,8 @@ def _map_values(path: Path, meta: dict[str, Any]) -> npt.NDArray[np.floating[Any
         values = np.load(path, mmap_mode="r", allow_pickle=False)
         whole = values.shape == (meta["rows"], meta["cols"]) and values.dtype == meta["dtype"]
         whole = whole and values.flags.c_contiguous and path.stat().st_size == values.offset + values.nbytes
-    except (OSError, ValueError, EOFError, TypeError):
+    except (OSError, ValueError, EOFError, TypeError) as error:
+        check_mappable(path, error)
         whole = False
     if not whole:
         raise GramError("is corrupted: its size has changed", file=path, remedy="compute it again")

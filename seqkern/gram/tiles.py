@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write
+from seqkern.core.memory import check_mappable
 
 TILE_BYTES = 1 << 26
 TILE_ROWS = 512
@@ -146,7 +147,8 @@ class TileGrid:
         """
         try:
             tile = np.load(folder / self.file_name(index), mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError, EOFError):
+        except (OSError, ValueError, EOFError) as error:
+            check_mappable(folder / self.file_name(index), error)
             return False
         return tile.shape == self.shape(index) and tile.dtype == self.dtype and tile.flags.c_contiguous
 

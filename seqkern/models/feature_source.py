@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import GramError
-from seqkern.core.memory import available_memory, format_bytes, parse_bytes
+from seqkern.core.memory import available_memory, default_limit_words, format_bytes, parse_bytes
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.explicit import feature_vectors, name_features
 from seqkern.kernels.feature_blocks import FeatureBlocks
@@ -76,6 +76,7 @@ class FeatureSource(Source):
         self.X = X
         self.sparse = sparse
         self.blocks = blocks
+        self.memory_limit = memory_limit
         self.limit = available_memory() // 2 if memory_limit is None else parse_bytes(memory_limit)
         self.counts: dict[str, int] = {}
         self._whole: tuple[Kernel, Any] | None = None
@@ -118,8 +119,8 @@ class FeatureSource(Source):
         if need > self.limit:
             raise GramError(
                 f"{vectors.shape[1]} features of {vectors.shape[0]} samples need {format_bytes(need)} of memory, "
-                f"but the limit is {format_bytes(self.limit)}",
-                remedy="choose shorter k-mers, or a solver for sparse features",
+                f"but the limit is {format_bytes(self.limit)}{default_limit_words(self.memory_limit)}",
+                remedy="choose shorter k-mers, or a solver for sparse features such as linear_svc",
             )
         return vectors.toarray()
 

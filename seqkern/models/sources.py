@@ -17,8 +17,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import GramError, ParameterError
-from seqkern.core.memory import available_memory, format_bytes, parse_bytes
+from seqkern.core.errors import GramError, ParameterError, TooLargeError
+from seqkern.core.memory import (
+    available_memory,
+    default_limit_words,
+    format_bytes,
+    more_memory,
+    parse_bytes,
+)
+from seqkern.core.memory_limits import memory_left
 from seqkern.core.threads import given_threads
 from seqkern.gram import compute_gram
 from seqkern.gram.matrix import GramMatrix
@@ -556,11 +563,13 @@ def _check_room(n_train: int, n_test: int) -> None:
     """Raise GramError unless K(train, train) and K(test, train) fit into the available memory."""
     need, limit = 8 * n_train * (n_train + n_test), available_memory()
     if need > limit:
-        raise GramError(
+        left = memory_left()
+        raise TooLargeError(
             f"the kernel values of {n_train} training and {n_test} test samples need {format_bytes(need)} of "
-            f"memory, but {format_bytes(limit)} are available",
-            remedy="train on fewer samples (train_size of the folds), or without a Gram matrix: solver linear_svc or "
-            "primal_svc with a kernel such as gapped_kmer, spectrum or mismatch",
+            f"memory, but {format_bytes(limit)} are left {left.place}",
+            remedy=f"{left.remedy}, train on fewer samples (folds: {{method: grouped, train_size: …}}), or without a "
+            "Gram matrix: solver linear_svc or primal_svc with a kernel such as gapped_kmer, spectrum or mismatch",
+            more=left.remedy,
         )
 
 
@@ -612,8 +621,8 @@ class ImplicitSource(Source):
         if need > limit:
             raise GramError(
                 f"training on {len(X)} samples without a Gram matrix needs {format_bytes(need)} of memory, but the "
-                f"limit is {format_bytes(limit)}",
-                remedy="raise the limit, use shorter k-mers, or use fewer samples",
+                f"limit is {format_bytes(limit)}{default_limit_words(memory_limit)}",
+                remedy=f"{more_memory(memory_limit)}, use shorter k-mers, or use fewer samples",
             )
         self.kernel = kernel
         self.X = X

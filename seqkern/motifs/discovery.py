@@ -210,13 +210,15 @@ def _trimmed(counts: npt.NDArray[np.int64], background: npt.NDArray[np.float64])
     return counts[start:stop]
 
 
-def require_motifs(motifs: Sequence[FoundMotif]) -> None:
+def require_motifs(motifs: Sequence[FoundMotif], *, of_kmers: bool = False) -> None:
     """Raise ParameterError if there are no motifs.
 
     Parameters
     ----------
     motifs : sequence of FoundMotif
         As from `find_motifs`.
+    of_kmers : bool
+        They were looked for among the k-mers of a model, not in sequences.
 
     Raises
     ------
@@ -224,4 +226,5 @@ def require_motifs(motifs: Sequence[FoundMotif]) -> None:
         If there are none.
     """
     if not motifs:
-        raise ParameterError("no motif was found", remedy="give more sequences, or a smaller --minimum")
+        remedy = "train with longer k-mers" if of_kmers else "give more sequences, or a smaller --minimum"
+        raise ParameterError("no motif was found", remedy=remedy)

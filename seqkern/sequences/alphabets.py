@@ -293,16 +293,16 @@ def letter_error(
     elif letter == "\\":
         hint = "save the file as UTF-8"
     elif alphabet == DNA and upper == "U":
-        hint = "use alphabet=rna for RNA"
+        hint = "convert U to T, or use the alphabet rna (--alphabet rna)"
     elif alphabet == RNA and upper == "T":
-        hint = "use alphabet=dna for DNA"
+        hint = "convert T to U, or use the alphabet dna (--alphabet dna)"
     elif alphabet in ALPHABETS.values() and letter.isascii() and alphabet.ambiguous[ord(letter)]:
         hint = "replace this ambiguity code" + ("" if alphabet == PROTEIN else " (or does the file hold protein?)")
         mask = "mask"
     elif alphabet in (DNA, RNA) and upper in PROTEIN.letters:
         hint = "correct it (or does the file hold protein? choose --alphabet protein)"
     else:
-        hint = "correct it, choose another alphabet"
+        hint = "correct it, choose another alphabet (--alphabet)"
     return LetterError(
         f"letter {shown} at position {position} is not in the alphabet {alphabet.name}",
         file=file,

@@ -1,6 +1,7 @@
 """FASTA piece by piece: the residues of records of any length, in bounded memory."""
 
 import itertools
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TextIO
@@ -97,7 +98,7 @@ def iter_pieces(source: Source, alphabet: Alphabet, *, ids: str = "header", bloc
                 if strange.any():
                     place = int(np.argmax(strange))
                     error = letter_error(chr(letters[place]), length + place + 1, alphabet, file=name, record=record)
-                    remedy = (error.remedy or "").partition(", or add")[0].replace(" (--strip-gaps does)", "")
+                    remedy = re.sub(r" \((--|or ).*?\)", "", (error.remedy or "").partition(", or ")[0])
                     error.remedy = f"{remedy}, or write N in its place"
                     raise error
                 text_codes = np.frombuffer(letters, dtype=np.uint8)

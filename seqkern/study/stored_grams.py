@@ -98,8 +98,8 @@ def check_stored(dataset: Dataset, file: PathLike) -> None:
         raise ParameterError(
             f"its {count} samples are residues, for which no Gram matrix over all samples is computed",
             file=file,
-            remedy="run seqkern evaluate, which computes one for each training set (limit it with train_size of the "
-            "folds), or none for solvers such as primal_svc",
+            remedy="run seqkern evaluate, which computes one for each training set (limit it by folds: "
+            "{method: grouped, train_size: …}), or none for solvers such as primal_svc",
         )
 
 

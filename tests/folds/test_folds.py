@@ -299,7 +299,7 @@ def test_refusals():
         make_folds(labels, method="leave-one-out", k=3)
     with pytest.raises(ParameterError, match="k="):
         make_folds(labels, k=1)
-    with pytest.raises(FoldError, match=r"class 'yes' has 2 samples for 3 folds.*choose k of at most 2"):
+    with pytest.raises(FoldError, match=r"class 'yes' has 2 samples for 3 folds.*choose at most 2 folds"):
         make_folds(labels, k=3)
     with pytest.raises(LabelError, match="no column 'chromosome'"):
         make_folds(labels, method="locus")

@@ -478,7 +478,7 @@ def test_rows_and_columns_of_two_alphabets_are_refused():
 
 def test_memory_is_predicted_before_the_work(tmp_path, computed):
     X = make_sequences(100)
-    with pytest.raises(GramError, match=r"100 × 100 float64 needs 80 kB of memory, but the limit is 79.9 kB; write it"):
+    with pytest.raises(GramError, match=r"100 × 100 float64 needs 80 kB of memory, but the limit is 79.9 kB; raise it"):
         compute_gram(LetterKernel(), X, memory_limit=79_900)
     assert compute_gram(LetterKernel(), X, memory_limit=80_000).shape == (100, 100)
     computed.clear()

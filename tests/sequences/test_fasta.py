@@ -278,7 +278,7 @@ def test_ambiguity_codes_are_masked_and_counted_by_default(tmp_path, text, alpha
         (">a\nACGT\n>b\nACN#\n", "dna", "record 'b': letter '#' at position 4"),
         (">a\nMKVLAAGIV\n", "dna", "record 'a': letter 'L' at position 4 .*does the file hold protein"),
         (">a\nMKVDMKVDMKVD\n", "dna", "record 'a': letter 'M' at position 1 .*does the file hold protein"),
-        (">a\nACGU\n", "dna", "alphabet=rna"),
+        (">a\nACGU\n", "dna", "the alphabet rna"),
         (">a\nMKV*\n", "protein", "stop codon, or add --unknown mask_all"),
     ],
 )

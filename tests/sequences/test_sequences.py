@@ -104,8 +104,8 @@ def test_any_text_is_masked_letter_by_letter(strings):
     [
         ("*", "protein", "stop codon"),
         ("-", "dna", "gap"),
-        ("U", "dna", "alphabet=rna"),
-        ("t", "rna", "alphabet=dna"),
+        ("U", "dna", "the alphabet rna"),
+        ("t", "rna", "the alphabet dna"),
         ("N", "dna", "ambiguity code"),
         ("X", "protein", "ambiguity code"),
         ("1", "dna", "correct it"),

@@ -129,7 +129,7 @@ def choose_depth(needs: dict[int, int], windows: Windows) -> int:
         raise ParameterError(
             f"training on {windows.n} windows of {windows.length} residues without a Gram matrix needs "
             f"{format_bytes(needs[depth])} of memory",
-            remedy="choose a smaller degree or shift, fewer or shorter sequences, or a Gram matrix on disk",
+            remedy="choose a smaller degree or shift, or fewer or shorter sequences",
         )
     return depth
 
@@ -156,7 +156,7 @@ def least_bytes(needs: dict[int, int], windows: Windows) -> int:
     if not needs:
         raise ParameterError(
             f"{windows.n} windows of {windows.length} residues share too many k-mers to be numbered",
-            remedy="choose a smaller degree or shift, fewer or shorter sequences, or a Gram matrix on disk",
+            remedy="choose a smaller degree or shift, or fewer or shorter sequences",
         )
     return min(needs.values())
 

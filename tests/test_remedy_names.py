@@ -1,0 +1,114 @@
+"""Every remedy in the source: the options, verbs, kernels, solvers, parameters and keys that it names exist."""
+
+import inspect
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from remedy_texts import GAP, missing_options, remedies
+
+from seqkern.cli.main import VERBS
+from seqkern.datasets.data_entry import RESIDUE_KEYS
+from seqkern.folds.methods import METHODS
+from seqkern.gram.transforms.transform_table import TRANSFORMS
+from seqkern.kernels.kernel_table import KERNELS
+from seqkern.layers.layer_table import LAYERS
+from seqkern.solvers.selection.selectors.selector_table import SELECTORS
+from seqkern.solvers.solver_table import SOLVERS
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLES = (KERNELS, SOLVERS, SELECTORS, LAYERS, TRANSFORMS)
+NAMES = {name for table in TABLES for name in table.names}
+CLASSES = [table.get(name) for table in TABLES for name in table.names]
+PARAMETERS = {name for one in CLASSES for name in one.parameter_names()}
+FOLD_OPTIONS = {name for method, _ in METHODS.values() for name in inspect.signature(method).parameters}
+PYTHON = {"required_rows", "sparse_output", "kind", "pair"}
+PYTHON |= {"SequenceSet", "FittedKernel", "ImplicitSource", "StoredGram"}
+"""Arguments and classes of Python that remedies of functions name."""
+RULES = {"sensitivity", "specificity", "cost"}
+"""Of thresholds."""
+LABEL_KEYS = {"from", "label", "superfamily", "family", "first_word"}
+"""Below ``labels:``, where the schema lists no keys."""
+CHOICES = {"one_hot"}
+"""Values of parameters."""
+ALL = remedies()
+
+
+def schema_words(node):
+    """Return the keys and the values of the configuration's schema."""
+    if isinstance(node, list):
+        return {word for one in node for word in schema_words(one)}
+    if not isinstance(node, dict):
+        return set()
+    words = {str(one) for one in node.get("enum", ())} | {str(node.get("const", ""))}
+    if isinstance(node.get("properties"), dict):
+        words |= set(node["properties"])
+    return words.union(*map(schema_words, node.values()))
+
+
+KEYS = schema_words(yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8")))
+KEYS |= set(RESIDUE_KEYS) | LABEL_KEYS | FOLD_OPTIONS | set(METHODS)
+
+
+def wrong(pattern, known):
+    """Return the remedies in which a name matched by a pattern is not known."""
+    return [f"{name}: {one}" for one in ALL for name in re.findall(pattern, one.text) if name not in known]
+
+
+def test_the_remedies_were_found():
+    assert len(ALL) > 900
+    assert any(GAP in one.text for one in ALL)
+
+
+def test_options_exist():
+    assert [str(one) for one in ALL if missing_options(one.text, *VERBS)] == []
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_options_of_the_verb_that_raises(verb):
+    own = [one for one in ALL if one.module == f"seqkern.cli.{verb}"]
+    assert [str(one) for one in own if missing_options(one.text, verb)] == []
+
+
+def test_verbs_exist():
+    assert wrong(r"\bseqkern ([a-z]+)", VERBS) == []
+
+
+def test_specifications_exist():
+    pairs = [(name, key, one) for one in ALL for name, key in re.findall(r"\b([a-z_]+):([a-z_]+)=", one.text)]
+    assert pairs
+    for name, key, one in pairs:
+        if name != "name":  # name:parameter=value, which explains the form
+            tables = [table for table in TABLES if name in table.names]
+            assert any(key in table.get(name).parameter_names() for table in tables), str(one)
+
+
+def test_parameters_exist():
+    assert wrong(r"(?<![\w-])([a-z_]+)=(?!value)", PARAMETERS | RULES | PYTHON) == []
+
+
+def test_kernels_and_solvers_exist():
+    names = r"(?:--kernel|--solver|[Kk]ernel|[Ss]olver|choose) ([a-z]+_[a-z_]+)"
+    assert wrong(names, NAMES | PARAMETERS | CHOICES | set(METHODS)) == []
+    assert wrong(r"(?:--kernel|--solver) (?!and\b)([a-z]+)\b(?!_)", NAMES) == []
+
+
+def test_names_with_underscores_exist():
+    known = NAMES | PARAMETERS | KEYS | CHOICES | PYTHON
+    assert wrong(r"(?<![\w/.-])[a-z][a-z0-9]*(?:_[a-z0-9]+)+(?![\w(])", known) == []
+
+
+def test_configuration_keys_exist():
+    assert wrong(r"\{([a-z_]+): ", KEYS | NAMES | PARAMETERS | {"normalize", "floor"}) == []
+
+
+def test_classes_of_python_exist():
+    known = {one.__name__ for one in CLASSES} | PYTHON | {"GenBank", "NaN", "ExpressionScaler"}
+    assert wrong(r"\b[A-Z][a-z]+(?:[A-Z][A-Za-z]*)+\b", known) == []
+
+
+def test_extras_exist():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert wrong(r"seqkern\[([a-z]+)\]", extras) == []
