@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
@@ -77,6 +77,9 @@ class LoopbackSlurm:
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="slurm-"))
         self.daemons: dict[str, subprocess.Popen] = {}
+        # it reads until this process closes the pipe, or ends in whatever way
+        watching = [sys.executable, __file__, "--clean-up", str(self.folder)]
+        self.watcher = subprocess.Popen(watching, stdin=subprocess.PIPE, start_new_session=True)
         self.environment = {
             **os.environ,
             "PATH": f"{self.folder}/bin:{Path(sys.executable).parent}:{os.environ['PATH']}:{SBIN}",
@@ -104,14 +107,11 @@ class LoopbackSlurm:
         for daemon in reversed(self.daemons.values()):
             daemon.terminate()
         for daemon in self.daemons.values():
-            try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 daemon.wait(timeout=5)
-            except subprocess.TimeoutExpired:
-                daemon.kill()
-                daemon.wait()
-        for process in self.processes():
-            _kill(process)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.watcher.communicate()
+        for daemon in self.daemons.values():
+            daemon.wait()
 
     def run(self, *command: str) -> str:
         """Return what a command prints in the environment of this SLURM."""
@@ -129,20 +129,8 @@ class LoopbackSlurm:
     def crash(self, node: str) -> None:
         """Kill the slurmd of a node and all its processes at once, as a power failure would."""
         self.daemons[node].kill()
-        for process in self.processes(f"SLURMD_NODENAME={node}"):
-            _kill(process)
+        _kill_all(f"SLURM_CONF={self.folder}/slurm.conf", f"SLURMD_NODENAME={node}")
         self.daemons[node].wait()
-
-    def processes(self, variable: str = "") -> Iterator[int]:
-        """Yield the processes in the environment of this SLURM but this one; of a node by its variable."""
-        needed = {f"SLURM_CONF={self.folder}/slurm.conf", variable} - {""}
-        for place in Path("/proc").glob("[0-9]*"):
-            try:
-                own = set((place / "environ").read_text(errors="replace").split("\0"))
-            except OSError:
-                continue
-            if needed <= own and int(place.name) != os.getpid():
-                yield int(place.name)
 
     def _configure(self) -> None:
         """Write the configuration and the key, and get the executor of Snakemake where it is missing."""
@@ -177,7 +165,7 @@ class LoopbackSlurm:
                 [program or name, *options], env=self.environment, stdout=out, stderr=out, stdin=subprocess.DEVNULL
             )
 
-    def _wait_for(self, what: str, condition, seconds: float = 60) -> None:
+    def _wait_for(self, what: str, condition: Callable[[], bool], seconds: float = 60) -> None:
         """Wait until a condition holds; with the daemons' last lines in the message if it does not."""
         end = time.monotonic() + seconds
         while not condition():
@@ -198,10 +186,20 @@ def _free_ports(n: int) -> list[int]:
     return ports
 
 
-def _kill(process: int) -> None:
-    """Kill a process that may have ended."""
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(process, signal.SIGKILL)
+def _kill_all(*variables: str) -> None:
+    """Kill each process that has some variables in its environment, but not this one."""
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            own = (place / "environ").read_text(errors="replace").split("\0")
+            if {*variables} <= {*own} and int(place.name) != os.getpid():
+                os.kill(int(place.name), signal.SIGKILL)
+
+
+def clean_up(folder: str) -> None:
+    """Wait until the process that started a SLURM is done or dead; kill what is left of it, and remove its folder."""
+    sys.stdin.read()
+    _kill_all(f"SLURM_CONF={folder}/slurm.conf")
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def main() -> int:
@@ -210,8 +208,9 @@ def main() -> int:
     if reason or len(sys.argv) < 2:
         print(reason or __doc__, file=sys.stderr)
         return 2
-    # an end by SIGTERM stops the SLURM too
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    if sys.argv[1] == "--clean-up":
+        clean_up(sys.argv[2])
+        return 0
     with LoopbackSlurm() as slurm:
         return subprocess.run(sys.argv[1:], env=slurm.environment, check=False).returncode
 
