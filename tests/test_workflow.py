@@ -325,6 +325,20 @@ def test_a_failing_job_names_its_input(tmp_path):
     assert not (tmp_path / "results/tiny/datasets/mine/data.npz").exists()
 
 
+def test_a_killed_job_is_called_killed(tmp_path):
+    # any seqkern dies as if for want of memory, after a line that is not an error
+    (tmp_path / "seqkern").write_text("#!/bin/sh\necho nothing refused\nkill -9 $$\n")
+    (tmp_path / "seqkern").chmod(0o755)
+    run = command(tmp_path, *write_study(tmp_path))
+    run["env"]["PATH"] = f"{tmp_path}:{run['env']['PATH']}"
+    done = subprocess.run(**run, check=False)
+    assert done.returncode == 1
+    told = (
+        r"^datasets \(donors\): killed by signal 9 \(SIGKILL, exit code 137\), .*; log: logs/tiny/datasets/donors.log$"
+    )
+    assert re.search(told, done.stderr, re.MULTILINE), done.stderr
+
+
 def test_a_misspelt_key_stops_before_any_job(tmp_path):
     done = snakemake(tmp_path, *write_study(tmp_path, kernel={}))
     assert done.returncode == 1

@@ -20,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     parser.add_argument("folder", help="a new or empty folder for the study")
     parser.add_argument("--demo", action="store_true", help="use the demo's configuration, which needs no data")
+    parser.add_argument("--profile", choices=("slurm",), help="also copy this profile of Snakemake, to edit")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -34,7 +35,11 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.study.workflow_files import STARTER, write_workflow
 
     name = re.sub(r"[^\w.-]+", "_", Path(args.folder).resolve().name) or "study"
-    path = write_workflow(args.folder, config=None if args.demo else STARTER.format(name=name))
+    path = write_workflow(args.folder, config=None if args.demo else STARTER.format(name=name), profile=args.profile)
     if not args.demo:
         print(f"edit {path}: enter your FASTA files")
-    print(f"then run: cd {shlex.quote(args.folder)} && snakemake --cores all")
+    options = "--cores all"
+    if args.profile:
+        print(f"edit {Path(args.folder, 'profiles', args.profile, 'config.yaml')}: enter partition and account")
+        options = f"--workflow-profile profiles/{args.profile}"
+    print(f"then run: cd {shlex.quote(args.folder)} && snakemake {options}")

@@ -7,8 +7,8 @@ and the nearest known name. The result is all that rules, verbs and the report k
 
 `study` is the whole; `kernel_entries`, `solver_entries`, `dataset_entries` and `settings` are its parts, `methods` what
 runs on a data set; `checks` and `feasible` find problems before any job starts, `stored_grams` lists the stored Gram
-matrices, `places` and `schema` create the messages. A job with one kernel or solver on its command line
-builds the same entry.
+matrices, `places` and `schema` create the messages, `failures` explains failed jobs. A job with one kernel or solver on
+its command line builds the same entry.
 """
 
 import lazy_loader

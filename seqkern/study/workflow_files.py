@@ -1,14 +1,15 @@
-"""The workflow in a separate folder: Snakemake's rules, the profile, and a configuration."""
+"""The workflow in a separate folder: Snakemake's rules, profiles, and a configuration."""
 
 from pathlib import Path
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.errors import FileError
+from seqkern.core.errors import FileError, unknown_name
 from seqkern.core.resource_files import PACKAGE, resource_folder
 from seqkern.core.types import PathLike
 
 # by location relative to a configuration: in a checkout, and in the installed package
-PLACES = {"workflow": "workflow", "config": "studies", "profiles/default": "workflow_profile"}
+PLACES = {"workflow": "workflow", "config": "studies", "profiles": "workflow_profiles"}
+DEFAULT_PROFILE = "default"  # Snakemake finds it beside the Snakefile
 SUFFIXES = {"", ".smk", ".yaml"}
 STARTER = """# Two FASTA files, one question. Paths are relative to the folder where snakemake is started.
 study: {name}
@@ -25,7 +26,7 @@ solvers:
 """
 
 
-def write_workflow(folder: PathLike, *, config: str | None = None) -> Path:
+def write_workflow(folder: PathLike, *, config: str | None = None, profile: str | None = None) -> Path:
     """Copy the workflow into an empty folder, so that ``snakemake`` runs a study there.
 
     Parameters
@@ -34,6 +35,8 @@ def write_workflow(folder: PathLike, *, config: str | None = None) -> Path:
         Created if missing.
     config : str, optional
         Content of ``config/config.yaml``; default: the configuration of the demo.
+    profile : str, optional
+        Name of a profile that is copied besides the default one, such as ``"slurm"``.
 
     Returns
     -------
@@ -44,6 +47,8 @@ def write_workflow(folder: PathLike, *, config: str | None = None) -> Path:
     ------
     FileError
         If the folder is not empty, or cannot be written.
+    ParameterError
+        If there is no such profile.
 
     Examples
     --------
@@ -56,7 +61,12 @@ def write_workflow(folder: PathLike, *, config: str | None = None) -> Path:
     home = Path(folder)
     if home.exists() and (not home.is_dir() or any(home.iterdir())):
         raise FileError("is not an empty folder", file=home, remedy="give a new folder")
-    texts = {f"{place}/{name}": path.read_text(encoding="utf-8") for place in PLACES for name, path in _files(place)}
+    found = {f"{place}/{name}": path for place in PLACES for name, path in _files(place)}
+    profiles = {name.split("/")[1]: name for name in found if name.startswith("profiles/")}
+    if profile is not None and profile not in profiles:
+        raise unknown_name("profile", profile, profiles)
+    others = {name for one, name in profiles.items() if one not in (DEFAULT_PROFILE, profile)}
+    texts = {name: path.read_text(encoding="utf-8") for name, path in found.items() if name not in others}
     if config is not None:
         texts["config/config.yaml"] = config
     for name, text in texts.items():

@@ -66,5 +66,5 @@ def test_every_package_is_installed():
     root = ROOT
     listed = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
     there = {".".join(path.parent.relative_to(root).parts) for path in root.glob("seqkern/**/__init__.py")}
-    data = {f"seqkern.{name}" for name in ("resources", "schemas", "studies", "workflow", "workflow_profile")}
+    data = {f"seqkern.{name}" for name in ("resources", "schemas", "studies", "workflow", "workflow_profiles")}
     assert there | data == set(listed)

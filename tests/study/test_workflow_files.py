@@ -7,7 +7,7 @@ import pytest
 from conftest import ROOT
 
 from seqkern.cli.main import main
-from seqkern.core.errors import FileError
+from seqkern.core.errors import FileError, ParameterError
 from seqkern.study import Study
 from seqkern.study.workflow_files import write_workflow
 
@@ -23,6 +23,19 @@ def test_everything_of_the_workflow_is_copied(tmp_path):
     for name in written(tmp_path / "new"):
         assert (tmp_path / "new" / name).read_bytes() == (ROOT / name).read_bytes()
     assert Study.load(path).name == "demo"
+
+
+def test_a_profile_for_a_cluster_is_copied_on_request(tmp_path, capsys):
+    assert main(["init", str(tmp_path / "mine"), "--profile", "slurm"]) == 0
+    copied = tmp_path / "mine" / "profiles" / "slurm" / "config.yaml"
+    assert copied.read_bytes() == (ROOT / "profiles" / "slurm" / "config.yaml").read_bytes()
+    assert (tmp_path / "mine" / "profiles" / "default" / "config.yaml").is_file()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1] == f"edit {copied}: enter partition and account"
+    assert lines[2].endswith("mine && snakemake --workflow-profile profiles/slurm")
+    with pytest.raises(ParameterError, match="slurm"):
+        write_workflow(tmp_path / "other", profile="slrum")
+    assert not (tmp_path / "other").exists()
 
 
 @pytest.mark.parametrize("name", ["file", "folder"])

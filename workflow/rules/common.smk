@@ -13,6 +13,7 @@ if not any((ROOT / "seqkern" / "kernels").glob("_blocks.*.*")):
 
 from seqkern.core.build import build_digest
 from seqkern.core.errors import SeqkernError
+from seqkern.study.failures import explain_failures
 from seqkern.study.study import Study, read_config
 from snakemake.utils import update_config
 
@@ -76,14 +77,6 @@ def option(name, value):
     """Return a command-line option with its value, or nothing without a value."""
     values = [value] if isinstance(value, str) else value
     return f"{name} {shlex.join(values)}" if values else ""
-
-
-def failures(logs):
-    """Return the last line of each failed job's log, which is the error message; Snakemake's own logs name the jobs."""
-    text = "".join(Path(log).read_text(errors="replace") for log in logs)
-    names = dict.fromkeys(re.findall(r"^ +log: (.+) \(check log file\(s\) for error details\)$", text, re.MULTILINE))
-    texts = [Path(name).read_text(errors="replace").rstrip().splitlines() for name in names if Path(name).is_file()]
-    return list(dict.fromkeys(lines[-1] for lines in texts if lines))
 
 
 def stored_grams(dataset, kernel, solver):
