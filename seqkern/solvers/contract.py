@@ -23,6 +23,7 @@ from seqkern.core.convergence import warn_unconverged
 from seqkern.core.declarations import Parameter
 from seqkern.core.declared_components import Component
 from seqkern.core.errors import GramError, LabelError
+from seqkern.gram.gram_rows import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.checking import checked_labels, checked_matrix, count_rows
 from seqkern.solvers.estimator import Estimator, check_is_fitted, clone
@@ -140,8 +141,13 @@ class Solver(Stored, Estimator):
         """Whether `fit` takes a sparse matrix of features."""
         return self.input == "implicit"
 
+    @property
+    def accepts_rows(self) -> bool:
+        """Whether `fit` takes a GramRows (seqkern/gram/gram_rows.py): a matrix in a file; by default False."""
+        return False
+
     def accepts_unread(self, K: Any) -> bool:
-        """Return whether `fit` accepts `K` without reading it; by default False.
+        """Return whether `fit` accepts `K` without reading it; by default GramRows if it `accepts_rows`.
 
         Parameters
         ----------
@@ -152,7 +158,7 @@ class Solver(Stored, Estimator):
         -------
         bool
         """
-        return False
+        return isinstance(K, GramRows) and self.accepts_rows
 
     def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
         """Return the decision as a linear function of a kernel row, or None if it is not one.

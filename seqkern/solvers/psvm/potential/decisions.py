@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.sparse_types import is_operator, is_sparse
+from seqkern.gram.matrix_file import MIB, MatrixFile, is_whole_map
 from seqkern.solvers import _linear
-from seqkern.solvers.psvm.potential.matrix_file import MIB, MatrixFile, is_whole_map
 
 
 def stays_outside(K: Any, cache_size: float) -> bool:
