@@ -57,6 +57,8 @@ class Solver(Stored, Estimator):
     accepts_operator : bool
         Whether it takes a KernelOperator (seqkern/kernels/kernel_operator.py) of the training samples: it then trains
         on products with the kernel matrix, which is never stored.
+    gram_copies : float
+        Matrices of the size of the training set's that a fit holds at most, besides the one that it is given.
     sets_threshold : bool
         Whether its decision 0 is a choice of its parameters, so that no other threshold is set by default.
     selects : bool
@@ -102,6 +104,7 @@ class Solver(Stored, Estimator):
     accepts_groups: ClassVar[bool] = False
     accepts_blocks: ClassVar[bool] = False
     accepts_operator: ClassVar[bool] = False
+    gram_copies: ClassVar[float] = 1.0
     sets_threshold: ClassVar[bool] = False
     selects: ClassVar[bool] = True
 
@@ -140,6 +143,20 @@ class Solver(Stored, Estimator):
     def accepts_sparse(self) -> bool:
         """Whether `fit` takes a sparse matrix of features."""
         return self.input == "implicit"
+
+    def gram_bytes(self, n: int) -> int:
+        """Return the memory of a fit on a Gram matrix of n samples, besides that matrix.
+
+        Parameters
+        ----------
+        n : int
+            Training samples.
+
+        Returns
+        -------
+        int
+        """
+        return int(8 * n * n * self.gram_copies)
 
     @property
     def accepts_rows(self) -> bool:

@@ -39,6 +39,7 @@ class PotentialSVM(Solver):
         doc="``precomputed``: K is a square Gram matrix whose columns are the training rows; "
         "``features``: any matrix whose columns are features or other objects, possibly sparse.",
     )
+    gram_copies = 1.25
     cache_size: float = real(
         default=256,
         low=1,

@@ -42,10 +42,15 @@ class LibsvmMachine(KernelExpansion):
     """
 
     needs_semidefinite = True
+    gram_copies = 0.0
     last_parameters: ClassVar[tuple[str, ...]] = ("tol", "max_iter")
 
     tol: float = tolerance(1e-3, "LIBSVM stops when the largest violation of the optimality conditions is below this.")
     max_iter: int = limit(10_000_000, "Maximum number of iterations.")
+
+    def gram_bytes(self, n: int) -> int:
+        """Return the size of LIBSVM's cache, and of the copies of a subclass. See `Solver.gram_bytes`."""
+        return min(4 * n * n, CACHE_MEGABYTES * 2**20) + super().gram_bytes(n)
 
     def _run(
         self,
