@@ -1,6 +1,7 @@
 """A matrix in a file, read row by row without mapping, so that only requested data use memory."""
 
 import mmap
+import weakref
 from collections.abc import Iterator
 from typing import Any, TypeGuard
 
@@ -92,6 +93,7 @@ class MatrixFile:
         self.columns = columns
         self.shape = (shape[0] if rows is None else len(rows), shape[1] if columns is None else len(columns))
         self._file = open(path, "rb", buffering=0)  # noqa: SIM115
+        weakref.finalize(self, self._file.close)
 
     @classmethod
     def of(cls, mapped: np.memmap) -> "MatrixFile":
