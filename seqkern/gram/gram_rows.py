@@ -53,6 +53,7 @@ class GramRows:
     def __init__(
         self, values: np.memmap, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], room: int
     ) -> None:
+        self.values = values
         self.file = MatrixFile.of(values)
         self.rows = np.asarray(rows, dtype=np.int64)
         self.columns = np.asarray(columns, dtype=np.int64)
@@ -64,6 +65,20 @@ class GramRows:
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.rows)
+
+    def take(self, which: npt.NDArray[np.int64]) -> GramRows:
+        """Return the square part of some samples of a square one.
+
+        Parameters
+        ----------
+        which : ndarray of int64
+            Rows and columns.
+
+        Returns
+        -------
+        GramRows
+        """
+        return GramRows(self.values, self.rows[which], self.columns[which], self.room)
 
     def row(self, i: int) -> npt.NDArray[Any]:
         """Return a row, of the file's dtype.

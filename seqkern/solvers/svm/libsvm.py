@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.convergence import ignoring_unconverged
+from seqkern.gram.gram_rows import GramRows
 from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.shared import limit, tolerance
 
@@ -151,19 +152,19 @@ def libsvm_estimator(name: str, **params: Any) -> Any:
     return getattr(svm, name)(**params)
 
 
-def unit_of(K: npt.NDArray[np.float64]) -> float:
+def unit_of(K: npt.NDArray[np.float64] | GramRows) -> float:
     """Return the mean diagonal of a matrix, in whose units LIBSVM's tolerance is; 1 where it is not above zero.
 
     Parameters
     ----------
-    K : ndarray of float64, shape (n, n)
+    K : ndarray of float64, or GramRows, shape (n, n)
         The Gram matrix.
 
     Returns
     -------
     float
     """
-    unit = float(np.mean(np.diagonal(K)))
+    unit = float(np.mean(K.diagonal()))
     return unit if unit > 0 else 1.0
 
 

@@ -82,8 +82,9 @@ def minimise_by_rows(
     tol: float,
     max_iter: int,
     name: str,
+    start: npt.NDArray[np.float64] | None = None,
 ) -> RowFit:
-    """Minimise ½ αᵀQα + pᵀα over 0 ≤ α ≤ cost and yᵀα = 0, where Q[t, u] = y[t] y[u] K[t, u].
+    """Minimise ½ αᵀQα + pᵀα over 0 ≤ α ≤ cost and constant yᵀα, where Q[t, u] = y[t] y[u] K[t, u].
 
     Parameters
     ----------
@@ -99,6 +100,8 @@ def minimise_by_rows(
         Maximum number of iterations.
     name : str
         Of the solver, for the display of progress.
+    start : ndarray of float64, optional
+        The first α, which determines yᵀα; default: 0.
 
     Returns
     -------
@@ -111,7 +114,7 @@ def minimise_by_rows(
     """
     n = K.shape[0]
     rows = RowCache(K.row, n, cache_rows(n, K.room))
-    alpha = np.zeros(len(y))
+    alpha = np.zeros(len(y)) if start is None else start.copy()
     minimiser = Minimiser(rows, y, linear, cost, K.diagonal(), np.array(order, dtype=np.int64), alpha)
     with progress_counter(name, " iterations") as show:
         converged, iterations = minimiser.run(tol, max_iter, show)
