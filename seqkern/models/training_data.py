@@ -200,8 +200,9 @@ def files_of(
         )
     if len(paths) != len(needed):
         kernels = ", ".join(str(kernel.name) for kernel in needed.values())
+        matrices = f"{len(needed)} Gram {'matrix' if len(needed) == 1 else 'matrices'}"
         raise ParameterError(
-            f"{len(paths)} files for {len(needed)} Gram matrices ({kernels})",
+            f"{len(paths)} file{'s'[: len(paths) != 1]} for {matrices} ({kernels})",
             file=paths[0],
             remedy="give one file for each matrix after --gram, in this order",
         )
