@@ -123,13 +123,15 @@ def training_data(
         compute = files_of(method, X, gram_files, compute)
     return TrainingData(
         labels,
-        sources(X, grams=shared_grams(method, X, compute)),
+        sources(X, grams=shared_grams(method, X, compute, on_disk=bool(gram_files))),
         None if residues is None else residues.take(seen),
         functools.partial(sources, everything.take(seen)) if len(seen) > len(used) else None,
     )
 
 
-def shared_grams(method: Method, X: Units, compute: Callable[[Kernel], GramMatrix]) -> Mapping[str, list[GramMatrix]]:
+def shared_grams(
+    method: Method, X: Units, compute: Callable[[Kernel], GramMatrix], on_disk: bool = False
+) -> Mapping[str, list[GramMatrix]]:
     """Return the matrices over all samples that the candidate kernels need, by kernel name; equal ones are one object.
 
     Parameters
@@ -140,6 +142,8 @@ def shared_grams(method: Method, X: Units, compute: Callable[[Kernel], GramMatri
         All samples.
     compute : callable
         Returns the Gram matrix of a kernel over all samples.
+    on_disk : bool
+        Whether there is room for matrices of any size, in place of products with a large one.
 
     Returns
     -------
@@ -152,7 +156,8 @@ def shared_grams(method: Method, X: Units, compute: Callable[[Kernel], GramMatri
     if method.search.budget is not None:  # its sources compute them when they are needed
         return grams
     for name, kernel in method.kernels.items():
-        form = kernel.stored_form() if kernel is not None and method.gives(name, X) == "gram" else None
+        gives = method.input if on_disk else method.gives(name, X)
+        form = kernel.stored_form() if kernel is not None and gives == "gram" else None
         grams[name] = []
         for one in () if form is None else form.kernels:
             identity = one.identity()
@@ -188,8 +193,8 @@ def files_of(
         If there are more or fewer files than matrices.
     """
     needed: dict[str, Kernel] = {}
-    for name, kernel in method.kernels.items():
-        form = kernel.stored_form() if kernel is not None and method.gives(name, X) == "gram" else None
+    for kernel in method.kernels.values():
+        form = kernel.stored_form() if kernel is not None and method.input == "gram" else None
         needed |= {one.identity(): one for one in (() if form is None else form.kernels)}
     paths = [npy_path(path) for path in files]
     if not needed:

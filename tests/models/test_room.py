@@ -8,7 +8,7 @@ from seqkern.core.errors import GramError
 from seqkern.gram import compute_gram
 from seqkern.gram.gram_rows import GramRows
 from seqkern.gram.transforms import build_transform
-from seqkern.kernels import SpectrumKernel
+from seqkern.kernels import SpectrumKernel, solver_input
 from seqkern.models import room as room_module
 from seqkern.models.room import Room
 from seqkern.models.sources import FittedKernel, StoredGram
@@ -125,6 +125,12 @@ def test_a_model_does_not_depend_on_where_its_matrix_is(tmp_path, train, parts):
     assert (tmp_path / "gram.npy").stat().st_mtime_ns == made
     for name in ("made", "used"):
         assert (tmp_path / name).read_bytes() == (tmp_path / "memory").read_bytes()
+
+
+def test_a_stored_matrix_replaces_products(tmp_path, train, parts, monkeypatch):
+    monkeypatch.setattr(solver_input, "LARGEST_GRAM", 1000)
+    assert main([*train, "--gram", str(tmp_path / "gram.npy"), "-o", str(tmp_path / "model")]) == 0
+    assert (tmp_path / "gram.npy").exists()
 
 
 @pytest.mark.parametrize(
