@@ -12,7 +12,10 @@ WITHOUT_MATRIX = (
     "train on fewer samples (train_size of the folds), or without a Gram matrix: solver linear_svc or primal_svc with "
     "a kernel such as gapped_kmer, spectrum or mismatch"
 )
-BY_ROWS = "choose solver csvc with a finite C, without transforms and repair, which reads a stored matrix by rows; or "
+BY_ROWS = (
+    "choose a solver that reads a stored matrix by rows, without transforms and repair: csvc or svr with a finite C, "
+    "psvc, psvr or one_class_svm; or "
+)
 """The other remedy for a stored matrix."""
 MOST_TRANSFORMED = 2
 """Matrices, besides the one that a chain of transforms is given, that exist at the same time."""

@@ -94,7 +94,7 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
     if isinstance(K, GramRows) and not solver.accepts_rows:
         raise GramError(
             f"solver {solver.name!r} does not take a Gram matrix that is read by rows",
-            remedy="give the matrix, or choose csvc, svr or one_class_svm with a finite C",
+            remedy="give the matrix, or choose csvc, svr, psvc, psvr or one_class_svm, with a finite C",
         )
     if isinstance(K, FeatureBlocks) or solver.accepts_unread(K):
         return _checked_unread(solver, K, reset)

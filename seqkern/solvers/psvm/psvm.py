@@ -58,6 +58,11 @@ class PotentialSVM(Solver):
         """Features may be sparse; they are standardised without becoming dense."""
         return self.input == "features"
 
+    @property
+    def accepts_rows(self) -> bool:
+        """Whether it can be fitted on rows of a Gram matrix in a file: not on features."""
+        return self.input == "gram"
+
     def accepts_unread(self, K: Any) -> bool:
         """Return whether `K` is a large memory map, read in parts, or a LinearOperator."""
         return stays_outside(K, self.cache_size)

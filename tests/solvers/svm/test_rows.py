@@ -66,8 +66,17 @@ def test_the_bits_of_libsvm_with_the_fewest_rows_in_memory(tmp_path, spec, dtype
     assert on_rows.report_ == on_slices.report_
 
 
-@pytest.mark.parametrize("spec", ["csvc:C=10,tol=1e-9", "svr:C=1,tol=1e-9", "one_class_svm:nu=0.3,tol=1e-9"])
-def test_the_decisions_of_libsvm_everywhere(tmp_path, spec):
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "csvc:C=10,tol=1e-9",
+        "svr:C=1,tol=1e-9",
+        "one_class_svm:nu=0.3,tol=1e-9",
+        "psvc:C=0.1",
+        "psvr:C=0.1,epsilon=0.03",
+    ],
+)
+def test_the_decisions_of_the_whole_matrix(tmp_path, spec):
     *_, decided = fitted(spec, *stored(tmp_path), kept=0)
     np.testing.assert_allclose(*decided, atol=1e-6)
 
