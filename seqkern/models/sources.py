@@ -423,7 +423,13 @@ class StoredGram(GramSource):
         return self.room is not None and self._on_disk and self.room.by_rows(n_train, n_test)
 
     def check_room(self, n_train: int, n_test: int) -> None:
-        """Check that slices fit into memory, unless the matrix is read by rows; see `Source.check_room`."""
+        """Check that slices fit into memory, unless the matrix is read by rows.
+
+        Parameters
+        ----------
+        n_train, n_test : object
+            As for `Source.check_room`.
+        """
         if self.room is None or self._by_rows(n_train, n_test):
             return
         need = self.room.slice_bytes(n_train, n_test, len(self.grams), len(self.transforms) + self.learns)
@@ -564,7 +570,13 @@ class FittedKernel(GramSource):
         self.room = room
 
     def check_room(self, n_train: int, n_test: int) -> None:
-        """Check that the matrices fit into memory; see `Source.check_room`."""
+        """Check that the matrices fit into memory.
+
+        Parameters
+        ----------
+        n_train, n_test : object
+            As for `Source.check_room`.
+        """
         room = Room.of(None, accepts_rows=False) if self.room is None else self.room
         need = room.slice_bytes(n_train, n_test, transforms=len(self.transforms))
         room.check(need, n_train, n_test, stored=False)

@@ -50,7 +50,17 @@ class LibsvmMachine(KernelExpansion):
     max_iter: int = limit(10_000_000, "Maximum number of iterations.")
 
     def gram_bytes(self, n: int) -> int:
-        """Return the size of LIBSVM's cache, and of the copies of a subclass. See `Solver.gram_bytes`."""
+        """Return the size of LIBSVM's cache, and of the copies of a subclass.
+
+        Parameters
+        ----------
+        n : int
+            Training samples.
+
+        Returns
+        -------
+        int
+        """
         return min(4 * n * n, CACHE_MEGABYTES * 2**20) + super().gram_bytes(n)
 
     def _run(

@@ -1,6 +1,7 @@
 """Solvers on rows of a Gram matrix in a file: the solution on the whole matrix in memory."""
 
 import platform
+import signal
 
 import numpy as np
 import pytest
@@ -70,7 +71,7 @@ def test_the_bits_of_libsvm_with_the_fewest_rows_in_memory(tmp_path, spec, dtype
     "spec",
     [
         "csvc:C=10,tol=1e-9",
-        "svr:C=1,tol=1e-9",
+        "svr:tol=1e-9",
         "one_class_svm:nu=0.3,tol=1e-9",
         "psvc:C=0.1",
         "psvr:C=0.1,epsilon=0.03",
@@ -114,3 +115,26 @@ def test_solvers_that_need_the_matrix_refuse_rows(tmp_path):
         assert not build_solver(spec).accepts_rows
         with pytest.raises(GramError, match="read by rows"):
             build_solver(spec).fit(GramRows(K, TRAIN, TRAIN, room=0), numbers[TRAIN] > 0)
+
+
+def test_a_fit_can_be_interrupted(tmp_path):
+    K, numbers = stored(tmp_path)
+    solver = build_solver("csvc:C=1000,tol=1e-300,max_iter=100000000")
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            solver.fit(GramRows(K, TRAIN, TRAIN, room=10**6), numbers[TRAIN] > 0.1)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_rows_out_of_order_are_refused_by_the_psvm(tmp_path):
+    K, numbers = stored(tmp_path)
+    with pytest.raises(GramError, match="out of order"):
+        build_solver("psvc").fit(GramRows(K, TRAIN[::-1], TRAIN[::-1], room=0), numbers[TRAIN[::-1]] > 0)
