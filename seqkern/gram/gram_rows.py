@@ -39,10 +39,9 @@ class GramRows:
     >>> import tempfile
     >>> import numpy as np
     >>> from seqkern.gram.gram_rows import GramRows
-    >>> with tempfile.TemporaryFile() as file:
-    ...     K = np.memmap(file, dtype=np.float64, shape=(3, 3))
-    ...     K[:] = [[2, 1, 0], [1, 2, 5], [0, 5, 3]]
-    ...     K.flush()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/gram.npy", np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 5.0], [0.0, 5.0, 3.0]]))
+    ...     K = np.load(f"{folder}/gram.npy", mmap_mode="r")
     ...     part = GramRows(K, np.array([0, 2]), np.array([0, 2]), room=10**6)
     ...     part.row(1), part.sums(np.array([0, 1]), np.array([1.0, -1.0]))
     (array([0., 3.]), array([ 2., -3.]))
