@@ -99,6 +99,7 @@ def run(args: argparse.Namespace) -> None:
             memory_limit=args.memory,
             n_threads=args.threads,
             progress=show,
+            gram_files=args.gram,
         )
         found = cross_validated(args, method, data, given, outer)
     for text in dict.fromkeys(str(warning.message) for warning in said):

@@ -76,6 +76,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also report the inflated scores that result from selecting features on the test data "
         "(selection_bias.tsv)",
     )
+    parser.add_argument(
+        "--memory",
+        metavar="SIZE",
+        help="memory limit, such as 2GB, above which csvc reads a stored Gram matrix by rows (default: half of "
+        "the free memory)",
+    )
     add_threads(parser)
     parser.add_argument("-o", "--output", required=True, help="folder for the tables")
 
@@ -134,6 +140,8 @@ def run(args: argparse.Namespace) -> None:
                 groups=None if groups is None else groups[split.train],
                 place=f"split {split.name!r}",
             )
+            for source in sources.values():
+                source.check_room(len(split.train), len(split.test))
     output = Path(args.output)
     check_writable(output / (INNER if args.inner_only else "metrics.tsv"))
     options = {"selection_bias": args.selection_bias}
@@ -285,7 +293,7 @@ def kernel_sources(method: Method, dataset: Dataset, args: argparse.Namespace) -
     dataset : Dataset
         The samples.
     args : Namespace
-        With ``gram``, ``dataset`` and ``threads``.
+        With ``gram``, ``dataset``, ``memory`` and ``threads``.
 
     Returns
     -------
@@ -310,7 +318,7 @@ def kernel_sources(method: Method, dataset: Dataset, args: argparse.Namespace) -
     for name, kernel in kernels.items():
         form = kernel.stored_form() if args.gram else None
         grams[name] = [open_gram(next(paths), dataset.X, kernel=one) for one in (() if form is None else form.kernels)]
-    return method.sources(dataset.X, grams=grams, n_threads=args.threads)
+    return method.sources(dataset.X, grams=grams, memory_limit=args.memory, n_threads=args.threads)
 
 
 def _check_grams(grams: Sequence[str], kernels: Sequence[Kernel], wanted: str) -> None:

@@ -117,7 +117,15 @@ def run(args: argparse.Namespace) -> None:
         limits: dict[str, Any] = {"memory_limit": args.memory, "progress": show}
         labels, window = dataset.task().labels, given.window
         data = training_data(
-            method, given.X, labels, dataset.residues, window=window, kept=kept, n_threads=args.threads, **limits
+            method,
+            given.X,
+            labels,
+            dataset.residues,
+            window=window,
+            kept=kept,
+            n_threads=args.threads,
+            gram_files=args.gram,
+            **limits,
         )
         _check_listed(args, data)
         estimate = None if outer is None else cross_validated(args, method, data, given, outer)

@@ -196,6 +196,14 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     add_tracks(parser)
     work = parser.add_argument_group("resources")
     work.add_argument("--memory", metavar="SIZE", help="memory limit, such as 2GB (default: half of what is left)")
+    work.add_argument(
+        "--gram",
+        nargs="+",
+        default=[],
+        metavar="NPY",
+        help="keep the Gram matrix on disk, for more samples than memory holds: the file is made, or used if it is of "
+        "these samples and this kernel; several files for several matrices",
+    )
     add_threads(work)
 
 

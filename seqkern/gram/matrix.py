@@ -18,6 +18,7 @@ import numpy.typing as npt
 from seqkern.core.errors import FileError, GramError, ParameterError
 from seqkern.core.memory import check_mappable
 from seqkern.core.types import PathLike, Rows
+from seqkern.gram.matrix_file import MatrixFile, is_whole_map
 from seqkern.sequences.tables import Data, SimilarityTable
 
 if TYPE_CHECKING:
@@ -89,6 +90,14 @@ class GramMatrix:
         """
         rows, cols = np.arange(self.shape[0])[rows], np.arange(self.shape[1])[cols]
         out = np.empty((len(rows), len(cols)))
+        if is_whole_map(self.values) and self.values.flags.c_contiguous:
+            # read instead of mapped: pages of a map that were touched count as memory of the process
+            file = MatrixFile.of(self.values)
+            row = np.empty(self.shape[1], dtype=self.values.dtype)
+            for place, which in enumerate(rows):
+                file.read_row(int(which), row)
+                out[place] = row[cols]
+            return out
         for start in range(0, len(rows), SLICE_ROWS):  # bounds the copy of whole rows
             block = rows[start : start + SLICE_ROWS]
             out[start : start + SLICE_ROWS] = np.take(self.values[block], cols, axis=1)

@@ -13,6 +13,7 @@ from seqkern.kernels.kernel import Kernel
 from seqkern.models.feature_source import FeatureSource
 from seqkern.models.held_gram import HeldGram, HeldMatrices
 from seqkern.models.operator_source import OperatorSource
+from seqkern.models.room import Room
 from seqkern.models.sources import FittedKernel, ImplicitSource, Source, StoredGram, Units
 from seqkern.residues import Residues
 from seqkern.sequences.labels import Labels
@@ -125,6 +126,7 @@ def make_source(
     memory_limit: int | str | None = None,
     n_threads: int | None = None,
     held: HeldMatrices | None = None,
+    room: Room | None = None,
 ) -> Source:
     """Return the source of a kernel's values.
 
@@ -149,6 +151,8 @@ def make_source(
         Default: the number of cores.
     held : HeldMatrices, optional
         Keeps the Gram matrices of the kernels that are compared; default: they are not kept.
+    room : Room, optional
+        Memory for Gram matrices, and what the solvers need of it.
 
     Returns
     -------
@@ -176,7 +180,7 @@ def make_source(
         return FeatureSource(kernel, X, transforms, memory_limit=memory_limit, **(form or {}))
     if len(grams):
         stored = kernel.stored_form()
-        return StoredGram(list(grams), transforms, form=stored, n_threads=n_threads, kernel=kernel, X=X)
+        return StoredGram(list(grams), transforms, form=stored, n_threads=n_threads, kernel=kernel, X=X, room=room)
     if held is not None and kernel.stored_form() is not None:
         return HeldGram(kernel, held, transforms)
-    return FittedKernel(kernel, X, transforms, n_threads)
+    return FittedKernel(kernel, X, transforms, n_threads, room)

@@ -30,6 +30,7 @@ from seqkern.models.feature_source import feature_form
 from seqkern.models.fitted import FittedMethod, InnerFits, rows_seen
 from seqkern.models.held_gram import HeldMatrices
 from seqkern.models.parts import Part
+from seqkern.models.room import Room
 from seqkern.models.search import Search
 from seqkern.models.sources import Source, Units, check_source
 from seqkern.models.watch import NOBODY, Watch
@@ -120,6 +121,25 @@ class Method:
     def accepts_operator(self) -> bool:
         """Whether all solvers also accept products with the kernel matrix."""
         return all(build_solver(spec).accepts_operator for spec in self.specs)
+
+    @functools.cached_property
+    def accepts_rows(self) -> bool:
+        """Whether all solvers can be fitted on rows of a stored Gram matrix; clusters need the matrix."""
+        return self.search.clusters is None and all(build_solver(spec).accepts_rows for spec in self.specs)
+
+    def gram_bytes(self, n: int) -> int:
+        """Return the memory that the solvers need besides a Gram matrix.
+
+        Parameters
+        ----------
+        n : int
+            Training samples.
+
+        Returns
+        -------
+        int
+        """
+        return max(build_solver(spec).gram_bytes(n) for spec in self.specs)
 
     def gives(self, kernel: str, X: Units) -> str:
         """Return what the solvers get from a kernel; see `seqkern.kernels.solver_input`.
@@ -218,6 +238,7 @@ class Method:
             memory_limit=memory_limit,
             n_threads=n_threads,
             held=None if self.search.budget is None else self._held(X, memory_limit, n_threads),
+            room=Room.of(memory_limit, self.accepts_rows, self.gram_bytes),
         )
         stored = {} if grams is None else grams
         return {

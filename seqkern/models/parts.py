@@ -15,7 +15,7 @@ class Values(NamedTuple):
 
     Attributes
     ----------
-    train, test : ndarray of float64, shapes (l, l) and (n, l)
+    train, test : ndarray of float64, or GramRows, shapes (l, l) and (n, l)
         K(train, train) and K(test, train).
     train_diagonal, test_diagonal : ndarray of float64, shapes (l,) and (n,)
         K(x, x) of both.
@@ -30,8 +30,8 @@ class Values(NamedTuple):
     (1, 2)
     """
 
-    train: npt.NDArray[Any]
-    test: npt.NDArray[Any]
+    train: Any
+    test: Any
     train_diagonal: npt.NDArray[np.float64]
     test_diagonal: npt.NDArray[np.float64] | None
     learned: dict[str, float]
@@ -44,7 +44,7 @@ class Part:
 
     Attributes
     ----------
-    train, test : ndarray, csr_array, FeatureBlocks or Implicit
+    train, test : ndarray, GramRows, csr_array, FeatureBlocks or Implicit
         Input of the solver: Gram matrices after the transforms, features, or Implicits;
         `test` is None without a test set.
     learned : dict of str to float

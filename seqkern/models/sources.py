@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import GramError, ParameterError, TooLargeError
+from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.memory import (
     available_memory,
     default_limit_words,
@@ -25,10 +25,11 @@ from seqkern.core.memory import (
     more_memory,
     parse_bytes,
 )
-from seqkern.core.memory_limits import memory_left
 from seqkern.core.threads import given_threads
 from seqkern.gram import compute_gram
+from seqkern.gram.gram_rows import GramRows
 from seqkern.gram.matrix import GramMatrix
+from seqkern.gram.matrix_file import is_whole_map
 from seqkern.gram.transforms import build_transform, fit_chain, naming_rows
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.blocks import fill
@@ -38,6 +39,7 @@ from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.kernels.prepared import Prepared
 from seqkern.kernels.stored_form import StoredForm
 from seqkern.models.parts import Part, Values
+from seqkern.models.room import Room
 from seqkern.models.watch import NOBODY, Watch
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
@@ -171,6 +173,20 @@ class Source:
             If it does not fit into memory.
         """
         raise NotImplementedError
+
+    def check_room(self, n_train: int, n_test: int) -> None:
+        """Check, before any work, that a fit fits into memory; by default it does.
+
+        Parameters
+        ----------
+        n_train, n_test : int
+            Samples of the training and the test set.
+
+        Raises
+        ------
+        GramError
+            If it does not.
+        """
 
     def fitted_kernel(self, train: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None) -> Kernel:
         """Return a copy of the kernel, fitted on a training set.
@@ -365,6 +381,9 @@ class StoredGram(GramSource):
         The kernel of these values, for a model of new samples.
     X : SequenceSet or table, optional
         All samples, for a model of new samples.
+    room : Room, optional
+        Memory for slices; if they take more, the kernel's own matrix in a file is read by rows, by solvers that can
+        (`seqkern.gram.gram_rows`). Default: slices.
 
     Examples
     --------
@@ -386,6 +405,7 @@ class StoredGram(GramSource):
         n_threads: int | None = None,
         kernel: Kernel | None = None,
         X: Units | None = None,
+        room: Room | None = None,
     ) -> None:
         self.grams = grams if isinstance(grams, list) else [grams]
         self.ids = X.ids if ids is None and X is not None else ids
@@ -395,6 +415,31 @@ class StoredGram(GramSource):
         self.n_threads = n_threads
         self.kernel = kernel
         self.X = X
+        self.room = room
+
+    @cached_property
+    def _on_disk(self) -> bool:
+        """Whether the kernel's own matrix is in a file, from which rows can be read."""
+        values = self.grams[0].values
+        own = not self.learns and not len(self.transforms)
+        return own and is_whole_map(values) and bool(values.flags.c_contiguous)
+
+    def _by_rows(self, n_train: int, n_test: int) -> bool:
+        """Return whether solvers get rows of the file instead of slices."""
+        return self.room is not None and self._on_disk and self.room.by_rows(n_train, n_test)
+
+    def check_room(self, n_train: int, n_test: int) -> None:
+        """Check that slices fit into memory, unless the matrix is read by rows.
+
+        Parameters
+        ----------
+        n_train, n_test : object
+            As for `Source.check_room`.
+        """
+        if self.room is None or self._by_rows(n_train, n_test):
+            return
+        need = self.room.slice_bytes(n_train, n_test, len(self.grams), len(self.transforms) + self.learns)
+        self.room.check(need, n_train, n_test, stored=any(is_whole_map(gram.values) for gram in self.grams))
 
     def values(
         self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
@@ -410,6 +455,9 @@ class StoredGram(GramSource):
         -------
         Values
         """
+        if self.room is not None and self._by_rows(len(train), len(test)):
+            return self._rows(self.grams[0], train, test, self.room.for_rows)
+        self.check_room(len(train), len(test))
         slices = (self._sliced(gram, train, test) for gram in self.grams)
         return next(slices) if self.form is None else self._of(self.form, slices, train, test, y)
 
@@ -422,16 +470,26 @@ class StoredGram(GramSource):
             As for `Source.compute_whole`.
         """
         every = np.arange(len(self.grams[0].row_diagonal))
-        if self.learns:
-            values = self.values(every, every[:0], y)
-        else:
-            gram = self.grams[0]
-            none = np.zeros((0, len(every)))
-            values = Values(gram.values, none, gram.row_diagonal, none[:, 0], {})
+        values = self.values(every, every[:0], y) if self.learns else self._whole_values(self.grams[0], every)
         # what was fitted on the matrices need not be fitted again on newly computed ones
         joined = values.joined
         kernel = self.fitted_kernel(every, y) if joined is None else joined.fit_parts(self.X, y)
         self._whole = Whole(values, kernel, add_counts(gram.meta["counts"] for gram in self.grams))
+
+    def _whole_values(self, gram: GramMatrix, every: npt.NDArray[np.int64]) -> Values:
+        """Return the Values of all samples."""
+        if is_whole_map(gram.values):
+            return self.values(every, every[:0])
+        none = np.zeros((0, len(every)))
+        return Values(gram.values, none, gram.row_diagonal, none[:, 0], {})
+
+    @staticmethod
+    def _rows(gram: GramMatrix, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], room: int) -> Values:
+        """Return the Values of one stored matrix, none of which is in memory."""
+        assert isinstance(gram.values, np.memmap)
+        diagonal = gram.row_diagonal
+        K_train, K_test = GramRows(gram.values, train, train, room), GramRows(gram.values, test, train, room)
+        return Values(K_train, K_test, diagonal[train], diagonal[test], {})
 
     def _sliced(self, gram: GramMatrix, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64]) -> Values:
         """Return the Values of one stored matrix."""
@@ -486,6 +544,8 @@ class FittedKernel(GramSource):
         Fitted on each training set.
     n_threads : int, optional
         Default: the number of cores.
+    room : Room, optional
+        Memory for the matrices; default: all that is available.
 
     Examples
     --------
@@ -500,7 +560,12 @@ class FittedKernel(GramSource):
     X: Units
 
     def __init__(
-        self, kernel: Kernel, X: Units, transforms: Sequence[GramTransform] = (), n_threads: int | None = None
+        self,
+        kernel: Kernel,
+        X: Units,
+        transforms: Sequence[GramTransform] = (),
+        n_threads: int | None = None,
+        room: Room | None = None,
     ) -> None:
         self.kernel = kernel
         self.X = X
@@ -508,6 +573,19 @@ class FittedKernel(GramSource):
         self.learns = kernel.data_dependent
         self.ids = X.ids
         self.n_threads = n_threads
+        self.room = room
+
+    def check_room(self, n_train: int, n_test: int) -> None:
+        """Check that the matrices fit into memory.
+
+        Parameters
+        ----------
+        n_train, n_test : object
+            As for `Source.check_room`.
+        """
+        room = Room.of(None, accepts_rows=False) if self.room is None else self.room
+        need = room.slice_bytes(n_train, n_test, transforms=len(self.transforms))
+        room.check(need, n_train, n_test, stored=False)
 
     def values(
         self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
@@ -528,7 +606,7 @@ class FittedKernel(GramSource):
         GramError
             If the matrices do not fit into memory; before any work.
         """
-        _check_room(len(train), len(test))
+        self.check_room(len(train), len(test))
         X_train = self.X.take(train)
         kernel = copy.deepcopy(self.kernel).fit(X_train, y)
         columns = kernel.prepare(X_train)
@@ -557,20 +635,6 @@ class FittedKernel(GramSource):
         none = np.zeros((0, len(self.X)))
         values = Values(gram.values, none, gram.row_diagonal, none[:, 0], kernel.learned())
         self._whole = Whole(values, kernel, gram.meta["counts"])
-
-
-def _check_room(n_train: int, n_test: int) -> None:
-    """Raise GramError unless K(train, train) and K(test, train) fit into the available memory."""
-    need, limit = 8 * n_train * (n_train + n_test), available_memory()
-    if need > limit:
-        left = memory_left()
-        raise TooLargeError(
-            f"the kernel values of {n_train} training and {n_test} test samples need {format_bytes(need)} of "
-            f"memory, but {format_bytes(limit)} are left {left.place}",
-            remedy=f"{left.remedy}, train on fewer samples (folds: {{method: grouped, train_size: …}}), or without a "
-            "Gram matrix: solver linear_svc or primal_svc with a kernel such as gapped_kmer, spectrum or mismatch",
-            more=left.remedy,
-        )
 
 
 class ImplicitSource(Source):

@@ -1,15 +1,16 @@
 """The samples to train on, with the kernel matrices of all of them, computed once for every fold and for the model."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from seqkern.core.errors import LabelError
+from seqkern.core.errors import LabelError, ParameterError
+from seqkern.core.types import PathLike
 from seqkern.evaluation.held_out import neighbours
-from seqkern.gram import compute_gram
-from seqkern.gram.matrix import GramMatrix
+from seqkern.gram import compute_gram, open_gram
+from seqkern.gram.matrix import GramMatrix, npy_path, side_path
 from seqkern.kernels.kernel import Kernel
 from seqkern.models.data import TrainingData
 from seqkern.models.method import Method
@@ -34,6 +35,7 @@ def training_data(
     memory_limit: int | str | None = None,
     n_threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    gram_files: Sequence[PathLike] = (),
 ) -> TrainingData:
     """Return the labelled samples in the form for a method, with the kernel matrices that all folds share.
 
@@ -60,6 +62,8 @@ def training_data(
         Called with sentences on similar sequences.
     memory_limit, n_threads, progress : object, optional
         As for `seqkern.gram.compute_gram`.
+    gram_files : sequence of path-like, optional
+        A ``.npy`` for each matrix that the kernels need, in order: opened, or made there. Default: in memory.
 
     Returns
     -------
@@ -72,7 +76,7 @@ def training_data(
     LabelError, FoldError
         If there is not one label for each sample, or the method cannot learn them.
     GramError
-        If a kernel matrix does not fit into memory.
+        If a kernel matrix does not fit into memory, or a file has one of other samples or another kernel.
 
     Examples
     --------
@@ -112,16 +116,22 @@ def training_data(
     method.check_choice(labels)
     method.check(labels)
     sources = functools.partial(method.sources, memory_limit=memory_limit, n_threads=n_threads)
-    compute = functools.partial(compute_gram, X=X, n_threads=n_threads, memory_limit=memory_limit, progress=progress)
+    compute: Callable[..., GramMatrix] = functools.partial(
+        compute_gram, X=X, n_threads=n_threads, memory_limit=memory_limit, progress=progress
+    )
+    if gram_files:
+        compute = files_of(method, X, gram_files, compute)
     return TrainingData(
         labels,
-        sources(X, grams=shared_grams(method, X, compute)),
+        sources(X, grams=shared_grams(method, X, compute, on_disk=bool(gram_files))),
         None if residues is None else residues.take(seen),
         functools.partial(sources, everything.take(seen)) if len(seen) > len(used) else None,
     )
 
 
-def shared_grams(method: Method, X: Units, compute: Callable[[Kernel], GramMatrix]) -> Mapping[str, list[GramMatrix]]:
+def shared_grams(
+    method: Method, X: Units, compute: Callable[[Kernel], GramMatrix], on_disk: bool = False
+) -> Mapping[str, list[GramMatrix]]:
     """Return the matrices over all samples that the candidate kernels need, by kernel name; equal ones are one object.
 
     Parameters
@@ -132,6 +142,8 @@ def shared_grams(method: Method, X: Units, compute: Callable[[Kernel], GramMatri
         All samples.
     compute : callable
         Returns the Gram matrix of a kernel over all samples.
+    on_disk : bool
+        Whether there is room for matrices of any size, in place of products with a large one.
 
     Returns
     -------
@@ -144,7 +156,8 @@ def shared_grams(method: Method, X: Units, compute: Callable[[Kernel], GramMatri
     if method.search.budget is not None:  # its sources compute them when they are needed
         return grams
     for name, kernel in method.kernels.items():
-        form = kernel.stored_form() if kernel is not None and method.gives(name, X) == "gram" else None
+        gives = method.input if on_disk else method.gives(name, X)
+        form = kernel.stored_form() if kernel is not None and gives == "gram" else None
         grams[name] = []
         for one in () if form is None else form.kernels:
             identity = one.identity()
@@ -152,3 +165,58 @@ def shared_grams(method: Method, X: Units, compute: Callable[[Kernel], GramMatri
                 known[identity] = compute(one)
             grams[name].append(known[identity])
     return grams
+
+
+def files_of(
+    method: Method, X: Units, files: Sequence[PathLike], compute: Callable[..., GramMatrix]
+) -> Callable[[Kernel], GramMatrix]:
+    """Return what opens the matrix of a kernel in its file, or computes it there.
+
+    Parameters
+    ----------
+    method : Method
+        The candidates.
+    X : SequenceSet or FeatureTable
+        All samples.
+    files : sequence of path-like
+        One for each matrix of `shared_grams`, in order.
+    compute : callable
+        ``compute(kernel, path=path)`` computes a matrix; a killed run is resumed.
+
+    Returns
+    -------
+    callable
+
+    Raises
+    ------
+    ParameterError
+        If there are more or fewer files than matrices.
+    """
+    needed: dict[str, Kernel] = {}
+    for kernel in method.kernels.values():
+        form = kernel.stored_form() if kernel is not None and method.input == "gram" else None
+        needed |= {one.identity(): one for one in (() if form is None else form.kernels)}
+    paths = [npy_path(path) for path in files]
+    if not needed:
+        raise ParameterError(
+            "there is no Gram matrix to store: the solver is trained without one, or the kernel is fitted to data",
+            file=paths[0],
+            remedy="remove --gram",
+        )
+    if len(paths) != len(needed):
+        kernels = ", ".join(str(kernel.name) for kernel in needed.values())
+        matrices = f"{len(needed)} Gram {'matrix' if len(needed) == 1 else 'matrices'}"
+        raise ParameterError(
+            f"{len(paths)} file{'s'[: len(paths) != 1]} for {matrices} ({kernels})",
+            file=paths[0],
+            remedy="give one file for each matrix after --gram, in this order",
+        )
+    place = dict(zip(needed, paths, strict=True))
+
+    def stored(kernel: Kernel) -> GramMatrix:
+        path = place[kernel.identity()]
+        if path.exists() and side_path(path).exists():
+            return open_gram(path, X, kernel=kernel)
+        return compute(kernel, path=path)
+
+    return stored

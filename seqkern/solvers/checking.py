@@ -8,6 +8,7 @@ import numpy.typing as npt
 from seqkern.core.checks import check_real
 from seqkern.core.errors import GramError, LabelError
 from seqkern.core.sparse_types import is_sparse
+from seqkern.gram.gram_rows import GramRows
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.implicit import Implicit
 from seqkern.kernels.kernel_operator import KernelOperator
@@ -37,6 +38,10 @@ class TakesMatrices(Protocol):
     @property
     def accepts_sparse(self) -> bool:
         """Whether it takes sparse features."""
+
+    @property
+    def accepts_rows(self) -> bool:
+        """Whether it takes a GramRows."""
 
     def accepts_unread(self, K: Any) -> bool:
         """Return whether it accepts `K` unread."""
@@ -85,6 +90,11 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
         raise GramError(
             f"solver {solver.name!r} does not take features in blocks",
             remedy="give K.block(0, len(K)), or choose a solver that takes them: primal_svc",
+        )
+    if isinstance(K, GramRows) and not solver.accepts_rows:
+        raise GramError(
+            f"solver {solver.name!r} does not take a Gram matrix that is read by rows",
+            remedy="give the matrix, or choose csvc, svr, psvc, psvr or one_class_svm, with a finite C",
         )
     if isinstance(K, FeatureBlocks) or solver.accepts_unread(K):
         return _checked_unread(solver, K, reset)

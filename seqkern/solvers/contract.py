@@ -23,6 +23,7 @@ from seqkern.core.convergence import warn_unconverged
 from seqkern.core.declarations import Parameter
 from seqkern.core.declared_components import Component
 from seqkern.core.errors import GramError, LabelError
+from seqkern.gram.gram_rows import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.checking import checked_labels, checked_matrix, count_rows
 from seqkern.solvers.estimator import Estimator, check_is_fitted, clone
@@ -56,6 +57,8 @@ class Solver(Stored, Estimator):
     accepts_operator : bool
         Whether it takes a KernelOperator (seqkern/kernels/kernel_operator.py) of the training samples: it then trains
         on products with the kernel matrix, which is never stored.
+    gram_copies : float
+        Matrices of the size of the training set's that a fit holds at most, besides the one that it is given.
     sets_threshold : bool
         Whether its decision 0 is a choice of its parameters, so that no other threshold is set by default.
     selects : bool
@@ -101,6 +104,7 @@ class Solver(Stored, Estimator):
     accepts_groups: ClassVar[bool] = False
     accepts_blocks: ClassVar[bool] = False
     accepts_operator: ClassVar[bool] = False
+    gram_copies: ClassVar[float] = 1.0
     sets_threshold: ClassVar[bool] = False
     selects: ClassVar[bool] = True
 
@@ -140,8 +144,27 @@ class Solver(Stored, Estimator):
         """Whether `fit` takes a sparse matrix of features."""
         return self.input == "implicit"
 
+    def gram_bytes(self, n: int) -> int:
+        """Return the memory of a fit on a Gram matrix of n samples, besides that matrix.
+
+        Parameters
+        ----------
+        n : int
+            Training samples.
+
+        Returns
+        -------
+        int
+        """
+        return int(8 * n * n * self.gram_copies)
+
+    @property
+    def accepts_rows(self) -> bool:
+        """Whether `fit` takes a GramRows (seqkern/gram/gram_rows.py): a matrix in a file; by default False."""
+        return False
+
     def accepts_unread(self, K: Any) -> bool:
-        """Return whether `fit` accepts `K` without reading it; by default False.
+        """Return whether `fit` accepts `K` without reading it; by default GramRows if it `accepts_rows`.
 
         Parameters
         ----------
@@ -152,7 +175,7 @@ class Solver(Stored, Estimator):
         -------
         bool
         """
-        return False
+        return isinstance(K, GramRows) and self.accepts_rows
 
     def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
         """Return the decision as a linear function of a kernel row, or None if it is not one.

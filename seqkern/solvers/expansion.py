@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.types import Arrays, Header
+from seqkern.gram.gram_rows import GramRows
 from seqkern.solvers import _linear
 from seqkern.solvers.base import Solver
 
@@ -57,7 +58,7 @@ class KernelExpansion(Solver):
 
 
 def weighted_sums(
-    K: npt.NDArray[np.float64],
+    K: npt.NDArray[np.float64] | GramRows,
     columns: npt.NDArray[np.int64],
     weights: npt.NDArray[np.float64],
     constant: float = 0.0,
@@ -66,7 +67,7 @@ def weighted_sums(
 
     Parameters
     ----------
-    K : ndarray of float64, shape (m, n)
+    K : ndarray of float64, shape (m, n), or GramRows
         C-ordered.
     columns : ndarray of int64, shape (s,)
         Which columns.
@@ -86,6 +87,8 @@ def weighted_sums(
     >>> weighted_sums(np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), np.array([0, 2]), np.array([1.0, -1.0]), 0.5)
     array([-1.5, -1.5])
     """
+    if isinstance(K, GramRows):
+        return K.sums(columns, weights) + constant
     out = np.empty(len(K))
     _linear.decide(K, columns, np.zeros(len(columns)), weights, constant, out)
     return out

@@ -52,6 +52,8 @@ class Study:
         Folder with local copies of public data sets.
     memory_limit : str
         A Gram matrix larger than this is computed in tiles on disk.
+    dtype : {"float64", "float32"}
+        Numbers of stored Gram matrices.
     tiles : int
         Number of jobs that share each Gram matrix.
     config : mapping
@@ -83,6 +85,7 @@ class Study:
     seed: int = 1
     data_dir: str | None = None
     memory_limit: str = "2GB"
+    dtype: str = "float64"
     tiles: int = 1
     config: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
@@ -373,7 +376,7 @@ def check_dataset_entry(name: str, entry: Mapping[str, Any], *, file: Files = No
 
 def _general(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parts of a study that are not objects of their own."""
-    keys = ("description", "seed", "data_dir", "memory_limit", "tiles")
+    keys = ("description", "seed", "data_dir", "memory_limit", "dtype", "tiles")
     return {
         "name": str(config["study"]),
         "leakage": LeakageSettings.parse(config.get("leakage") or {}),

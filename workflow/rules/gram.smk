@@ -18,10 +18,12 @@ rule gram_tile:
     params:
         kernel=lambda wildcards: as_json(STUDY.homes[wildcards.kernel].spec),
         memory=STUDY.memory_limit,
+        dtype=STUDY.dtype,
         build=BUILD,
     shell:
         "(seqkern check $(dirname {input.data:q}) --folds {input.folds:q} &&"
         " seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q} --memory {params.memory:q}"
+        " --dtype {params.dtype}"
         " --tile {wildcards.tile}/{wildcards.tiles} --threads {threads}"
         " -o $(dirname {output:q})/gram.npy) 2>&1 | tee {log:q}"
 
@@ -51,8 +53,10 @@ rule gram:
     params:
         kernel=lambda wildcards: as_json(STUDY.homes[wildcards.kernel].spec),
         memory=STUDY.memory_limit,
+        dtype=STUDY.dtype,
         build=BUILD,
     shell:
         "(seqkern check $(dirname {input.data:q}) --folds {input.folds:q} &&"
         " seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q} --memory {params.memory:q}"
+        " --dtype {params.dtype}"
         " --threads {threads} --spectrum --cost {output.cost:q} -o {output.gram:q}) 2>&1 | tee {log:q}"

@@ -74,6 +74,7 @@ class KernelFisher(KernelExpansion, BinarySolver):
     """
 
     name = "kernel_fisher"
+    gram_copies = 2.0
     summary = "Kernel Fisher discriminant: a direction with distant class means and narrow classes."
 
     epsilon: float = real(

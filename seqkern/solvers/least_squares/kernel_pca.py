@@ -71,6 +71,7 @@ class KernelPCA(TransformerMixin, Solver):
     """
 
     name = "kernel_pca"
+    gram_copies = 2.0
     summary = "Kernel principal component analysis: the directions in which records differ most."
     targets: ClassVar[tuple[str, ...]] = ("none",)
 

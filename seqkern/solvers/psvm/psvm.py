@@ -39,6 +39,7 @@ class PotentialSVM(Solver):
         doc="``precomputed``: K is a square Gram matrix whose columns are the training rows; "
         "``features``: any matrix whose columns are features or other objects, possibly sparse.",
     )
+    gram_copies = 1.25
     cache_size: float = real(
         default=256,
         low=1,
@@ -56,6 +57,11 @@ class PotentialSVM(Solver):
     def accepts_sparse(self) -> bool:
         """Features may be sparse; they are standardised without becoming dense."""
         return self.input == "features"
+
+    @property
+    def accepts_rows(self) -> bool:
+        """Whether it can be fitted on rows of a Gram matrix in a file: not on features."""
+        return self.input == "gram"
 
     def accepts_unread(self, K: Any) -> bool:
         """Return whether `K` is a large memory map, read in parts, or a LinearOperator."""

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.convergence import ignoring_unconverged
+from seqkern.gram.gram_rows import GramRows
 from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.shared import limit, tolerance
 
@@ -42,10 +43,25 @@ class LibsvmMachine(KernelExpansion):
     """
 
     needs_semidefinite = True
+    gram_copies = 0.0
     last_parameters: ClassVar[tuple[str, ...]] = ("tol", "max_iter")
 
     tol: float = tolerance(1e-3, "LIBSVM stops when the largest violation of the optimality conditions is below this.")
     max_iter: int = limit(10_000_000, "Maximum number of iterations.")
+
+    def gram_bytes(self, n: int) -> int:
+        """Return the size of LIBSVM's cache, and of the copies of a subclass.
+
+        Parameters
+        ----------
+        n : int
+            Training samples.
+
+        Returns
+        -------
+        int
+        """
+        return min(4 * n * n, CACHE_MEGABYTES * 2**20) + super().gram_bytes(n)
 
     def _run(
         self,
@@ -146,19 +162,19 @@ def libsvm_estimator(name: str, **params: Any) -> Any:
     return getattr(svm, name)(**params)
 
 
-def unit_of(K: npt.NDArray[np.float64]) -> float:
+def unit_of(K: npt.NDArray[np.float64] | GramRows) -> float:
     """Return the mean diagonal of a matrix, in whose units LIBSVM's tolerance is; 1 where it is not above zero.
 
     Parameters
     ----------
-    K : ndarray of float64, shape (n, n)
+    K : ndarray of float64, or GramRows, shape (n, n)
         The Gram matrix.
 
     Returns
     -------
     float
     """
-    unit = float(np.mean(np.diagonal(K)))
+    unit = float(np.mean(K.diagonal()))
     return unit if unit > 0 else 1.0
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import changed, real
+from seqkern.gram.gram_rows import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.base import BinarySolver, count_rows
 from seqkern.solvers.expansion import weighted_sums
@@ -76,6 +77,7 @@ class OneClassSVM(OnProducts, LibsvmMachine, BinarySolver):
     """
 
     name = "one_class_svm"
+    gram_copies = 1.0
     sets_threshold = True
     summary = "One-class support vector machine: learns the region of the positives alone."
     targets: ClassVar[tuple[str, ...]] = ("binary", "none")
@@ -114,17 +116,16 @@ class OneClassSVM(OnProducts, LibsvmMachine, BinarySolver):
         rows = np.arange(count_rows(K)) if y is None or np.all(y > 0) else np.flatnonzero(y > 0)
         if isinstance(K, KernelOperator):
             return self._fit_products(K, rows)
-        own = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
+        own = K if len(rows) == len(K) else K.take(rows) if isinstance(K, GramRows) else K[np.ix_(rows, rows)]
         unit = unit_of(own)
         limit = min(self.max_iter, SOON[0] + SOON[1] * len(rows))
-        estimator = libsvm_estimator("OneClassSVM", nu=self.nu)
-        run = self._run(estimator, own, None, places=rows, tol=self.tol * unit, max_iter=limit)
+        run = self._solve(own, rows, unit, limit)
         why = {}
         if not run["converged"] and limit < self.max_iter and "remark" not in run:
             if self._length(own, rows, unit) < NO_LENGTH:
                 why = {"remark": AT_ORIGIN}
             else:
-                run = self._run(estimator, own, None, places=rows, tol=self.tol * unit)
+                run = self._solve(own, rows, unit, self.max_iter)
         if "remark" in run:  # with ν = 1 nothing bounds ρ in LIBSVM: all α are 1, and no row lies inside
             run = {"converged": True, "iterations": run["iterations"]}
             self.support_, self.dual_coef_ = rows.astype(np.int64), np.ones(len(rows))
@@ -142,6 +143,42 @@ class OneClassSVM(OnProducts, LibsvmMachine, BinarySolver):
             **why,
         }
 
+    @property
+    def accepts_rows(self) -> bool:
+        """Whether it can be fitted on rows of a matrix in a file: always."""
+        return True
+
+    def _solve(
+        self, own: npt.NDArray[np.float64] | GramRows, rows: npt.NDArray[np.int64], unit: float, limit: int
+    ) -> dict[str, Any]:
+        """Run LIBSVM, or its algorithm on a matrix in a file, on the matrix of some records."""
+        tol = self.tol * unit
+        if not isinstance(own, GramRows):
+            estimator = libsvm_estimator("OneClassSVM", nu=self.nu)
+            return self._run(estimator, own, None, places=rows, tol=tol, max_iter=limit)
+        # imported here: only training on a file needs it
+        from seqkern.solvers.svm.smo import minimise_by_rows
+
+        n = len(rows)
+        total = np.cumsum(np.full(n, self.nu))[-1]  # rounded as in LIBSVM
+        start = np.clip(total - np.arange(n), 0.0, 1.0)  # the first records hold all weight
+        found = minimise_by_rows(
+            own,
+            np.ones(n),
+            np.zeros(n),
+            np.ones(n),
+            np.arange(n),
+            tol=tol,
+            max_iter=limit,
+            name=str(self.name),
+            start=start,
+        )
+        if not np.isfinite(found.bias):
+            return self._nothing(found.iterations)
+        self._keep(found.alpha, -found.bias)
+        self.support_ = rows[self.support_]
+        return {"converged": found.converged, "iterations": found.iterations}
+
     def _fit_products(self, K: KernelOperator, rows: npt.NDArray[np.int64]) -> dict[str, Any]:
         """Train on products of the matrix of some records."""
         own = K if len(rows) == len(K) else K.take(rows)
@@ -154,7 +191,7 @@ class OneClassSVM(OnProducts, LibsvmMachine, BinarySolver):
             self.intercept_ = -float((found.decisions - found.bias).max())
         return {**report, "objective": -found.dual, "n_learned": len(rows)}
 
-    def _length(self, own: npt.NDArray[np.float64], rows: npt.NDArray[np.int64], unit: float) -> float:
+    def _length(self, own: npt.NDArray[np.float64] | GramRows, rows: npt.NDArray[np.int64], unit: float) -> float:
         """Return the length of the mean of the support vectors, in units of the typical length of a vector."""
         alpha = on_rows(self.support_, self.dual_coef_, int(rows[-1]) + 1)[rows]
         product = weighted_sums(own, np.searchsorted(rows, self.support_), self.dual_coef_)

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import changed
+from seqkern.gram.gram_rows import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.class_weights import class_factors
@@ -76,6 +77,11 @@ class CSVC(SearchesCost, OnProducts, LibsvmMachine, BinarySolver):
     class_weight: dict | str | None = class_weights()
     max_iter: int = changed(default=10_000_000, doc="Maximum number of iterations; by default LIBSVM's own limit.")
 
+    @property
+    def accepts_rows(self) -> bool:
+        """Whether it can be fitted on rows of a matrix in a file: a hard margin is not looked for there."""
+        return bool(np.isfinite(self.C))
+
     @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
@@ -84,8 +90,10 @@ class CSVC(SearchesCost, OnProducts, LibsvmMachine, BinarySolver):
     def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Run LIBSVM and measure its solution; on an operator, minimise on products."""
         weights = class_factors(self.class_weight, self.classes_, y)
+        cost = self.C * np.where(y > 0, weights[1], weights[0])
+        if isinstance(K, GramRows):
+            return self._run_by_rows(K, y, cost) | self._optimality(K, y, cost)
         if isinstance(K, KernelOperator):
-            cost = self.C * np.where(y > 0, weights[1], weights[0])
             self.dual_coef_, report = self._learn_hinge(K, y, cost, self.tol, min(self.max_iter, MOST_PRODUCTS))
             return report
         estimator = libsvm_estimator("SVC", C=self.C, class_weight=dict(zip((-1.0, 1.0), weights, strict=True)))
@@ -96,7 +104,20 @@ class CSVC(SearchesCost, OnProducts, LibsvmMachine, BinarySolver):
             report = self._run_if_solvable(estimator, K, y, lambda: not_separable(K, y))
         else:
             report = self._run(estimator, K, y)
-        return report | self._optimality(K, y, self.C * np.where(y > 0, weights[1], weights[0]))
+        return report | self._optimality(K, y, cost)
+
+    def _run_by_rows(self, K: GramRows, y: npt.NDArray[np.float64], cost: npt.NDArray[np.float64]) -> dict[str, Any]:
+        """Run LIBSVM's algorithm on a matrix in a file; the first class comes first, as in LIBSVM."""
+        # imported here: only training on a file needs it
+        from seqkern.solvers.svm.smo import minimise_by_rows
+
+        order = np.concatenate((np.flatnonzero(y < 0), np.flatnonzero(y > 0)))
+        linear = np.full(len(y), -1.0)
+        found = minimise_by_rows(K, -y, linear, cost, order, tol=self.tol, max_iter=self.max_iter, name=str(self.name))
+        self.support_ = order[found.alpha[order] > 0].astype(np.int64)
+        self.dual_coef_ = (found.alpha * y)[self.support_]
+        self.intercept_ = found.bias
+        return {"converged": found.converged, "iterations": found.iterations}
 
     def _centre(
         self,
@@ -115,7 +136,7 @@ class CSVC(SearchesCost, OnProducts, LibsvmMachine, BinarySolver):
             self.intercept_ = float(gradient[up].max() + gradient[low].min()) / 2
 
     def _optimality(
-        self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], cost: npt.NDArray[np.float64]
+        self, K: npt.NDArray[np.float64] | GramRows, y: npt.NDArray[np.float64], cost: npt.NDArray[np.float64]
     ) -> dict[str, Any]:
         """Return residual, dual objective and gap of the solution; set b where no support vector determines it."""
         coef = on_rows(self.support_, self.dual_coef_, len(y))

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import changed, real
+from seqkern.gram.gram_rows import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.base import RealSolver
 from seqkern.solvers.expansion import weighted_sums
@@ -99,7 +100,9 @@ class SVR(OnProducts, LibsvmMachine, RealSolver):
             found, self.dual_coef_, told = self._learn(K, tube, self.tol, most)
             return {**told, "objective": -found.dual}
         estimator = libsvm_estimator("SVR", C=self.C, epsilon=self.epsilon)
-        if np.isinf(self.C):
+        if isinstance(K, GramRows):
+            report = self._run_by_rows(K, y)
+        elif np.isinf(self.C):
             report = self._run_if_solvable(estimator, K, y, lambda: self._no_tube(K, y))
         else:
             report = self._run(estimator, K, y)
@@ -116,6 +119,30 @@ class SVR(OnProducts, LibsvmMachine, RealSolver):
             cost = self.C * np.sum(np.maximum(0.0, errors))
             report["gap"] = share_of(square + cost + width - loss, 0.5 * square + cost)
         return report if report["converged"] else {"remark": SLOW, **report}
+
+    @property
+    def accepts_rows(self) -> bool:
+        """Whether it can be fitted on rows of a matrix in a file: with a finite C."""
+        return bool(np.isfinite(self.C))
+
+    def _run_by_rows(self, K: GramRows, y: npt.NDArray[np.float64]) -> dict[str, Any]:
+        """Run LIBSVM's algorithm on a matrix in a file; the variables are α, then α*."""
+        # imported here: only training on a file needs it
+        from seqkern.solvers.svm.smo import minimise_by_rows
+
+        n = len(y)
+        found = minimise_by_rows(
+            K,
+            np.repeat([1.0, -1.0], n),
+            np.concatenate((self.epsilon - y, self.epsilon + y)),
+            np.full(2 * n, float(self.C)),
+            np.arange(2 * n),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            name=str(self.name),
+        )
+        self._keep(found.alpha[:n] - found.alpha[n:], -found.bias)
+        return {"converged": found.converged, "iterations": found.iterations}
 
     def _no_tube(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> str | None:
         """Return cause and remedy if no function stays within ε; None if one does."""

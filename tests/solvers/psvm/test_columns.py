@@ -6,6 +6,7 @@ from scipy.sparse import coo_array, csc_matrix, csr_array
 from scipy.sparse.linalg import aslinearoperator
 
 from seqkern.core.errors import GramError, ParameterError
+from seqkern.gram.matrix_file import MatrixFile, is_whole_map
 from seqkern.kernels import build_kernel
 from seqkern.solvers.psvm.potential import _columns
 from seqkern.solvers.psvm.potential.columns import DenseColumns
@@ -13,7 +14,6 @@ from seqkern.solvers.psvm.potential.columns_mapped import MappedColumns
 from seqkern.solvers.psvm.potential.columns_operator import GramOperator, OperatorColumns
 from seqkern.solvers.psvm.potential.columns_sparse import SparseColumns
 from seqkern.solvers.psvm.potential.decisions import decide, stays_outside
-from seqkern.solvers.psvm.potential.matrix_file import MatrixFile, is_whole_map
 from seqkern.solvers.psvm.potential.storage import columns_of
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import GramError, ParameterError
+from seqkern.gram.matrix_file import MIB, MatrixFile
 from seqkern.solvers import _linear
 from seqkern.solvers.psvm.potential import _columns
 from seqkern.solvers.psvm.potential.columns import Columns
-from seqkern.solvers.psvm.potential.matrix_file import MIB, MatrixFile
 
 
 class ColumnCache:

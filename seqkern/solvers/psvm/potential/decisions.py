@@ -7,8 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.sparse_types import is_operator, is_sparse
+from seqkern.gram.gram_rows import GramRows
+from seqkern.gram.matrix_file import MIB, MatrixFile, is_whole_map
 from seqkern.solvers import _linear
-from seqkern.solvers.psvm.potential.matrix_file import MIB, MatrixFile, is_whole_map
 
 
 def stays_outside(K: Any, cache_size: float) -> bool:
@@ -24,7 +25,7 @@ def stays_outside(K: Any, cache_size: float) -> bool:
     Returns
     -------
     bool
-        Whether it is an operator, or a map of a file that is larger.
+        Whether it is an operator, GramRows, or a map of a file that is larger.
 
     Examples
     --------
@@ -33,7 +34,7 @@ def stays_outside(K: Any, cache_size: float) -> bool:
     >>> stays_outside(np.eye(3), cache_size=256)
     False
     """
-    return is_operator(K) or (is_whole_map(K) and K.nbytes > cache_size * MIB)
+    return is_operator(K) or isinstance(K, GramRows) or (is_whole_map(K) and K.nbytes > cache_size * MIB)
 
 
 def decide(
@@ -50,7 +51,7 @@ def decide(
 
     Parameters
     ----------
-    K : ndarray of float64, sparse matrix, memory map or LinearOperator, shape (m, N)
+    K : ndarray of float64, sparse matrix, memory map, GramRows or LinearOperator, shape (m, N)
         Of new rows.
     columns : ndarray of int64, shape (s,)
         The support columns.
@@ -96,6 +97,8 @@ def _support_blocks(
         for start in range(0, K.shape[0], step):
             part = slice(start, min(start + step, K.shape[0]))
             yield part, picked[part].toarray()
+    elif isinstance(K, GramRows):
+        yield from K.blocks(columns)
     elif K.flags.c_contiguous:
         for part, block in MatrixFile.of(K).blocks(size // 2):
             yield part, np.ascontiguousarray(block[:, columns])

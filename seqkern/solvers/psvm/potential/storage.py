@@ -2,7 +2,11 @@
 
 from typing import Any
 
+import numpy as np
+
+from seqkern.core.errors import GramError
 from seqkern.core.sparse_types import is_operator, is_sparse
+from seqkern.gram.gram_rows import GramRows
 from seqkern.solvers.psvm.potential.columns import Columns, DenseColumns
 from seqkern.solvers.psvm.potential.columns_mapped import MappedColumns
 from seqkern.solvers.psvm.potential.columns_operator import OperatorColumns
@@ -15,8 +19,8 @@ def columns_of(K: Any, *, square: bool, cache_size: float) -> Columns:
 
     Parameters
     ----------
-    K : ndarray of float64, sparse matrix, memory map or LinearOperator, shape (l, N)
-        Not standardised.
+    K : ndarray of float64, sparse matrix, memory map, GramRows or LinearOperator, shape (l, N)
+        Not standardised. GramRows must be square, with ascending rows.
     square : bool
         Whether it is a Gram matrix, which may be symmetric.
     cache_size : float
@@ -25,6 +29,11 @@ def columns_of(K: Any, *, square: bool, cache_size: float) -> Columns:
     Returns
     -------
     Columns
+
+    Raises
+    ------
+    GramError
+        If the rows of GramRows do not ascend.
 
     Examples
     --------
@@ -39,6 +48,10 @@ def columns_of(K: Any, *, square: bool, cache_size: float) -> Columns:
         return OperatorColumns(K)
     if is_sparse(K):
         return SparseColumns(K)
+    if isinstance(K, GramRows):  # symmetric
+        if not (np.diff(K.rows) > 0).all():
+            raise GramError("rows of a Gram matrix in a file are out of order", remedy="sort the training rows")
+        return MappedColumns(K.file.part(K.rows, K.columns), True, cache_size)
     if stays_outside(K, cache_size):
         return MappedColumns.of(K, square, cache_size)
     return DenseColumns.of(K, square)

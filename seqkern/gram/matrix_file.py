@@ -1,6 +1,7 @@
 """A matrix in a file, read row by row without mapping, so that only requested data use memory."""
 
 import mmap
+import weakref
 from collections.abc import Iterator
 from typing import Any, TypeGuard
 
@@ -26,7 +27,7 @@ def is_whole_map(K: Any) -> TypeGuard[np.memmap]:
     --------
     >>> import tempfile
     >>> import numpy as np
-    >>> from seqkern.solvers.psvm.potential.matrix_file import is_whole_map
+    >>> from seqkern.gram.matrix_file import is_whole_map
     >>> with tempfile.TemporaryFile() as file:
     ...     K = np.memmap(file, dtype=np.float64, shape=(4, 4))
     ...     is_whole_map(K), is_whole_map(K[:2]), is_whole_map(np.zeros((4, 4)))
@@ -62,7 +63,7 @@ class MatrixFile:
     --------
     >>> import tempfile
     >>> import numpy as np
-    >>> from seqkern.solvers.psvm.potential.matrix_file import MatrixFile
+    >>> from seqkern.gram.matrix_file import MatrixFile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     np.save(f"{folder}/matrix.npy", np.arange(12.0).reshape(4, 3))
     ...     file = MatrixFile.of(np.load(f"{folder}/matrix.npy", mmap_mode="r"))
@@ -92,6 +93,7 @@ class MatrixFile:
         self.columns = columns
         self.shape = (shape[0] if rows is None else len(rows), shape[1] if columns is None else len(columns))
         self._file = open(path, "rb", buffering=0)  # noqa: SIM115
+        weakref.finalize(self, self._file.close)
 
     @classmethod
     def of(cls, mapped: np.memmap) -> "MatrixFile":
@@ -177,6 +179,35 @@ class MatrixFile:
             row = which[place] if self.rows is None else self.rows[which[place]]
             out[place] = self._picked(self._read(row, row + 1))[0]
         return out
+
+    def read_row(self, row: int, out: npt.NDArray[Any]) -> None:
+        """Read a whole row of the stored matrix.
+
+        Parameters
+        ----------
+        row : int
+            Of the stored matrix, whatever the rows of this object.
+        out : ndarray, shape (columns of the stored matrix,)
+            Contiguous, of the file's dtype.
+        """
+        self._fill(out, row * self.stored[1])
+
+    def diagonal(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """Return elements of the diagonal of the stored matrix.
+
+        Parameters
+        ----------
+        which : ndarray of int64, shape (w,)
+            Their rows.
+
+        Returns
+        -------
+        ndarray of float64, shape (w,)
+        """
+        out = np.empty(len(which), dtype=self.dtype)
+        for place, row in enumerate(which):
+            self._fill(out[place : place + 1], row * (self.stored[1] + 1))
+        return out.astype(np.float64)
 
     def is_symmetric(self, size: int) -> bool:
         """Return whether a square matrix is exactly symmetric.
