@@ -10,12 +10,12 @@ from seqkern.core.memory import available_memory, format_bytes, parse_bytes
 from seqkern.core.memory_limits import memory_left
 
 WITHOUT_MATRIX = (
-    "train on fewer samples (folds: {method: grouped, train_size: …}), or without a Gram matrix: solver linear_svc or primal_svc with "
-    "a kernel such as gapped_kmer, spectrum or mismatch"
+    "train on fewer samples (folds: {method: grouped, train_size: …}), or without a Gram matrix: solver linear_svc or "
+    "primal_svc with a kernel such as gapped_kmer, spectrum or mismatch"
 )
 BY_ROWS = (
     "choose a solver that reads a stored matrix by rows, without transforms and repair: csvc or svr with a finite C, "
-    "psvc, psvr or one_class_svm; or "
+    "psvc, psvr or one_class_svm"
 )
 """The other remedy for a stored matrix."""
 MOST_TRANSFORMED = 2
@@ -161,9 +161,10 @@ class Room:
         """
         if need > self.most:
             left = memory_left()
+            more = f"{left.remedy}, {BY_ROWS}" if stored else left.remedy
             raise TooLargeError(
                 f"a solver that needs the kernel values of {n_train} training and {n_test} test samples at once takes "
                 f"{format_bytes(need)} of memory, but {format_bytes(self.most)} are left {left.place}",
-                remedy=f"{left.remedy}, " + (BY_ROWS if stored else "") + WITHOUT_MATRIX,
-                more=left.remedy,
+                remedy=f"{more}, or {WITHOUT_MATRIX}",
+                more=more,
             )
