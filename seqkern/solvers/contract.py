@@ -25,6 +25,7 @@ from seqkern.core.declared_components import Component
 from seqkern.core.errors import GramError, LabelError
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.checking import checked_labels, checked_matrix, count_rows
+from seqkern.solvers.costs import PRODUCTS, FitCost, FitWork
 from seqkern.solvers.estimator import Estimator, check_is_fitted, clone
 from seqkern.solvers.stored import Stored
 
@@ -244,6 +245,20 @@ class Solver(Stored, Estimator):
     def iterative(self) -> bool:
         """Whether a fit iterates until `tol`; by default, whether the parameter exists."""
         return "tol" in self.parameter_names()
+
+    def cost(self, work: FitWork) -> FitCost:
+        """Return what a fit is predicted to cost: by default `PRODUCTS` products with the matrix.
+
+        Parameters
+        ----------
+        work : FitWork
+            The sizes of the training set.
+
+        Returns
+        -------
+        FitCost
+        """
+        return FitCost(PRODUCTS * work.product)
 
     def complexity(self) -> tuple[float, ...]:
         """Return a tuple that orders solvers of one class; among equally good ones, the smallest is chosen."""
