@@ -163,7 +163,7 @@ class KernelInput:
         width = None
         if self.gives == "features":
             width = max(1, self.size // (8 * max(1, len(self.X))))
-        return FitWork(train, classes, width, self.product * share)
+        return FitWork(train, classes, width, self.gives, self.product * share)
 
 
 def _transforms(form: Kernel | StoredForm) -> list[GramTransform]:

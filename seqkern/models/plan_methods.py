@@ -69,7 +69,7 @@ class SolverCosts:
         solver = self.solver(spec, kind)
         key = id(solver), work
         if key not in self._costs:
-            self._costs[key] = solver.cost(work)
+            self._costs[key] = solver.fit_cost(work)
         return self._costs[key]
 
 

@@ -13,9 +13,7 @@ from typing import Self
 
 ENTRY_NS = 1.0
 """An entry of a Gram matrix in a product with a vector."""
-PRODUCTS = 100
-"""With the matrix, until a solver has converged, where nothing else is known of it."""
-FLOP_NS = 0.12
+FLOP_NS = 0.06
 """A multiplication and addition of dense linear algebra in double precision."""
 
 
@@ -73,6 +71,8 @@ class FitWork:
         Classes with samples; 2 for numbers.
     features : int, optional
         Columns of a matrix of features; None for a Gram matrix and for what is never stored.
+    gives : {"gram", "features", "implicit", "operator"}
+        What the solver gets.
     product_seconds : float, optional
         CPU seconds of one product with the matrix; default: that of a dense matrix.
 
@@ -87,6 +87,7 @@ class FitWork:
     n: int
     classes: int = 2
     features: int | None = None
+    gives: str = "gram"
     product_seconds: float | None = None
 
     @property
@@ -120,6 +121,28 @@ class FitWork:
         if product is not None:
             product *= size / max(1, self.n)
         return replace(self, n=size, classes=classes, product_seconds=product)
+
+
+def hardness(C: float, growth: float) -> float:
+    """Return how much longer a fit takes for a cost C than for C=1: larger ones take more iterations.
+
+    Parameters
+    ----------
+    C : float
+        The cost of an error.
+    growth : float
+        Exponent; 0 for solvers whose time does not depend on it.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> hardness(10.0, 0.5) / hardness(0.1, 0.5)
+    10.0
+    """
+    return float(min(max(C, 0.01), 1000.0) ** growth)
 
 
 def dense_algebra(n: float, multiple: float = 1 / 3) -> float:

@@ -12,6 +12,9 @@ checkpoint plan:
         f"{LOGS}/plan/{{dataset}}.log",
     conda:
         "../envs/seqkern.yaml"
+    resources:
+        mem_mb=memory(of_files(60, 60, 50)),
+        runtime=minutes(of_files(60, 60, 50)),
     params:
         study=lambda wildcards: as_json(STUDY.planned(wildcards.dataset)),
         build=BUILD,

@@ -217,6 +217,7 @@ class PSVC(PotentialSVM, BinarySolver):
     """
 
     name = "psvc"
+    fit_products = 100.0
     summary = "Potential support vector machine: selects few support features; epsilon sets how few."
 
 
@@ -250,4 +251,5 @@ class PSVR(PotentialSVM, RealSolver):
     """
 
     name = "psvr"
+    fit_products = 150.0
     summary = "Potential support vector machine for regression: selects few support features."

@@ -12,10 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.convergence import ignoring_unconverged
+from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.shared import limit, tolerance
 
 CACHE_MEGABYTES = 200
+
+CACHE_BYTES = 200
+"""Of LIBSVM for each row, besides its cache."""
 
 SOON = (10_000, 100)
 """A problem that may have no solution is checked after a + b·n iterations."""
@@ -46,6 +50,12 @@ class LibsvmMachine(KernelExpansion):
 
     tol: float = tolerance(1e-3, "LIBSVM stops when the largest violation of the optimality conditions is below this.")
     max_iter: int = limit(10_000_000, "Maximum number of iterations.")
+
+    def fit_cost(self, work: FitWork) -> FitCost:
+        """Return what a fit is predicted to cost, with LIBSVM's cache."""
+        return FitCost(
+            super().fit_cost(work).seconds, min(CACHE_MEGABYTES * 2**20, 4 * work.n**2) + CACHE_BYTES * work.n
+        )
 
     def _run(
         self,

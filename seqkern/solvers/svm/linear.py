@@ -79,6 +79,8 @@ class LinearSVC(SearchesCost, OnProducts, BinarySolver):
     """
 
     name = "linear_svc"
+    fit_products = 30.0
+    fit_growth = 0.3
     summary = "Support vector machine without a Gram matrix, for many sequences: same solution as csvc."
     input: ClassVar[str] = "implicit"
 
