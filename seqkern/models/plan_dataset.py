@@ -27,7 +27,7 @@ from seqkern.study.study import Study
 
 BASE_BYTES = 200_000_000
 """Memory of the interpreter and the imports of an evaluation."""
-START_SECONDS = 2.0
+START_SECONDS = 3.0
 """CPU seconds of the imports, and of reading a small data set."""
 RECORD_BYTES = 400
 """Memory of a sample besides its content: id, label, rows of the tables."""

@@ -20,8 +20,12 @@ SLICE_NS = 1.5
 """An entry of a stored matrix: read from its file, copied."""
 TRANSFORM_NS = 5.0
 """An entry of a matrix in a transform."""
-FEATURE_BYTE_NS = 0.5
-"""A byte of features, computed or copied."""
+FEATURE_NS = 8.0
+"""A byte of features, computed."""
+FEATURE_COPY_NS = 0.5
+"""A byte of features, copied, or in a product."""
+MAPPED_BYTES = 1 << 29
+"""Pages of stored matrices that a process keeps in memory: more are given back where memory is short."""
 EIGENVALUES = 4 / 3
 """Multiplications and additions of the eigenvalues of a symmetric matrix, as a multiple of n³."""
 ESTIMATED_PRODUCTS = 100
@@ -83,16 +87,18 @@ class KernelInput:
         """CPU seconds of one product with all samples where they are not a matrix."""
         if self.gives == "operator":
             return float(self.kernel.operator_cost(self.X))
-        return self.size * FEATURE_BYTE_NS * 1e-9
+        return self.size * FEATURE_COPY_NS * 1e-9
 
     @cached_property
     def once(self) -> FitCost:
         """What an evaluation computes once for all folds, and keeps."""
         if self.held:
             return FitCost(self.whole.seconds, 8 * len(self.X) ** 2)
+        if self.stored:
+            return FitCost(0.0, min(MAPPED_BYTES, 8 * self.stored * len(self.X) ** 2))
         if self.gives == "gram" or self.kernel.data_dependent:
             return FitCost(0.0)
-        return FitCost(self.size * FEATURE_BYTE_NS * 1e-9, self.size)
+        return FitCost(self.size * FEATURE_NS * 1e-9, self.size)
 
     def of(self, train: int, test: int, spectrum: bool = False) -> FitCost:
         """Return the cost of the input for a training and a test set, and its bytes.
@@ -112,7 +118,8 @@ class KernelInput:
         entries = train * (train + test)
         if self.gives != "gram":
             share = (train + test) / n
-            return FitCost(self.size * share * FEATURE_BYTE_NS * 1e-9, int(self.size * share))
+            each = FEATURE_NS if self.kernel.data_dependent else FEATURE_COPY_NS
+            return FitCost(self.size * share * each * 1e-9, int(self.size * share))
         if self.stored or self.held:
             count = max(1, self.stored)
             cost = FitCost(count * entries * SLICE_NS * 1e-9, 8 * count * entries)

@@ -10,12 +10,15 @@ from typing import Any
 from seqkern.core.archive import canonical_json
 from seqkern.evaluation.halving import schedule
 from seqkern.models.plan_folds import FoldShape
-from seqkern.models.plan_inputs import KernelInput
+from seqkern.models.plan_inputs import MAPPED_BYTES, KernelInput
 from seqkern.solvers import make_solver
 from seqkern.solvers.base import Solver
 from seqkern.solvers.costs import FitCost
 from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.methods import MethodEntry
+
+FIT_SECONDS = 3e-3
+"""CPU seconds of a fit, decisions and scores, however few samples there are."""
 
 
 class SolverCosts:
@@ -158,9 +161,11 @@ class PlannedMethod:
     def once(self) -> FitCost:
         """What each job computes once for all of its folds."""
         found = FitCost(0.0)
+        mapped = 0
         for source in self.inputs.values():
             found = FitCost(found.seconds + source.once.seconds, found.bytes + source.once.bytes)
-        return found
+            mapped += source.once.bytes if source.stored else 0
+        return FitCost(found.seconds, found.bytes - max(0, mapped - MAPPED_BYTES))
 
     def choosing(self, shape: FoldShape) -> Iterator[Fits]:
         """Yield the fits of the inner loop of a fold.
@@ -271,7 +276,8 @@ class PlannedMethod:
         work = source.work(fits.train, shape.classes)
         each = [self.costs.of(spec, shape.kind, work) for spec in fits.specs]
         return FitCost(
-            made.seconds + sum(one.seconds for one in each), made.bytes + max((one.bytes for one in each), default=0)
+            made.seconds + sum(FIT_SECONDS + one.seconds for one in each),
+            made.bytes + max((one.bytes for one in each), default=0),
         )
 
     def fold(self, shape: FoldShape) -> FitCost:

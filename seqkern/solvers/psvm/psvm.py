@@ -217,7 +217,7 @@ class PSVC(PotentialSVM, BinarySolver):
     """
 
     name = "psvc"
-    fit_products = 100.0
+    fit_products = 60.0
     summary = "Potential support vector machine: selects few support features; epsilon sets how few."
 
 
