@@ -14,7 +14,7 @@ rule evaluate:
     input:
         data=rules.datasets.output.data,
         folds=rules.folds.output,
-        plan=ancient(rules.plan.output),
+        plan=after_plan(f"{RESULTS}/evaluate/{{dataset}}/{{kernel}}/{{solver}}/metrics.tsv"),
         files=lambda wildcards: STUDY.kernels[wildcards.kernel].files(),
         gram=lambda wildcards: stored_grams(wildcards.dataset, wildcards.kernel, wildcards.solver),
         pooled=lambda wildcards: inner_loops(wildcards.dataset, wildcards.kernel, wildcards.solver),

@@ -8,7 +8,7 @@ rule gram_tile:
         data=rules.datasets.output.data,
         files=lambda wildcards: STUDY.homes[wildcards.kernel].files(),
         folds=ancient(rules.folds.output),
-        plan=ancient(rules.plan.output),
+        plan=after_plan(f"{RESULTS}/gram/{{dataset}}/{{kernel}}/tile-{{tile}}-of-{{tiles}}.done"),
     output:
         touch(f"{RESULTS}/gram/{{dataset}}/{{kernel}}/tile-{{tile}}-of-{{tiles}}.done"),
     log:
@@ -35,7 +35,7 @@ rule gram:
         data=rules.datasets.output.data,
         files=lambda wildcards: STUDY.homes[wildcards.kernel].files(),
         folds=ancient(rules.folds.output),
-        plan=ancient(rules.plan.output),
+        plan=after_plan(f"{RESULTS}/gram/{{dataset}}/{{kernel}}/gram.npy"),
         tiles=lambda wildcards: [
             f"{RESULTS}/gram/{wildcards.dataset}/{wildcards.kernel}/tile-{tile}-of-{STUDY.tiles}.done"
             for tile in range(1, STUDY.tiles + 1)

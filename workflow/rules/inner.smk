@@ -6,7 +6,7 @@ rule inner:
     input:
         data=rules.datasets.output.data,
         folds=rules.folds.output,
-        plan=ancient(rules.plan.output),
+        plan=after_plan(f"{RESULTS}/inner/{{dataset}}/{{kernel}}/{{solver}}/inner.json"),
         files=lambda wildcards: STUDY.kernels[wildcards.kernel].files(),
         gram=lambda wildcards: stored_grams(wildcards.dataset, wildcards.kernel, wildcards.solver),
     output:

@@ -27,6 +27,20 @@ def plan_of(dataset):
         return None
 
 
+def after_plan(output):
+    """Return the input function of a job that waits for the plan as long as it has no output; it adds no input.
+
+    So a plan that is made again, or deleted, reruns nothing.
+    """
+
+    def wait(wildcards):
+        if not os.path.exists(output.format(**wildcards)):
+            checkpoints.plan.get(dataset=wildcards.dataset)
+        return []
+
+    return wait
+
+
 def megabytes(input):
     """Return the size of the input files that exist, in MB."""
     return sum(os.path.getsize(file) for file in input if os.path.isfile(file)) / 1e6
