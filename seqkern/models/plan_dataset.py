@@ -132,7 +132,9 @@ class DatasetPlanner:
             kernels = self._portfolio(entry.kernel, entry)
             n_folds = max(len(fold_set.splits) for fold_set in self.fold_sets.values())
             held = 8 * len(self.dataset.X) ** 2 * len(kernels) <= HELD_BYTES
-            inputs = {one.name: self._input(one, entry, 0, held) for one in kernels}
+            forms = {one.name: one.kernel.stored_form() for one in kernels}
+            parts = {name: 0 if form is None or not held else len(form.kernels) for name, form in forms.items()}
+            inputs = {one.name: self._input(one, entry, parts[one.name], held) for one in kernels}
             return PlannedMethod(entry, inputs, self.costs, budget=entry.kernel.seconds / n_folds)
         stored = bool(self.study.grams_of(self.dataset.name, *names))
         inputs = {}
@@ -156,7 +158,7 @@ class DatasetPlanner:
         key = id(one.kernel), solver.input, solver.accepts_operator, stored, held
         if key not in self._inputs:
             gives = solver.input
-            if not stored:
+            if held or not stored:
                 gives = solver_input(one.kernel, gives, solver.accepts_operator, self.dataset.X, one.transforms)
             held = held and gives == "gram" and one.kernel.stored_form() is not None
             self._inputs[key] = KernelInput(one.kernel, self.dataset.X, gives, stored, held, one.transforms)

@@ -122,7 +122,8 @@ class KernelInput:
             return FitCost(self.size * share * each * 1e-9, int(self.size * share))
         if self.stored or self.held:
             count = max(1, self.stored)
-            cost = FitCost(count * entries * SLICE_NS * 1e-9, 8 * count * entries)
+            copies = count if count == 1 else 2 * count + 1  # a sum with learned weights centres its parts
+            cost = FitCost(copies * entries * SLICE_NS * 1e-9, 8 * copies * entries)
         else:
             seconds = self.whole.seconds * train * (train + 2 * test) / n**2
             cost = FitCost(seconds, 8 * entries + int(self.whole.bytes * min(1.0, (train + test) / n)))

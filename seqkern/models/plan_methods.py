@@ -164,7 +164,7 @@ class PlannedMethod:
         mapped = 0
         for source in self.inputs.values():
             found = FitCost(found.seconds + source.once.seconds, found.bytes + source.once.bytes)
-            mapped += source.once.bytes if source.stored else 0
+            mapped += source.once.bytes if source.stored and not source.held else 0
         return FitCost(found.seconds, found.bytes - max(0, mapped - MAPPED_BYTES))
 
     def choosing(self, shape: FoldShape) -> Iterator[Fits]:

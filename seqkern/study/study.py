@@ -304,7 +304,9 @@ class Study:
         """
         views = {view.name for view in self.datasets[dataset].data.views}
         kernels = [name for name, kernel in self.kernels.items() if views.issuperset(kernel.views)]
-        kept = {key: self.config[key] for key in ("study", "seed", "inner", "solvers") if key in self.config}
+        kept = {
+            key: self.config[key] for key in ("study", "seed", "inner", "memory_limit", "solvers") if key in self.config
+        }
         return {
             **kept,
             "kernels": {name: self.config["kernels"][name] for name in kernels},

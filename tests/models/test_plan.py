@@ -1,5 +1,6 @@
 """The plan of a data set: as many fits as evaluation makes, the same bytes again, every kind of data."""
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -121,12 +122,10 @@ def test_the_cost_of_a_fit_grows_with_its_samples(name):
         assert 0 <= costs[0].bytes <= costs[1].bytes
 
 
-def test_many_methods_are_planned_in_seconds(cpu_seconds=5.0):
-    import time
-
+def test_many_methods_are_planned_in_seconds():
     kernels = {f"k{i}": {"kernel": "spectrum", "k": 1 + i % 6, "normalize": bool(i % 2)} for i in range(100)}
     solvers = {f"s{i}": {"solver": "csvc", "C": [0.1 * (i + 1), 10]} for i in range(30)}
     plan = planner(kernels=kernels, solvers=solvers)
     start = time.process_time()
     assert sum(map(len, plan.plan().methods.values())) == 3000
-    assert time.process_time() - start < cpu_seconds
+    assert time.process_time() - start < 10
