@@ -15,7 +15,7 @@ from statistics import median
 
 from seqkern.datasets import load_dataset
 from seqkern.folds import read_folds
-from seqkern.models.plan_dataset import BASE_BYTES, START_SECONDS, DatasetPlanner
+from seqkern.models.plan_dataset import START_SECONDS, DatasetPlanner
 from seqkern.study.study import Study
 
 
@@ -59,7 +59,7 @@ def main() -> None:
             continue
         print(f"{job:<44}{seconds:>16.2f}{found[0]:>10.2f}{mb:>14.0f}{found[1]:>10.0f}")
         ratios.append((seconds + START_SECONDS) / (found[0] + START_SECONDS))
-        peaks.append(mb / max(found[1], BASE_BYTES / 2e6))
+        peaks.append(mb / found[1])
     for what, values in ("CPU seconds", ratios), ("peak", peaks):
         print(f"{what}: predicted / measured: median {median(values):.2f}, {min(values):.2f} to {max(values):.2f}")
 

@@ -36,7 +36,7 @@ ESTIMATED_PRODUCTS = 100
 class KernelInput:
     """The input that solvers get of a kernel.
 
-    Parameters
+    Attributes
     ----------
     kernel : Kernel
         Not fitted.

@@ -113,7 +113,7 @@ class Fits:
 class PlannedMethod:
     """A method whose costs are predicted.
 
-    Parameters
+    Attributes
     ----------
     entry : MethodEntry
         Of the study.
