@@ -13,6 +13,7 @@ from Bio.Align import substitution_matrices
 from conftest import ROOT
 
 from seqkern.core.tsv import read_tsv
+from seqkern.study.plan import Cost, DatasetPlan, MethodCost
 
 pytest.importorskip("snakemake")
 
@@ -107,6 +108,7 @@ def test_the_demo_lists_its_jobs_and_takes_changed_keys(tmp_path):
     assert found == {
         "datasets": 2,
         "folds": 2,
+        "plan": 2,
         "gram": 8,
         "baseline": 2,
         "evaluate": 18,
@@ -121,6 +123,7 @@ def test_a_simulated_genome_is_made_first_and_its_motifs_and_variants_are_asked_
         "simulate": 1,
         "datasets": 1,
         "folds": 1,
+        "plan": 1,
         "gram": 3,
         "baseline": 1,
         "evaluate": 4,
@@ -135,11 +138,10 @@ def test_a_solver_without_a_gram_matrix_asks_for_none(tmp_path):
     linear = {"linear": {"solver": "linear_svc", "C": [0.1, 1]}}
     kernels = {name: STUDY["kernels"][name] for name in ("spectrum2", "pairwise")}
     few = write_study(tmp_path, solvers=linear, kernels=kernels)
-    assert jobs(tmp_path, *few) == {"datasets": 1, "folds": 1, "baseline": 1, "evaluate": 1, "report": 1, "default": 1}
+    shared = {"datasets": 1, "folds": 1, "plan": 1, "baseline": 1}
+    assert jobs(tmp_path, *few) == {**shared, "evaluate": 1, "report": 1, "default": 1}
     both = write_study(tmp_path, solvers=STUDY["solvers"] | linear, kernels=kernels)
-    found = jobs(tmp_path, *both)
-    shared = {"datasets": 1, "folds": 1, "baseline": 1}
-    assert found == {**shared, "gram": 2, "evaluate": 3, "report": 1, "default": 1}
+    assert jobs(tmp_path, *both) == {**shared, "gram": 2, "evaluate": 3, "report": 1, "default": 1}
     done = snakemake(tmp_path, *write_study(tmp_path, solvers=linear, kernels=kernels))
     assert done.returncode == 0, done.stderr
     assert "linear" in (tmp_path / REPORT).read_text()
@@ -207,7 +209,40 @@ def test_a_changed_kernel_reruns_its_own_jobs_only(finished):
 def test_another_solver_computes_no_gram_matrix_again(finished):
     solvers = {**STUDY["solvers"], "nu": {"solver": "nusvc", "nu": 0.1}}
     found = jobs(finished, *write_study(finished, solvers=solvers))
-    assert found == {"evaluate": len(STUDY["kernels"]), "report": 1, "default": 1}
+    assert found == {"plan": 1, "evaluate": len(STUDY["kernels"]), "report": 1, "default": 1}
+
+
+def test_a_plan_that_is_deleted_or_made_again_reruns_nothing(finished):
+    plan = finished / "results/tiny/plan/donors/plan.json"
+    text = plan.read_text()
+    plan.unlink()
+    assert jobs(finished, *write_study(finished)) == {}
+    plan.write_text(text)
+    assert jobs(finished, *write_study(finished)) == {}
+
+
+def asked(folder, *options):
+    """Return what a dry run asks for: the resources of the jobs of each rule, as texts."""
+    done = snakemake(folder, "--dry-run", *write_study(folder), *options)
+    assert done.returncode == 0, done.stderr
+    found = re.findall(
+        r"^(?:rule|checkpoint) (\w+):\n(?:    .*\n)*?    resources: (.*)$", done.stdout + done.stderr, re.M
+    )
+    return {rule: set(re.findall(r"(?:mem_mb|runtime)=\d+", text)) for rule, text in found}
+
+
+def test_jobs_ask_for_what_the_plan_predicts(tmp_path):
+    guessed = asked(tmp_path)
+    assert guessed["folds"] == {"mem_mb=510", "runtime=6"}
+    assert guessed["gram"] == guessed["evaluate"] == {"mem_mb=5450", "runtime=180"}
+    kernels, method = ("spectrum2", "pairwise", "best"), {"csvc": MethodCost(10**9, [1200.0, 1200.0])}
+    grams = {name: Cost(2.0, 200_000_000) for name in kernels}
+    folder = tmp_path / "results/tiny/plan/donors"
+    folder.mkdir(parents=True)
+    DatasetPlan(grams, dict.fromkeys(kernels, method)).write(folder / "plan.json")
+    planned = asked(tmp_path)
+    assert planned["gram"] == {"mem_mb=510", "runtime=5"}
+    assert planned["evaluate"] == {"mem_mb=1550", "runtime=120"}
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ VERBS = {
     "datasets": "read and check a study's data set, or list the public data sets",
     "folds": "split a data set, and check the splits for leakage",
     "check": "check that every training set suits its solver (no kernel is computed)",
+    "plan": "predict CPU time and memory of the jobs of a data set",
     "gram": "compute a Gram matrix from FASTA or from a data set",
     "baseline": "evaluate trivial baselines, which any method should beat",
     "evaluate": "cross-validate a method, with hyperparameters from an inner loop",

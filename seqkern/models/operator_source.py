@@ -5,9 +5,7 @@ from __future__ import annotations
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.models.sources import ImplicitSource, Units
-
-PRODUCTS = 80
-"""With K(X, X), until a classifier on some 10,000 samples or more has converged."""
+from seqkern.solvers.products.on_products import EXPECTED_PRODUCTS
 
 
 class OperatorSource(ImplicitSource):
@@ -31,7 +29,7 @@ class OperatorSource(ImplicitSource):
     @property
     def predicted_seconds(self) -> float:
         """Predicted CPU seconds of the products of a fit on all samples."""
-        return PRODUCTS * self.kernel.operator_cost(self.X)
+        return EXPECTED_PRODUCTS * self.kernel.operator_cost(self.X)
 
     def _check(self, kernel: Kernel) -> None:
         kernel.check_operator()

@@ -26,6 +26,7 @@ from seqkern.core.errors import GramError, LabelError
 from seqkern.gram.gram_rows import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.checking import checked_labels, checked_matrix, count_rows
+from seqkern.solvers.costs import FitCost, FitWork, dense_algebra, hardness
 from seqkern.solvers.estimator import Estimator, check_is_fitted, clone
 from seqkern.solvers.stored import Stored
 
@@ -59,6 +60,12 @@ class Solver(Stored, Estimator):
         on products with the kernel matrix, which is never stored.
     gram_copies : float
         Matrices of the size of the training set's that a fit holds at most, besides the one that it is given.
+    fit_products : float
+        Products with the matrix until a fit has converged, for C=1, as measured; for the plan of a study.
+    fit_growth : float
+        Their number grows with this power of C.
+    fit_cubes : float
+        Multiplications and additions of dense linear algebra, as a multiple of the third power of the columns.
     sets_threshold : bool
         Whether its decision 0 is a choice of its parameters, so that no other threshold is set by default.
     selects : bool
@@ -106,6 +113,9 @@ class Solver(Stored, Estimator):
     accepts_operator: ClassVar[bool] = False
     gram_copies: ClassVar[float] = 1.0
     sets_threshold: ClassVar[bool] = False
+    fit_products: ClassVar[float] = 100.0
+    fit_growth: ClassVar[float] = 0.0
+    fit_cubes: ClassVar[float] = 0.0
     selects: ClassVar[bool] = True
 
     # ---- what a solver writes ----------------------------------------------------------------------------
@@ -267,6 +277,21 @@ class Solver(Stored, Estimator):
     def iterative(self) -> bool:
         """Whether a fit iterates until `tol`; by default, whether the parameter exists."""
         return "tol" in self.parameter_names()
+
+    def fit_cost(self, work: FitWork) -> FitCost:
+        """Return what a fit is predicted to cost: products with the matrix, and dense linear algebra.
+
+        Parameters
+        ----------
+        work : FitWork
+            The sizes of the training set.
+
+        Returns
+        -------
+        FitCost
+        """
+        products = self.fit_products * hardness(float(getattr(self, "C", 1.0)), self.fit_growth)
+        return FitCost(products * work.product + dense_algebra(work.width, self.fit_cubes))
 
     def complexity(self) -> tuple[float, ...]:
         """Return a tuple that orders solvers of one class; among equally good ones, the smallest is chosen."""

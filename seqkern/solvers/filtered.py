@@ -11,6 +11,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import choice, component, real
 from seqkern.core.types import Arrays, Header
 from seqkern.solvers.base import BinarySolver, Solver
+from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.estimator import clone
 from seqkern.solvers.shared import limit, tolerance
 from seqkern.solvers.solver_specs import solver_from_state
@@ -107,6 +108,13 @@ class FilteredSVC(BinarySolver):
     def default_grid(cls) -> dict[str, list[Any]]:
         """Return the values of nu that a search tries."""
         return {"nu": [0.01, 0.05, 0.1]}
+
+    def fit_cost(self, work: FitWork) -> FitCost:
+        """Return that of the binary solver, and of one-class SVMs on halves of the rows."""
+        half = OneClassSVM(nu=self.nu).fit_cost(work.part(work.n / 2)).times(2)
+        matrices = 8 * work.n**2
+        total = half.then(self.binary.fit_cost(work))
+        return FitCost(total.seconds, total.bytes + matrices)
 
     def complexity(self) -> tuple[float, ...]:
         """Return that of the binary solver, then −ν."""

@@ -291,6 +291,31 @@ class Study:
         """
         return checked_solvers(self.methods(dataset))
 
+    def planned(self, dataset: str) -> dict[str, Any]:
+        """Return the part of the configuration that the costs of a data set's jobs depend on.
+
+        Parameters
+        ----------
+        dataset : str
+            Its name in the study.
+
+        Returns
+        -------
+        dict
+            A configuration, also with kernels that do not run on the data set: kernels share matrices, which are named
+            after the first of them. Those of views that it lacks are left out.
+        """
+        views = {view.name for view in self.datasets[dataset].data.views}
+        kernels = [name for name, kernel in self.kernels.items() if views.issuperset(kernel.views)]
+        kept = {
+            key: self.config[key] for key in ("study", "seed", "inner", "memory_limit", "solvers") if key in self.config
+        }
+        return {
+            **kept,
+            "kernels": {name: self.config["kernels"][name] for name in kernels},
+            "datasets": {dataset: self.config["datasets"][dataset]},
+        }
+
     def check_files(self, *names: str, file: Files = None) -> None:
         """Raise ConfigError unless all local files of the data sets exist.
 

@@ -13,6 +13,9 @@ rule baseline:
         f"{BENCHMARKS}/baseline/{{dataset}}.jsonl"
     conda:
         "../envs/seqkern.yaml"
+    resources:
+        mem_mb=memory(of_files(300, 3600, 100)),
+        runtime=minutes(of_files(300, 3600, 100)),
     params:
         build=BUILD,
     shell:

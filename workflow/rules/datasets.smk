@@ -15,6 +15,9 @@ rule datasets:
     conda:
         "../envs/seqkern.yaml"
     threads: lambda wildcards: 2 if STUDY.datasets[wildcards.dataset].searches else 1
+    resources:
+        mem_mb=memory(of_files(300, 60, 20)),
+        runtime=minutes(of_files(300, 60, 20)),
     params:
         entry=lambda wildcards: as_json(STUDY.datasets[wildcards.dataset].to_dict()),
         seed=STUDY.seed,

@@ -17,6 +17,9 @@ rule effects:
     conda:
         "../envs/seqkern.yaml"
     threads: 1
+    resources:
+        mem_mb=memory(of_model(variants_of)),
+        runtime=minutes(of_model(variants_of)),
     params:
         kernel=lambda wildcards: as_json(STUDY.kernels[variants_of(wildcards.dataset).kernel].to_dict()),
         solver=lambda wildcards: as_json(STUDY.solvers[variants_of(wildcards.dataset).solver].spec),

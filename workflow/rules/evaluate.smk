@@ -14,6 +14,7 @@ rule evaluate:
     input:
         data=rules.datasets.output.data,
         folds=rules.folds.output,
+        plan=after_plan(f"{RESULTS}/evaluate/{{dataset}}/{{kernel}}/{{solver}}/metrics.tsv"),
         files=lambda wildcards: STUDY.kernels[wildcards.kernel].files(),
         gram=lambda wildcards: stored_grams(wildcards.dataset, wildcards.kernel, wildcards.solver),
         pooled=lambda wildcards: inner_loops(wildcards.dataset, wildcards.kernel, wildcards.solver),
@@ -28,6 +29,9 @@ rule evaluate:
     conda:
         "../envs/seqkern.yaml"
     threads: lambda wildcards: 2 if STUDY.kernels[wildcards.kernel].learns else 1
+    resources:
+        mem_mb=memory(of_method),
+        runtime=minutes(of_method),
     params:
         kernel=lambda wildcards: as_json(STUDY.kernels[wildcards.kernel].to_dict()),
         solver=lambda wildcards: as_json(STUDY.solvers[wildcards.solver].spec),

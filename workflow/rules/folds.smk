@@ -12,6 +12,9 @@ rule folds:
         f"{BENCHMARKS}/folds/{{dataset}}.jsonl"
     conda:
         "../envs/seqkern.yaml"
+    resources:
+        mem_mb=memory(of_files(120, 600, 100)),
+        runtime=minutes(of_files(120, 600, 100)),
     params:
         options=lambda wildcards: as_json(STUDY.datasets[wildcards.dataset].fold_options()),
         leakage=as_json(STUDY.leakage.to_dict()),

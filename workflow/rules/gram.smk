@@ -8,6 +8,7 @@ rule gram_tile:
         data=rules.datasets.output.data,
         files=lambda wildcards: STUDY.homes[wildcards.kernel].files(),
         folds=ancient(rules.folds.output),
+        plan=after_plan(f"{RESULTS}/gram/{{dataset}}/{{kernel}}/tile-{{tile}}-of-{{tiles}}.done"),
     output:
         touch(f"{RESULTS}/gram/{{dataset}}/{{kernel}}/tile-{{tile}}-of-{{tiles}}.done"),
     log:
@@ -15,6 +16,9 @@ rule gram_tile:
     conda:
         "../envs/seqkern.yaml"
     threads: 2
+    resources:
+        mem_mb=memory(of_gram),
+        runtime=minutes(of_gram),
     params:
         kernel=lambda wildcards: as_json(STUDY.homes[wildcards.kernel].spec),
         memory=STUDY.memory_limit,
@@ -33,6 +37,7 @@ rule gram:
         data=rules.datasets.output.data,
         files=lambda wildcards: STUDY.homes[wildcards.kernel].files(),
         folds=ancient(rules.folds.output),
+        plan=after_plan(f"{RESULTS}/gram/{{dataset}}/{{kernel}}/gram.npy"),
         tiles=lambda wildcards: [
             f"{RESULTS}/gram/{wildcards.dataset}/{wildcards.kernel}/tile-{tile}-of-{STUDY.tiles}.done"
             for tile in range(1, STUDY.tiles + 1)
@@ -50,6 +55,9 @@ rule gram:
     conda:
         "../envs/seqkern.yaml"
     threads: 2
+    resources:
+        mem_mb=memory(of_gram),
+        runtime=minutes(of_gram),
     params:
         kernel=lambda wildcards: as_json(STUDY.homes[wildcards.kernel].spec),
         memory=STUDY.memory_limit,

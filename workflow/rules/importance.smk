@@ -23,6 +23,9 @@ rule importance:
     conda:
         "../envs/seqkern.yaml"
     threads: 2
+    resources:
+        mem_mb=memory(of_model(importance_of)),
+        runtime=minutes(of_model(importance_of)),
     params:
         kernel=lambda wildcards: as_json(STUDY.kernels[importance_of(wildcards.dataset).kernel].to_dict()),
         solver=lambda wildcards: as_json(STUDY.solvers[importance_of(wildcards.dataset).solver].spec),

@@ -6,6 +6,7 @@ rule inner:
     input:
         data=rules.datasets.output.data,
         folds=rules.folds.output,
+        plan=after_plan(f"{RESULTS}/inner/{{dataset}}/{{kernel}}/{{solver}}/inner.json"),
         files=lambda wildcards: STUDY.kernels[wildcards.kernel].files(),
         gram=lambda wildcards: stored_grams(wildcards.dataset, wildcards.kernel, wildcards.solver),
     output:
@@ -18,6 +19,9 @@ rule inner:
     conda:
         "../envs/seqkern.yaml"
     threads: lambda wildcards: 2 if STUDY.kernels[wildcards.kernel].learns else 1
+    resources:
+        mem_mb=memory(of_inner),
+        runtime=minutes(of_inner),
     params:
         kernel=lambda wildcards: as_json(STUDY.kernels[wildcards.kernel].to_dict()),
         solver=lambda wildcards: as_json(STUDY.solvers[wildcards.solver].spec),

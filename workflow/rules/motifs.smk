@@ -21,6 +21,9 @@ rule motifs:
     conda:
         "../envs/seqkern.yaml"
     threads: 1
+    resources:
+        mem_mb=memory(of_model(motifs_of)),
+        runtime=minutes(of_model(motifs_of)),
     params:
         kernel=lambda wildcards: as_json(STUDY.kernels[motifs_of(wildcards.dataset).kernel].to_dict()),
         solver=lambda wildcards: as_json(STUDY.solvers[motifs_of(wildcards.dataset).solver].spec),

@@ -24,6 +24,9 @@ rule report:
         f"{LOGS}/report.log",
     conda:
         "../envs/seqkern.yaml"
+    resources:
+        mem_mb=memory(of_files(300, 10, 10)),
+        runtime=minutes(of_files(300, 10, 10)),
     params:
         results=lambda wildcards, output: str(Path(output.page).parents[1]),
         study=STUDY.to_json(),

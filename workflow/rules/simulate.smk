@@ -17,6 +17,9 @@ rule simulate:
         dataset=one_of(SIMULATED),
     conda:
         "../envs/seqkern.yaml"
+    resources:
+        mem_mb=memory(of_files(300, 0, 0)),
+        runtime=minutes(of_files(300, 0, 0)),
     params:
         options=lambda wildcards: shlex.join(SIMULATED[wildcards.dataset].words(STUDY.seed)),
         build=BUILD,

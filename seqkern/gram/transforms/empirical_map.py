@@ -45,6 +45,7 @@ class EmpiricalMapGram(GramTransform):
     """
 
     name = "empirical_map"
+    cubes = 1.0
     learned = ("square_",)
     semidefinite = True
 

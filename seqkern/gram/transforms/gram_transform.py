@@ -26,6 +26,8 @@ class GramTransform(Parameters):
         Whether rows are divided by a value that depends on the row.
     semidefinite : bool
         Whether the output is always positive semi-definite.
+    cubes : float
+        Multiplications and additions of a fit, as a multiple of n³, for the plan of a study.
     n_columns_ : int
         Number of training samples.
 
@@ -44,6 +46,7 @@ class GramTransform(Parameters):
     learned: ClassVar[tuple[str, ...]] = ()
     divides: ClassVar[bool] = False
     semidefinite: ClassVar[bool] = False
+    cubes: ClassVar[float] = 0.0
 
     def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
         """Fit to the training square and its diagonal; set the attributes in `learned`."""

@@ -33,6 +33,7 @@ class RepairGram(GramTransform):
     """
 
     name = "repair"
+    cubes = 6.0
     learned = ("vectors_", "values_")
     semidefinite = True
 

@@ -66,6 +66,8 @@ class LinearDiscriminant(AnyClassSolver):
     """
 
     name = "linear_discriminant"
+    fit_products = 30.0
+    fit_cubes = 4.0
     summary = "Fisher's linear discriminant: a direction with distant class means and narrow classes."
     input = "features"
     accepts_blocks = True

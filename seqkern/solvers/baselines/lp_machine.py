@@ -10,6 +10,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.baselines.one_norm import solve_one_norm
+from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.feature_rows import gathered, order_by_content, weighted_features
 from seqkern.solvers.shared import cost, random_seed
 
@@ -73,6 +74,11 @@ class LPMachine(BinarySolver):
         "least with their square.",
     )
     seed: int = random_seed("Seed of the draw.")
+
+    def fit_cost(self, work: FitWork) -> FitCost:
+        """Return what a fit is predicted to cost: pivots of the simplex algorithm."""
+        pivots = 1000 + 3 * min(work.n, work.width)
+        return FitCost(pivots * work.n * work.width * 1e-9, 16 * work.n * work.width)
 
     @classmethod
     def default_grid(cls) -> dict[str, list[Any]]:

@@ -116,6 +116,7 @@ class KernelNeighbors(Neighbors, ClassSolver):
     """
 
     name = "kernel_neighbors"
+    fit_products = 30.0
     summary = "Nearest neighbours: the majority among the k most similar training records, by kernel distance."
     targets = ("binary", "multiclass")
 
@@ -228,6 +229,7 @@ class KernelNeighborsRegressor(Neighbors, RealSolver):
     """
 
     name = "kernel_neighbors_regressor"
+    fit_products = 20.0
     summary = "Nearest neighbours for regression: the mean over the k most similar training records."
 
     def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:

@@ -68,6 +68,7 @@ class Network(AnyClassSolver):
     """
 
     name = "network"
+    fit_products = 1000.0
     summary = "Neural network with one hidden layer, trained until held-out groups no longer improve."
     input = "features"
     accepts_blocks = True

@@ -68,6 +68,8 @@ class WhitenedNeighbors(AnyClassSolver):
     """
 
     name = "whitened_neighbors"
+    fit_products = 100.0
+    fit_cubes = 4.0
     summary = "Nearest neighbours among whitened features: the majority of the k most similar records."
     input = "features"
     accepts_blocks = True

@@ -75,6 +75,8 @@ class KernelFisher(KernelExpansion, BinarySolver):
 
     name = "kernel_fisher"
     gram_copies = 2.0
+    fit_products = 25.0
+    fit_cubes = 1.0
     summary = "Kernel Fisher discriminant: a direction with distant class means and narrow classes."
 
     epsilon: float = real(

@@ -72,6 +72,8 @@ class KernelPCA(TransformerMixin, Solver):
 
     name = "kernel_pca"
     gram_copies = 2.0
+    fit_products = 15.0
+    fit_cubes = 1.5
     summary = "Kernel principal component analysis: the directions in which records differ most."
     targets: ClassVar[tuple[str, ...]] = ("none",)
 

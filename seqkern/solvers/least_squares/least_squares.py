@@ -94,6 +94,8 @@ class LSSVC(SearchesCost, OnProducts, KernelExpansion, BinarySolver):
     """
 
     name = "lssvc"
+    fit_products = 15.0
+    fit_cubes = 1 / 3
     summary = "Least-squares support vector machine: like an SVM, but with squared errors."
 
     C: float = cost(
@@ -190,6 +192,8 @@ class LSSVR(SearchesCost, OnProducts, KernelExpansion, RealSolver):
     """
 
     name = "lssvr"
+    fit_products = 15.0
+    fit_cubes = 1 / 3
     summary = "Least-squares support vector regression: kernel ridge regression with a bias."
 
     C: float = cost("C, the cost of a squared error.")

@@ -69,6 +69,8 @@ class SphericalSVC(KernelExpansion, BinarySolver):
     """
 
     name = "spherical_svc"
+    fit_products = 25.0
+    fit_cubes = 1.0
     summary = "Support vector machine on sphered data: its margin does not depend on the scale of the features."
     needs_semidefinite = True
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from seqkern.core.parameters import real
 from seqkern.solvers.base import ClassSolver
 from seqkern.solvers.contract import Solver
+from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.multiclass import _direct_multiclass
 from seqkern.solvers.shared import SearchesCost, cost, limit, tolerance
@@ -83,6 +84,10 @@ class DirectMulticlass(SearchesCost, ClassSolver):
         1e-3, "The fit has converged when no optimality condition is violated by more than this; margins are 2."
     )
     max_iter: int = limit(10_000_000, "Maximum number of moves of one row.")
+
+    def fit_cost(self, work: FitWork) -> FitCost:
+        """Return what a fit is predicted to cost: it grows with the number of classes."""
+        return super().fit_cost(work).times(max(2, work.classes))
 
     @classmethod
     def examples(cls) -> list[Self]:

@@ -2,6 +2,7 @@
 
 from seqkern.core.errors import ParameterError
 from seqkern.solvers.contract import Solver
+from seqkern.solvers.costs import FitCost, FitWork
 
 
 class MetaSolver:
@@ -48,6 +49,11 @@ class MetaSolver:
         if not isinstance(self.binary, Solver) or "binary" not in self.binary.targets:
             raise ParameterError(f"binary={self.binary!r} is not possible", remedy="give a binary solver")
         self.binary.check_parameters()
+
+    def fit_cost(self, work: FitWork) -> FitCost:
+        """Return that of the binary solver on the same samples, for each class but one if there are several."""
+        each = self.binary.fit_cost(work.part(work.n))
+        return each.times(1 if work.classes < 3 else work.classes)
 
     def complexity(self) -> tuple[float, ...]:
         """Return that of the binary solver."""

@@ -11,6 +11,7 @@ from seqkern.core.parameters import component
 from seqkern.solvers.base import count_rows
 from seqkern.solvers.checking import checked_matrix
 from seqkern.solvers.contract import Solver
+from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.estimator import check_is_fitted
 from seqkern.solvers.feature_rows import take_rows
 from seqkern.solvers.multiclass.binary_ensemble import BinaryEnsemble, Task, squashed
@@ -28,6 +29,14 @@ class PairwiseEnsemble(BinaryEnsemble):
         doc="The binary solver; each pair trains a clone on the rows of its two classes (and, for a "
         "Gram matrix, columns).",
     )
+
+    def fit_cost(self, work: FitWork) -> FitCost:
+        """Return that of the binary solver for each pair of classes of equal size, with a copy of its matrix."""
+        n_pairs = work.classes * (work.classes - 1) / 2
+        pair = work.part(2 * work.n / max(2, work.classes))
+        each = self.binary.fit_cost(pair)
+        copied = 8 * pair.n * pair.width if work.gives in ("gram", "features") and n_pairs > 1 else 0
+        return FitCost(n_pairs * (each.seconds + copied * 1e-9), each.bytes + copied)
 
     @classmethod
     def examples(cls) -> list[Self]:

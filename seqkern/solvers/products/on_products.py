@@ -10,6 +10,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.threads import one_thread
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.base import Solver
+from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.products.best_bias import best_bias
 from seqkern.solvers.products.losses import Hinge, Loss
 from seqkern.solvers.products.space import ProductSpace
@@ -23,6 +24,9 @@ STALLED = "rounding errors leave this gap; lower C, or normalise the kernel"
 
 MOST_PRODUCTS = 2000
 """Maximum number of products of a fit whose solver has no such parameter."""
+
+EXPECTED_PRODUCTS = 80
+"""Products until a classifier on some 10,000 samples or more has converged."""
 
 UNSHARED = frozenset({"_vectors", "_space", "_space_before"})
 """Attributes that hold records or products; neither pickled nor stored."""
@@ -46,6 +50,12 @@ class OnProducts(Solver):
     """
 
     accepts_operator: ClassVar[bool] = True
+
+    def fit_cost(self, work: FitWork) -> FitCost:
+        """Return what a fit is predicted to cost: that of `EXPECTED_PRODUCTS` products, if it is given these."""
+        if work.gives != "operator":
+            return super().fit_cost(work)
+        return FitCost(EXPECTED_PRODUCTS * work.product, 16 * EXPECTED_PRODUCTS * work.n)
 
     def fit_after(
         self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None

@@ -223,6 +223,7 @@ class PSVC(PotentialSVM, BinarySolver):
     """
 
     name = "psvc"
+    fit_products = 60.0
     summary = "Potential support vector machine: selects few support features; epsilon sets how few."
 
 
@@ -256,4 +257,5 @@ class PSVR(PotentialSVM, RealSolver):
     """
 
     name = "psvr"
+    fit_products = 150.0
     summary = "Potential support vector machine for regression: selects few support features."

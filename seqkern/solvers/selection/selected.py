@@ -12,6 +12,7 @@ from seqkern.core.convergence import unconverged
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import component, integer
 from seqkern.solvers.base import ClassSolver, Solver
+from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.selection.selected_choice import (
     LEAVE_ONE_OUT,
     Chosen,
@@ -151,6 +152,29 @@ class SelectedClassifier(ClassSolver):
             own = None if groups is None else np.asarray(groups)[train]
             for predictor in self._predictors():
                 make_solver(predictor, kind).check_labels(y[train], own)
+
+    def fit_cost(self, work: FitWork) -> FitCost:
+        """Return what a fit is predicted to cost: selections and predictors of the inner folds, and those of all rows.
+
+        Parameters
+        ----------
+        work : FitWork
+            The sizes of the training set.
+
+        Returns
+        -------
+        FitCost
+        """
+        pairs = self._pairs()
+        folds = 0
+        if len(pairs) > 1:
+            folds = work.n if self.folds == LEAVE_ONE_OUT else int(self.folds)
+        fits = FitCost(self.selector.fit_seconds(work.n, work.width))
+        for size, predictor in pairs:
+            own = FitWork(work.n, work.classes, None if predictor.input == "gram" else size)
+            each = make_solver(predictor, "binary" if work.classes < 3 else "multiclass").fit_cost(own)
+            fits = fits.then(each.times(1 + 2 * self.around))
+        return FitCost(fits.seconds * (folds + 1), fits.bytes + 24 * work.n * work.width)
 
     @classmethod
     def examples(cls) -> list[Self]:

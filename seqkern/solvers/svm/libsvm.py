@@ -13,10 +13,14 @@ import numpy.typing as npt
 
 from seqkern.core.convergence import ignoring_unconverged
 from seqkern.gram.gram_rows import GramRows
+from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.shared import limit, tolerance
 
 CACHE_MEGABYTES = 200
+
+CACHE_BYTES = 200
+"""Of LIBSVM for each row, besides its cache."""
 
 SOON = (10_000, 100)
 """A problem that may have no solution is checked after a + b·n iterations."""
@@ -62,6 +66,12 @@ class LibsvmMachine(KernelExpansion):
         int
         """
         return min(4 * n * n, CACHE_MEGABYTES * 2**20) + super().gram_bytes(n)
+
+    def fit_cost(self, work: FitWork) -> FitCost:
+        """Return what a fit is predicted to cost, with LIBSVM's cache."""
+        return FitCost(
+            super().fit_cost(work).seconds, min(CACHE_MEGABYTES * 2**20, 4 * work.n**2) + CACHE_BYTES * work.n
+        )
 
     def _run(
         self,

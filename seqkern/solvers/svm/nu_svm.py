@@ -70,6 +70,7 @@ class NuSVC(LibsvmMachine, BinarySolver):
     """
 
     name = "nusvc"
+    fit_products = 40.0
     summary = "Support vector machine in which nu bounds the share of training errors."
 
     nu: float = real(

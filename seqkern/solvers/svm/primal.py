@@ -96,6 +96,8 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
     """
 
     name = "primal_svc"
+    fit_products = 500.0
+    fit_growth = 0.5
     summary = "Support vector machine with squared errors on features, for hundreds of thousands of records."
     input: ClassVar[str] = "features"
     accepts_sparse = True

@@ -71,6 +71,8 @@ class CSVC(SearchesCost, OnProducts, LibsvmMachine, BinarySolver):
     """
 
     name = "csvc"
+    fit_products = 30.0
+    fit_growth = 0.2
     summary = "Support vector machine: the widest margin between two classes, with a cost C for errors."
 
     C: float = cost("C, the cost of a margin error; infinite for a hard margin.", infinite=True)

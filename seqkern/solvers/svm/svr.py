@@ -64,6 +64,8 @@ class SVR(OnProducts, LibsvmMachine, RealSolver):
     """
 
     name = "svr"
+    fit_products = 150.0
+    fit_growth = 0.3
     summary = "Support vector regression: a smooth function; errors up to epsilon cost nothing."
 
     C: float = cost("C, the cost of an error beyond ε; infinite allows none.", infinite=True)
@@ -188,6 +190,8 @@ class NuSVR(LibsvmMachine, RealSolver):
     """
 
     name = "nusvr"
+    fit_products = 150.0
+    fit_growth = 0.3
     summary = "Support vector regression in which nu bounds the share of errors that count."
 
     C: float = cost("C, the cost of an error beyond ε.")

@@ -37,6 +37,7 @@ class RecursiveEliminationSelector(Selector):
     """
 
     name = "recursive_elimination"
+    fit_products = 1000.0
     summary = "Trains a support vector machine repeatedly, each time without the features of least weight."
 
     C: float = real(default=1.0, low=0, open_low=True, doc="C, the cost of a margin error.")
@@ -52,6 +53,10 @@ class RecursiveEliminationSelector(Selector):
     def examples(cls) -> list[Self]:
         """Return selectors for the contract suite."""
         return [cls(step=0.0), cls(n_features=2, C=0.1)]
+
+    def fit_seconds(self, n: int, d: int) -> float:
+        """Return the CPU seconds that a fit is predicted to take: many SVMs on all rows."""
+        return super().fit_seconds(n, d) + 5e-6 * n**2
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return the number of features removed before each feature."""

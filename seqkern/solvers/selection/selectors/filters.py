@@ -228,6 +228,7 @@ class MutualInformationSelector(Selector):
     """
 
     name = "mutual_information"
+    fit_products = 200.0
     summary = "Information about the class in a feature cut into a few levels."
 
     bins: int = integer(default=3, low=2, doc="Number of bins; with few samples, few bins give a more reliable score.")

@@ -36,6 +36,7 @@ class OneNormSelector(Selector):
     """
 
     name = "one_norm"
+    fit_products = 6000.0
     summary = "Linear support vector machine with a small sum of absolute weights, most of them zero."
 
     C: float = real(
@@ -88,6 +89,7 @@ class ZeroNormSelector(Selector):
     """
 
     name = "zero_norm"
+    fit_products = 3000.0
     summary = "Multiplies features repeatedly by the weights of a support vector machine, until few are left."
 
     C: float = real(
@@ -107,6 +109,10 @@ class ZeroNormSelector(Selector):
     def examples(cls) -> list[Self]:
         """Return selectors for the contract suite."""
         return [cls(C=1.0), cls(n_features=2, C=10.0, max_iter=5)]
+
+    def fit_seconds(self, n: int, d: int) -> float:
+        """Return the CPU seconds that a fit is predicted to take: linear programs on all rows."""
+        return super().fit_seconds(n, d) + 2e-8 * n**3
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return ln z."""

@@ -47,6 +47,7 @@ class PSVMFeatureSelector(Selector):
     """
 
     name = "psvm"
+    fit_products = 300.0
     summary = "The potential support vector machine: features that explain the labels together, without redundant ones."
     targets = ("binary", "multiclass", "real")
 
@@ -92,6 +93,11 @@ class PSVMFeatureSelector(Selector):
         if self.ranking == "leave_one_out":
             inner.set_params(ranking="grid")
         return inner
+
+    def fit_seconds(self, n: int, d: int) -> float:
+        """Return the CPU seconds that a fit is predicted to take: those of all its rankings."""
+        rankings = {"path": 1, "grid": self.n_epsilons, "leave_one_out": n * self.n_epsilons}
+        return rankings[self.ranking] * super().fit_seconds(n, d)
 
     @classmethod
     def examples(cls) -> list[Self]:

@@ -47,6 +47,7 @@ class R2W2Selector(Selector):
     """
 
     name = "r2w2"
+    fit_products = 3000.0
     summary = "Scales features to minimise a bound on the error of a support vector machine."
 
     C: float = real(
@@ -63,6 +64,10 @@ class R2W2Selector(Selector):
     def examples(cls) -> list[Self]:
         """Return selectors for the contract suite."""
         return [cls(max_iter=5), cls(n_features=2, C=1.0, max_iter=3)]
+
+    def fit_seconds(self, n: int, d: int) -> float:
+        """Return the CPU seconds that a fit is predicted to take: many SVMs on all rows."""
+        return super().fit_seconds(n, d) + 1.5e-8 * n**3
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return σ."""

@@ -41,6 +41,10 @@ class ReliefSelector(Selector):
 
     n_neighbors: int = integer(default=10, low=1, doc="Number of nearest neighbours in each class.")
 
+    def fit_seconds(self, n: int, d: int) -> float:
+        """Return the CPU seconds that a fit is predicted to take: that of all distances."""
+        return 4 * n * n * d * 1e-9
+
     @classmethod
     def examples(cls) -> list[Self]:
         """Return selectors for the contract suite."""

@@ -66,6 +66,9 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         doc="Number of features to choose; features that cannot be rated are never chosen. By default all others.",
     )
 
+    fit_products: ClassVar[float] = 20.0
+    """Products with the matrix of features that a fit is predicted to cost; for the plan of a study."""
+
     # ---- what a selector writes --------------------------------------------------------------------------
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
@@ -83,6 +86,20 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
     def _order(self, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
         """Return the features from best to worst, int64 (d,)."""
         return np.argsort(-scores, kind="stable")
+
+    def fit_seconds(self, n: int, d: int) -> float:
+        """Return the CPU seconds that a fit is predicted to take.
+
+        Parameters
+        ----------
+        n, d : int
+            Samples and features.
+
+        Returns
+        -------
+        float
+        """
+        return self.fit_products * n * d * 1e-9
 
     def inner(self, *, scaled: bool = False) -> "Selector":
         """Return a new selector for one of several parts of the training data.

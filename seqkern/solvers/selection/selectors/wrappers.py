@@ -66,6 +66,7 @@ class ForwardSelector(LeastSquaresSearch):
     """
 
     name = "forward"
+    fit_products = 2000.0
     summary = "Adds one feature at a time, the one that gives a linear classifier the smallest error."
 
     n_features: int | None = changed(
@@ -131,6 +132,7 @@ class BackwardSelector(LeastSquaresSearch):
     """
 
     name = "backward"
+    fit_products = 1000.0
     summary = "Removes one feature after the other, those that a linear classifier needs least."
 
     step: float = real(
@@ -146,6 +148,10 @@ class BackwardSelector(LeastSquaresSearch):
     def examples(cls) -> list[Self]:
         """Return selectors for the contract suite."""
         return [cls(step=0.0), cls(n_features=2, ridge=10.0)]
+
+    def fit_seconds(self, n: int, d: int) -> float:
+        """Return the CPU seconds that a fit is predicted to take: products of all pairs of features."""
+        return super().fit_seconds(n, d) + 4e-8 * n * d**2
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return the number of features removed before each feature."""

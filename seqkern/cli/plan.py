@@ -1,0 +1,121 @@
+"""``seqkern plan``: what the jobs of a data set are predicted to cost."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from seqkern.study.plan import DatasetPlan
+    from seqkern.study.study import Study
+
+EXAMPLE = (
+    "seqkern plan results/demo/datasets/donors --folds results/demo/folds/donors"
+    " --study config/config.yaml -o plan.json"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``seqkern plan``.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        The parser of this verb.
+    """
+    parser.add_argument("dataset", help="folder that seqkern datasets wrote, named like the data set in the study")
+    parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
+    parser.add_argument("--study", required=True, help="configuration of the study: a YAML file, or JSON text")
+    parser.add_argument("-o", "--output", help="file to write, plan.json (default: the table only)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Run ``seqkern plan``.
+
+    Parameters
+    ----------
+    args : Namespace
+        The parsed arguments of `add_arguments`.
+    """
+    # imported here to keep --help fast
+    from seqkern.core.archive import check_writable
+    from seqkern.core.errors import unknown_name
+    from seqkern.datasets import load_dataset
+    from seqkern.folds import read_folds
+    from seqkern.models.plan_dataset import DatasetPlanner
+
+    study = _study(args.study)
+    dataset = load_dataset(args.dataset)
+    if dataset.name not in study.datasets:
+        raise unknown_name("data set of the study", dataset.name, study.datasets)
+    if args.output:
+        check_writable(args.output)
+    fold_sets = {
+        name: read_folds(Path(args.folds) / f"{name}.tsv", dataset.X.ids, task.labels, dataset.chains)
+        for name, task in dataset.tasks.items()
+    }
+    plan = DatasetPlanner(study, dataset, fold_sets).plan()
+    if args.output:
+        plan.write(args.output)
+    print("\n".join(table(plan)))
+
+
+def _study(given: str) -> Study:
+    """Return the study of a file or of JSON text."""
+    # imported here to keep --help fast
+    from seqkern.core.errors import ConfigError
+    from seqkern.study.study import Study
+
+    if not given.lstrip().startswith("{"):
+        return Study.load(given)
+    try:
+        return Study.parse(json.loads(given))
+    except json.JSONDecodeError as error:
+        raise ConfigError(
+            f"--study is not JSON: {error}", remedy="quote the argument in the shell, or name a YAML file"
+        ) from error
+
+
+def table(plan: DatasetPlan) -> list[str]:
+    """Return the lines of a table of a plan.
+
+    Parameters
+    ----------
+    plan : DatasetPlan
+        The plan.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from seqkern.study.plan import Cost, DatasetPlan, MethodCost
+    >>> plan = DatasetPlan({"three": Cost(2.0, 10**8)}, {"three": {"svm": MethodCost(10**8, [20.0, 40.0])}})
+    >>> for line in table(plan):
+    ...     print(line)
+    job                  CPU seconds    longest fold      memory
+    gram three                   2.0               -      100 MB
+    evaluate three svm          60.0            40.0      100 MB
+    """
+    # imported here to keep --help fast
+    from seqkern.core.memory import format_bytes
+
+    rows = [("job", "CPU seconds", "longest fold", "memory")]
+    for name, cost in plan.grams.items():
+        rows.append((f"gram {name}", f"{cost.seconds:.1f}", "-", format_bytes(cost.bytes)))
+    for kernel, solvers in plan.methods.items():
+        for solver, method in solvers.items():
+            name, longest = f"{kernel} {solver}", f"{max(method.folds, default=0.0):.1f}"
+            if method.inner:
+                rows.append(
+                    (f"inner {name}", f"{method.once + sum(method.inner):.1f}", "-", format_bytes(method.bytes))
+                )
+            rows.append((f"evaluate {name}", f"{method.seconds:.1f}", longest, format_bytes(method.bytes)))
+    width = max(len(row[0]) for row in rows)
+    return [
+        f"{first:<{width}}" + "".join(f"{cell:>{w}}" for cell, w in zip(rest, (14, 16, 12), strict=True))
+        for first, *rest in rows
+    ]

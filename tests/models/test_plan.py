@@ -1,0 +1,131 @@
+"""The plan of a data set: as many fits as evaluation makes, the same bytes again, every kind of data."""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from seqkern.datasets import make_dataset
+from seqkern.folds import make_folds
+from seqkern.models.data import Data
+from seqkern.models.method import Method
+from seqkern.models.plan_dataset import DatasetPlanner
+from seqkern.models.plan_folds import fold_shapes
+from seqkern.models.search import Search
+from seqkern.solvers.costs import FitWork
+from seqkern.solvers.solver_table import SOLVERS
+from seqkern.study.study import Study
+
+DONORS = {"simulate": {"kind": "donor", "n_positive": 30, "n_decoy": 60}}
+EQUAL = {"simulate": {"kind": "donor", "n_positive": 30, "n_decoy": 30}}
+KERNELS = {"two": {"kernel": "spectrum", "k": 2}, "three": {"kernel": "spectrum", "k": 3}}
+
+
+def planner(dataset=DONORS, kernels=KERNELS, solvers=None, inner=None, k=3):
+    """Return the planner of a study of one data set, and the data set with its folds."""
+    config = {"study": "s", "datasets": {"d": dataset}, "kernels": kernels, "inner": inner or {}}
+    study = Study.parse(config | {"solvers": solvers or {"svm": {"solver": "csvc", "C": [1, 10]}}})
+    made = make_dataset("d", dataset)
+    folds = {name: make_folds(task.labels, k=k, seed=1) for name, task in made.tasks.items()}
+    return DatasetPlanner(study, made, folds)
+
+
+def fits_made(plan, entry):
+    """Return the number of fits of each fold, by training as seqkern evaluate does."""
+    search = entry.search
+    method = Method(
+        entry.kernels,
+        entry.candidates(),
+        transforms=entry.transforms,
+        layers=entry.layers.specs(),
+        calibration=entry.calibration,
+        threshold=entry.threshold,
+        search=Search(search.folds, search.metric, entry.seed, search.rule, clusters=search.clusters),
+    )
+    made = []
+    for name, task in plan.dataset.tasks.items():
+        groups = plan.fold_sets[name].groups
+        labels = task.labels if groups is None else replace(task.labels, groups=groups)
+        data = Data(labels, method.sources(plan.dataset.X))
+        for split in plan.fold_sets[name]:
+            made.append(method.fit(data, split.train, ahead=split.test).inner.n + 1)
+    return made
+
+
+def choice(**params):
+    return {"svm": {"solver": "csvc", **params}}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"solvers": choice(C=[0.1, 1, 10])},
+        {"solvers": choice(C=1)},  # unequal classes: a threshold
+        {"solvers": choice(C=1), "dataset": EQUAL},
+        {"solvers": choice(C=1), "dataset": EQUAL, "inner": {"calibration": "platt"}},
+        {"solvers": choice(C=[1, 10]), "inner": {"calibration": "isotonic", "threshold": "mcc"}},
+        {"solvers": choice(C=1), "inner": {"threshold": "none"}},
+        {"solvers": choice(C=1, class_weight={"1": 2}), "inner": {"folds": 4}},
+        {"solvers": {"svm": {"solver": "csvc", "C": 1, "layers": ["probabilities"]}}},
+        {"solvers": choice(C=[1, 10]), "inner": {"search": "random", "draws": 3}},
+        {"solvers": choice(C=[1, 10]), "inner": {"clusters": 2}},
+        {"kernels": KERNELS | {"best": {"choose": ["two", "three"]}}},
+        {"solvers": {"linear": {"solver": "linear_svc", "C": [1, 10]}}},
+        {"solvers": {"primal": {"solver": "primal_svc", "C": 1}}},
+    ],
+)
+def test_a_plan_has_the_fits_that_evaluation_makes(given):
+    plan = planner(**given)
+    shapes = fold_shapes(plan.dataset, plan.fold_sets, plan.study.inner.folds, plan.study.seed)
+    for entry in plan.study.methods("d")[-1:]:
+        assert [plan.planned(entry).n_fits(shape) for shape in shapes] == fits_made(plan, entry)
+
+
+def test_the_inner_loops_of_a_pooled_choice_are_jobs_of_their_own():
+    pooled = planner(inner={"pooled": "tasks"}).plan().methods["two"]["svm"]
+    alone = planner().plan().methods["two"]["svm"]
+    assert len(pooled.inner) == len(pooled.folds) == 3
+    assert sum(pooled.inner) < sum(alone.folds) + 1e-9
+    assert sum(pooled.folds) < sum(alone.folds)
+
+
+def test_a_plan_has_the_same_bytes_again():
+    kernels = KERNELS | {"auto": {"kernel": "auto"}, "fisher": {"kernel": "fisher"}}
+    assert planner(kernels=kernels).plan().to_json() == planner(kernels=kernels).plan().to_json()
+
+
+def test_the_folds_are_in_the_order_of_tasks_and_splits():
+    dataset = {
+        "simulate": {"kind": "superfamilies", "n_superfamilies": 2, "n_families": 2, "n_members": 4},
+        "tasks": "families",
+    }
+    plan = planner(dataset, solvers=choice(C=1), k=2)
+    assert len(plan.plan().methods["two"]["svm"].folds) == sum(len(one.splits) for one in plan.fold_sets.values()) > 2
+
+
+def test_larger_training_sets_cost_more():
+    plan = planner()
+    one = plan.planned(plan.study.methods("d")[0])
+    small = fold_shapes(plan.dataset, plan.fold_sets, 3, 1)[0]
+    large = replace(small, train=10 * small.train, inner=tuple((10 * a, 10 * b) for a, b in small.inner))
+    assert one.fold(large).seconds > one.fold(small).seconds
+    assert one.fold(large).bytes > 10 * one.fold(small).bytes
+
+
+@pytest.mark.parametrize("name", SOLVERS.names)
+def test_the_cost_of_a_fit_grows_with_its_samples(name):
+    for solver in SOLVERS.get(name).examples():
+        features = 50 if solver.input == "features" else None
+        costs = [solver.fit_cost(FitWork(n, 3, features, solver.input)) for n in (100, 1000)]
+        assert 0 < costs[0].seconds <= costs[1].seconds < np.inf
+        assert 0 <= costs[0].bytes <= costs[1].bytes
+
+
+def test_many_methods_are_planned_in_seconds():
+    kernels = {f"k{i}": {"kernel": "spectrum", "k": 1 + i % 6, "normalize": bool(i % 2)} for i in range(100)}
+    solvers = {f"s{i}": {"solver": "csvc", "C": [0.1 * (i + 1), 10]} for i in range(30)}
+    plan = planner(kernels=kernels, solvers=solvers)
+    start = time.process_time()
+    assert sum(map(len, plan.plan().methods.values())) == 3000
+    assert time.process_time() - start < 10

@@ -1,0 +1,23 @@
+# What the jobs of a data set are predicted to cost: read where jobs ask for memory and time, and are divided. It is
+# not an input of theirs that makes them run again: results do not depend on it.
+
+
+checkpoint plan:
+    input:
+        data=rules.datasets.output.data,
+        folds=rules.folds.output,
+    output:
+        f"{RESULTS}/plan/{{dataset}}/plan.json",
+    log:
+        f"{LOGS}/plan/{{dataset}}.log",
+    conda:
+        "../envs/seqkern.yaml"
+    resources:
+        mem_mb=memory(of_files(60, 60, 50)),
+        runtime=minutes(of_files(60, 60, 50)),
+    params:
+        study=lambda wildcards: as_json(STUDY.planned(wildcards.dataset)),
+        build=BUILD,
+    shell:
+        "seqkern plan $(dirname {input.data:q}) --folds {input.folds:q} --study {params.study:q} -o {output:q}"
+        " 2>&1 | tee {log:q}"
