@@ -57,6 +57,22 @@ def shared_grams(wildcards):
     )
 
 
+def of_share(inner=False):
+    """Return the function for seconds and bytes of a share."""
+
+    def cost(wildcards, input):
+        plan = plan_of(wildcards.dataset)
+        methods = (plan and plan.methods.get(wildcards.kernel, {})) or {}
+        if not methods:
+            return GUESS
+        folds = sum(sum(one.inner if inner else one.folds) for one in methods.values())
+        return folds / int(wildcards.shares) + sum(one.once for one in methods.values()), max(
+            one.bytes for one in methods.values()
+        )
+
+    return cost
+
+
 rule share:
     input:
         data=rules.datasets.output.data,
@@ -74,6 +90,9 @@ rule share:
     conda:
         "../envs/seqkern.yaml"
     threads: lambda wildcards: 2 if STUDY.kernels[wildcards.kernel].learns else 1
+    resources:
+        mem_mb=memory(of_share()),
+        runtime=minutes(of_share()),
     params:
         kernel=lambda wildcards: as_json(STUDY.kernels[wildcards.kernel].to_dict()),
         methods=shared_methods,
@@ -98,6 +117,9 @@ use rule share as inner_share with:
         temp(touch(f"{RESULTS}/inner/{{dataset}}/{{kernel}}/share-{{share}}-of-{{shares}}.done")),
     log:
         f"{LOGS}/inner/{{dataset}}/{{kernel}}/share-{{share}}-of-{{shares}}.log",
+    resources:
+        mem_mb=memory(of_share(inner=True)),
+        runtime=minutes(of_share(inner=True)),
     params:
         kernel=lambda wildcards: as_json(STUDY.kernels[wildcards.kernel].to_dict()),
         methods=lambda wildcards: shared_methods(wildcards, inner=True),
