@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqkern.cli.main import main
@@ -116,6 +116,7 @@ def test_options_that_do_not_fit_together_are_refused(folder, capsys, options, w
     assert error.count("\n") == 1
 
 
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.floats(0, 1000), max_size=40), st.integers(1, 9))
 def test_each_fold_belongs_to_one_share_and_no_share_is_much_longer(seconds, shares):
     parts = [assigned(seconds, share, shares) for share in range(1, shares + 1)]
