@@ -25,7 +25,7 @@ def normal_cdf(z: npt.ArrayLike) -> npt.NDArray[np.float64]:
     >>> round(float(normal_cdf(1.96)), 4)
     0.975
     """
-    return np.asarray(ndtr(z))
+    return np.asarray(ndtr(np.asarray(z, dtype=np.float64)))
 
 
 def normal_sf(z: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -45,7 +45,7 @@ def normal_sf(z: npt.ArrayLike) -> npt.NDArray[np.float64]:
     >>> round(float(normal_sf(1.96)), 4)
     0.025
     """
-    return np.asarray(ndtr(np.negative(z)))
+    return np.asarray(ndtr(-np.asarray(z, dtype=np.float64)))
 
 
 def normal_quantile(p: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -65,7 +65,7 @@ def normal_quantile(p: npt.ArrayLike) -> npt.NDArray[np.float64]:
     >>> round(float(normal_quantile(0.975)), 4)
     1.96
     """
-    return np.asarray(ndtri(p))
+    return np.asarray(ndtri(np.asarray(p, dtype=np.float64)))
 
 
 def student_quantile(p: float, df: float) -> float:
