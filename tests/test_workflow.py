@@ -347,6 +347,23 @@ def test_a_killed_run_is_taken_up_again_and_gives_the_same_bytes(finished, tmp_p
     assert tables(tmp_path) == tables(finished)
 
 
+def test_a_divided_study_has_the_same_bytes_and_another_division_reruns_nothing(finished, tmp_path):
+    folder = "results/tiny/evaluate/donors/spectrum2/csvc"
+    kernels = {"kernels": {"spectrum2": STUDY["kernels"]["spectrum2"]}}
+    options = write_study(tmp_path, **kernels, tiles=2, share_seconds=1e-9)
+    done = snakemake(tmp_path, f"{folder}/metrics.tsv", *options)
+    assert done.returncode == 0, done.stderr
+    assert [name in done.stdout + done.stderr for name in ("share-2-of-2.done", "tile-2-of-2.done")] == [True, True]
+    gram = "results/tiny/gram/donors/spectrum2/gram.npy"
+    assert (tmp_path / gram).read_bytes() == (finished / gram).read_bytes()
+    made = {path: data for path, data in tables(finished).items() if str(path).startswith(folder)}
+    assert {path: (tmp_path / path).read_bytes() for path in made} == made
+    assert not [
+        path for path in (tmp_path / "results").rglob("*") if path.suffix == ".done" or path.name == ".finished"
+    ]
+    assert jobs(tmp_path, f"{folder}/metrics.tsv", *write_study(tmp_path, **kernels, tiles=6)) == {}
+
+
 def test_a_failing_job_names_its_input(tmp_path):
     (tmp_path / "bad.fa").write_text(">only one\nACGT!\n")
     datasets = {"mine": {"fasta": {"positive": "bad.fa", "negative": "bad.fa"}, "alphabet": "dna"}}

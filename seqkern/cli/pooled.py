@@ -6,20 +6,21 @@ A pooled choice takes two calls: the first writes the inner loops of each data s
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from seqkern.core.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
-    from seqkern.core.checkpoint import Checkpoint
     from seqkern.datasets import Dataset
+    from seqkern.evaluation.candidates import Candidate
     from seqkern.evaluation.pooled import PooledChoice
     from seqkern.folds import Split
     from seqkern.models.data import Data
     from seqkern.models.method import Method
+    from seqkern.models.search import Search
 
 INNER = "inner.json"
 """Name of the file with the inner loops of a data set."""
@@ -67,22 +68,24 @@ def _clusters(text: str) -> int:
     return int(text)
 
 
-def check_pooled(args: argparse.Namespace, method: Method) -> None:
+def check_pooled(args: argparse.Namespace, search: Search, candidates: Sequence[Candidate]) -> None:
     """Raise ParameterError for a pooled choice where there is nothing to choose, and for kernel auto.
 
     Parameters
     ----------
     args : Namespace
         With the arguments of `add_pooled`.
-    method : Method
-        The method with its candidates.
+    search : Search
+        How the method chooses.
+    candidates : sequence of (str, dict)
+        Its candidates.
     """
-    if method.search.budget is not None and (args.inner_only or args.pooled or args.inner_clusters is not None):
+    if search.budget is not None and (args.inner_only or args.pooled or args.inner_clusters is not None):
         raise ParameterError(
             "kernel auto works neither with pooled choices nor with clusters",
             remedy="remove --inner-only, --pooled and --inner-clusters, or give a choice of kernels",
         )
-    if (args.inner_only or args.pooled) and len(method.candidates) == 1:
+    if (args.inner_only or args.pooled) and len(candidates) == 1:
         option = "--inner-only" if args.inner_only else "--pooled"
         raise ParameterError(
             "there is nothing to choose: one kernel, and one value for each parameter of the solver",
@@ -95,22 +98,24 @@ class InnerLoops:
 
     Parameters
     ----------
-    method : Method
-        The method with its candidates.
+    candidates : sequence of (str, dict)
+        The candidates of the method.
     dataset : Dataset
         All samples.
     identity : str
         What the scores depend on besides the training set.
     """
 
-    def __init__(self, method: Method, dataset: Dataset, identity: str) -> None:
-        self.method, self.dataset, self.identity = method, dataset, identity
+    def __init__(self, candidates: Sequence[Candidate], dataset: Dataset, identity: str) -> None:
+        self.candidates, self.dataset, self.identity = list(candidates), dataset, identity
 
-    def run(self, data: Data, task: str, split: Split, key: str, done: Checkpoint) -> None:
-        """Run an inner loop, unless it has been finished before, and keep its scores in `done`.
+    def run(self, method: Method, data: Data, task: str, split: Split, key: str) -> dict[str, Any]:
+        """Run an inner loop.
 
         Parameters
         ----------
+        method : Method
+            The method with these candidates.
         data : Data
             With the labels of the task.
         task : str
@@ -119,40 +124,39 @@ class InnerLoops:
             Its training set is searched.
         key : str
             Of this training set.
-        done : Checkpoint
-            Finished inner loops.
+
+        Returns
+        -------
+        dict
+            Its scores and cost.
         """
         # imported here to keep --help fast
         from seqkern.core.cost import Clock
         from seqkern.evaluation.pooled_files import stored_loop
 
-        if done.get(key) is None:
-            clock = Clock()
-            choice = self.method.choose(data, split.train)
-            clock.lap("choose")
-            loop = stored_loop(task, split, self.identity + key, data.labels, choice)
-            place = {"task": task, "split": split.name}
-            done.put(key, {"loop": asdict(loop), "cost": [place | lap for lap in clock.laps]})
+        clock = Clock()
+        choice = method.choose(data, split.train)
+        clock.lap("choose")
+        loop = stored_loop(task, split, self.identity + key, data.labels, choice)
+        place = {"task": task, "split": split.name}
+        return {"loop": asdict(loop), "cost": [place | lap for lap in clock.laps]}
 
-    def write(self, output: Path, keys: list[str], done: Checkpoint) -> None:
+    def write(self, output: Path, finished: Sequence[Mapping[str, Any]]) -> None:
         """Write the finished inner loops.
 
         Parameters
         ----------
         output : Path
             The folder.
-        keys : list of str
-            Those of all training sets, in order.
-        done : Checkpoint
-            Finished inner loops.
+        finished : sequence of dict
+            As from `run`, of all training sets, in order.
         """
         # imported here to keep --help fast
         from seqkern.core.cost import write_cost
         from seqkern.evaluation.pooled_files import StoredLoop, write_inner_loops
 
-        finished = [done.get(key) for key in keys]
         loops = [StoredLoop(**one["loop"]) for one in finished]
-        write_inner_loops(output / INNER, self.dataset.name, self.dataset.X, self.method.candidates, loops)
+        write_inner_loops(output / INNER, self.dataset.name, self.dataset.X, self.candidates, loops)
         write_cost(output / "cost.json", [lap for one in finished for lap in one["cost"]])
 
     def pooled(self, files: list[str], keys: list[str]) -> Mapping[str, PooledChoice]:
@@ -180,11 +184,11 @@ class InnerLoops:
         from seqkern.evaluation.pooled_files import AGAIN, digest, read_inner_loops
         from seqkern.solvers import make_solver
 
-        loops, own = read_inner_loops(files, self.dataset.name, self.method.candidates)
+        loops, own = read_inner_loops(files, self.dataset.name, self.candidates)
         kind = next(iter(self.dataset.tasks.values())).labels.kind
         if kind != "binary":
             loops = []
-        sizes = [make_solver(spec, kind).complexity() for _, spec in self.method.candidates]
+        sizes = [make_solver(spec, kind).complexity() for _, spec in self.candidates]
         choices = {}
         for key in keys:
             loop = own.get(digest(self.identity + key))

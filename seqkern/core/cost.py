@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqkern.core.archive import atomic_write
+from seqkern.core.build import build_digest
 
 if TYPE_CHECKING:
     from seqkern.core.types import PathLike
@@ -28,7 +29,7 @@ def peak_mb() -> float:
 
 
 def write_cost(path: PathLike, laps: list[dict[str, Any]]) -> None:
-    """Write costs as JSON, beside the tables: unlike these, they differ from run to run.
+    """Write costs as JSON, beside the tables: unlike these, they differ from run to run. The build is named.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ def write_cost(path: PathLike, laps: list[dict[str, Any]]) -> None:
         If the file cannot be written.
     """
     with atomic_write(path, "w") as file:
-        json.dump({"laps": laps}, file, indent=1)
+        json.dump({"build": build_digest(), "laps": laps}, file, indent=1)
         file.write("\n")
 
 

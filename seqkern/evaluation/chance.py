@@ -27,7 +27,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+
+from seqkern.evaluation.distributions import average_ranks, normal_sf
 
 SHARED_TRAINING = 2.0
 """Variance of a mean over folds, divided by that of independent test sets."""
@@ -148,7 +149,7 @@ def permuted_auc(codes: npt.ArrayLike, decisions: npt.ArrayLike, groups: npt.Arr
     for c, column in present:
         own, others = int(counts[c]), n - int(counts[c])
         # ranks from 1, with the smallest possible sum of ranks taken off
-        gains[:, c] = (stats.rankdata(column) - (own + 1) / 2) / (own * others * len(present))
+        gains[:, c] = (average_ranks(column) - (own + 1) / 2) / (own * others * len(present))
     return permuted_sum(gains, labels, groups)
 
 
@@ -266,4 +267,4 @@ def chance_test(parts: Sequence[Permuted], *, tested_once: bool = True) -> Chanc
     if se <= 1e-9:
         return ChanceTest(score, chance, 0.0, 0.0, 1.0)
     z = (score - chance) / se
-    return ChanceTest(score, chance, se, z, float(2 * stats.norm.sf(abs(z))))
+    return ChanceTest(score, chance, se, z, float(2 * normal_sf(abs(z))))

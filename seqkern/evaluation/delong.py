@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 from scipy.special import expit
 
 from seqkern.core.checks import check_choice, check_real
 from seqkern.core.errors import LabelError
+from seqkern.evaluation.distributions import average_ranks, normal_quantile, normal_sf
 from seqkern.evaluation.ranking import as_binary
 
 
@@ -110,7 +110,7 @@ def delong_interval(
     se = math.sqrt(covariance[0, 0])
     if not se > 0 or auc in (0.0, 1.0):
         return AucInterval(auc, se, math.nan, math.nan)
-    z = float(stats.norm.ppf((1 + level) / 2))
+    z = float(normal_quantile((1 + level) / 2))
     if scale == "plain":
         return AucInterval(auc, se, max(0.0, auc - z * se), min(1.0, auc + z * se))
     centre, half = math.log(auc / (1 - auc)), z * se / (auc * (1 - auc))
@@ -178,7 +178,7 @@ def delong_pair(areas: Sequence[float], covariance: npt.NDArray[np.float64], i: 
         alike = abs(difference) < 1e-12
         return AucComparison(a, b, difference, se, 0.0 if alike else math.nan, 1.0 if alike else math.nan)
     z = difference / se
-    return AucComparison(a, b, difference, se, z, float(2 * stats.norm.sf(abs(z))))
+    return AucComparison(a, b, difference, se, z, float(2 * normal_sf(abs(z))))
 
 
 def delong_covariance(
@@ -234,9 +234,9 @@ def _delong(labels: npt.ArrayLike, decisions: Sequence[npt.ArrayLike]) -> tuple[
         return [math.nan] * len(pairs), undefined
     of_positives, of_negatives = [], []
     for _, values in pairs:
-        ranks = stats.rankdata(values)
-        of_positives.append((ranks[positive] - stats.rankdata(values[positive])) / n_negative)
-        of_negatives.append(1.0 - (ranks[~positive] - stats.rankdata(values[~positive])) / n_positive)
+        ranks = average_ranks(values)
+        of_positives.append((ranks[positive] - average_ranks(values[positive])) / n_negative)
+        of_negatives.append(1.0 - (ranks[~positive] - average_ranks(values[~positive])) / n_positive)
     areas = [float(np.mean(placements)) for placements in of_positives]
     if min(n_positive, n_negative) < 2:
         return areas, undefined

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 from scipy.special import expit
 
 from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.chance import SHARED_TRAINING, variance_of_mean
 from seqkern.evaluation.delong import delong_covariance
+from seqkern.evaluation.distributions import average_ranks, student_quantile
 from seqkern.evaluation.ranking import as_binary
 from seqkern.evaluation.wilson import wilson_interval
 
@@ -40,7 +40,7 @@ def quantile(methods: int, df: float = math.inf) -> float:
     >>> round(quantile(1), 2), round(quantile(24), 2), round(quantile(1, df=4), 2)
     (1.96, 3.08, 2.78)
     """
-    return float(stats.t.isf(LEVEL / (2 * max(methods, 1)), df))
+    return -student_quantile(LEVEL / (2 * max(methods, 1)), df)
 
 
 def auc_variance(codes: npt.ArrayLike, decisions: npt.ArrayLike) -> tuple[float, float]:
@@ -75,9 +75,9 @@ def auc_variance(codes: npt.ArrayLike, decisions: npt.ArrayLike) -> tuple[float,
     for c in present:
         positive, column = as_binary(labels == c, values[:, c])
         own, other = int(positive.sum()), int((~positive).sum())
-        ranks = stats.rankdata(column)
-        ahead = (ranks[positive] - stats.rankdata(column[positive])) / other
-        behind = 1.0 - (ranks[~positive] - stats.rankdata(column[~positive])) / own
+        ranks = average_ranks(column)
+        ahead = (ranks[positive] - average_ranks(column[positive])) / other
+        behind = 1.0 - (ranks[~positive] - average_ranks(column[~positive])) / own
         areas.append(float(ahead.mean()))
         influence[positive] += ahead / own
         influence[~positive] += behind / other

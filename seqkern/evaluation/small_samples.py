@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
+from seqkern.evaluation.distributions import normal_quantile
 from seqkern.sequences.labels import Labels
 
 WIDEST = 0.5
@@ -96,7 +96,7 @@ def auc_ends(auc: float, positives: int, negatives: int, factor: float = 1.0) ->
 
 def _lower(auc: float, positives: int, negatives: int, factor: float) -> float:
     """Return the lower end: the smallest true AUC that the observed one does not exclude."""
-    z = float(stats.norm.isf(0.025))
+    z = -float(normal_quantile(0.025))
     low, high = 0.0, auc
     for _ in range(STEPS):
         middle = (low + high) / 2

@@ -27,6 +27,9 @@ from seqkern.study.settings import InnerSettings, LeakageSettings
 from seqkern.study.solver_entries import SolverEntry
 from seqkern.study.stored_grams import GramHome, gram_homes
 
+DIVISION = ("tiles", "share_seconds")
+"""Keys that divide the work into jobs: results never depend on them."""
+
 
 @dataclass(frozen=True, eq=False)
 class Study:
@@ -56,6 +59,8 @@ class Study:
         Numbers of stored Gram matrices.
     tiles : int
         Number of jobs that share each Gram matrix.
+    share_seconds : float
+        CPU seconds of a share of the evaluations of a kernel, if they are predicted to take longer.
     config : mapping
         The configuration, with all defaults.
 
@@ -87,6 +92,7 @@ class Study:
     memory_limit: str = "2GB"
     dtype: str = "float64"
     tiles: int = 1
+    share_seconds: float = 600
     config: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -337,8 +343,8 @@ class Study:
         return copy.deepcopy(dict(self.config))
 
     def to_json(self) -> str:
-        """Return the configuration as JSON, for the report job."""
-        return json.dumps(self.config)
+        """Return the configuration as JSON, for the report job; without the division into jobs, which is no content."""
+        return json.dumps({key: value for key, value in self.config.items() if key not in DIVISION})
 
 
 def read_config(path: File) -> Any:
@@ -401,7 +407,7 @@ def check_dataset_entry(name: str, entry: Mapping[str, Any], *, file: Files = No
 
 def _general(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parts of a study that are not objects of their own."""
-    keys = ("description", "seed", "data_dir", "memory_limit", "dtype", "tiles")
+    keys = ("description", "seed", "data_dir", "memory_limit", "dtype", *DIVISION)
     return {
         "name": str(config["study"]),
         "leakage": LeakageSettings.parse(config.get("leakage") or {}),

@@ -13,6 +13,8 @@ if not any((ROOT / "seqkern" / "kernels").glob("_blocks.*.*")):
 
 from seqkern.core.build import build_digest
 from seqkern.core.errors import SeqkernError
+from seqkern.study.division import count_shares
+from seqkern.study.plan import DatasetPlan
 from seqkern.study.failures import explain_failures
 from seqkern.study.study import Study, read_config
 from snakemake.utils import update_config
@@ -84,6 +86,14 @@ def stored_grams(dataset, kernel, solver):
     return [f"{RESULTS}/gram/{dataset}/{home}/gram.npy" for home in STUDY.grams_of(dataset, kernel, solver)]
 
 
+def is_current(costs, **wildcards):
+    """Return whether this build has written a file of costs, and the results beside it."""
+    try:
+        return json.loads(Path(str(costs).format(**wildcards)).read_text())["build"] == BUILD
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
 def search_options():
     """Return the command-line options for the search of the inner loop."""
     inner = STUDY.inner
@@ -105,9 +115,12 @@ def inner_loops(dataset, kernel, solver):
 
 def afterwards_options(solver):
     """Return the command-line options for probabilities and the threshold; empty for solvers with layers."""
-    if STUDY.solvers[solver].has_layers:
-        return ""
-    return shlex.join(f"--{key}={value}" for key, value in STUDY.inner.afterwards.items())
+    return "" if STUDY.solvers[solver].has_layers else shlex.join(after_options())
+
+
+def after_options():
+    """Return the command-line options for probabilities and the threshold."""
+    return [f"--{key}={value}" for key, value in STUDY.inner.afterwards.items()]
 
 
 def bias_option(dataset):

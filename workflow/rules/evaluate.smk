@@ -18,6 +18,7 @@ rule evaluate:
         files=lambda wildcards: STUDY.kernels[wildcards.kernel].files(),
         gram=lambda wildcards: stored_grams(wildcards.dataset, wildcards.kernel, wildcards.solver),
         pooled=lambda wildcards: inner_loops(wildcards.dataset, wildcards.kernel, wildcards.solver),
+        shares=shares_first,
     output:
         multiext(f"{RESULTS}/evaluate/{{dataset}}/{{kernel}}/{{solver}}/", **TABLES),
     log:

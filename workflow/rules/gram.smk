@@ -1,6 +1,17 @@
 # One Gram matrix serves all folds of a kernel without fitting, and all kernels derived from it by transforms or weights
 # that are fitted on each training set. Jobs compute its tiles. Before any computation, `seqkern check` verifies that
 # every training set suits its solvers; other solvers or folds do not cause a matrix to be recomputed.
+#
+# The division is no input of the matrix: a changed number of tiles reruns nothing. So the job that makes the matrix
+# waits for those of its tiles through a checkpoint, and only as long as there is no matrix of this build.
+
+
+def tiles_first(wildcards):
+    """Wait for the jobs that compute the tiles of a matrix, if it has to be made and is divided."""
+    if STUDY.tiles > 1 and not is_current(rules.gram.output.cost, **wildcards):
+        checkpoints.plan.get(dataset=wildcards.dataset)  # runs again after any change that matters
+        checkpoints.tiles.get(**wildcards)
+    return []
 
 
 rule gram_tile:
@@ -10,7 +21,7 @@ rule gram_tile:
         folds=ancient(rules.folds.output),
         plan=after_plan(f"{RESULTS}/gram/{{dataset}}/{{kernel}}/tile-{{tile}}-of-{{tiles}}.done"),
     output:
-        touch(f"{RESULTS}/gram/{{dataset}}/{{kernel}}/tile-{{tile}}-of-{{tiles}}.done"),
+        temp(touch(f"{RESULTS}/gram/{{dataset}}/{{kernel}}/tile-{{tile}}-of-{{tiles}}.done")),
     log:
         f"{LOGS}/gram/{{dataset}}/{{kernel}}-{{tile}}-of-{{tiles}}.log",
     conda:
@@ -32,17 +43,24 @@ rule gram_tile:
         " -o $(dirname {output:q})/gram.npy) 2>&1 | tee {log:q}"
 
 
+checkpoint tiles:
+    input:
+        lambda wildcards: [
+            f"{RESULTS}/gram/{wildcards.dataset}/{wildcards.kernel}/tile-{tile}-of-{STUDY.tiles}.done"
+            for tile in range(1, STUDY.tiles + 1)
+        ],
+    output:
+        touch(f"{RESULTS}/gram/{{dataset}}/{{kernel}}/gram.npy.tiles/complete"),
+    localrule: True
+
+
 rule gram:
     input:
         data=rules.datasets.output.data,
         files=lambda wildcards: STUDY.homes[wildcards.kernel].files(),
         folds=ancient(rules.folds.output),
         plan=after_plan(f"{RESULTS}/gram/{{dataset}}/{{kernel}}/gram.npy"),
-        tiles=lambda wildcards: [
-            f"{RESULTS}/gram/{wildcards.dataset}/{wildcards.kernel}/tile-{tile}-of-{STUDY.tiles}.done"
-            for tile in range(1, STUDY.tiles + 1)
-            if STUDY.tiles > 1
-        ],
+        tiles=tiles_first,
     output:
         gram=f"{RESULTS}/gram/{{dataset}}/{{kernel}}/gram.npy",
         side=f"{RESULTS}/gram/{{dataset}}/{{kernel}}/gram.json",
