@@ -1,7 +1,5 @@
 """The workflow that applies models to many files: the outputs of one run; another division reruns nothing."""
 
-import os
-
 import numpy as np
 import pytest
 import yaml
@@ -41,24 +39,7 @@ def test_outputs_are_those_of_one_run(tmp_path, capsys, monkeypatch):
     assert main(["predict", "m.seqkern", "q.fa", "-o", "whole.tsv"]) == 0
     assert main(["predict", "m.seqkern", "q.fa", "--scan", "AG", "-o", "whole.bedgraph"]) == 0
 
-    # the line that a job prints last is its error, and what other jobs have made stays
-    os.rename("q.fa", "good.fa")
-    (tmp_path / "q.fa").write_text("".join(">r0\nACGTAGAC!\n"))
-    done = snakemake(tmp_path, *write(tmp_path, records=1000))
-    assert done.returncode == 1
-    assert "letter '!'" in done.stdout + done.stderr
-
-    os.rename("good.fa", "q.fa")
-    os.unlink("q.fa.fai")
-    options = write(tmp_path, records=10, bases="1kB")
-    assert jobs(tmp_path, *options) == {
-        "apply": 1,
-        "apply_part": 3,
-        "apply_parts": 2,
-        "apply_gather": 1,
-        "apply_gather_strands": 1,
-    }
-    done = snakemake(tmp_path, *options)
+    done = snakemake(tmp_path, *write(tmp_path, records=10, bases="1kB"))
     assert done.returncode == 0, done.stderr
     results = tmp_path / "results" / "s"
     for made, whole in (
@@ -69,10 +50,3 @@ def test_outputs_are_those_of_one_run(tmp_path, capsys, monkeypatch):
         assert (results / made).read_bytes() == (tmp_path / whole).read_bytes()
     assert sum(path.is_file() for path in results.rglob("*")) == 3
     assert jobs(tmp_path, *write(tmp_path, records=3, bases="10B")) == {}
-
-
-def test_a_wrong_configuration_gives_one_line(tmp_path):
-    (tmp_path / "apply.yaml").write_text("study: s\nmodels: {m: m}\napply:\n  new: {fasta: q.fa, otput: tsv}\n")
-    done = snakemake(tmp_path, "apply", "--configfile", "apply.yaml")
-    assert done.returncode == 1
-    assert "apply.yaml: apply.new: unknown key 'otput'; did you mean 'output'?" in done.stderr

@@ -23,7 +23,7 @@ from seqkern.sequences.windows import Window
 
 pytest.importorskip("pysam")
 
-PARTS = (1, 2, 7)
+PARTS = (2, 7)
 
 
 def bgzip(path, text):
@@ -103,10 +103,19 @@ def check(capsys, tmp_path, name, *words, files=None, parts=PARTS):
     return (whole / names[0]).read_bytes()
 
 
-@pytest.mark.parametrize("fasta", ["q.fa", "q.fa.gz", "q.fa.bgz", "one.fa"])
-@pytest.mark.parametrize("options", [[], ["--ids", "number", "--unknown", "skip"]])
+@pytest.mark.parametrize(
+    ("fasta", "options"),
+    [
+        ("q.fa", []),
+        ("q.fa", ["--ids", "number", "--unknown", "skip"]),
+        ("q.fa.gz", ["--ids", "number"]),
+        ("q.fa.bgz", ["--ids", "number"]),
+        ("one.fa", []),
+    ],
+)
 def test_fasta(folder, capsys, tmp_path, fasta, options):
-    text = check(capsys, tmp_path, "q.tsv", "predict", str(folder / "spectrum"), str(folder / fasta), *options)
+    words = ["predict", str(folder / "spectrum"), str(folder / fasta), *options]
+    text = check(capsys, tmp_path, "q.tsv", *words, parts=(1, 2, 7) if fasta == "q.fa" else PARTS)
     assert text.startswith(b"id\tdecision\tprobability\tpredicted\n")
     if fasta != "one.fa":
         assert len(text.splitlines()) > 20
@@ -130,8 +139,8 @@ def test_regions(folder, capsys, tmp_path):
 @pytest.mark.parametrize("options", [[], ["--masked", "score", "--lower", "skip", "--ids", "number", "--strand", "-"]])
 def test_scan(folder, capsys, tmp_path, model, options):
     words = ["predict", str(folder / model), str(folder / "few.fa"), "--scan", "AG", *options]
-    assert len(check(capsys, tmp_path, "s.tsv", *words, parts=(1, 2, 7, 400)).splitlines()) > 40
-    check(capsys, tmp_path / "bed", "s.bed.gz", *words)
+    assert len(check(capsys, tmp_path, "s.tsv", *words, parts=(1, 2, 7, 100)).splitlines()) > 40
+    check(capsys, tmp_path / "bed", "s.bed.gz", *words, parts=(7,))
 
 
 @pytest.mark.parametrize(("ending", "form"), [("bedgraph", "bedgraph"), ("bw", "bigwig")])
@@ -163,12 +172,13 @@ def test_candidates_of_a_part_do_not_depend_on_how_much_is_read(folder):
                 assert np.array_equal(*joined)
 
 
-@pytest.mark.parametrize("vcf", ["v.vcf", "v.vcf.gz", "plain.vcf.gz"])
-@pytest.mark.parametrize("ending", ["tsv", "vcf.gz"])
+@pytest.mark.parametrize(
+    ("vcf", "ending"), [("v.vcf", "tsv"), ("v.vcf.gz", "vcf.gz"), ("plain.vcf.gz", "tsv"), ("v.vcf", "vcf")]
+)
 def test_variants(folder, capsys, tmp_path, vcf, ending):
     words = ["variants", str(folder / "gapped"), str(folder / vcf), "--genome", str(folder / "g.fa")]
     files = [f"o.{ending}"] + [f"o.{ending}.tbi"] * (ending == "vcf.gz")
-    check(capsys, tmp_path, f"o.{ending}", *words, files=files)
+    check(capsys, tmp_path, f"o.{ending}", *words, files=files, parts=(1, 2, 7))
 
 
 def test_variants_say_what_one_run_says(folder, capsys, tmp_path):
@@ -308,3 +318,14 @@ def test_a_part_that_was_killed_is_made_again(folder, capsys, tmp_path):
     runs(capsys, *words, *out, "--part", "2/2")
     runs(capsys, *words, *out, "--gather")
     assert (tmp_path / "o.tsv").read_bytes() == (tmp_path / "whole.tsv").read_bytes()
+
+
+def test_an_index_of_an_earlier_file_is_refused(folder, capsys, tmp_path):
+    (tmp_path / "g.fa").write_text(">a\nACAGTACAGT\nACGT\n")
+    words = ["predict", str(folder / "sites"), str(tmp_path / "g.fa"), "--scan", "AG", "-o", str(tmp_path / "o.tsv")]
+    runs(capsys, *words, "--part", "1/2")
+    for more in (">b\nACGTAC\n", "ACGT\n"):
+        (tmp_path / "g.fa").write_text(">a\nACAGTACAGT\nACGT\n" + more)
+        assert "g.fa.fai: does not belong to the genome; delete it" in refused(capsys, *words, "--part", "1/2")
+    (tmp_path / "g.fa").write_text(">a\nACAGTACAGT\nACGT\n\n")
+    runs(capsys, *words, "--part", "1/2")

@@ -32,7 +32,7 @@ def some_fasta(rng):
     return text.rstrip("\n") if rng.random() < 0.3 else text
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_parts_are_the_file(tmp_path, monkeypatch, seed):
     rng = np.random.default_rng(seed)
     monkeypatch.setattr(text_spans, "CHUNK", int(rng.choice([3, 7, 1 << 20])))
@@ -44,7 +44,7 @@ def test_parts_are_the_file(tmp_path, monkeypatch, seed):
         path = tmp_path / name
         path.write_bytes(content)
         for mark in (b"", b">"):
-            for of in (1, 2, 7, 40):
+            for of in (1, 2, 7, 30):
                 parts = [open_span(path, Part(i, of), mark).read() for i in range(1, of + 1)]
                 assert b"".join(parts) == data, (name, mark, of)
                 if mark:

@@ -4,6 +4,7 @@
 import re
 import shlex
 import sys
+from pathlib import Path
 
 from seqkern.core.build import build_digest
 from seqkern.core.errors import SeqkernError
@@ -41,6 +42,24 @@ def applied(wildcards):
 def command(wildcards):
     """Return the command of a job, without output and part."""
     return shlex.join(applied(wildcards).words)
+
+
+def parts_of(wildcards):
+    """Return the number of parts of an output; of a finished one the number that it was made of, so that a changed
+    division reruns nothing: Snakemake compares the inputs of all jobs with those of the last run."""
+    job = applied(wildcards)
+    folder = f"{wildcards.entry}/{wildcards.model}"
+    kept = Path(f"{LOGS}/{folder}/{job.name}.parts")
+    if kept.is_file() and all(Path(f"{RESULTS}/{folder}/{name}").is_file() for name in job.outputs):
+        return int(kept.read_text())
+    return job.parts()
+
+
+def flags_of(wildcards):
+    """Return the flags of the parts of an output."""
+    of = parts_of(wildcards)
+    start = OUTPUT.format(**wildcards)
+    return [f"{start}.part-{number}-of-{of}" for number in range(1, of + 1)]
 
 
 def name_of_strands(wildcards):
@@ -89,13 +108,15 @@ rule apply_part:
 
 rule apply_parts:
     input:
-        lambda wildcards: expand(
-            f"{RESULTS}/{wildcards.entry}/{wildcards.model}/{wildcards.file}.part-{{number}}-of-{{of}}",
-            number=range(1, applied(wildcards).parts() + 1),
-            of=applied(wildcards).parts(),
-        ),
+        flags_of,
     output:
         temp(touch(f"{OUTPUT}.parts-made")),
+    log:
+        f"{LOGS}/{{entry}}/{{model}}/{{file}}.parts",
+    params:
+        number=lambda wildcards, input: len(input),
+    shell:
+        "echo {params.number} > {log:q}"
 
 
 rule apply_gather:
