@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import policies_of, read_tracks
 from seqkern.cli.given_sites import site_windows
+from seqkern.cli.part_sources import part_of_source
+from seqkern.cli.parts import refuse_part
 from seqkern.cli.profiles import profiles_of
 from seqkern.cli.regions import as_sources, regions_of
 from seqkern.cli.views import read_views
@@ -95,6 +97,7 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
         # imported here to keep --help fast
         from seqkern.cli.feature_tables import read_table
 
+        refuse_part(args, "tables of features", "remove it")
         yield read_table(args.fasta, cast("FeatureTable", model.support).columns)
         return
     with_letters = read_tracks(args, model.kernel, model.record.get("profiles"))
@@ -112,9 +115,14 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
             raise ParameterError("--sites does not work with --genome", remedy="remove one of them")
         if profiles_of(args):
             raise ParameterError("profiles need whole sequences, not windows", remedy="remove --sites")
+        refuse_part(args, "windows around given sites", "give a part of the table of sites to each job")
         yield with_views(site_windows(model, args, policies))
         return
-    sources = as_sources([args.fasta], args, model)
+    sources, before = as_sources([args.fasta], args, model), 0
+    part = getattr(args, "part", None)
+    if part is not None:
+        source, before = part_of_source(sources[0], part, policies.get("ids") == "number")
+        sources = [] if source is None else [source]
     try:
         if together:
             # imported here to keep --help fast
@@ -123,7 +131,7 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
             reading = read_letters_and_states(args.fasta, classes=model.classes, alphabet=model.alphabet, **policies)
             yield with_views(with_letters(reading.sequences))
             return
-        for number, X in enumerate(iter_fasta(sources, model.alphabet, **policies)):
+        for number, X in enumerate(iter_fasta(sources, model.alphabet, before=before, **policies)):
             if number == 0:
                 _warn_of_dna(model, X, args)
             _check_windows(model, X)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from typing import TextIO
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TextIO
 
 from seqkern.core.errors import FileError
+
+if TYPE_CHECKING:
+    from seqkern.core.types import PathLike
 
 
 def standard_output() -> TextIO:
@@ -23,3 +28,37 @@ def standard_output() -> TextIO:
     if sys.stdout is None:
         raise FileError("standard output is closed", remedy="give a file: -o FILE")
     return sys.stdout
+
+
+@contextlib.contextmanager
+def output_writer(output: PathLike | None) -> Iterator[Callable[[str], object]]:
+    """Yield a function that writes text to a file that appears when complete; to ``.gz`` compressed by bgzip.
+
+    Parameters
+    ----------
+    output : path-like or None
+        None: standard output.
+
+    Yields
+    ------
+    callable
+        Takes text.
+    """
+    # imported here to keep --help fast
+    from seqkern.core.archive import atomic_write
+
+    if output is None:
+        out = standard_output()
+        yield out.write
+        out.flush()
+    elif str(output).endswith((".gz", ".bgz")):
+        # imported here to keep --help fast
+        from seqkern.genome.bgzip import BgzipWriter
+
+        with atomic_write(output) as file:
+            packed = BgzipWriter(file)
+            yield packed.write
+            packed.finish()
+    else:
+        with atomic_write(output, "w") as file:
+            yield file.write

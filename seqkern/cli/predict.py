@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.common import (
     add_policies,
@@ -14,12 +15,24 @@ from seqkern.cli.common import (
     tell_counts,
     unrecognised,
 )
+from seqkern.cli.gathered import gather_predictions
 from seqkern.cli.given_sites import add_given_sites
 from seqkern.cli.new_sequences import load_given, read_chunks
-from seqkern.cli.output import standard_output
-from seqkern.cli.predict_residues import DRAWN, add_states, check_no_states, run_residues, split_tracks
+from seqkern.cli.output import output_writer
+from seqkern.cli.parts import add_parts, as_part
+from seqkern.cli.predict_residues import (
+    DRAWN,
+    add_states,
+    check_no_states,
+    check_residues,
+    run_residues,
+    split_tracks,
+)
 from seqkern.cli.regions import add_regions
 from seqkern.cli.scan import add_scan, check_no_scan, run_scan
+
+if TYPE_CHECKING:
+    from seqkern.models.model import Model
 
 EXAMPLE = "seqkern predict model.seqkern donors.fasta > predictions.tsv"
 
@@ -46,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_states(parser)
     group = parser.add_argument_group("reading FASTA")
     add_policies(group, ids=("header", "number"), default="as in training")
+    add_parts(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -57,36 +71,47 @@ def run(args: argparse.Namespace) -> None:
         The parsed arguments of `add_arguments`.
     """
     # imported here to keep --help fast
-    import numpy as np
-
-    # imported here to keep --help fast
-    from seqkern.core.archive import atomic_write
     from seqkern.core.errors import ModelError
-    from seqkern.core.progress import progress_counter
-    from seqkern.core.text_files import source_name
-    from seqkern.core.tsv import format_cell
     from seqkern.models.residue_model import ResidueModel
-    from seqkern.models.scan_files import decision_columns
 
     split_tracks(args)
     if args.scan is None:
         check_no_scan(args)
+    if args.gather:
+        gather_predictions(args)
+        return
     model = load_given(args)
     if isinstance(model, ResidueModel):
-        run_residues(args, model)
+        check_residues(args)
+        with as_part(args, [args.model], [args.fasta]) as notes:
+            if notes is not None:
+                run_residues(args, model, notes)
         return
     check_no_states(args)
     if model.alphabet is None and (args.scan is not None or args.sites is not None or args.fasta == "-"):
         raise ModelError("was trained on a feature table", file=args.model, remedy="give a table as a file")
-    if args.scan is not None:
-        run_scan(args, model)
-        return
+    with as_part(args, [args.model], [args.fasta]) as notes:
+        if notes is not None:
+            (_run if args.scan is None else run_scan)(args, model, notes)
+
+
+def _run(args: argparse.Namespace, model: Model, notes: dict[str, Any]) -> None:
+    """Predict, and write a table."""
+    # imported here to keep --help fast
+    import numpy as np
+
+    # imported here to keep --help fast
+    from seqkern.core.progress import progress_counter
+    from seqkern.core.text_files import source_name
+    from seqkern.core.tsv import format_cell
+    from seqkern.models.scan_files import decision_columns
+
     name, done = source_name(args.fasta), 0
     counts: dict[str, int] = {}
     several = model.kind == "multiclass" or model.projects
     columns = decision_columns(model) + ["predicted"] * (not model.projects)
     with contextlib.ExitStack() as stack:
-        out = stack.enter_context(atomic_write(args.output, "w")) if args.output else standard_output()
+        write = stack.enter_context(output_writer(args.output))
         show = stack.enter_context(progress_counter("predict", " records"))
         stack.enter_context(naming_file(name))
         for number, X in enumerate(read_chunks(model, args)):
@@ -94,17 +119,18 @@ def run(args: argparse.Namespace) -> None:
             rows = decisions.tolist() if several else [[value] for value in decisions.tolist()]
             if model.calibration is not None:
                 rows = np.column_stack([decisions, model.calibration.probabilities(decisions)]).tolist()
-            if number == 0:  # an error in the first record leaves standard output empty
-                out.write("\t".join(map(format_cell, ["id", *columns])) + "\n")
+            if number == 0 and (args.part is None or args.part.number == 1):
+                # an error in the first record leaves standard output empty
+                write("\t".join(map(format_cell, ["id", *columns])) + "\n")
             predicted = [] if model.projects else [model.classify(decisions).tolist()]
             for name_of, values, *last in zip(X.ids, rows, *predicted, strict=True):
-                out.write("\t".join(map(format_cell, [name_of, *values, *last])) + "\n")
+                write("\t".join(map(format_cell, [name_of, *values, *last])) + "\n")
             for what, count in X.counts.items():
                 counts[what] = counts.get(what, 0) + count
             done += len(X)
             if show is not None:
                 show(done)
-        out.flush()
+    notes["counts"] = counts
     tell_counts(counts, name)
     for text in unrecognised(model):
         print(f"seqkern: warning: {args.model}: {text}", file=sys.stderr)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import naming_file, tell_counts, unrecognised
 from seqkern.cli.new_sequences import read_chunks
-from seqkern.cli.output import standard_output
+from seqkern.cli.output import output_writer
+from seqkern.cli.parts import refuse_part
 from seqkern.cli.scan import check_no_scan
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.markup import Markup, tag
@@ -93,7 +94,27 @@ def check_no_states(args: argparse.Namespace) -> None:
             )
 
 
-def run_residues(args: argparse.Namespace, model: ResidueModel) -> None:
+def check_residues(args: argparse.Namespace) -> None:
+    """Raise an error for options that do not work with a residue model.
+
+    Parameters
+    ----------
+    args : Namespace
+        The parsed arguments of ``seqkern predict``.
+
+    Raises
+    ------
+    ModelError, ParameterError
+        If such an option is given.
+    """
+    if args.scan is not None or args.sites is not None:
+        raise ModelError("classifies every residue", file=args.model, remedy="remove --scan and --sites")
+    check_no_scan(args)
+    if args.draw or args.states is not None:
+        refuse_part(args, "figures, and tables with the true states", "remove --track, --chain and --states")
+
+
+def run_residues(args: argparse.Namespace, model: ResidueModel, notes: dict[str, Any]) -> None:
     """Predict, and write a table or figures.
 
     Parameters
@@ -102,6 +123,8 @@ def run_residues(args: argparse.Namespace, model: ResidueModel) -> None:
         The parsed arguments of ``seqkern predict``.
     model : ResidueModel
         The model in the file ``args.model``.
+    notes : dict
+        Gets the counts.
     """
     # imported here to keep --help fast
     from seqkern.cli.looks_like_states import LooksLikeStates
@@ -109,16 +132,13 @@ def run_residues(args: argparse.Namespace, model: ResidueModel) -> None:
     from seqkern.core.progress import progress_counter
     from seqkern.core.text_files import source_name
 
-    if args.scan is not None or args.sites is not None:
-        raise ModelError("classifies every residue", file=args.model, remedy="remove --scan and --sites")
-    check_no_scan(args)
     name, done = source_name(args.fasta), 0
     counts: dict[str, int] = {}
     form = _form(args)
     with contextlib.ExitStack() as stack:
         show = stack.enter_context(progress_counter("predict", " residues"))
         stack.enter_context(naming_file(name))
-        out: TextIO | None = None
+        write: Callable[[str], object] | None = None
         writer, looks = _writer(form, model, args), LooksLikeStates(name, model)
         scored: list[tuple[Residues, npt.NDArray[np.int64]]] = []
         together = is_one_file(args.fasta, args.states)
@@ -127,21 +147,23 @@ def run_residues(args: argparse.Namespace, model: ResidueModel) -> None:
             chains = chains if true is None else true.of(chains)
             looks.see(chains)
             residues, decided = model.decide(chains, n_threads=args.threads)
-            if out is None:  # an error in the first record leaves no file
-                out = _opened(stack, args) if args.output else standard_output()
+            if write is None:  # an error in the first record leaves no file
+                write = stack.enter_context(output_writer(args.output))
             for text in writer.of(chains, residues, decided):
-                out.write(text)
+                write(text)
             scored.append((residues, decided.predicted))
             for what, count in chains.counts.items():
                 counts[what] = counts.get(what, 0) + count
             done += len(residues)
             if show is not None:
                 show(done)
-        if out is not None:
-            out.write(writer.end())
-            out.flush()
+        if write is None and args.part is not None:  # without records
+            write = stack.enter_context(output_writer(args.output))
+        if write is not None:
+            write(writer.end())
     if args.chain is not None and not writer.drawn:
         raise ParameterError(f"there is no chain {args.chain!r}", file=name, remedy="give the first word of its header")
+    notes["counts"] = counts
     tell_counts(counts, name)
     looks.end()
     for text in unrecognised(model.windows):
@@ -170,18 +192,10 @@ def _form(args: argparse.Namespace) -> str:
     return ending or "text"
 
 
-def _opened(stack: contextlib.ExitStack, args: argparse.Namespace) -> TextIO:
-    """Return the output file, which gets its name only when complete."""
-    # imported here to keep --help fast
-    from seqkern.core.archive import atomic_write
-
-    return cast(TextIO, stack.enter_context(atomic_write(args.output, "w")))
-
-
 def _writer(form: str, model: ResidueModel, args: argparse.Namespace) -> StateTable | Tracks:
     """Return the formatter of the predictions."""
     if form == "table":
-        return StateTable(model, with_true=args.states is not None)
+        return StateTable(model, args.states is not None, with_header=args.part is None or args.part.number == 1)
     return Tracks(model, form, args, colour=form == "text" and not args.output and sys.stdout.isatty())
 
 
@@ -194,6 +208,8 @@ class StateTable:
         The model.
     with_true : bool
         Whether to write the true states beside the predicted ones.
+    with_header : bool
+        Whether to write the header line.
 
     Examples
     --------
@@ -213,8 +229,8 @@ class StateTable:
 
     drawn = True
 
-    def __init__(self, model: ResidueModel, with_true: bool) -> None:
-        self.model, self.with_true, self._begun = model, with_true, False
+    def __init__(self, model: ResidueModel, with_true: bool, with_header: bool = True) -> None:
+        self.model, self.with_true, self._begun = model, with_true, not with_header
 
     def of(self, chains: SequenceSet, residues: Residues, decided: Decided) -> Iterator[str]:
         """Write some chains.

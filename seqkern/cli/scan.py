@@ -10,13 +10,15 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import naming_file, tell_counts
-from seqkern.cli.output import standard_output
+from seqkern.cli.output import output_writer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from seqkern.core.part import Part
     from seqkern.models.model import Model
     from seqkern.models.scan import Scanner
+    from seqkern.sequences.candidates import Candidates
     from seqkern.sequences.sequence_set import SequenceSet
 
 FORMATS = ("bed", "bedgraph", "bigwig", "tsv")
@@ -107,7 +109,7 @@ def check_no_scan(args: argparse.Namespace) -> None:
             raise ParameterError(f"--{name} needs --scan", remedy=f"add --scan LETTERS, or remove --{name}")
 
 
-def run_scan(args: argparse.Namespace, model: Model) -> None:
+def run_scan(args: argparse.Namespace, model: Model, notes: dict[str, Any]) -> None:
     """Scan, and write the candidates.
 
     Parameters
@@ -116,6 +118,8 @@ def run_scan(args: argparse.Namespace, model: Model) -> None:
         The parsed arguments of ``seqkern predict``.
     model : Model
         The model in the file ``args.model``.
+    notes : dict
+        Gets the counts, and of values for bigWig what is needed to write them.
     """
     # imported here to keep --help fast
     from seqkern.core.errors import ModelError, ParameterError
@@ -166,12 +170,13 @@ def run_scan(args: argparse.Namespace, model: Model) -> None:
     ids = args.ids or ("number" if model.policies.get("ids") == "number" else "header")
     n_found = 0
     with contextlib.ExitStack() as stack:
-        write = stack.enter_context(_writer(form, args.output, scanner))
+        write = stack.enter_context(_writer(form, args.output, scanner, args.part, notes))
         show = stack.enter_context(progress_counter("scan", " bases"))
         stack.enter_context(naming_file(name))
-        for found in scanner.scan(args.fasta, ids=ids, progress=show):
+        for found in _candidates(stack, args, scanner, ids, show):
             n_found += len(found)
             write(found if least is None else found.take(found.decisions > least))
+    notes["counts"] = dict(scanner.counts)
     tell_counts(scanner.counts, name)
     for text in _remarks(args, model, scanner) if n_found else ():
         print(f"seqkern: {text}", file=sys.stderr)
@@ -183,6 +188,24 @@ def run_scan(args: argparse.Namespace, model: Model) -> None:
         )
     elif not n_found:
         print(f"seqkern: {name}: no candidate {scanner.window.site!r} to classify", file=sys.stderr)
+
+
+def _candidates(
+    stack: contextlib.ExitStack,
+    args: argparse.Namespace,
+    scanner: Scanner,
+    ids: str,
+    show: Callable[[int], None] | None,
+) -> Iterator[Candidates]:
+    """Return the candidates, or those of a part."""
+    if args.part is None:
+        return scanner.scan(args.fasta, ids=ids, progress=show)
+    # imported here to keep --help fast
+    from seqkern.genome.reference import Genome
+    from seqkern.models.scan_part import scan_part
+
+    genome = stack.enter_context(Genome(args.fasta))
+    return scan_part(scanner, genome, args.part, ids=ids, progress=show)
 
 
 def _remarks(args: argparse.Namespace, model: Model, scanner: Scanner) -> Iterator[str]:
@@ -203,13 +226,14 @@ def _remarks(args: argparse.Namespace, model: Model, scanner: Scanner) -> Iterat
 
 
 @contextlib.contextmanager
-def _writer(form: str, output: str | None, scanner: Scanner) -> Iterator[Callable[[Any], None]]:
+def _writer(
+    form: str, output: str | None, scanner: Scanner, part: Part | None, notes: dict[str, Any]
+) -> Iterator[Callable[[Candidates], None]]:
     """Yield ``write(candidates)``; files appear when complete."""
     # imported here to keep --help fast
     from pathlib import Path
 
     # imported here to keep --help fast
-    from seqkern.core.archive import atomic_write
     from seqkern.core.errors import ParameterError
     from seqkern.models.scan_files import header, lines
 
@@ -226,32 +250,30 @@ def _writer(form: str, output: str | None, scanner: Scanner) -> Iterator[Callabl
     if both:
         paths = [_of_strand(paths[0], name, BY_STRAND[form]) for name in ("plus", "minus")]
     if form == "bigwig":
-        with _big_wig_writer(paths, scanner) as write_values:
+        with _big_wig_writer(paths, scanner, part, notes) as write_values:
             yield write_values
         return
     with contextlib.ExitStack() as stack:
-        if both:
-            files = [stack.enter_context(atomic_write(path, "w")) for path in paths]
-        else:
-            files = [stack.enter_context(atomic_write(output, "w")) if output else standard_output()]
-        for file in files:
-            file.write(header(form, scanner.model))
+        files: list[Path | None] = [*paths] or [None]
+        writers = [stack.enter_context(output_writer(path)) for path in files]
+        if part is None or part.number == 1:
+            for write_text in writers:
+                write_text(header(form, scanner.model))
 
-        def write(found: Any) -> None:
-            if both:
-                for strand, file in enumerate(files):
-                    file.writelines(lines(form, found.take(found.reverse == strand), scanner.model, site))
-            else:
-                files[0].writelines(lines(form, found, scanner.model, site))
+        def write(found: Candidates) -> None:
+            for strand, write_text in enumerate(writers):
+                own = found.take(found.reverse == strand) if both else found
+                for text in lines(form, own, scanner.model, site):
+                    write_text(text)
 
         yield write
-        for file in files:
-            file.flush()
 
 
 @contextlib.contextmanager
-def _big_wig_writer(paths: list[Path], scanner: Scanner) -> Iterator[Callable[[Any], None]]:
-    """Yield ``write(candidates)`` of bigWig: one file, or one for each strand."""
+def _big_wig_writer(
+    paths: list[Path], scanner: Scanner, part: Part | None, notes: dict[str, Any]
+) -> Iterator[Callable[[Candidates], None]]:
+    """Yield ``write(candidates)`` of bigWig: one file, or one for each strand; of a part the values only."""
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable
     from seqkern.core.errors import ParameterError
@@ -266,22 +288,29 @@ def _big_wig_writer(paths: list[Path], scanner: Scanner) -> Iterator[Callable[[A
     with contextlib.ExitStack() as stack:
         tracks = [stack.enter_context(Track()) for _ in paths]
 
-        def write(found: Any) -> None:
+        def write(found: Candidates) -> None:
             for strand, track in enumerate(tracks):
                 own = found.take(found.reverse == strand) if len(tracks) > 1 else found
                 track.add(own.record, own.positions - 1, own.decisions)
 
         yield write
         for track, path in zip(tracks, paths, strict=True):
-            track.write(path, scanner.lengths)
+            if part is None:
+                track.write(path, scanner.lengths)
+            else:
+                notes[path.name] = track.save(path)
+                notes["lengths"] = scanner.lengths
 
 
 def _format_of(output: str | None) -> str:
     """Return the format of an output file by its ending."""
+    output = None if output is None else output.removesuffix(".gz")
     suffix = "" if output is None else output[output.rfind(".") :].lower()
     return ENDINGS.get(suffix, "tsv")
 
 
 def _of_strand(path: Path, name: str, ending: str) -> Path:
     """Return the path of one strand's file: ``sites.plus.bedgraph`` for ``sites.bedgraph``."""
-    return path.with_name(f"{path.stem}.{name}{path.suffix or ending}")
+    packed = path.suffix if path.suffix == ".gz" else ""
+    plain = path.with_name(path.name.removesuffix(packed))
+    return path.with_name(f"{plain.stem}.{name}{plain.suffix or ending}{packed}")

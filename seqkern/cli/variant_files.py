@@ -6,9 +6,11 @@ import argparse
 import contextlib
 import itertools
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from seqkern.cli.output import output_writer
+from seqkern.cli.parts import as_part, gather
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,26 +46,34 @@ def run_vcf(args: argparse.Namespace, models: list[str], vcf: str) -> None:
     from seqkern.models.variants.spool import Spool, identity_of
 
     _check_names(args, vcf)
-    with VcfReader(vcf):  # a file that is not VCF is refused before the models are read
+    with VcfReader(vcf, args.part):  # a file that is not VCF is refused before the models are read
         pass
+    if args.gather:
+        gather_variants(args, models, vcf)
+        return
     scorers = scorers_of(models, args)
     check_dna(scorers)
     motifs = None if args.motifs is None else MotifChanges.from_file(args.motifs)
+    if args.part is not None:
+        with as_part(args, models, [vcf, args.genome]) as notes, Genome(args.genome) as genome:
+            if notes is not None:
+                _run(args, VariantRun(vcf, genome, scorers, motifs, None, args.threads), Path(args.output), notes)
+        return
     output = Path(args.output)
     options = args.window, args.around, args.motifs, list(scorers)
     identity = identity_of([*models, *([args.motifs] if args.motifs else [])], [vcf, args.genome], options)
     spool = Spool(output.with_name(f".{output.name}.parts"), identity)
     try:
         with Genome(args.genome) as genome:
-            _run(args, VariantRun(vcf, genome, scorers, motifs, spool, args.threads), output)
+            _run(args, VariantRun(vcf, genome, scorers, motifs, spool, args.threads), output, {})
     except SeqkernError:  # another run would fail in the same way
         spool.clear()
         raise
     spool.clear()
 
 
-def _run(args: argparse.Namespace, job: VariantRun, output: Path) -> None:
-    """Score the variants and write them."""
+def _run(args: argparse.Namespace, job: VariantRun, output: Path, notes: dict[str, Any]) -> None:
+    """Score the variants and write them; of a part, note what those who join the parts need."""
     # imported here to keep --help fast
     from seqkern.cli.variant_columns import columns_of, write_chunk
     from seqkern.core.progress import progress_counter
@@ -73,30 +83,74 @@ def _run(args: argparse.Namespace, job: VariantRun, output: Path) -> None:
     regions = None if args.null_regions is None else _regions(args.null_regions, job.genome)
     chances = {} if args.null is None else job.chances(args.null, args.seed, regions)
     columns = columns_of(job.scorers, bool(chances), job.motifs is not None)
-    in_order = True
+    in_order, with_header = True, args.part is None or args.part.number == 1
     with contextlib.ExitStack() as stack:
         show = stack.enter_context(progress_counter("variants", " records"))
-        reader = stack.enter_context(VcfReader(vcf))
+        reader = stack.enter_context(VcfReader(vcf, args.part))
         writer: Any = None
         done = alleles = 0
-        last = ("", 0)
+        first = last = ("", 0)
         for chunk, numbers in job.chunks(reader):
             if writer is None:  # the first chunk fits the genome
-                writer = _opened(stack, output, columns, reader.header)
+                writer = _opened(stack, output, columns, reader.header, with_header)
+                first = chunk.chromosomes[0], chunk.positions[0]
             span = slice(alleles, alleles + len(chunk.rows))
             write_chunk(writer, chunk, numbers, job, {name: values[1:] for name, values in chances.items()}, span)
             places = list(zip(chunk.chromosomes, chunk.positions, strict=True))
-            in_order &= all(a[0] != b[0] or a[1] <= b[1] for a, b in itertools.pairwise([last, *places]))
+            in_order &= _ascending([last, *places])
             done, alleles, last = done + len(chunk.lines), span.stop, places[-1]
             if show is not None:
                 show(done)
         if writer is None:
-            _opened(stack, output, columns, reader.header)
-    if output.name.endswith(VCF[1:]):
+            _opened(stack, output, columns, reader.header, with_header)
+    if args.part is not None:
+        notes.update(placing=job.placing.summary(), in_order=in_order, ends=[first, last])
+    elif output.name.endswith(VCF[1:]):
         _index(output, in_order)
     _say(args, job, vcf)
     for name, (delta, _, q) in chances.items():
         _say_threshold(args, job, name if len(chances) > 1 else "", delta, q)
+
+
+def gather_variants(args: argparse.Namespace, models: list[str], vcf: str) -> None:
+    """Join the parts of an output.
+
+    Parameters
+    ----------
+    args : Namespace
+        The parsed arguments of the verb.
+    models : list of str
+        Model files.
+    vcf : str
+        The variants.
+    """
+    # imported here to keep --help fast
+    from seqkern.core.part_folder import PartFolder
+    from seqkern.genome.placed_alleles import Placing
+    from seqkern.genome.reference import Genome
+    from seqkern.genome.vcf import VcfReader
+    from seqkern.models.variants.run import VariantRun
+
+    with VcfReader(vcf) as reader, Genome(args.genome) as genome:
+        job = VariantRun(vcf, genome, {})
+        job.placing = Placing(genome, vcf, reader.lengths)
+
+        def check(folder: PartFolder, name: str, notes: list[Any]) -> bool:
+            for note in notes:
+                job.placing.add(note["placing"])
+            job.placing.finish()
+            return False
+
+        notes = gather(args, models, [vcf, args.genome], check)
+    ends = [tuple(end) for note in notes for end in note["ends"] if end[0]]
+    if args.output.endswith(VCF[1:]):
+        _index(Path(args.output), all(note["in_order"] for note in notes) and _ascending(ends))
+    _say(args, job, vcf)
+
+
+def _ascending(places: list[Any]) -> bool:
+    """Return whether positions never decrease within a chromosome."""
+    return all(a[0] != b[0] or a[1] <= b[1] for a, b in itertools.pairwise(places))
 
 
 def _check_names(args: argparse.Namespace, vcf: str) -> None:
@@ -161,33 +215,16 @@ def _regions(path: str, genome: Genome) -> list[tuple[str, int, int]]:
 
 
 def _opened(
-    stack: contextlib.ExitStack, output: Path, columns: list[Column], header: list[str]
+    stack: contextlib.ExitStack, output: Path, columns: list[Column], header: list[str], with_header: bool
 ) -> TableWriter | VcfWriter:
-    """Return a writer of the output, with its header written."""
+    """Return a writer of the output, with its header written if it is wanted."""
     # imported here to keep --help fast
     from seqkern.genome.vcf_output import TableWriter, VcfWriter
 
-    write = stack.enter_context(_writing(output))
+    write = stack.enter_context(output_writer(output))
     writer = VcfWriter(write, columns) if output.name.endswith(VCF) else TableWriter(write, columns)
-    writer.header(header)
+    writer.header(header, write=with_header)
     return writer
-
-
-@contextlib.contextmanager
-def _writing(output: Path) -> Iterator[Callable[[str], object]]:
-    """Yield a function that writes text to a file that appears when complete."""
-    # imported here to keep --help fast
-    from seqkern.core.archive import atomic_write
-    from seqkern.genome.bgzip import BgzipWriter
-
-    if output.name.endswith((".gz", ".bgz")):
-        with atomic_write(output) as file:
-            packed = BgzipWriter(file)
-            yield packed.write
-            packed.finish()
-    else:
-        with atomic_write(output, "w") as file:
-            yield file.write
 
 
 def _index(output: Path, in_order: bool) -> None:

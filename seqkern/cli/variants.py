@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from seqkern.cli.common import add_threads
+from seqkern.cli.parts import add_parts
 
 EXAMPLE = "seqkern variants model.seqkern variants.vcf.gz --genome genome.fa --null 100000 -o scores.tsv"
 MORE_EXAMPLES = (
@@ -77,6 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--sequences", metavar="FASTA", help="all single-base variants of sequences")
     group.add_argument("--plot", metavar="SVG", help="with --region or --sequences: heat map of delta, with a logo")
     add_threads(parser)
+    add_parts(parser)
 
 
 def _positive(text: str) -> int:
@@ -144,8 +146,8 @@ def _check(args: argparse.Namespace) -> None:
             "variants need the genome around them", remedy="add --genome FASTA, or give --ref and --alt"
         )
     if not of_vcf:
-        for name in ("null", "null_regions", "motifs"):
-            if getattr(args, name) is not None:
+        for name in ("null", "null_regions", "motifs", "part", "gather"):
+            if getattr(args, name) not in (None, False):
                 raise ParameterError(
                     f"--{name.replace('_', '-')} needs a VCF file", remedy=f"remove it, or remove --{sources[0]}"
                 )
@@ -153,5 +155,10 @@ def _check(args: argparse.Namespace) -> None:
         raise ParameterError(f"-o {args.output}: --{sources[0]} gives a table", remedy="end the name in .tsv")
     if args.plot is not None and sources not in (["region"], ["sequences"]):
         raise ParameterError("--plot needs --region or --sequences", remedy="add one, or remove --plot")
+    if args.null is not None and (args.part is not None or args.gather):
+        raise ParameterError(
+            "--null needs all variants at once, for the q-values",
+            remedy="remove --null, or remove --part and --gather: a killed run goes on where it was",
+        )
     if args.null_regions is not None and args.null is None:
         raise ParameterError("--null-regions needs --null", remedy="add --null N")

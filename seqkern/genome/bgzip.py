@@ -42,7 +42,17 @@ class BgzipWriter:
         text : str
             Written as UTF-8.
         """
-        self._waiting += text.encode("utf-8", "backslashreplace")
+        self.write_bytes(text.encode("utf-8", "backslashreplace"))
+
+    def write_bytes(self, data: bytes) -> None:
+        """Write encoded text.
+
+        Parameters
+        ----------
+        data : bytes
+            In UTF-8.
+        """
+        self._waiting += data
         full = len(self._waiting) // BLOCK * BLOCK
         for start in range(0, full, BLOCK):
             self._block(bytes(self._waiting[start : start + BLOCK]))

@@ -17,6 +17,7 @@ from seqkern.genome.libraries import pysam
 
 GZIP = b"\x1f\x8b"
 BLOCK = 1 << 24
+HEAD = 4096
 
 
 def fasta_index(path: PathLike) -> tuple[Path, Path | None]:
@@ -107,7 +108,10 @@ def _names(path: Path, packed: bool) -> tuple[Path, Path | None]:
 
 
 def _check_fresh(path: Path, fai: Path, packed: bool) -> None:
-    """Raise FileError for an index of another version of the file: a chromosome does not begin after its header."""
+    """Raise FileError for an index of another version of the file.
+
+    A chromosome does not begin after its header, or the file does not end after the last one.
+    """
     lines = [line.split("\t") for line in fai.read_text("utf-8", errors="replace").splitlines()]
     problem = FileError("does not belong to the genome", file=fai, remedy=f"delete it; {path.name} is indexed again")
     if not lines or any(len(line) < 5 or not all(cell.isdigit() for cell in line[1:5]) for line in lines):
@@ -116,11 +120,16 @@ def _check_fresh(path: Path, fai: Path, packed: bool) -> None:
         return
     with path.open("rb") as file:
         for name, _, offset, *_ in (lines[0], lines[-1]):
-            file.seek(max(0, int(offset) - 4096))
-            before = file.read(min(4096, int(offset)))
+            file.seek(max(0, int(offset) - HEAD))
+            before = file.read(min(HEAD, int(offset)))
             header = before[:-1].rpartition(b"\n")[2]
             if not before.endswith(b"\n") or header[1:].split()[:1] != [name.encode()]:
                 raise problem
+        _, length, offset, bases, width, *_ = lines[-1]
+        whole, rest = divmod(int(length), max(1, int(bases)))
+        file.seek(int(offset) + whole * int(width) + rest)
+        if int(length) and file.read(HEAD).strip():  # records after the last one, or more of it
+            raise problem
 
 
 def _check_records(path: Path, packed: bool) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 GAP = 5000
 """Regions less far apart are read as one: that is faster than a second read."""
 MOST_MISMATCHES = 0.01
+MOST_IN_A_PART = 0.5
+"""Of a part of a file: more means another assembly, whatever the other parts hold."""
 FEW_MISMATCHES = 2
 """So many alleles may differ from the genome in any file: slips, not another assembly."""
 PLACED, MISMATCH, ABSENT, BEYOND, LEFT_OUT = range(5)
@@ -69,6 +72,8 @@ class Placing:
         Of the VCF file, in messages.
     lengths : dict of str to int
         Bases of the chromosomes by the header of the VCF file.
+    most : float
+        The share of alleles that may differ from the genome.
 
     Attributes
     ----------
@@ -82,8 +87,8 @@ class Placing:
         Chromosomes that the genome lacks, with their number of alleles.
     """
 
-    def __init__(self, genome: Genome, name: str, lengths: dict[str, int]) -> None:
-        self.genome, self.name, self.header_lengths = genome, name, lengths
+    def __init__(self, genome: Genome, name: str, lengths: dict[str, int], most: float = MOST_MISMATCHES) -> None:
+        self.genome, self.name, self.header_lengths, self.most = genome, name, lengths, most
         self.names: dict[str, str | None] = {}
         self.counts: Counter[int] = Counter()
         self.kinds: Counter[int] = Counter()
@@ -176,6 +181,40 @@ class Placing:
         self.absent.update(chunk.chromosomes[row] for row in chunk.rows[status == ABSENT].tolist())
         self.counts.update(status.tolist())
 
+    def summary(self) -> dict[str, Any]:
+        """Return what has been counted, as JSON holds it."""
+        return {
+            "counts": list(self.counts.items()),
+            "kinds": list(self.kinds.items()),
+            "absent": list(self.absent.items()),
+            "causes": list(self._causes.items()),
+            "names": list(self.names),
+            "example": self._example,
+        }
+
+    def add(self, summary: Mapping[str, Any]) -> None:
+        """Count what another part of the file has counted.
+
+        Parameters
+        ----------
+        summary : mapping
+            As from `summary`.
+
+        Raises
+        ------
+        SequenceError
+            If the reference alleles are not those of the genome.
+        """
+        for name in summary["names"]:
+            if name not in self.names:
+                self.names[name] = self._own_name(name)
+        self.counts.update(dict(summary["counts"]))
+        self.kinds.update(dict(summary["kinds"]))
+        self.absent.update(dict(summary["absent"]))
+        self._causes.update(dict(summary["causes"]))
+        self._example = self._example or summary["example"]
+        self._check()
+
     def _own_name(self, name: str) -> str | None:
         """Return the genome's name of a chromosome: with or without ``chr``."""
         lengths = self.genome.lengths
@@ -243,7 +282,7 @@ class Placing:
         """Raise SequenceError if more alleles than a hundredth, and than a few, do not fit the genome."""
         wrong = self.counts[MISMATCH] + self.counts[BEYOND]
         total = wrong + self.counts[PLACED]
-        if wrong > max(MOST_MISMATCHES * total, FEW_MISMATCHES):
+        if wrong > max(self.most * total, FEW_MISMATCHES):
             example = self._example or f"{self.counts[BEYOND]} lie beyond the end of their chromosome"
             raise SequenceError(
                 f"REF differs from {self.genome.path} for {wrong} of {total} alleles ({example})",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -127,6 +127,40 @@ class Track:
                 pairs = zip(starts.tolist(), values.tolist(), strict=True)
                 file.writelines(f"{name}\t{start}\t{start + 1}\t{value:.10g}\n" for start, value in pairs)
 
+    def save(self, path: PathLike) -> list[tuple[str, int]]:
+        """Write the values as they were added, for `load`.
+
+        Parameters
+        ----------
+        path : path-like
+            The file to write.
+
+        Returns
+        -------
+        list of (str, int)
+            Chromosome and number of values of each addition.
+        """
+        parts = sorted((place, name, n) for name, parts in self._parts.items() for place, n in parts)
+        self._file.seek(0)
+        with atomic_write(path) as file:
+            shutil.copyfileobj(self._file, file)
+        return [(name, n) for _, name, n in parts]
+
+    def load(self, path: PathLike, parts: Sequence[tuple[str, int]]) -> None:
+        """Add the values of another track.
+
+        Parameters
+        ----------
+        path : path-like
+            Written by `save`.
+        parts : sequence of (str, int)
+            What it returned.
+        """
+        with open(path, "rb") as file:
+            for name, n in parts:
+                entries = np.frombuffer(file.read(n * ENTRY.itemsize), dtype=ENTRY)
+                self.add(name, entries["start"], entries["value"])
+
     def _check(self, lengths: Mapping[str, int]) -> None:
         """Raise SequenceError for values that the chromosomes do not have."""
         for chromosome, end in self._ends.items():
@@ -161,10 +195,17 @@ class Track:
             if chromosome in self._unsorted:
                 yield chromosome, *_means(np.concatenate([self._read(*part) for part in parts]))
                 continue
+            # so many at once however they were added: bigWig stores the values of a call as blocks of their own
+            waiting = np.empty(0, dtype=ENTRY)
             for offset, n in parts:
                 for first in range(0, n, AT_ONCE):
-                    entries = self._read(offset + first * ENTRY.itemsize, min(AT_ONCE, n - first))
-                    yield chromosome, entries["start"], entries["value"]
+                    more = self._read(offset + first * ENTRY.itemsize, min(AT_ONCE, n - first))
+                    waiting = np.concatenate([waiting, more])
+                    if len(waiting) >= AT_ONCE:
+                        yield chromosome, waiting["start"][:AT_ONCE], waiting["value"][:AT_ONCE]
+                        waiting = waiting[AT_ONCE:]
+            if len(waiting):
+                yield chromosome, waiting["start"], waiting["value"]
 
     def _read(self, offset: int, n: int) -> npt.NDArray[Any]:
         """Return entries of the temporary file."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import itertools
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import FileError, SequenceError
+from seqkern.core.part import Part
 from seqkern.core.text_files import open_text
+from seqkern.core.text_spans import open_span
 from seqkern.core.types import PathLike
 from seqkern.genome.libraries import pysam
 
@@ -74,6 +77,8 @@ class VcfReader:
     ----------
     path : path-like
         VCF, ``.gz`` (gzip or bgzip) or BCF.
+    part : Part, optional
+        Read only the records of a part of the file; not of BCF.
 
     Attributes
     ----------
@@ -99,15 +104,17 @@ class VcfReader:
     [7] ['G', 'AT'] [0 0] [0 1]
     """
 
-    def __init__(self, path: PathLike) -> None:
-        self.path = path
+    def __init__(self, path: PathLike, part: Part | None = None) -> None:
+        self.path, self.part = path, part
         self.header: list[str] = []
         self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
         try:
             self._lines = self._opened()
-            self._first = self._read_header()
+            self._read_header()
+            if self.part is not None:
+                self._lines = self._lines_of(self.part)
         except BaseException:
             self._stack.close()
             raise
@@ -136,12 +143,14 @@ class VcfReader:
         ------
         VcfChunk
         """
-        number = len(self.header) + 1
+        name, number = str(self.path), len(self.header) + 1
+        if self.part is not None:  # the lines before it are not read
+            name, number = f"{name}, part {self.part}", 1
         while lines := [line.rstrip("\r\n") for line in itertools.islice(self._lines, size)]:
             while lines and not lines[-1]:
                 lines.pop()
             if lines:
-                yield _parse(lines, number, str(self.path))
+                yield _parse(lines, number, name)
             number += size
 
     def _opened(self) -> Iterator[str]:
@@ -150,6 +159,17 @@ class VcfReader:
             return self._bcf()
         text, _ = self._stack.enter_context(open_text(self.path))
         return iter(text)
+
+    def _lines_of(self, part: Part) -> Iterator[str]:
+        """Return the records of a part."""
+        if is_bcf(self.path):
+            raise FileError(
+                "is BCF, which is not divided into parts",
+                file=self.path,
+                remedy="convert it: bcftools view -O z variants.bcf -o variants.vcf.gz",
+            )
+        text = self._stack.enter_context(io.TextIOWrapper(open_span(self.path, part), "utf-8", "backslashreplace"))
+        return itertools.dropwhile(lambda line: line.startswith("#"), text)
 
     def _bcf(self) -> Iterator[str]:
         """Yield the lines of a BCF file as VCF."""

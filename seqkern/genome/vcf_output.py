@@ -64,14 +64,18 @@ class TableWriter:
     def __init__(self, write: Write, columns: Sequence[Column]) -> None:
         self._write, self._columns = write, columns
 
-    def header(self, lines: Sequence[str]) -> None:
+    def header(self, lines: Sequence[str], *, write: bool = True) -> None:
         """Write the names of the columns.
 
         Parameters
         ----------
         lines : sequence of str
             The header of the VCF file; not used.
+        write : bool
+            False where the header is that of another part.
         """
+        if not write:
+            return
         names = ["chromosome", "position", "id", "ref", "alt", *(column.name for column in self._columns), "note"]
         self._write("\t".join(names) + "\n")
 
@@ -115,13 +119,15 @@ class VcfWriter:
         self._keys = [column.key for column in columns]
         self._stale = False
 
-    def header(self, lines: Sequence[str]) -> None:
+    def header(self, lines: Sequence[str], *, write: bool = True) -> None:
         """Write the header, with a line for each field.
 
         Parameters
         ----------
         lines : sequence of str
             The header of the VCF file.
+        write : bool
+            False where the header is that of another part.
         """
         own = tuple(f"##INFO=<ID={key}," for key in self._keys)
         kept = [line for line in lines[:-1] if not line.startswith(own)]
@@ -130,7 +136,8 @@ class VcfWriter:
             f'##INFO=<ID={key},Number=A,Type={column.kind},Description="{column.meaning}">'
             for key, column in zip(self._keys, self._columns, strict=True)
         ]
-        self._write("\n".join([*kept, *new, lines[-1]]) + "\n")
+        if write:
+            self._write("\n".join([*kept, *new, lines[-1]]) + "\n")
 
     def rows(self, chunk: VcfChunk, cells: Sequence[Sequence[str]], notes: Sequence[str]) -> None:
         """Write the records of a chunk.

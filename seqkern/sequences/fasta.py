@@ -186,6 +186,7 @@ def iter_fasta(
     empty: str = "error",
     gaps: str = "error",
     chunk: int = CHUNK,
+    before: int = 0,
 ) -> Iterator[SequenceSet]:
     r"""Read FASTA in sets of bounded size: for files that do not fit in memory.
 
@@ -196,6 +197,8 @@ def iter_fasta(
         ``"header"`` or ``"number"``).
     chunk : int
         Approximate number of residues in a set; a longer record makes a longer set.
+    before : int
+        Records that precede those of `source`, for ids that are numbers.
 
     Yields
     ------
@@ -217,13 +220,13 @@ def iter_fasta(
     """
     policies = _policies(unknown, ids, empty, gaps, ("header", "number"))
     alphabet = as_alphabet(alphabet)
-    before = _counts_of(source)
-    for raw in _raw_chunks(source, policies, chunk):
+    left_out = _counts_of(source)
+    for raw in _raw_chunks(source, policies, chunk, before):
         codes, kept, counts = _encode(raw, alphabet, policies)
         offsets = np.concatenate(([0], np.cumsum(raw.lengths[kept])))
         names = [raw.record(i, ids) for i in kept]
-        yield SequenceSet.from_offsets(codes, offsets, names, alphabet, counts=counts | before)
-        before = {}
+        yield SequenceSet.from_offsets(codes, offsets, names, alphabet, counts=counts | left_out)
+        left_out = {}
 
 
 def records_of(source: AnySource) -> Iterator[tuple[str, str]]:
@@ -291,9 +294,9 @@ class _Raw:
         return str(self.before + i + 1) if ids == "number" else self.first_words[i]
 
 
-def _raw_chunks(source: Sources, policies: Policies, chunk: int) -> Iterator[_Raw]:
+def _raw_chunks(source: Sources, policies: Policies, chunk: int, before: int = 0) -> Iterator[_Raw]:
     """Yield the records of one or more files as `_Raw`s of about `chunk` letters."""
-    number = 0
+    number = before
     for file, one in enumerate(_files(source)):
         with _opened(one) as (records, name):
             before_file = number

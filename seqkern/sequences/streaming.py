@@ -83,7 +83,7 @@ def iter_pieces(source: Source, alphabet: Alphabet, *, ids: str = "header", bloc
     chr1 [1, 2, 3] False
     chr1 [] True
     """
-    table = _letter_table(alphabet)
+    table = letter_table(alphabet)
     seen: set[str] = set()
     record, length = "", 0
     with open_text(source) as (text, name):
@@ -93,17 +93,8 @@ def iter_pieces(source: Source, alphabet: Alphabet, *, ids: str = "header", bloc
                     yield _end(record, length, name)
                 record, length = _id(header, len(seen), ids, name, seen), 0
             if letters:
-                codes = np.frombuffer(letters.translate(table), dtype=np.uint8)
-                strange = codes == STRANGE
-                if strange.any():
-                    place = int(np.argmax(strange))
-                    error = letter_error(chr(letters[place]), length + place + 1, alphabet, file=name, record=record)
-                    remedy = re.sub(r" \((--|or ).*?\)", "", (error.remedy or "").partition(", or ")[0])
-                    error.remedy = f"{remedy}, or write N in its place"
-                    raise error
-                text_codes = np.frombuffer(letters, dtype=np.uint8)
-                yield Piece(record, codes, (text_codes >= ord("a")) & (text_codes <= ord("z")))
-                length += len(codes)
+                yield make_piece(letters, table, alphabet, name=name, record=record, before=length)
+                length += len(letters)
         yield _end(record, length, name)
 
 
@@ -165,8 +156,55 @@ def _id(header: str, number: int, ids: str, name: str, seen: set[str]) -> str:
     return record
 
 
-def _letter_table(alphabet: Alphabet) -> bytes:
-    """Return the code of each byte: `MASK` for ambiguity codes, `STRANGE` for other characters."""
+def make_piece(letters: bytes, table: bytes, alphabet: Alphabet, *, name: str, record: str, before: int) -> Piece:
+    """Encode consecutive letters of a record.
+
+    Parameters
+    ----------
+    letters : bytes
+        As in the file.
+    table : bytes
+        As from `letter_table`.
+    alphabet : Alphabet
+        The alphabet for encoding.
+    name, record : str
+        File and record.
+    before : int
+        Letters of the record before these, for messages.
+
+    Returns
+    -------
+    Piece
+
+    Raises
+    ------
+    LetterError
+        For letters outside the alphabet.
+    """
+    codes = np.frombuffer(letters.translate(table), dtype=np.uint8)
+    strange = codes == STRANGE
+    if strange.any():
+        place = int(np.argmax(strange))
+        error = letter_error(chr(letters[place]), before + place + 1, alphabet, file=name, record=record)
+        remedy = re.sub(r" \((--|or ).*?\)", "", (error.remedy or "").partition(", or ")[0])
+        error.remedy = f"{remedy}, or write N in its place"
+        raise error
+    text_codes = np.frombuffer(letters, dtype=np.uint8)
+    return Piece(record, codes, (text_codes >= ord("a")) & (text_codes <= ord("z")))
+
+
+def letter_table(alphabet: Alphabet) -> bytes:
+    """Return the code of each byte: `MASK` for ambiguity codes, `STRANGE` for other characters.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+        The alphabet for encoding.
+
+    Returns
+    -------
+    bytes of length 256
+    """
     table = alphabet.code_table.copy()
     table[(table == MASK) & ~alphabet.ambiguous] = STRANGE
     return table.tobytes()

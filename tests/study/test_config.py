@@ -11,7 +11,7 @@ from seqkern.core.memory import parse_bytes
 from seqkern.kernels import build_kernel
 from seqkern.study.study import Study
 
-STUDIES = sorted((ROOT / "config").glob("*.yaml"))
+STUDIES = sorted(set((ROOT / "config").glob("*.yaml")) - {ROOT / "config" / "apply.yaml"})
 
 
 @pytest.fixture

@@ -295,7 +295,9 @@ def test_a_verb_names_the_line_of_the_study(file, capsys, tmp_path):
 # ---- configurations that were written before ----------------------------------------------------
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "config").glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted(set((ROOT / "config").glob("*.yaml")) - {ROOT / "config" / "apply.yaml"}), ids=lambda path: path.stem
+)
 def test_a_completed_configuration_is_read_as_the_same_study(path):
     study = Study.load(path)
     for again in (Study.parse(json.loads(study.to_json())), Study.of_results(study.to_dict())):

@@ -6,16 +6,10 @@ import shlex
 import sys
 from pathlib import Path
 
-ROOT = Path(str(workflow.current_basedir)).resolve().parent.parent
-# Snakemake searches modules beside the Snakefile first: the source folder must not hide an installed seqkern.
-if not any((ROOT / "seqkern" / "kernels").glob("_blocks.*.*")):
-    sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != ROOT]
-
 from seqkern.core.build import build_digest
 from seqkern.core.errors import SeqkernError
 from seqkern.study.division import count_shares
 from seqkern.study.plan import DatasetPlan
-from seqkern.study.failures import explain_failures
 from seqkern.study.study import Study, read_config
 from snakemake.utils import update_config
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from seqkern.core.multiple_testing import benjamini_hochberg
 from seqkern.core.types import Arrays, PathLike
-from seqkern.genome.placed_alleles import PLACED, Placing
+from seqkern.genome.placed_alleles import MOST_IN_A_PART, MOST_MISMATCHES, PLACED, Placing
 from seqkern.genome.vcf import CHUNK, VcfChunk, VcfReader
 from seqkern.models.variants.null import (
     CLASSES,
@@ -86,7 +86,8 @@ class VariantRun:
         numbers : dict of str to ndarray, shape (alleles,)
             ``status``, ``context``, and of each model ``NAME/reference``, …
         """
-        self.placing = Placing(self.genome, str(self.vcf), reader.lengths)
+        most = MOST_MISMATCHES if reader.part is None else MOST_IN_A_PART
+        self.placing = Placing(self.genome, str(self.vcf), reader.lengths, most)
         for number, chunk in enumerate(reader.chunks(CHUNK)):
             if self.spool is None:
                 yield chunk, self._score(chunk)
@@ -101,7 +102,8 @@ class VariantRun:
             if not scored:
                 self.placing.recall(chunk, numbers["status"])
             yield chunk, numbers
-        self.placing.finish()
+        if reader.part is None:
+            self.placing.finish()
 
     def _score(self, chunk: VcfChunk) -> Arrays:
         """Return the numbers of a chunk's alleles."""

@@ -1,0 +1,274 @@
+"""Models applied to many files: the configuration as typed objects, and the jobs that it is divided into."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from seqkern.core.memory import parse_bytes
+from seqkern.core.resource_files import open_resource
+from seqkern.core.text_files import OPENERS
+from seqkern.study.places import Files, Places, files_of
+from seqkern.study.schema import check_schema, with_defaults
+
+KINDS = {"fasta": "records", "regions": "records", "scan": "bases", "variants": "lines"}
+"""What a model is applied to, and the key of `divide` that counts it."""
+OUTPUTS = {
+    "fasta": ("tsv", "tsv.gz"),
+    "regions": ("tsv", "tsv.gz"),
+    "scan": ("tsv", "tsv.gz", "bed", "bed.gz", "bedgraph", "bedgraph.gz", "bw"),
+    "variants": ("tsv", "tsv.gz", "vcf", "vcf.gz"),
+}
+NEEDED = {"fasta": (), "regions": ("genome",), "scan": ("site",), "variants": ("genome",)}
+STRANDS = ("plus", "minus")
+ENDINGS = re.compile(r"(\.(fa|fasta|fna|faa|vcf|bed|narrowPeak|broadPeak|txt))?(\.(gz|bgz|bz2|xz))?$", re.IGNORECASE)
+NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
+HEAD = 1 << 20
+"""Bytes of unpacked text by which the amount in a file is estimated."""
+PROGRAM, PER_MODEL = 700, 4
+"""Megabytes of a job besides the model, and of the model for each megabyte of its file."""
+
+
+@dataclass(frozen=True)
+class Application:
+    """One model applied to one file.
+
+    Attributes
+    ----------
+    entry, model : str
+        Their names.
+    kind : {"fasta", "regions", "scan", "variants"}
+        What the file is.
+    model_file, file : str
+        As configured.
+    genome : str or None
+        Of regions or variants.
+    name : str
+        Of the output file.
+    words : tuple of str
+        The command, without output and part.
+    by_strand : bool
+        Whether the output is a file for each strand.
+    amount : int
+        How much a job gets: records, bases or lines.
+    """
+
+    entry: str
+    model: str
+    kind: str
+    model_file: str
+    file: str
+    genome: str | None
+    name: str
+    words: tuple[str, ...]
+    by_strand: bool
+    amount: int
+
+    @property
+    def outputs(self) -> list[str]:
+        """The names of the output files."""
+        if not self.by_strand:
+            return [self.name]
+        stem, _, ending = self.name.rpartition(".bedgraph" if ".bedgraph" in self.name else ".bw")
+        form = "bedgraph" if ".bedgraph" in self.name else "bw"
+        return [f"{stem}.{strand}.{form}{ending}" for strand in STRANDS]
+
+    @property
+    def inputs(self) -> list[str]:
+        """The files that the output depends on."""
+        return [self.model_file, self.file, *([self.genome] if self.genome else [])]
+
+    def parts(self) -> int:
+        """Return into how many jobs it is divided, by the size of the file and by its first megabyte."""
+        return -(-int(estimate(self.file, self.kind)) // self.amount) or 1
+
+    def megabytes(self) -> int:
+        """Return about how much memory a job needs."""
+        return PROGRAM + PER_MODEL * (Path(self.model_file).stat().st_size >> 20)
+
+
+@dataclass(frozen=True)
+class Applications:
+    """The configuration of `apply`.
+
+    Attributes
+    ----------
+    name : str
+        Of the study.
+    jobs : dict of (str, str, str) to Application
+        By entry, model and output file.
+
+    Examples
+    --------
+    >>> config = {"study": "scores", "models": {"ctcf": "ctcf.seqkern"}, "apply": {"new": {"fasta": "data/a.fa.gz"}}}
+    >>> found = Applications.parse(config)
+    >>> list(found.jobs), found.jobs["new", "ctcf", "a.tsv"].words
+    ([('new', 'ctcf', 'a.tsv')], ('predict', 'ctcf.seqkern', 'data/a.fa.gz'))
+    """
+
+    name: str
+    jobs: dict[tuple[str, str, str], Application]
+
+    @classmethod
+    def parse(cls, config: Mapping[str, Any], *, file: Files = None) -> Applications:
+        """Return what a configuration describes, checked.
+
+        Parameters
+        ----------
+        config : mapping
+            Not changed.
+        file : path-like, or a sequence of them, optional
+            Where it was read from, for messages.
+
+        Returns
+        -------
+        Applications
+
+        Raises
+        ------
+        ConfigError
+            For an invalid key or value.
+        """
+        places = Places(config, files_of(file))
+        with open_resource("apply.schema.yaml", "schemas") as stream:
+            schema = yaml.safe_load(stream.read())
+        check_schema(config, schema, places)
+        config = with_defaults(config, schema)
+        divide = config["divide"]
+        with places.within("divide", "bases"):
+            amounts = {**divide, "bases": max(1, parse_bytes(divide["bases"]))}
+        jobs: dict[tuple[str, str, str], Application] = {}
+        for entry, given in config["apply"].items():
+            given = with_defaults(given, schema["$defs"]["entry"])
+            kind = _kind(given, entry, places)
+            with places.within("apply", entry, "options"):
+                options = _words(given["options"])
+            for model in given.get("models", config["models"]):
+                if model not in config["models"]:
+                    known = ", ".join(config["models"])
+                    raise places.error(
+                        ("apply", entry, "models"), f"unknown model {model!r}", remedy=f"choose from: {known}"
+                    )
+                for path, name in _names(given[kind], given["output"]):
+                    job = _application(given, kind, options, path, config["models"][model])
+                    jobs[entry, model, name] = Application(
+                        entry=entry, model=model, name=name, amount=amounts[KINDS[kind]], **job
+                    )
+        return cls(config["study"], jobs)
+
+    def check_files(self, *, file: Files = None) -> None:
+        """Raise ConfigError for a file that is missing.
+
+        Parameters
+        ----------
+        file : path-like, or a sequence of them, optional
+            Where the configuration was read from, for messages.
+        """
+        places = Places({}, files_of(file))
+        for job in self.jobs.values():
+            for path in job.inputs:
+                if not Path(path).is_file():
+                    raise places.error(("apply", job.entry), f"{path}: no such file", remedy="check the path")
+
+
+def _kind(given: Mapping[str, Any], entry: str, places: Places) -> str:
+    """Return what an entry applies models to; ConfigError if its keys do not fit together."""
+    kinds = [kind for kind in KINDS if kind in given]
+    where = ("apply", entry)
+    if len(kinds) != 1:
+        what = " and ".join(kinds) or "nothing to apply models to"
+        raise places.error(where, f"has {what}", remedy=f"give one of {', '.join(KINDS)}")
+    kind = kinds[0]
+    for key in ("genome", "site"):
+        if (key in given) != (key in NEEDED[kind]):
+            problem, remedy = ("has no", "add it") if key not in given else (f"{kind} needs no", "remove it")
+            raise places.error(where, f"{problem} {key}", remedy=remedy)
+    if given["output"] not in OUTPUTS[kind]:
+        problem = f"{kind} cannot be written as {given['output']}"
+        raise places.error((*where, "output"), problem, remedy=f"choose from: {', '.join(OUTPUTS[kind])}")
+    return kind
+
+
+def _words(options: str) -> list[str]:
+    """Return the words of options; the workflow gives output, part and threads itself."""
+    # imported here for fast start-up
+    from seqkern.core.errors import ParameterError
+
+    try:
+        words = shlex.split(options)
+    except ValueError as error:
+        raise ParameterError(f"{options!r}: {error}", remedy="close the quotes") from error
+    own = [word for word in words if word.partition("=")[0] in ("-o", "--output", "--part", "--gather", "--threads")]
+    if own:
+        raise ParameterError(f"{own[0]} is given by the workflow", remedy="remove it")
+    return words
+
+
+def _names(files: str | list[str], ending: str) -> list[tuple[str, str]]:
+    """Return each file with the name of its output; of files of one name, the later ones get a number."""
+    out: dict[str, str] = {}
+    for path in [files] if isinstance(files, str) else files:
+        stem = NOT_IN_NAMES.sub("_", ENDINGS.sub("", Path(path).name)).lstrip(".-") or "file"
+        name, number = f"{stem}.{ending}", 1
+        while name in out:
+            number += 1
+            name = f"{stem}.{number}.{ending}"
+        out[name] = path
+    return [(path, name) for name, path in out.items()]
+
+
+def _application(given: Mapping[str, Any], kind: str, options: list[str], path: str, model: str) -> dict[str, Any]:
+    """Return the attributes of an Application that follow from its entry."""
+    verb = "variants" if kind == "variants" else "predict"
+    genome = given.get("genome")
+    more = (["--genome", genome] if genome else []) + (["--scan", given["site"]] if kind == "scan" else [])
+    strand = next((word for word in ("+", "-") if f"--strand={word}" in options), None)
+    if "--strand" in options[:-1]:
+        strand = options[options.index("--strand") + 1]
+    by_strand = given["output"].startswith(("bedgraph", "bw")) and strand not in ("+", "-")
+    words = (verb, model, path, *more, *options)
+    return {
+        "kind": kind,
+        "model_file": model,
+        "file": path,
+        "genome": genome,
+        "words": words,
+        "by_strand": by_strand,
+    }
+
+
+def estimate(path: str, kind: str) -> float:
+    """Return about how many records, bases or lines a file has.
+
+    Parameters
+    ----------
+    path : str
+        Plain or compressed.
+    kind : {"fasta", "regions", "scan", "variants"}
+        What the file is.
+
+    Returns
+    -------
+    float
+        By its size, and by its first megabyte.
+    """
+    size = Path(path).stat().st_size
+    with open(path, "rb") as file:
+        magic = file.read(6)
+        file.seek(0)
+        opener = next((one for start, one in OPENERS.items() if magic.startswith(start)), None)
+        try:
+            head = file.read(HEAD) if opener is None else opener(file).read(HEAD)
+        except (OSError, EOFError):
+            head = b""  # the job says what is wrong with it
+        whole = size * len(head) / max(1, len(head) if opener is None else file.tell())
+    if kind == "scan" or not head:
+        return whole
+    marks = head.count(b"\n>") + head.startswith(b">") if kind == "fasta" else head.count(b"\n")
+    return whole * max(1, marks) / len(head)

@@ -1,0 +1,10 @@
+# Where the workflow finds the package, and what it uses of it with every configuration.
+import sys
+from pathlib import Path
+
+ROOT = Path(str(workflow.current_basedir)).resolve().parent.parent
+# Snakemake searches modules beside the Snakefile first: the source folder must not hide an installed seqkern.
+if not any((ROOT / "seqkern" / "kernels").glob("_blocks.*.*")):
+    sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != ROOT]
+
+from seqkern.study.failures import explain_failures
