@@ -178,8 +178,12 @@ def _joined(argv: Sequence[str]) -> list[str]:
 
 def _run(args: argparse.Namespace) -> int:
     """Run a parsed verb; print errors that a user can correct in one line on standard error."""
+    # imported here to keep --help fast
+    from seqkern.core.progress import reporting
+
     try:
-        return args.run(args) or 0
+        with reporting():
+            return args.run(args) or 0
     except SeqkernError as error:
         print(f"seqkern: {error}", file=sys.stderr)
         return 1

@@ -27,6 +27,15 @@ def peak_mb() -> float:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
+def memory_in_use() -> float:
+    """Return the memory of this process now, in bytes."""
+    try:
+        status = Path("/proc/self/status").read_text()
+        return int(re.search(r"VmRSS:\s*(\d+) kB", status)[1]) * 1024  # type: ignore[index]  # caught below
+    except (OSError, TypeError):
+        return peak_mb() * 1e6
+
+
 def write_cost(path: PathLike, laps: list[dict[str, Any]]) -> None:
     """Write costs as JSON, beside the tables: unlike these, they differ from run to run.
 
