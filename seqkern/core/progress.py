@@ -19,13 +19,14 @@ Item = TypeVar("Item")
 Show = Callable[..., None]
 
 _log: ProgressLog | None = None
+_forked = False
 
 
 @contextlib.contextmanager
 def reporting() -> Iterator[None]:
     """Write progress of the body to standard error each half minute, unless that is a terminal."""
     global _log
-    if _log is not None or sys.stderr is None or _on_terminal():
+    if _log is not None or _forked or sys.stderr is None or _on_terminal():
         yield
         return
     _log = ProgressLog()
@@ -125,8 +126,8 @@ def _drawn(description: str, unit: str) -> Iterator[Show]:
 
 
 def _on_terminal() -> bool:
-    """Return whether standard error is a terminal."""
-    return sys.stderr is not None and sys.stderr.isatty()
+    """Return whether standard error is a terminal on which this process may draw."""
+    return sys.stderr is not None and sys.stderr.isatty() and not _forked
 
 
 def _stop_before_fork() -> None:
@@ -135,5 +136,11 @@ def _stop_before_fork() -> None:
         _log.stop()
 
 
+def _be_silent() -> None:
+    """Show nothing in a fork: its parent counts."""
+    global _forked, _log
+    _forked, _log = True, None
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_stop_before_fork)
+    os.register_at_fork(before=_stop_before_fork, after_in_child=_be_silent)

@@ -7,7 +7,6 @@ with the next progress.
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 import threading
 import time
@@ -118,7 +117,6 @@ class ProgressLog:
         self._lock = threading.Lock()
         self._stop: threading.Event | None = None
         self._thread: threading.Thread | None = None
-        self._owner = os.getpid()
 
     def begin(self, description: str, unit: str = "", total: int | None = None) -> Task:
         """Return a new task, within those that have not ended.
@@ -173,8 +171,8 @@ class ProgressLog:
         return f"seqkern: {'; '.join([*(task.text(now) for task in counted), spent])}"
 
     def start(self) -> None:
-        """Start the thread, unless it runs; not in a fork of the process, whose parent counts."""
-        if self._thread is not None or os.getpid() != self._owner:
+        """Start the thread, unless it runs."""
+        if self._thread is not None:
             return
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._write, args=(self._stop,), daemon=True)
@@ -182,7 +180,7 @@ class ProgressLog:
 
     def stop(self) -> None:
         """End the thread."""
-        if self._thread is not None and self._stop is not None and os.getpid() == self._owner:
+        if self._thread is not None and self._stop is not None:
             self._stop.set()
             self._thread.join()
         self._thread = None
