@@ -179,8 +179,10 @@ def _joined(argv: Sequence[str]) -> list[str]:
 def _run(args: argparse.Namespace) -> int:
     """Run a parsed verb; print errors that a user can correct in one line on standard error."""
     # imported here to keep --help fast
+    from seqkern.core.checkpoint import forget_kept
     from seqkern.core.progress import reporting
 
+    forget_kept()  # of a former verb in this process
     try:
         with reporting():
             return args.run(args) or 0
@@ -188,7 +190,8 @@ def _run(args: argparse.Namespace) -> int:
         print(f"seqkern: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("seqkern: interrupted; repeat the command to resume", file=sys.stderr)
+        next_time = "repeat the command to resume" if forget_kept() else "nothing is kept: the command starts afresh"
+        print(f"seqkern: interrupted; {next_time}", file=sys.stderr)
         return 130
     except BrokenPipeError:
         # The reader of the output has gone: print nothing more, not even at interpreter exit.

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import naming_file, tell_counts
 from seqkern.cli.output import standard_output
+from seqkern.cli.resuming import identity_of_prediction
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from seqkern.core.part_file import PartFile
     from seqkern.models.model import Model
     from seqkern.models.scan import Scanner
     from seqkern.sequences.sequence_set import SequenceSet
@@ -166,10 +168,12 @@ def run_scan(args: argparse.Namespace, model: Model) -> None:
     ids = args.ids or ("number" if model.policies.get("ids") == "number" else "header")
     n_found = 0
     with contextlib.ExitStack() as stack:
-        write = stack.enter_context(_writer(form, args.output, scanner))
+        write, part = stack.enter_context(_writer(form, args, scanner))
         show = stack.enter_context(progress_counter("scan", " bases"))
         stack.enter_context(naming_file(name))
-        for found in scanner.scan(args.fasta, ids=ids, progress=show):
+        blocks: dict[str, Any] = {} if part is None else {"skip": part.complete, "end_block": part.end_block}
+        n_found += blocks.get("skip", 0)
+        for found in scanner.scan(args.fasta, ids=ids, progress=show, **blocks):
             n_found += len(found)
             write(found if least is None else found.take(found.decisions > least))
     tell_counts(scanner.counts, name)
@@ -203,17 +207,20 @@ def _remarks(args: argparse.Namespace, model: Model, scanner: Scanner) -> Iterat
 
 
 @contextlib.contextmanager
-def _writer(form: str, output: str | None, scanner: Scanner) -> Iterator[Callable[[Any], None]]:
-    """Yield ``write(candidates)``; files appear when complete."""
+def _writer(
+    form: str, args: argparse.Namespace, scanner: Scanner
+) -> Iterator[tuple[Callable[[Any], None], PartFile | None]]:
+    """Yield ``write(candidates)``, and the file if an interrupted scan can be resumed; files appear when complete."""
     # imported here to keep --help fast
     from pathlib import Path
 
     # imported here to keep --help fast
     from seqkern.core.archive import atomic_write
     from seqkern.core.errors import ParameterError
+    from seqkern.core.part_file import PartFile, resumable_write
     from seqkern.models.scan_files import header, lines
 
-    site = scanner.window.site
+    site, output = scanner.window.site, args.output
     both = form in BY_STRAND and len(scanner.strands) == 2
     if both and not output:
         raise ParameterError(
@@ -227,26 +234,30 @@ def _writer(form: str, output: str | None, scanner: Scanner) -> Iterator[Callabl
         paths = [_of_strand(paths[0], name, BY_STRAND[form]) for name in ("plus", "minus")]
     if form == "bigwig":
         with _big_wig_writer(paths, scanner) as write_values:
-            yield write_values
+            yield write_values, None
         return
     with contextlib.ExitStack() as stack:
+        part = None
         if both:
-            files = [stack.enter_context(atomic_write(path, "w")) for path in paths]
+            files = [PartFile(stack.enter_context(atomic_write(path, "w"))) for path in paths]
+        elif output:
+            part = stack.enter_context(resumable_write(output, identity_of_prediction(args)))
+            files = [part]
         else:
-            files = [stack.enter_context(atomic_write(output, "w")) if output else standard_output()]
+            files = [PartFile(standard_output())]
         for file in files:
-            file.write(header(form, scanner.model))
+            if not file.complete:
+                file.write(header(form, scanner.model))
 
         def write(found: Any) -> None:
-            if both:
-                for strand, file in enumerate(files):
-                    file.writelines(lines(form, found.take(found.reverse == strand), scanner.model, site))
-            else:
-                files[0].writelines(lines(form, found, scanner.model, site))
+            for strand, file in enumerate(files):
+                own = found.take(found.reverse == strand) if both else found
+                for text in lines(form, own, scanner.model, site):
+                    file.write(text)
 
-        yield write
+        yield write, part
         for file in files:
-            file.flush()
+            file.file.flush()
 
 
 @contextlib.contextmanager

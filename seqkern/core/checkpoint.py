@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqkern.core.archive import atomic_write
+from seqkern.core.errors import SeqkernError
 
 if TYPE_CHECKING:
     from seqkern.core.types import PathLike
+
+
+_kept = False
+
+
+def note_kept() -> None:
+    """Note that something of this job is kept for the next run."""
+    global _kept
+    _kept = True
+
+
+def forget_kept() -> bool:
+    """Return whether something was kept since the last call.
+
+    Examples
+    --------
+    >>> note_kept()
+    >>> forget_kept(), forget_kept()
+    (True, False)
+    """
+    global _kept
+    was, _kept = _kept, False
+    return was
 
 
 class Checkpoint:
@@ -77,7 +103,53 @@ class Checkpoint:
         """
         with atomic_write(self._path(key), "w") as file:
             json.dump(value, file)
+        note_kept()
+
+    def within(self, identity: str) -> Checkpoint:
+        """Return a checkpoint in the same folder, of values that depend on more.
+
+        Parameters
+        ----------
+        identity : str
+            What they depend on besides the identity of this one.
+
+        Returns
+        -------
+        Checkpoint
+        """
+        return Checkpoint(self.folder, f"{self.identity}\n{identity}")
 
     def clear(self) -> None:
         """Remove all stored values."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def kept_until_done(folder: PathLike, identity: str) -> Iterator[Checkpoint]:
+    """Keep finished pieces while the body runs, and after it if it was interrupted.
+
+    Parameters
+    ----------
+    folder, identity : object
+        As for `Checkpoint`.
+
+    Yields
+    ------
+    Checkpoint
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with kept_until_done(f"{folder}/finished", "a") as done:
+    ...         done.put("fold1", 0.91)
+    ...     Path(folder, "finished").exists()
+    False
+    """
+    done = Checkpoint(folder, identity)
+    try:
+        yield done
+    except SeqkernError:  # another run would fail in the same way
+        done.clear()
+        raise
+    done.clear()

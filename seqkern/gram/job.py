@@ -24,6 +24,7 @@ import numpy.typing as npt
 from seqkern import __version__
 from seqkern.core.archive import atomic_write, canonical_json, check_writable
 from seqkern.core.build import build_digest
+from seqkern.core.checkpoint import note_kept
 from seqkern.core.errors import FileError, GramError, ParameterError
 from seqkern.core.memory import available_memory, format_bytes, parse_bytes
 from seqkern.core.threads import available_threads, given_threads
@@ -264,6 +265,7 @@ class GramJob:
             if not self._manifest.exists():
                 self._write_json(self._manifest, self.meta())
             self.grid.write(self.folder, index, tile)
+            note_kept()
 
     def assemble(self) -> None:
         """Create the matrix and its side file from the tiles."""
