@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import SeqkernError
@@ -124,32 +122,51 @@ class Checkpoint:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-@contextlib.contextmanager
-def kept_until_done(folder: PathLike, identity: str) -> Iterator[Checkpoint]:
-    """Keep finished pieces while the body runs, and after it if it was interrupted.
+class Unfinished:
+    """The folder of a job's finished pieces: removed when the job is done, or fails in a way that would recur.
 
     Parameters
     ----------
-    folder, identity : object
-        As for `Checkpoint`.
-
-    Yields
-    ------
-    Checkpoint
+    folder : path-like or None
+        None keeps nothing.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with kept_until_done(f"{folder}/finished", "a") as done:
-    ...         done.put("fold1", 0.91)
-    ...     Path(folder, "finished").exists()
-    False
+    ...     with Unfinished(f"{folder}/finished") as job:
+    ...         job.under("spectrum:k=3").put("fold1", 0.91)
+    ...     before = job.folder.exists()
+    ...     job.clear()
+    ...     before, job.folder.exists()
+    (True, False)
     """
-    done = Checkpoint(folder, identity)
-    try:
-        yield done
-    except SeqkernError:  # another run would fail in the same way
-        done.clear()
-        raise
-    done.clear()
+
+    def __init__(self, folder: PathLike | None) -> None:
+        self.folder = None if folder is None else Path(folder)
+
+    def under(self, identity: str) -> Checkpoint | None:
+        """Return the checkpoint of the pieces; None if nothing is kept.
+
+        Parameters
+        ----------
+        identity : str
+            Everything that they depend on besides their keys.
+
+        Returns
+        -------
+        Checkpoint or None
+        """
+        return None if self.folder is None else Checkpoint(self.folder, identity)
+
+    def clear(self) -> None:
+        """Remove the folder."""
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, SeqkernError):
+            self.clear()

@@ -29,7 +29,7 @@ INTERVAL = 5.0
 
 
 class PartFile:
-    """A file in progress.
+    r"""A file in progress.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class PartFile:
     --------
     >>> import io
     >>> part = PartFile(io.StringIO())
-    >>> part.write("id\\tdecision\\n")
+    >>> part.write("id\tdecision\n")
     >>> part.end_block()
     >>> part.complete
     0
@@ -94,7 +94,7 @@ class PartFile:
 
 @contextlib.contextmanager
 def resumable_write(path: str | Path, identity: Callable[[], str] | None) -> Iterator[PartFile]:
-    """Open a file that is written in blocks; it gets its name when complete.
+    r"""Open a file that is written in blocks; it gets its name when complete.
 
     Parameters
     ----------
@@ -119,10 +119,9 @@ def resumable_write(path: str | Path, identity: Callable[[], str] | None) -> Ite
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with resumable_write(f"{folder}/a.tsv", lambda: "model, sequences") as part:
-    ...         part.write("id\\n")
-    ...     print(Path(folder, "a.tsv").read_text())
+    ...         part.write("id\n")
+    ...     print(Path(folder, "a.tsv").read_text(), end="")
     id
-    <BLANKLINE>
     """
     path = Path(path)
     check_writable(path)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import FoldError, LabelError
 from seqkern.core.threads import available_threads, given_threads
@@ -45,6 +46,7 @@ def procedure_test(
     seed: int = 1,
     n_processes: int | None = None,
     progress: Callable[[Sequence[int]], Iterator[int]] = iter,
+    finished: Checkpoint | None = None,
 ) -> PermutationTest:
     """Test a cross-validated score against those of the same procedure on permuted labels.
 
@@ -66,6 +68,9 @@ def procedure_test(
         Default: the number of cores. Where processes cannot be forked, one.
     progress : callable, optional
         Wraps the numbers of the permutations, in the order in which they are done.
+    finished : Checkpoint, optional
+        Keeps the scores of finished permutations, for a run after one that was killed. Its identity includes the design
+        of the folds.
 
     Returns
     -------
@@ -99,7 +104,15 @@ def procedure_test(
     if metric is None:
         raise LabelError("no fold has a score to test", remedy="choose folds whose test sets hold every class")
     task = partial(_score, method, data, make_splits, metric, seed)
-    null = dict(_scores(task, n, n_processes, progress))
+    null = {}
+    for i in range(n):
+        known = None if finished is None else finished.get(f"{metric} {seed} {i}")
+        if known is not None:
+            null[i] = known
+    for i, score in _scores(task, [i for i in range(n) if i not in null], n_processes, progress):
+        null[i] = score
+        if finished is not None:
+            finished.put(f"{metric} {seed} {i}", score)
     return permutation_test(metric, mean_score(results, metric), [null[i] for i in range(n)])
 
 
@@ -138,22 +151,22 @@ def _score(
 
 def _scores(
     task: Callable[[int], float],
-    n: int,
+    numbers: Sequence[int],
     n_processes: int | None,
     progress: Callable[[Sequence[int]], Iterator[int]],
 ) -> Iterator[tuple[int, float]]:
     """Yield the number and the score of each permutation."""
-    workers = min(n, available_threads(n_processes))
-    if workers == 1 or sys.platform != "linux":
-        for i in progress(range(n)):
+    workers = min(len(numbers), available_threads(n_processes))
+    if workers <= 1 or sys.platform != "linux":
+        for i in progress(numbers):
             yield i, task(i)
         return
     pool = ProcessPoolExecutor(
         workers, mp_context=multiprocessing.get_context("fork"), initializer=_begin, initargs=(task,)
     )
     try:
-        found = pool.map(_run, range(n))
-        for i in progress(range(n)):
+        found = pool.map(_run, numbers)
+        for i in progress(numbers):
             yield i, next(found)
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)

@@ -12,6 +12,8 @@ import pytest
 from seqkern.cli import predict
 from seqkern.cli.main import main
 from seqkern.core import checkpoint, part_file
+from seqkern.evaluation.trials import Trials
+from seqkern.models import cross_validation
 from seqkern.models.model import Model
 from seqkern.models.scan import Scanner
 
@@ -115,3 +117,48 @@ def test_what_another_prediction_has_left_is_not_used(donors, tmp_path):
     assert main(["predict", str(donors / "model"), str(new), "-o", str(tmp_path / "whole.tsv")]) == 0
     assert output.read_bytes() == whole(tmp_path)
     assert [path.name for path in tmp_path.glob(".*")] == []
+
+
+def test_a_killed_search_goes_on_to_the_same_model(donors, tmp_path, monkeypatch, capsys):
+    """With a refinement, whose first fits start from a solver of the coarse grid that the resumed run lacks."""
+    solver = ["--kernel", "spectrum:k=2", "--solver", "psvc", "--search", "--threads", "1"]
+    command = ["train", donors / "a.fa", donors / "b.fa", *solver, "-o"]
+    calls = []
+    fit = Trials._fit
+    monkeypatch.setattr(Trials, "_fit", lambda self, f, *chain: calls.append(f) or fit(self, f, *chain))
+    assert main([*map(str, command), str(tmp_path / "whole")]) == 0
+    told, all_fits = capsys.readouterr().out, len(calls)
+    output, said = tmp_path / "model", tmp_path / "said"
+    folder = tmp_path / ".model.finished"
+    assert all_fits >= 10  # five folds, with and without refinement
+    assert killed([*command, output], 3, said) == -signal.SIGKILL  # in the coarse grid
+    assert len(list(folder.iterdir())) == 3
+    assert killed([*command, output], all_fits - 5, said, signal.SIGINT) == 130  # in the refinement
+    assert said.read_text().endswith("repeat the command to resume\n")
+    assert len(list(folder.iterdir())) == all_fits - 2
+    calls.clear()
+    assert main([*map(str, command), str(output)]) == 0
+    assert len(calls) == 2 + 2 * (all_fits // 5 - 1)  # two are missing, and what they start from
+    assert output.read_bytes() == (tmp_path / "whole").read_bytes()
+    assert capsys.readouterr().out == told.replace("whole", "model")
+    assert not folder.exists()
+
+
+def test_a_killed_cross_validation_goes_on_to_the_same_tables(donors, tmp_path, monkeypatch, capsys):
+    options = ["--kernel", "spectrum:k=2", "--solver", "csvc:C=1", "--permutations", "6", "--threads", "1"]
+    command = ["cv", donors / "a.fa", donors / "b.fa", *options, "-o"]
+    assert main([*map(str, command), str(tmp_path / "whole")]) == 0
+    told = capsys.readouterr().out
+    output, said = tmp_path / "cv", tmp_path / "said"
+    assert killed([*command, output], 2, said) == -signal.SIGKILL  # in the folds
+    assert not (output / "metrics.tsv").exists()
+    assert killed([*command, output], 5, said, signal.SIGINT) == 130  # 3 folds and 2 permutations more
+    folds, evaluate = [], cross_validation.evaluate_fold
+    monkeypatch.setattr(cross_validation, "evaluate_fold", lambda *of, **how: folds.append(1) or evaluate(*of, **how))
+    assert main([*map(str, command), str(output)]) == 0
+    assert len(folds) == 4 * 5  # of six permutations
+    assert capsys.readouterr().out == told.replace("whole", "cv")
+    names = sorted(path.name for path in (tmp_path / "whole").iterdir())
+    assert sorted(path.name for path in output.iterdir()) == names
+    for name in set(names) - {"cost.json"}:
+        assert (output / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
