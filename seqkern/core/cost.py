@@ -63,6 +63,8 @@ class Clock:
     ----------
     laps : list of dict
         For each lap ``stage``, ``cpu_seconds`` (all threads of this process) and ``peak_mb`` (by its end).
+    start : float
+        CPU seconds of this process before the first lap.
 
     Examples
     --------
@@ -75,7 +77,7 @@ class Clock:
 
     def __init__(self) -> None:
         self.laps: list[dict[str, Any]] = []
-        self._start = time.process_time()
+        self.start = self._start = time.process_time()
 
     def lap(self, stage: str) -> None:
         """End a lap.
