@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from threadpoolctl import ThreadpoolController
 
 from seqkern.core.checks import check_integer
+from seqkern.core.progress import progress_bar
 
 GIVEN_THREADS: ContextVar[int | None] = ContextVar("given_threads", default=None)
 Result = TypeVar("Result")
@@ -82,7 +83,9 @@ def available_threads(n_threads: int | None = None) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_threads(tasks: Iterable[Callable[..., Result]], n_threads: int | None = None) -> list[Result]:
+def in_threads(
+    tasks: Iterable[Callable[..., Result]], n_threads: int | None = None, description: str | None = None
+) -> list[Result]:
     """Call functions in threads.
 
     Parameters
@@ -91,6 +94,8 @@ def in_threads(tasks: Iterable[Callable[..., Result]], n_threads: int | None = N
         Without arguments; their exceptions are raised here.
     n_threads : int, optional
         Default: `given_threads`, or all cores.
+    description : str, optional
+        What they do, to show progress.
 
     Returns
     -------
@@ -103,4 +108,8 @@ def in_threads(tasks: Iterable[Callable[..., Result]], n_threads: int | None = N
     [1, 2]
     """
     with ThreadPoolExecutor(available_threads(n_threads or GIVEN_THREADS.get())) as pool:
-        return list(pool.map(lambda task: task(), tasks))
+        tasks = list(tasks)
+        results = pool.map(lambda task: task(), tasks)
+        if description is None:
+            return list(results)
+        return [next(results) for _ in progress_bar(tasks, description)]
