@@ -89,6 +89,8 @@ class Task:
         if not before < self.done < self.total or now <= start:
             return f"{self.description}: {share}"
         left = (self.total - self.done) * (now - start) / (self.done - before)
+        if left < 1:
+            return f"{self.description}: {share}"
         return f"{self.description}: {share}, about {format_duration(left)} left"
 
 
