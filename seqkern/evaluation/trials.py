@@ -30,10 +30,28 @@ class Finished(Protocol):
     """Keeps finished fits for the case that this process is killed."""
 
     def get(self, key: str) -> Any:
-        """Return what was kept; None if nothing."""
+        """Return what was kept; None if nothing.
+
+        Parameters
+        ----------
+        key : str
+            Of the fits.
+
+        Returns
+        -------
+        object
+        """
 
     def put(self, key: str, value: Any) -> None:
-        """Keep a value."""
+        """Keep a value.
+
+        Parameters
+        ----------
+        key : str
+            Of the fits.
+        value : object
+            Anything JSON can hold.
+        """
 
 
 class Trials:
