@@ -3,6 +3,9 @@
 C headers (``_*.h``) beside a module, or in the folder above, may be included by it. Cython's memoryview code, which
 would be 25,000 lines in each module, is compiled once (``seqkern._cyutility``). ``SEQKERN_DEBUG=1`` builds with
 bounds checks and warnings.
+
+The same sources, compiler and flags give the same bytes in any folder: results are kept by a digest of these files
+(`seqkern.core.build`), and a reinstallation must not make a study run again.
 """
 
 import os
@@ -10,6 +13,7 @@ from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 DEBUG = os.environ.get("SEQKERN_DEBUG") == "1"
 # One rounding for each operation, so that the numbers do not depend on the vector width; roots without errno.
@@ -34,7 +38,19 @@ def extensions():
     yield Extension(SHARED, [f"{SHARED.replace('.', '/')}.c"], extra_compile_args=["-O1", "-g0"])
 
 
+class BuildExtensions(build_ext):
+    """Leave the folder of Python's own libraries, which no module here needs, out of the modules."""
+
+    def build_extensions(self):
+        """Compile and link all modules."""
+        linker = getattr(self.compiler, "linker_so", None)
+        if linker:
+            self.compiler.linker_so = [word for word in linker if not word.startswith(("-Wl,-rpath,", "-Wl,-rpath="))]
+        super().build_extensions()
+
+
 setup(
+    cmdclass={"build_ext": BuildExtensions},
     ext_modules=cythonize(
         list(extensions()),
         compiler_directives={

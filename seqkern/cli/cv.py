@@ -69,8 +69,10 @@ def run(args: argparse.Namespace) -> None:
     )
     from seqkern.cli.training_input import chosen_method, read_input, read_method
     from seqkern.core.archive import check_writable
+    from seqkern.core.checkpoint import Unfinished
     from seqkern.core.progress import progress_counter
     from seqkern.core.threads import given_threads
+    from seqkern.models.finished import identity_of
     from seqkern.models.training_data import training_data
 
     method = read_method(args, "--inner-folds")
@@ -81,6 +83,7 @@ def run(args: argparse.Namespace) -> None:
     method = chosen_method(args, method, given, count_folds(args, args.folds, given.labels))
     dataset = given.dataset
     with (
+        Unfinished(args.output and Path(args.output) / ".finished") as unfinished,
         naming_file(given.source),
         given_threads(args.threads),
         progress_counter("kernel", " entries") as show,
@@ -101,7 +104,7 @@ def run(args: argparse.Namespace) -> None:
             progress=show,
             gram_files=args.gram,
         )
-        found = cross_validated(args, method, data, given, outer)
+        found = cross_validated(args, method, data, given, outer, unfinished.under(identity_of(method, data)))
     for text in dict.fromkeys(str(warning.message) for warning in said):
         print(f"seqkern: warning: {text}", file=sys.stderr)
     for text in fold_remarks(found.results):
@@ -112,6 +115,7 @@ def run(args: argparse.Namespace) -> None:
         print(line)
     if args.output is not None:
         _write(Path(args.output), found)
+        unfinished.clear()
         print(args.output)
 
 

@@ -123,7 +123,7 @@ def run(args: argparse.Namespace) -> None:
         }
         with progress_counter("gram", " entries") as show:
             if args.tile is None:
-                gram = compute_gram(kernel, X, Y, progress=show, **options)
+                gram = compute_gram(kernel, X, Y, progress=show, laps=clock.laps, **options)
                 tell_counts(gram.meta["counts"], source)
                 rows, cols = gram.shape
                 done = f"{rows} × {cols} {args.dtype}"
@@ -131,7 +131,7 @@ def run(args: argparse.Namespace) -> None:
                 share, shares = args.tile
                 count = count_tiles(X, Y, args.dtype)
                 mine = list(range(share - 1, count, shares))
-                compute_tile(kernel, X, Y, mine, progress=show, **options)
+                compute_tile(kernel, X, Y, mine, progress=show, cpu_start=clock.start, **options)
                 done = f"{len(mine)} of {count} tiles"
     clock.lap("kernel")
     if args.spectrum:

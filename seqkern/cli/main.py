@@ -181,13 +181,18 @@ def _run(args: argparse.Namespace) -> int:
     """Run a parsed verb; print errors that a user can correct in one line on standard error."""
     # imported here to keep --help fast, and not later, when there may be no memory to import it
     from seqkern.cli.memory_errors import is_out_of_memory, memory_message, with_remedy
+    from seqkern.core.checkpoint import forget_kept
+    from seqkern.core.progress import reporting
 
+    forget_kept()  # of a former verb in this process
     try:
-        return args.run(args) or 0
+        with reporting():
+            return args.run(args) or 0
     except SeqkernError as error:
         return _refused(with_remedy(error, args.verb) if isinstance(error, TooLargeError) else error, args.verb)
     except KeyboardInterrupt:
-        print("seqkern: interrupted; repeat the command to resume", file=sys.stderr)
+        next_time = "repeat the command to resume" if forget_kept() else "nothing is kept: the command starts afresh"
+        print(f"seqkern: interrupted; {next_time}", file=sys.stderr)
         return 130
     except BrokenPipeError:
         # The reader of the output has gone: print nothing more, not even at interpreter exit.

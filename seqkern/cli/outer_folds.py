@@ -14,6 +14,7 @@ from seqkern.cli.regions import tell_folds
 
 if TYPE_CHECKING:
     from seqkern.cli.training_input import Input
+    from seqkern.core.checkpoint import Checkpoint
     from seqkern.evaluation.estimates import Estimate
     from seqkern.evaluation.fold_tables import FoldResult
     from seqkern.evaluation.label_permutation import PermutationTest
@@ -227,7 +228,12 @@ def check_design(method: Method, given: Input, outer: OuterFolds, kept: Together
 
 
 def cross_validated(
-    args: argparse.Namespace, method: Method, data: Data, given: Input, outer: OuterFolds
+    args: argparse.Namespace,
+    method: Method,
+    data: Data,
+    given: Input,
+    outer: OuterFolds,
+    finished: Checkpoint | None = None,
 ) -> CrossValidated:
     """Cross-validate a method, and test its score if asked for.
 
@@ -243,6 +249,8 @@ def cross_validated(
         The samples as read.
     outer : OuterFolds
         The design.
+    finished : Checkpoint, optional
+        Keeps finished folds and permutations, for a run after one that was killed.
 
     Returns
     -------
@@ -264,7 +272,7 @@ def cross_validated(
     chains = None if data.residues is None else data.residues.record[: len(data.labels)]
     make_splits = partial(outer.splits, X=X, chains=chains)
     splits = make_splits(data.labels)
-    results = cross_validate(method, data, progress_bar(splits, "folds"))
+    results = cross_validate(method, data, progress_bar(splits, "folds"), finished=finished)
     test = None
     if args.permutations is not None:
         test = procedure_test(
@@ -276,6 +284,7 @@ def cross_validated(
             seed=args.seed,
             n_processes=args.threads,
             progress=partial(progress_bar, description="permutations"),
+            finished=None if finished is None else finished.within(f"permutations {outer!r}"),
         )
     found = estimates(results, data.labels)
     headline = next(iter(found), None)

@@ -30,6 +30,21 @@ def standard_output() -> TextIO:
     return sys.stdout
 
 
+def is_packed(output: PathLike) -> bool:
+    """Return whether an output file is to be compressed by bgzip.
+
+    Parameters
+    ----------
+    output : path-like
+        Its name.
+
+    Returns
+    -------
+    bool
+    """
+    return str(output).endswith((".gz", ".bgz"))
+
+
 @contextlib.contextmanager
 def output_writer(output: PathLike | None) -> Iterator[Callable[[str], object]]:
     """Yield a function that writes text to a file that appears when complete; to ``.gz`` compressed by bgzip.
@@ -51,7 +66,7 @@ def output_writer(output: PathLike | None) -> Iterator[Callable[[str], object]]:
         out = standard_output()
         yield out.write
         out.flush()
-    elif str(output).endswith((".gz", ".bgz")):
+    elif is_packed(output):
         # imported here to keep --help fast
         from seqkern.genome.bgzip import BgzipWriter
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.common import (
@@ -18,7 +19,6 @@ from seqkern.cli.common import (
 from seqkern.cli.gathered import gather_predictions
 from seqkern.cli.given_sites import add_given_sites
 from seqkern.cli.new_sequences import load_given, read_chunks
-from seqkern.cli.output import output_writer
 from seqkern.cli.parts import add_parts, as_part
 from seqkern.cli.predict_residues import (
     DRAWN,
@@ -29,10 +29,18 @@ from seqkern.cli.predict_residues import (
     split_tracks,
 )
 from seqkern.cli.regions import add_regions
+from seqkern.cli.resuming import prediction_writer
 from seqkern.cli.scan import add_scan, check_no_scan, run_scan
 
 if TYPE_CHECKING:
+    from collections import Counter
+
     from seqkern.models.model import Model
+    from seqkern.sequences.sequence_set import SequenceSet
+    from seqkern.sequences.tables import FeatureTable
+
+BLOCK = 4096
+"""Records predicted at a time, of which an interrupted run keeps those that are complete."""
 
 EXAMPLE = "seqkern predict model.seqkern donors.fasta > predictions.tsv"
 
@@ -98,39 +106,76 @@ def run(args: argparse.Namespace) -> None:
 def _run(args: argparse.Namespace, model: Model, notes: dict[str, Any]) -> None:
     """Predict, and write a table."""
     # imported here to keep --help fast
-    import numpy as np
+    from seqkern.core.text_files import source_name
+
+    counts = _predict(args, model)
+    notes["counts"] = dict(counts)
+    tell_counts(counts, source_name(args.fasta))
+    for text in unrecognised(model):
+        print(f"seqkern: warning: {args.model}: {text}", file=sys.stderr)
+
+
+def _predict(args: argparse.Namespace, model: Model) -> Counter[str]:
+    """Write the predictions, block by block; return the counts of the reading policies."""
+    # imported here to keep --help fast
+    from collections import Counter
 
     # imported here to keep --help fast
     from seqkern.core.progress import progress_counter
     from seqkern.core.text_files import source_name
-    from seqkern.core.tsv import format_cell
-    from seqkern.models.scan_files import decision_columns
 
-    name, done = source_name(args.fasta), 0
-    counts: dict[str, int] = {}
-    several = model.kind == "multiclass" or model.projects
-    columns = decision_columns(model) + ["predicted"] * (not model.projects)
+    done, counts = 0, Counter[str]()
     with contextlib.ExitStack() as stack:
-        write = stack.enter_context(output_writer(args.output))
+        out = stack.enter_context(prediction_writer(args))
         show = stack.enter_context(progress_counter("predict", " records"))
-        stack.enter_context(naming_file(name))
-        for number, X in enumerate(read_chunks(model, args)):
-            decisions = model.decision(X, n_threads=args.threads)
-            rows = decisions.tolist() if several else [[value] for value in decisions.tolist()]
-            if model.calibration is not None:
-                rows = np.column_stack([decisions, model.calibration.probabilities(decisions)]).tolist()
-            if number == 0 and (args.part is None or args.part.number == 1):
-                # an error in the first record leaves standard output empty
-                write("\t".join(map(format_cell, ["id", *columns])) + "\n")
-            predicted = [] if model.projects else [model.classify(decisions).tolist()]
-            for name_of, values, *last in zip(X.ids, rows, *predicted, strict=True):
-                write("\t".join(map(format_cell, [name_of, *values, *last])) + "\n")
-            for what, count in X.counts.items():
-                counts[what] = counts.get(what, 0) + count
+        stack.enter_context(naming_file(source_name(args.fasta)))
+        for number, X in enumerate(_blocks(model, args, counts)):
+            if number >= out.complete:
+                lines = _lines(model, X, args.threads)
+                if number == 0 and (args.part is None or args.part.number == 1):
+                    # an error in the first record leaves standard output empty
+                    out.write(_header(model))
+                out.write(lines)
+                out.end_block()
             done += len(X)
             if show is not None:
                 show(done)
-    notes["counts"] = counts
-    tell_counts(counts, name)
-    for text in unrecognised(model):
-        print(f"seqkern: warning: {args.model}: {text}", file=sys.stderr)
+    return counts
+
+
+def _blocks(model: Model, args: argparse.Namespace, counts: Counter[str]) -> Iterator[SequenceSet | FeatureTable]:
+    """Yield the new samples in blocks, at least one, and add up the counts of the reading policies."""
+    for X in read_chunks(model, args):
+        counts.update(X.counts)
+        for start in range(0, max(len(X), 1), BLOCK):
+            yield X.take(slice(start, start + BLOCK))
+
+
+def _header(model: Model) -> str:
+    """Return the head of the table."""
+    # imported here to keep --help fast
+    from seqkern.core.tsv import format_cell
+    from seqkern.models.scan_files import decision_columns
+
+    columns = ["id", *decision_columns(model), *["predicted"] * (not model.projects)]
+    return "\t".join(map(format_cell, columns)) + "\n"
+
+
+def _lines(model: Model, X: SequenceSet | FeatureTable, n_threads: int | None) -> str:
+    """Return the lines of some samples."""
+    # imported here to keep --help fast
+    import numpy as np
+
+    # imported here to keep --help fast
+    from seqkern.core.tsv import format_cell
+
+    decisions = model.decision(X, n_threads=n_threads)
+    several = model.kind == "multiclass" or model.projects
+    rows = decisions.tolist() if several else [[value] for value in decisions.tolist()]
+    if model.calibration is not None:
+        rows = np.column_stack([decisions, model.calibration.probabilities(decisions)]).tolist()
+    predicted = [] if model.projects else [model.classify(decisions).tolist()]
+    return "".join(
+        "\t".join(map(format_cell, [name, *values, *last])) + "\n"
+        for name, values, *last in zip(X.ids, rows, *predicted, strict=True)
+    )

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import naming_file, tell_counts
 from seqkern.cli.output import output_writer
+from seqkern.cli.resuming import prediction_writer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from seqkern.core.part import Part
+    from seqkern.core.part_file import PartFile
     from seqkern.models.model import Model
     from seqkern.models.scan import Scanner
     from seqkern.sequences.candidates import Candidates
@@ -170,10 +172,11 @@ def run_scan(args: argparse.Namespace, model: Model, notes: dict[str, Any]) -> N
     ids = args.ids or ("number" if model.policies.get("ids") == "number" else "header")
     n_found = 0
     with contextlib.ExitStack() as stack:
-        write = stack.enter_context(_writer(form, args.output, scanner, args.part, notes))
+        write, out = stack.enter_context(_writer(form, args, scanner, notes))
         show = stack.enter_context(progress_counter("scan", " bases"))
         stack.enter_context(naming_file(name))
-        for found in _candidates(stack, args, scanner, ids, show):
+        n_found += 0 if out is None else out.complete
+        for found in _candidates(stack, args, scanner, ids, show, out):
             n_found += len(found)
             write(found if least is None else found.take(found.decisions > least))
     notes["counts"] = dict(scanner.counts)
@@ -196,10 +199,12 @@ def _candidates(
     scanner: Scanner,
     ids: str,
     show: Callable[[int], None] | None,
+    out: PartFile | None,
 ) -> Iterator[Candidates]:
-    """Return the candidates, or those of a part."""
+    """Return the candidates that `out` does not have, or those of a part."""
     if args.part is None:
-        return scanner.scan(args.fasta, ids=ids, progress=show)
+        blocks: dict[str, Any] = {} if out is None else {"skip": out.complete, "end_block": out.end_block}
+        return scanner.scan(args.fasta, ids=ids, progress=show, **blocks)
     # imported here to keep --help fast
     from seqkern.genome.reference import Genome
     from seqkern.models.scan_part import scan_part
@@ -227,17 +232,18 @@ def _remarks(args: argparse.Namespace, model: Model, scanner: Scanner) -> Iterat
 
 @contextlib.contextmanager
 def _writer(
-    form: str, output: str | None, scanner: Scanner, part: Part | None, notes: dict[str, Any]
-) -> Iterator[Callable[[Candidates], None]]:
-    """Yield ``write(candidates)``; files appear when complete."""
+    form: str, args: argparse.Namespace, scanner: Scanner, notes: dict[str, Any]
+) -> Iterator[tuple[Callable[[Candidates], None], PartFile | None]]:
+    """Yield ``write(candidates)``, and the file if it is one that may be resumed; files appear when complete."""
     # imported here to keep --help fast
     from pathlib import Path
 
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
+    from seqkern.core.part_file import PartFile
     from seqkern.models.scan_files import header, lines
 
-    site = scanner.window.site
+    site, output = scanner.window.site, args.output
     both = form in BY_STRAND and len(scanner.strands) == 2
     if both and not output:
         raise ParameterError(
@@ -250,23 +256,27 @@ def _writer(
     if both:
         paths = [_of_strand(paths[0], name, BY_STRAND[form]) for name in ("plus", "minus")]
     if form == "bigwig":
-        with _big_wig_writer(paths, scanner, part, notes) as write_values:
-            yield write_values
+        with _big_wig_writer(paths, scanner, args.part, notes) as write_values:
+            yield write_values, None
         return
     with contextlib.ExitStack() as stack:
-        files: list[Path | None] = [*paths] or [None]
-        writers = [stack.enter_context(output_writer(path)) for path in files]
-        if part is None or part.number == 1:
-            for write_text in writers:
-                write_text(header(form, scanner.model))
+        if both:
+            out = None
+            files = [PartFile(stack.enter_context(output_writer(path))) for path in paths]
+        else:
+            out = stack.enter_context(prediction_writer(args))
+            files = [out]
+        for file in files:
+            if not file.complete and (args.part is None or args.part.number == 1):
+                file.write(header(form, scanner.model))
 
         def write(found: Candidates) -> None:
-            for strand, write_text in enumerate(writers):
+            for strand, file in enumerate(files):
                 own = found.take(found.reverse == strand) if both else found
                 for text in lines(form, own, scanner.model, site):
-                    write_text(text)
+                    file.write(text)
 
-        yield write
+        yield write, out
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import naming_file, policies_of, tell_counts
@@ -84,8 +85,10 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.cli.outer_folds import check_design, count_folds, cross_validated, kept_together, outer_folds, record
     from seqkern.cli.training_input import chosen_method, read_input, read_method
     from seqkern.core.archive import check_writable
+    from seqkern.core.checkpoint import Unfinished
     from seqkern.core.progress import progress_counter
     from seqkern.core.threads import given_threads
+    from seqkern.models.finished import identity_of
     from seqkern.models.lsgkm import write_lsgkm
     from seqkern.models.residue_model import ResidueModel
     from seqkern.models.training import train_on
@@ -105,6 +108,7 @@ def run(args: argparse.Namespace) -> None:
         _check_lsgkm(method, given)
     dataset, source = given.dataset, given.source
     with (
+        Unfinished(_finished_folder(args.output)) as unfinished,
         naming_file(source),
         given_threads(args.threads),
         progress_counter("kernel", " entries") as show,
@@ -128,10 +132,13 @@ def run(args: argparse.Namespace) -> None:
             **limits,
         )
         _check_listed(args, data)
-        estimate = None if outer is None else cross_validated(args, method, data, given, outer)
+        done = unfinished.under(identity_of(method, data))
+        estimate = None if outer is None else cross_validated(args, method, data, given, outer, done)
         notes = dataset.notes | ({} if estimate is None else {"estimate": record(estimate)})
         keep = args.format == "lsgkm"
-        model = train_on(method, data, policies=policies_of(args), notes=notes, keep_support=keep, **limits)
+        model = train_on(
+            method, data, policies=policies_of(args), notes=notes, keep_support=keep, finished=done, **limits
+        )
     for text in dict.fromkeys(str(warning.message) for warning in said):
         print(f"seqkern: warning: {text}", file=sys.stderr)
     deciding = model.windows if isinstance(model, ResidueModel) else model
@@ -143,6 +150,7 @@ def run(args: argparse.Namespace) -> None:
         write_lsgkm(cast("Model", model), args.output)
     else:
         model.save(args.output)
+    unfinished.clear()
     print(args.output)
     if args.features:
         cast("FeatureModel", model).write_features(args.features)
@@ -150,6 +158,12 @@ def run(args: argparse.Namespace) -> None:
     chosen = searches(args) or len(method.kernels) > 1
     for name, text in summary(model, dataset, args, at_sites, chosen, estimate, data.labels):
         print(f"  {name:<10} {text}".rstrip())
+
+
+def _finished_folder(output: str) -> Path | None:
+    """Return the folder of finished fits, beside the model; None if that is a device or pipe."""
+    path = Path(output)
+    return path.with_name(f".{path.name}.finished") if path.is_file() or not path.exists() else None
 
 
 def _outer_folds(args: argparse.Namespace) -> int | None:

@@ -1,4 +1,8 @@
-"""The digest of this build: it changes with the code, so that a workflow recomputes the results of older code."""
+"""The digest of this build: it changes with the code, so that a workflow recomputes the results of older code.
+
+Compiled modules count by their bytes: another compiler, or other flags, may round differently. ``setup.py`` builds the
+same bytes in any folder, so that installations and checkouts of one commit, built by the same tools, agree.
+"""
 
 import hashlib
 from functools import cache
@@ -12,8 +16,9 @@ CODE = {".py", ".pyi", ".so", ".pyd", ".css", ".html", ".js"}
 @cache
 def build_digest() -> str:
     """Return 12 hexadecimal digits over every module (source and compiled) and resource file of the package."""
-    files = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*") if path.suffix in CODE}
-    # under one name in an installation and in a checkout
+    places = {path.relative_to(PACKAGE): path for path in PACKAGE.rglob("*") if path.suffix in CODE}
+    # resource files have other places in a checkout, but the same names here
+    files = {place.as_posix(): path for place, path in places.items() if place.parts[0] not in CHECKOUT}
     files |= {f"{folder}/{path.name}": path for folder in CHECKOUT for path in resource_files(folder)}
     digest = hashlib.blake2b(__version__.encode(), digest_size=6)
     for name in sorted(files):

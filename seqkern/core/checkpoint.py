@@ -6,12 +6,36 @@ import hashlib
 import json
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from seqkern.core.archive import atomic_write
+from seqkern.core.errors import SeqkernError
 
 if TYPE_CHECKING:
     from seqkern.core.types import PathLike
+
+
+_kept = False
+
+
+def note_kept() -> None:
+    """Note that something of this job is kept for the next run."""
+    global _kept
+    _kept = True
+
+
+def forget_kept() -> bool:
+    """Return whether something was kept since the last call.
+
+    Examples
+    --------
+    >>> note_kept()
+    >>> forget_kept(), forget_kept()
+    (True, False)
+    """
+    global _kept
+    was, _kept = _kept, False
+    return was
 
 
 class Checkpoint:
@@ -77,7 +101,72 @@ class Checkpoint:
         """
         with atomic_write(self._path(key), "w") as file:
             json.dump(value, file)
+        note_kept()
+
+    def within(self, identity: str) -> Checkpoint:
+        """Return a checkpoint in the same folder, of values that depend on more.
+
+        Parameters
+        ----------
+        identity : str
+            What they depend on besides the identity of this one.
+
+        Returns
+        -------
+        Checkpoint
+        """
+        return Checkpoint(self.folder, f"{self.identity}\n{identity}")
 
     def clear(self) -> None:
         """Remove all stored values."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Unfinished:
+    """The folder of a job's finished pieces: removed when the job is done, or fails in a way that would recur.
+
+    Parameters
+    ----------
+    folder : path-like or None
+        None keeps nothing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with Unfinished(f"{folder}/finished") as job:
+    ...         job.under("spectrum:k=3").put("fold1", 0.91)
+    ...     before = job.folder.exists()
+    ...     job.clear()
+    ...     before, job.folder.exists()
+    (True, False)
+    """
+
+    def __init__(self, folder: PathLike | None) -> None:
+        self.folder = None if folder is None else Path(folder)
+
+    def under(self, identity: str) -> Checkpoint | None:
+        """Return the checkpoint of the pieces; None if nothing is kept.
+
+        Parameters
+        ----------
+        identity : str
+            Everything that they depend on besides their keys.
+
+        Returns
+        -------
+        Checkpoint or None
+        """
+        return None if self.folder is None else Checkpoint(self.folder, identity)
+
+    def clear(self) -> None:
+        """Remove the folder."""
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, SeqkernError):
+            self.clear()

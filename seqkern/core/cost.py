@@ -28,6 +28,15 @@ def peak_mb() -> float:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
+def memory_in_use() -> float:
+    """Return the memory of this process now, in bytes."""
+    try:
+        status = Path("/proc/self/status").read_text()
+        return int(re.search(r"VmRSS:\s*(\d+) kB", status)[1]) * 1024  # type: ignore[index]  # caught below
+    except (OSError, TypeError):
+        return peak_mb() * 1e6
+
+
 def write_cost(path: PathLike, laps: list[dict[str, Any]]) -> None:
     """Write costs as JSON, beside the tables: unlike these, they differ from run to run. The build is named.
 
@@ -55,6 +64,8 @@ class Clock:
     ----------
     laps : list of dict
         For each lap ``stage``, ``cpu_seconds`` (all threads of this process) and ``peak_mb`` (by its end).
+    start : float
+        CPU seconds of this process before the first lap.
 
     Examples
     --------
@@ -67,7 +78,7 @@ class Clock:
 
     def __init__(self) -> None:
         self.laps: list[dict[str, Any]] = []
-        self._start = time.process_time()
+        self.start = self._start = time.process_time()
 
     def lap(self, stage: str) -> None:
         """End a lap.

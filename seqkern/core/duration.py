@@ -1,4 +1,4 @@
-"""Durations as users write them: ``90s``, ``10m``, ``2h``."""
+"""Durations: as users write them (``90s``, ``10m``, ``2h``), and as they read them."""
 
 import re
 
@@ -35,3 +35,29 @@ def parse_duration(text: str | float) -> float:
     if seconds <= 0:
         raise ParameterError(f"{text!r} is not a duration", remedy="write it as 90s, 10m or 2h")
     return seconds
+
+
+def format_duration(seconds: float) -> str:
+    """Return a duration as readable text.
+
+    Parameters
+    ----------
+    seconds : float
+        The duration.
+
+    Returns
+    -------
+    str
+        In the two largest units.
+
+    Examples
+    --------
+    >>> format_duration(8), format_duration(150), format_duration(7380)
+    ('8 s', '2 min 30 s', '2 h 3 min')
+    """
+    whole = round(seconds)
+    for large, small, unit, part in ((86400, 3600, "d", "h"), (3600, 60, "h", "min"), (60, 1, "min", "s")):
+        if whole >= large:
+            rest = whole % large // small
+            return f"{whole // large} {unit}" + (f" {rest} {part}" if rest else "")
+    return f"{whole} s"

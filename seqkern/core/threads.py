@@ -18,6 +18,7 @@ from threadpoolctl import ThreadpoolController
 
 from seqkern.core.checks import check_integer
 from seqkern.core.control_groups import control_groups
+from seqkern.core.progress import progress_bar
 from seqkern.core.slurm import slurm_threads
 
 GIVEN_THREADS: ContextVar[int | None] = ContextVar("given_threads", default=None)
@@ -101,7 +102,9 @@ def _quotas() -> Iterator[int]:
                 yield cores
 
 
-def in_threads(tasks: Iterable[Callable[..., Result]], n_threads: int | None = None) -> list[Result]:
+def in_threads(
+    tasks: Iterable[Callable[..., Result]], n_threads: int | None = None, description: str | None = None
+) -> list[Result]:
     """Call functions in threads.
 
     Parameters
@@ -110,6 +113,8 @@ def in_threads(tasks: Iterable[Callable[..., Result]], n_threads: int | None = N
         Without arguments; their exceptions are raised here.
     n_threads : int, optional
         Default: `given_threads`, or all cores.
+    description : str, optional
+        What they do, to show progress.
 
     Returns
     -------
@@ -122,4 +127,8 @@ def in_threads(tasks: Iterable[Callable[..., Result]], n_threads: int | None = N
     [1, 2]
     """
     with ThreadPoolExecutor(available_threads(n_threads or GIVEN_THREADS.get())) as pool:
-        return list(pool.map(lambda task: task(), tasks))
+        tasks = list(tasks)
+        results = pool.map(lambda task: task(), tasks)
+        if description is None:
+            return list(results)
+        return [next(results) for _ in progress_bar(tasks, description)]

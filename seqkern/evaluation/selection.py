@@ -19,7 +19,7 @@ from seqkern.core.errors import FoldError, ParameterError, unknown_name
 from seqkern.evaluation import metrics, ranking
 from seqkern.evaluation.candidates import Candidate
 from seqkern.evaluation.refinement import refine
-from seqkern.evaluation.trials import Trials, pair_resolution
+from seqkern.evaluation.trials import Finished, Trials, pair_resolution
 from seqkern.folds.splitters import deal
 from seqkern.sequences.labels import Labels
 from seqkern.solvers.free_parameters import Limits
@@ -151,6 +151,7 @@ def select(
     groups: npt.ArrayLike | None = None,
     rule: str = "best",
     limits: Sequence[Limits] = (),
+    finished: Finished | None = None,
 ) -> Choice:
     """Choose among kernels and solver specifications by cross-validation within a training set.
 
@@ -192,6 +193,8 @@ def select(
         The rule of choice.
     limits : sequence of Limits, optional
         Parameters that are refined around the best of `candidates`, see `seqkern.evaluation.refinement`.
+    finished : Finished, optional
+        Keeps finished fits, for a run after one that was killed.
 
     Returns
     -------
@@ -238,6 +241,7 @@ def select(
         groups=None if groups is None else np.asarray(groups),
         resolution=pair_resolution(labels, parts) if next(iter(measures)) == "auc" and labels.kind == "binary" else 0.0,
         refines=bool(limits),
+        finished=finished,
     )
     trials.add(candidates)
     if not trials.usable.any():

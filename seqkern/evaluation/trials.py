@@ -7,11 +7,14 @@ classes better. Scores are equal if they differ by no more than rounding and the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from hashlib import blake2b
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.archive import canonical_json
+from seqkern.core.progress import progress_counter
 from seqkern.evaluation.candidates import Candidate
 from seqkern.sequences.labels import Labels
 
@@ -21,6 +24,34 @@ DIGITS = 12
 """Number of digits to which mean scores are rounded for comparison."""
 KEPT_BYTES = 256 << 20
 """Size of the matrices of all inner folds that are kept for a refinement; larger ones are computed again."""
+
+
+class Finished(Protocol):
+    """Keeps finished fits for the case that this process is killed."""
+
+    def get(self, key: str) -> Any:
+        """Return what was kept; None if nothing.
+
+        Parameters
+        ----------
+        key : str
+            Of the fits.
+
+        Returns
+        -------
+        object
+        """
+
+    def put(self, key: str, value: Any) -> None:
+        """Keep a value.
+
+        Parameters
+        ----------
+        key : str
+            Of the fits.
+        value : object
+            Anything JSON can hold.
+        """
 
 
 class Trials:
@@ -44,6 +75,8 @@ class Trials:
         The least difference of two scores that counts, see `pair_resolution`.
     refines : bool
         Whether more candidates will be added, for which matrices and fitted solvers are kept.
+    finished : Finished, optional
+        Keeps the fits of one kernel on one fold. Each starts from the one before, so that a part of them is of no use.
 
     Attributes
     ----------
@@ -66,9 +99,10 @@ class Trials:
         groups: npt.NDArray[Any] | None = None,
         resolution: float = 0.0,
         refines: bool = False,
+        finished: Finished | None = None,
     ) -> None:
         self.pairs, self.labels, self.make, self.parts, self.measures = pairs, labels, make_solver, parts, measures
-        self.groups, self.resolution, self.refines = groups, resolution, refines
+        self.groups, self.resolution, self.refines, self.finished = groups, resolution, refines, finished
         self.y = labels.signs() if labels.kind == "binary" else labels.y
         self.candidates: list[Candidate] = []
         self.n_fits, self.not_converged = 0, 0
@@ -78,6 +112,7 @@ class Trials:
         self._decisions: list[npt.NDArray[np.float64]] = []  # of each candidate about all samples
         self._solvers: dict[tuple[int, int], Any] = {}  # fitted, by candidate and fold
         self._kept: dict[tuple[int, str], tuple[Any, Any]] = {}
+        self._chains: dict[int, tuple[list[int], int | None]] = {}  # of each candidate, the fits it was one of
 
     def add(self, candidates: Sequence[Candidate], after: int | None = None) -> None:
         """Try more candidates.
@@ -96,35 +131,68 @@ class Trials:
         self._decisions += [np.full(len(self.y), np.nan) for _ in candidates if kind == "binary"]
         # from the simplest on: a solver may start from the previous solution
         order = sorted(range(first, len(self.candidates)), key=lambda c: self._sizes[c])
-        for f, (train, valid) in enumerate(self.parts):
-            own_groups = None if self.groups is None else self.groups[train]
-            for name in self.pairs:
-                own = [c for c in order if self.candidates[c][0] == name]
-                if not own:
-                    continue
-                K_train = K_valid = None  # frees memory before the next ones
-                K_train, K_valid = self._matrices(f, name)
-                solver = None if after is None else self._solvers.get((after, f))
-                for c in own:
-                    solver = self.make(self.candidates[c][1], kind).fit_after(
-                        solver, K_train, self.y[train], own_groups
-                    )
-                    self._count(solver)
-                    decisions, predicted = decided(solver, K_valid, kind)
-                    outcome = self.labels.y[valid], decisions, predicted
-                    self._scores[c][:, f] = [measure(*outcome) for measure in self.measures.values()]
-                    if kind == "binary":
-                        self._decisions[c][valid] = decisions
-                    if self.refines:
-                        self._solvers[c, f] = solver
+        chains = {name: [c for c in order if self.candidates[c][0] == name] for name in self.pairs}
+        for own in chains.values():
+            self._chains |= dict.fromkeys(own, (own, after))
+        with progress_counter("inner loop", " fits") as show:
+            done = 0
+            for f in range(len(self.parts)):
+                for own in filter(None, chains.values()):
+                    self._enter(f, own, self._fitted(f, own, after))
+                    done += len(own)
+                    if show is not None:
+                        show(done, len(self.parts) * len(order))
 
-    def _count(self, solver: Any) -> None:
-        """Count a fit."""
-        self.n_fits += 1
-        failed = solver.count_not_converged()
-        self.not_converged += failed
-        if failed and solver.report_.get("gap") is not None:
-            self.gaps.append(float(solver.report_["gap"]))
+    def _fitted(self, f: int, chain: list[int], after: int | None) -> dict[str, Any]:
+        """Return the outcome of the fits of some candidates with one kernel on one fold, perhaps of a former run."""
+        if self.finished is None:
+            return self._fit(f, chain, after)
+        parts = blake2b(b"".join(rows.tobytes() + b"." for rows in self.parts[f]), digest_size=16).hexdigest()
+        specs = [self.candidates[c] for c in chain], None if after is None else self.candidates[after]
+        key = canonical_json([len(self.y), parts, repr(specs), list(self.measures)])
+        found: dict[str, Any] | None = self.finished.get(key)
+        if found is None:
+            found = self._fit(f, chain, after)
+            self.finished.put(key, found)
+        return found
+
+    def _fit(self, f: int, chain: list[int], after: int | None) -> dict[str, Any]:
+        """Fit candidates with one kernel on one fold, each starting from the one before."""
+        (train, valid), kind = self.parts[f], self.labels.kind
+        solver = None if after is None else self._solver(after, f)
+        K_train, K_valid = self._matrices(f, self.candidates[chain[0]][0])
+        own_groups = None if self.groups is None else self.groups[train]
+        found: dict[str, Any] = {"scores": [], "decisions": [], "failed": 0, "gaps": []}
+        for c in chain:
+            solver = self.make(self.candidates[c][1], kind).fit_after(solver, K_train, self.y[train], own_groups)
+            failed = solver.count_not_converged()
+            found["failed"] += failed
+            if failed and solver.report_.get("gap") is not None:
+                found["gaps"].append(float(solver.report_["gap"]))
+            decisions, predicted = decided(solver, K_valid, kind)
+            outcome = self.labels.y[valid], decisions, predicted
+            found["scores"].append([float(measure(*outcome)) for measure in self.measures.values()])
+            if kind == "binary":
+                found["decisions"].append(decisions.tolist())
+            if self.refines:
+                self._solvers[c, f] = solver
+        return found
+
+    def _solver(self, c: int, f: int) -> Any:
+        """Return the solver of a candidate fitted on a fold; fitted again if only its outcome was kept."""
+        if (c, f) not in self._solvers and self.finished is not None:
+            self._fit(f, *self._chains[c])
+        return self._solvers.get((c, f))
+
+    def _enter(self, f: int, chain: list[int], found: dict[str, Any]) -> None:
+        """Enter the outcome of fits on a fold."""
+        self.n_fits += len(chain)
+        self.not_converged += found["failed"]
+        self.gaps += found["gaps"]
+        for c, scores in zip(chain, found["scores"], strict=True):
+            self._scores[c][:, f] = scores
+        for c, decisions in zip(chain, found["decisions"], strict=False):
+            self._decisions[c][self.parts[f][1]] = decisions
 
     def _matrices(self, f: int, name: str) -> tuple[Any, Any]:
         """Return the solver's input for training and validation of a fold; kept for later if it is small."""

@@ -27,6 +27,7 @@ def compute_gram(
     dtype: npt.DTypeLike = "float64",
     n_threads: int | None = None,
     progress: Progress | None = None,
+    laps: list[dict[str, Any]] | None = None,
 ) -> GramMatrix:
     """Compute a kernel matrix, in memory or on disk.
 
@@ -50,6 +51,9 @@ def compute_gram(
         Default: the kernel's own `n_threads`, or all cores. Never changes the result.
     progress : callable, optional
         Called with (entries done, all entries).
+    laps : list of dict, optional
+        Extended by what other processes have spent on tiles of a new matrix on disk, in the form of
+        `seqkern.core.cost.Clock`.
 
     Returns
     -------
@@ -90,6 +94,8 @@ def compute_gram(
         job.check_disk()
         job.compute(job.missing())
         job.assemble()
+        if laps is not None:
+            laps += job.costs.others()
     job.clear()
     return open_gram(path)
 
@@ -105,6 +111,7 @@ def compute_tile(
     dtype: npt.DTypeLike = "float64",
     n_threads: int | None = None,
     progress: Progress | None = None,
+    cpu_start: float | None = None,
 ) -> None:
     """Compute tiles of the matrix that `compute_gram` would write to `path`, unless they exist.
 
@@ -131,6 +138,8 @@ def compute_tile(
         Default: the kernel's own `n_threads`, or all cores. Never changes the result.
     progress : callable, optional
         Called with (entries done, all entries).
+    cpu_start : float, optional
+        CPU seconds of this process before the job, for its cost, which `compute_gram` adds up; default: until now.
 
     Raises
     ------
@@ -153,7 +162,7 @@ def compute_tile(
      [11.  9.  2.]
      [ 4.  2.  8.]]
     """
-    job = GramJob(kernel, X, Y, path, dtype, n_threads, progress)
+    job = GramJob(kernel, X, Y, path, dtype, n_threads, progress, cpu_start)
     wanted = np.atleast_1d(tile_index).tolist()
     for index in wanted:
         if not 0 <= index < len(job.grid):
@@ -163,6 +172,7 @@ def compute_tile(
     job.check_memory(memory_limit)
     job.check_place()
     job.compute(job.missing(wanted))
+    job.costs.write()
 
 
 def count_tiles(X: Sized, Y: Sized | None = None, dtype: npt.DTypeLike = "float64") -> int:

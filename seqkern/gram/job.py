@@ -12,6 +12,7 @@ import hashlib
 import json
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -24,6 +25,7 @@ import numpy.typing as npt
 from seqkern import __version__
 from seqkern.core.archive import atomic_write, canonical_json, check_writable
 from seqkern.core.build import build_digest
+from seqkern.core.checkpoint import note_kept
 from seqkern.core.errors import FileError, GramError, ParameterError, TooLargeError
 from seqkern.core.memory import (
     available_memory,
@@ -45,6 +47,7 @@ from seqkern.gram.matrix import (
     spectrum_path,
     tiles_root,
 )
+from seqkern.gram.tile_costs import TileCosts
 from seqkern.gram.tiles import TileGrid
 from seqkern.kernels import _blocks
 from seqkern.kernels.blocks import BLOCK_BYTES, fill
@@ -68,6 +71,8 @@ class GramJob:
     ----------
     kernel, X, Y, path, dtype, n_threads, progress
         As for `seqkern.gram.compute_gram`.
+    cpu_start : float, optional
+        As for `seqkern.gram.compute_tile`.
 
     Attributes
     ----------
@@ -95,6 +100,7 @@ class GramJob:
         dtype: npt.DTypeLike,
         n_threads: int | None,
         progress: Progress | None,
+        cpu_start: float | None = None,
     ) -> None:
         kernel.check_fitted()
         self.kernel = kernel
@@ -111,6 +117,7 @@ class GramJob:
         self.path = None if path is None else npy_path(path)
         self.n_threads = n_threads
         self.progress = progress
+        self._cpu_start = time.process_time() if cpu_start is None else cpu_start
         self._done = self._total = 0
         self._lock = threading.Lock()
 
@@ -138,6 +145,11 @@ class GramJob:
         """Folder of the tiles."""
         text = canonical_json([self.identity, self.grid.spans])
         return tiles_root(self._file) / hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+    @cached_property
+    def costs(self) -> TileCosts:
+        """What the tiles have cost, here and elsewhere."""
+        return TileCosts(self.folder, self._cpu_start)
 
     @property
     def _file(self) -> Path:
@@ -293,6 +305,8 @@ class GramJob:
             if not self._manifest.exists():
                 self._write_json(self._manifest, self.meta())
             self.grid.write(self.folder, index, tile)
+            note_kept()
+            self.costs.write()
 
     def assemble(self) -> None:
         """Create the matrix and its side file from the tiles."""

@@ -1,12 +1,14 @@
 """Cross-validation of one method on labelled samples, as in `seqkern cv`: outer folds, and the method on each."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.archive import canonical_json
+from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import unknown_name
 from seqkern.evaluation.fold_tables import FoldResult
@@ -106,7 +108,13 @@ class OuterFolds:
 
 
 def cross_validate(
-    method: Method, data: Data, splits: Iterable[Split], *, task: str = "all", selection_bias: bool = False
+    method: Method,
+    data: Data,
+    splits: Iterable[Split],
+    *,
+    task: str = "all",
+    selection_bias: bool = False,
+    finished: Checkpoint | None = None,
 ) -> list[FoldResult]:
     """Choose, train and test on each fold: everything that the method chooses is chosen within the training set.
 
@@ -122,6 +130,8 @@ def cross_validate(
         The name of the labels, for the tables.
     selection_bias : bool, default False
         As for `seqkern.models.crossval.evaluate_fold`.
+    finished : Checkpoint, optional
+        Keeps the results of finished folds, for a run after one that was killed.
 
     Returns
     -------
@@ -145,7 +155,17 @@ def cross_validate(
     >>> [result.metrics["auc"] for result in results]
     [1.0, 1.0, 1.0]
     """
-    return [evaluate_fold(method, data, split, task=task, selection_bias=selection_bias) for split in splits]
+    results = []
+    for split in splits:
+        key = canonical_json([task, selection_bias, split.name, split.train.tolist(), split.test.tolist()])
+        row = None if finished is None else finished.get(key)
+        result = (
+            FoldResult(**row) if row else evaluate_fold(method, data, split, task=task, selection_bias=selection_bias)
+        )
+        if finished is not None and not row:
+            finished.put(key, asdict(result))
+        results.append(result)
+    return results
 
 
 def check_splits(method: Method, labels: Labels, splits: Sequence[Split]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.convergence import telling, unconverged
 from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.memory import available_memory, parse_bytes
@@ -27,6 +28,7 @@ from seqkern.layers import Layers
 from seqkern.models.afterwards import Afterwards, fit_after_choice
 from seqkern.models.data import Data, make_source
 from seqkern.models.feature_source import feature_form
+from seqkern.models.finished import FinishedFits
 from seqkern.models.fitted import FittedMethod, InnerFits, rows_seen
 from seqkern.models.held_gram import HeldMatrices
 from seqkern.models.parts import Part
@@ -331,6 +333,7 @@ class Method:
         ahead: npt.NDArray[np.int64] | None = None,
         watch: Watch = NOBODY,
         choice: Choice | None = None,
+        finished: Checkpoint | None = None,
     ) -> FittedMethod:
         """Choose, and train on a training set.
 
@@ -347,6 +350,8 @@ class Method:
             An observer, such as a clock.
         choice : Choice, optional
             A choice made before, such as one for several tasks; default: that of `choose`.
+        finished : Checkpoint, optional
+            Keeps the finished fits of the inner loop, for a run after one that was killed.
 
         Returns
         -------
@@ -371,7 +376,7 @@ class Method:
             see `FittedMethod.inner`.
         """
         rows = np.flatnonzero(data.labels.used()) if rows is None else rows
-        return _Fitting(self, data, rows, watch).run(ahead, choice)
+        return _Fitting(self, data, rows, watch, finished).run(ahead, choice)
 
     def choose(self, data: Data, rows: npt.NDArray[np.int64] | None = None, *, watch: Watch = NOBODY) -> Choice:
         """Choose a kernel and a solver's parameters on a training set, without training.
@@ -398,13 +403,21 @@ class Method:
 class _Fitting:
     """One fit of a method, stage by stage."""
 
-    def __init__(self, method: Method, data: Data, rows: npt.NDArray[np.int64], watch: Watch) -> None:
+    def __init__(
+        self,
+        method: Method,
+        data: Data,
+        rows: npt.NDArray[np.int64],
+        watch: Watch,
+        finished: Checkpoint | None = None,
+    ) -> None:
         for name in method.kernels:
             check_source(data.source(name), method.input, method.accepts_operator)
         self.method, self.data, self.rows, self.watch = method, data, rows, watch
         self.labels = data.labels.take(rows)
         self.make: Callable[[dict[str, Any], str], Solver] = functools.partial(make_solver, classes=self.labels.classes)
         self.failed_weights: list[Warning] = []
+        self.finished = None if finished is None else FinishedFits(finished, self.failed_weights)
         self.compared: list[Rung] = []
         self.n_held_out = 0
         self.n_failed = 0
@@ -458,6 +471,7 @@ class _Fitting:
             "seed": search.seed,
             "rule": search.rule,
             "limits": search.free.limits,
+            "finished": self.finished,
         }
         if search.budget is None:
             choice = select(pairs, self.labels, candidates, self.make, groups=clusters, **options)

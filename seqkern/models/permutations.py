@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import FoldError, LabelError
 from seqkern.core.threads import available_threads, given_threads
@@ -42,6 +43,7 @@ def procedure_test(
     seed: int = 1,
     n_processes: int | None = None,
     progress: Callable[[Sequence[int]], Iterator[int]] = iter,
+    finished: Checkpoint | None = None,
 ) -> PermutationTest:
     """Test a cross-validated score against those of the same procedure on permuted labels.
 
@@ -63,6 +65,9 @@ def procedure_test(
         Default: the number of cores. Where processes cannot be forked, one.
     progress : callable, optional
         Wraps the numbers of the permutations, in the order in which they are done.
+    finished : Checkpoint, optional
+        Keeps the scores of finished permutations, for a run after one that was killed. Its identity includes the design
+        of the folds.
 
     Returns
     -------
@@ -96,7 +101,15 @@ def procedure_test(
     if metric is None:
         raise LabelError("no fold has a score to test", remedy="choose folds whose test sets hold every class")
     task = partial(_score, method, data, make_splits, metric, seed)
-    null = dict(_scores(task, n, n_processes, progress))
+    null = {}
+    for i in range(n):
+        known = None if finished is None else finished.get(f"{metric} {seed} {i}")
+        if known is not None:
+            null[i] = known
+    for i, score in _scores(task, [i for i in range(n) if i not in null], n_processes, progress):
+        null[i] = score
+        if finished is not None:
+            finished.put(f"{metric} {seed} {i}", score)
     return permutation_test(metric, mean_score(results, metric), [null[i] for i in range(n)])
 
 
@@ -135,14 +148,14 @@ def _score(
 
 def _scores(
     task: Callable[[int], float],
-    n: int,
+    numbers: Sequence[int],
     n_processes: int | None,
     progress: Callable[[Sequence[int]], Iterator[int]],
 ) -> Iterator[tuple[int, float]]:
     """Yield the number and the score of each permutation."""
-    workers = min(n, available_threads(n_processes))
-    if workers == 1 or sys.platform != "linux":
-        for i in progress(range(n)):
+    workers = min(len(numbers), available_threads(n_processes))
+    if workers <= 1 or sys.platform != "linux":
+        for i in progress(numbers):
             yield i, task(i)
         return
     # one pipe for each process, no threads and no locks: an interruption at any moment leaves nothing that waits
@@ -153,13 +166,14 @@ def _scores(
         for first in range(workers):
             reader, writer = context.Pipe(duplex=False)
             pipes.append(reader)
-            process = context.Process(target=_work, args=(task, range(first, n, workers), writer, pipes), daemon=True)
+            own = numbers[first::workers]
+            process = context.Process(target=_work, args=(task, own, writer, pipes), daemon=True)
             process.start()
             processes.append(process)
             writer.close()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        for i in progress(range(n)):
-            yield i, _received(pipes[i % workers])
+        for place, i in enumerate(progress(numbers)):
+            yield i, _received(pipes[place % workers])
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         for process in processes:

@@ -133,6 +133,7 @@ class Scanner:
         self.n_threads = n_threads
         self._weights = position_scorer(model)
         self.fast = self._weights is not None
+        self._skips = False
         self.counts: Counter[str] = Counter()
         self.bare: list[str] = []
         self.lengths: dict[str, int] = {}
@@ -149,6 +150,8 @@ class Scanner:
         ids: str = "header",
         block: int = BLOCK,
         progress: Callable[[int], None] | None = None,
+        skip: int = 0,
+        end_block: Callable[[], None] | None = None,
     ) -> Iterator[Candidates]:
         """Classify every candidate.
 
@@ -162,6 +165,10 @@ class Scanner:
             Number of bases read at a time; does not affect decisions.
         progress : callable, optional
             Called with the number of bases read.
+        skip : int
+            Number of blocks whose candidates are counted, but neither scored nor returned: a former scan did.
+        end_block : callable, optional
+            Called after the last candidates of each block that is not skipped.
 
         Yields
         ------
@@ -174,16 +181,27 @@ class Scanner:
             As for `seqkern.sequences.streaming.iter_pieces`.
         """
         self.counts, self.bare, self.lengths = Counter(), [], {}
-        buffer, done = ScanBuffer(self), 0
+        buffer, done, number = ScanBuffer(self), 0, 0
         for piece in iter_pieces(source, self.alphabet, ids=ids, block=block):
             buffer.add(piece)
             if buffer.fresh >= block:
-                yield from buffer.decide()
+                yield from self._decide(buffer, number < skip, end_block)
+                number += 1
             done += len(piece.codes)
             self.lengths[piece.record] = self.lengths.get(piece.record, 0) + len(piece.codes)
             if progress is not None:
                 progress(done)
-        yield from buffer.decide()
+        yield from self._decide(buffer, number < skip, end_block)
+
+    def _decide(self, buffer: ScanBuffer, skipped: bool, end_block: Callable[[], None] | None) -> Iterator[Candidates]:
+        """Yield the candidates of a block, unless it is skipped."""
+        self._skips = skipped
+        for found in buffer.decide():
+            if not skipped:
+                yield found
+        self._skips = False
+        if end_block is not None and not skipped:
+            end_block()
 
     def values(self, codes: Codes, starts: Starts, names: npt.NDArray[np.object_]) -> npt.NDArray[np.float64]:
         """Return the decision values of windows without masked letters.
@@ -201,7 +219,7 @@ class Scanner:
         -------
         ndarray of float64, shape (n,) or (n, classes)
         """
-        if self.fast:
+        if self.fast and not self._skips:
             assert self._weights is not None
             return self._weights(codes, starts, self.n_threads)
         return self.by_model(codes, starts, names)
@@ -219,8 +237,8 @@ class Scanner:
         ndarray of float64, shape (n,) or (n, classes)
         """
         shape = (len(self.model.classes),) if self.model.kind == "multiclass" else ()
-        out = np.empty((len(starts), *shape))
-        for first in range(0, len(starts), AT_ONCE):
+        out = np.zeros((len(starts), *shape))
+        for first in range(0, 0 if self._skips else len(starts), AT_ONCE):
             some = starts[first : first + AT_ONCE]
             ids = names[first : first + AT_ONCE].tolist()
             windows = SequenceSet(codes, some, some + self.window.length, ids, self.alphabet)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
+from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.errors import ModelError
 from seqkern.gram.spectrum import spectrum
 from seqkern.gram.transforms.gram_transform import GramTransform
@@ -167,6 +168,7 @@ def train_on(
     policies: Mapping[str, str] | None = None,
     notes: Mapping[str, Any] | None = None,
     keep_support: bool = False,
+    finished: Checkpoint | None = None,
     memory_limit: int | str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Model | ResidueModel:
@@ -182,6 +184,8 @@ def train_on(
         As for `train_model`.
     keep_support : bool
         As for `FittedMethod.model`.
+    finished : Checkpoint, optional
+        As for `Method.fit`.
 
     Returns
     -------
@@ -196,7 +200,7 @@ def train_on(
         # of several candidates only the chosen one is fitted on all samples
         if len(data.sources) == 1 or not (source.learns or source.kernel is None or source.kernel.data_dependent):
             source.compute_whole(data.labels.targets(), memory_limit=memory_limit, progress=progress)
-    fitted = method.fit(data, np.arange(len(data.labels)), watch=_Training())
+    fitted = method.fit(data, np.arange(len(data.labels)), watch=_Training(), finished=finished)
     _warn_of_unconverged(fitted)
     return fitted.model(policies, notes, keep_support)
 

@@ -10,6 +10,7 @@ import yaml
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.markup import Markup, join, tag
+from seqkern.core.progress import progress_bar
 from seqkern.core.tsv import write_tsv
 from seqkern.figures.figure_files import FOLDER, collected_figures
 from seqkern.figures.page import whole_page
@@ -277,4 +278,5 @@ def _contents(views: Sequence[View], chapters: Sequence[Markup], overview: Overv
 def _chapter(view: View) -> Markup:
     """Return all sections of one data set."""
     title = tag("h2", view.dataset.name)
-    return tag("section", title, [make(view) for make in SECTIONS], id=view.anchor, class_="chapter")
+    sections = [make(view) for make in progress_bar(SECTIONS, f"report, sections of {view.dataset.name}")]
+    return tag("section", title, sections, id=view.anchor, class_="chapter")

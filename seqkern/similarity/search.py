@@ -235,7 +235,7 @@ def _similar(
     step, loss, drop, limit = (int(np.rint(SCALE * value)) for value in (match_score, mismatch_score, DROP, least))
     cap = EDGE + int(4 * total * match**k)
     bounds, places = _search.postings(records, k)
-    tasks = (
+    tasks = [
         lambda begin=begin: _search.similar(
             records,
             bounds,
@@ -249,8 +249,8 @@ def _similar(
             len(X),
         )
         for begin in range(0, len(X), STEP)
-    )
-    return np.concatenate(in_threads(tasks, _threads(n_threads))).astype(np.int64)
+    ]
+    return np.concatenate(in_threads(tasks, _threads(n_threads), "similar sequences")).astype(np.int64)
 
 
 def _joined(

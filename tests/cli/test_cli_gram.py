@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.gram import open_gram, tiles
+from seqkern.gram import open_gram, tile_costs, tiles
 from seqkern.kernels import build_kernel
 from seqkern.sequences.fasta import read_fasta
 
@@ -186,3 +186,38 @@ def test_what_the_kernel_touches_is_counted(tmp_path, capsys):
     kernel = "spectrum:k=3,normalize=false"
     assert main(["gram", str(path), "--kernel", kernel, "--unknown", "mask", "-o", str(out)]) == 0
     assert json.loads(out.with_suffix(".json").read_text())["counts"] == {}
+
+
+def test_costs_of_tiles_made_elsewhere_are_counted(tmp_path, fasta, monkeypatch, capsys):
+    """Of jobs that ended and of one that was killed after its first tile; not of the work that this one does."""
+    now = 0.0
+
+    def process_time():
+        nonlocal now
+        now += 10.0
+        return now
+
+    monkeypatch.setattr(tile_costs.time, "process_time", process_time)
+    write = tile_costs.TileCosts.write
+    gram, cost = tmp_path / "gram.npy", tmp_path / "cost.json"
+    command = ["gram", fasta, "--kernel", "spectrum:k=2", "--threads", "1", "-o", str(gram)]
+    assert main([*command, "--tile", "1/3"]) == 0
+
+    def killed(self):
+        write(self)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tile_costs.TileCosts, "write", killed)
+    assert main([*command, "--tile", "2/3"]) == 130
+    assert capsys.readouterr().err.endswith("repeat the command to resume\n")
+    monkeypatch.setattr(tile_costs.TileCosts, "write", write)
+    left = [json.loads(path.read_text()) for path in tmp_path.glob("gram.npy.tiles/*/cost-*.json")]
+    assert len(left) == 2
+    assert main([*command, "--cost", str(cost)]) == 0
+    laps = json.loads(cost.read_text())["laps"]
+    assert [lap["stage"] for lap in laps] == ["read", "tiles", "kernel"]
+    assert laps[1]["cpu_seconds"] == sum(one["cpu_seconds"] for one in left) > 0
+    assert laps[1]["peak_mb"] == max(one["peak_mb"] for one in left)
+    assert not (tmp_path / "gram.npy.tiles").exists()
+    assert main([*command, "--cost", str(cost)]) == 0
+    assert [lap["stage"] for lap in json.loads(cost.read_text())["laps"]] == ["read", "kernel"]

@@ -1,6 +1,10 @@
-"""The digest of the build: it covers code and resource files, in a checkout and installed."""
+"""The digest of the build: it covers code and resource files, in a checkout and installed, and no folder."""
 
+import os
 import shutil
+import subprocess
+import sys
+import sysconfig
 import tomllib
 
 import pytest
@@ -54,6 +58,52 @@ def test_the_place_and_other_files_do_not_count(package, tmp_path, monkeypatch):
     copy = shutil.copytree(package["code"].parent, tmp_path / "copy")
     monkeypatch.setattr(build, "PACKAGE", copy / "seqkern")
     assert digest() == before
+
+
+def test_a_module_beside_the_resource_files_counts_in_no_installation(tmp_path, monkeypatch):
+    """``resources/__init__.py``, which a checkout has outside the package."""
+    code = tmp_path / "seqkern"
+    (code / "resources").mkdir(parents=True)
+    (code / "build.py").write_text("1")
+    monkeypatch.setattr(build, "PACKAGE", code)
+    monkeypatch.setattr(resource_files, "PACKAGE", code)
+    before = digest()
+    (code / "resources" / "__init__.py").write_text("")
+    assert digest() == before
+
+
+TWICE = """def twice(int x):
+    \"\"\"Return 2x.\"\"\"
+    return 2 * x
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux" or shutil.which("cc") is None, reason="needs a C compiler on Linux")
+def test_two_folders_and_two_places_of_python_give_the_same_modules(tmp_path):
+    linker = sysconfig.get_config_var("LDSHARED")
+    jobs = []
+    for folder in ("a", "another/place"):
+        package = tmp_path / folder / "seqkern"
+        package.mkdir(parents=True)
+        shutil.copy(ROOT / "setup.py", package.parent)
+        (package / "__init__.py").write_text("")
+        (package / "_twice.pyx").write_text(TWICE)
+        jobs.append(
+            subprocess.Popen(
+                [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
+                cwd=package.parent,
+                env=os.environ | {"LDSHARED": f"{linker} -Wl,-rpath,/home/python/{folder}"},
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        )
+    assert [job.wait() for job in jobs] == [0, 0]
+    first, second = (
+        {path.name: path.read_bytes() for path in (tmp_path / folder / "seqkern").glob("*.so")}
+        for folder in ("a", "another/place")
+    )
+    assert len(first) == 2
+    assert first == second
 
 
 def test_the_resource_files_are_found_here():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqkern.core.errors import SeqkernError
+from seqkern.core.progress import progress_bar
 from seqkern.evaluation.metrics import codes_of, scores
 from seqkern.models.baselines.scorers import BaselineData, applicable, decide
 
@@ -49,7 +50,7 @@ def best_baseline(data: Any, labels: Labels, splits: Sequence[Split], metric: st
     """
     own = BaselineData.of(data)
     best: tuple[str, float] | None = None
-    for name in applicable(own, labels):
+    for name in progress_bar(applicable(own, labels), "baselines"):
         found = []
         for split in splits:
             try:

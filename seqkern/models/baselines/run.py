@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from seqkern.core.progress import progress_bar
 from seqkern.evaluation.fold_tables import FoldResult, decision_rows
 from seqkern.evaluation.metrics import codes_of, scores
 from seqkern.evaluation.residue_results import residue_scores
@@ -75,15 +76,19 @@ def run_baselines(dataset: Dataset, fold_sets: dict[str, FoldSet]) -> Iterator[t
         tasks = [task for task, own in names.items() if "nearest" in own]
         parts = [(dataset.tasks[task].labels, split.train) for task in tasks for split in fold_sets[task].splits]
         data.alignment.prepare(searched(data, parts))  # all folds at once
-    for name in BASELINES:
-        for task, fold_set in fold_sets.items():
-            labels = dataset.tasks[task].labels
-            for split in fold_set.splits if name in names[task] else ():
-                decisions, predicted = decide(name, data, labels, split.train, split.test)
-                own = labels.take(split.test)
-                place = {"task": task, "split": split.name}
-                found = scores(labels.kind, own.y, decisions, codes_of(labels.kind, predicted))
-                found |= residue_scores(dataset.residues, split.test, own, predicted)
-                sizes = {"n_train": len(split.train), "n_test": len(split.test)}
-                rows = [place | row for row in decision_rows(own, decisions, predicted, None)]
-                yield name, FoldResult(rows, place | sizes | found, choices=[], fit=dict(place))
+    work = [
+        (name, task, split)
+        for name in BASELINES
+        for task, fold_set in fold_sets.items()
+        for split in (fold_set.splits if name in names[task] else ())
+    ]
+    for name, task, split in progress_bar(work, "baselines"):
+        labels = dataset.tasks[task].labels
+        decisions, predicted = decide(name, data, labels, split.train, split.test)
+        own = labels.take(split.test)
+        place = {"task": task, "split": split.name}
+        found = scores(labels.kind, own.y, decisions, codes_of(labels.kind, predicted))
+        found |= residue_scores(dataset.residues, split.test, own, predicted)
+        sizes = {"n_train": len(split.train), "n_test": len(split.test)}
+        rows = [place | row for row in decision_rows(own, decisions, predicted, None)]
+        yield name, FoldResult(rows, place | sizes | found, choices=[], fit=dict(place))

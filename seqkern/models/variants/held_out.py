@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import FoldError, SequenceError
+from seqkern.core.progress import progress_bar
 from seqkern.core.types import PathLike
 from seqkern.folds.split import Split
 from seqkern.genome.info import info_numbers
@@ -192,7 +193,7 @@ class HeldOutEffects:
         n_threads : int, optional
             Default: the number of cores.
         """
-        for number in self.splits:
+        for number in progress_bar(self.splits, "splits"):
             scorers = scorers_of(number)
             for name in scorers:
                 for found in (self.reference, self.alternative):

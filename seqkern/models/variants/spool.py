@@ -11,6 +11,7 @@ from typing import Any
 
 from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.build import build_digest
+from seqkern.core.checkpoint import note_kept
 from seqkern.core.errors import FileError
 from seqkern.core.text_files import file_sha256
 from seqkern.core.types import Arrays, PathLike
@@ -65,6 +66,7 @@ class Spool:
             pass
         arrays = compute()
         save_archive(path, self.identity, arrays)
+        note_kept()
         return arrays
 
     def clear(self) -> None:
