@@ -137,14 +137,16 @@ class DatasetPlanner:
             forms = {one.name: one.kernel.stored_form() for one in kernels}
             parts = {name: 0 if form is None or not held else len(form.kernels) for name, form in forms.items()}
             inputs = {one.name: self._input(one, entry, parts[one.name], held) for one in kernels}
-            return PlannedMethod(entry, inputs, self.costs, budget=entry.kernel.seconds / n_folds)
+            return PlannedMethod(
+                entry, inputs, self.costs, budget=entry.kernel.seconds / n_folds, memory_limit=self.study.memory_limit
+            )
         stored = bool(self.study.grams_of(self.dataset.name, *names))
         inputs = {}
         for one in entry.kernel.candidates:
             form = one.kernel.stored_form() if stored else None
             inputs[one.name] = self._input(one, entry, 0 if form is None else len(form.kernels), False)
         pooled = bool(self.study.pooled_datasets(self.dataset.name, *names))
-        return PlannedMethod(entry, inputs, self.costs, pooled)
+        return PlannedMethod(entry, inputs, self.costs, pooled, memory_limit=self.study.memory_limit)
 
     def _portfolio(self, kernel: AutoKernel, entry: MethodEntry) -> Sequence[KernelEntry]:
         """Return the kernels that ``auto`` stands for."""

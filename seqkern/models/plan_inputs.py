@@ -24,8 +24,6 @@ FEATURE_NS = 8.0
 """A byte of features, computed."""
 FEATURE_COPY_NS = 0.5
 """A byte of features, copied, or in a product."""
-MAPPED_BYTES = 1 << 29
-"""Pages of stored matrices that a process keeps in memory: more are given back where memory is short."""
 EIGENVALUES = 4 / 3
 """Multiplications and additions of the eigenvalues of a symmetric matrix, as a multiple of n³."""
 ESTIMATED_PRODUCTS = 100
@@ -94,8 +92,6 @@ class KernelInput:
         """What an evaluation computes once for all folds, and keeps."""
         if self.held:
             return FitCost(self.whole.seconds, 8 * len(self.X) ** 2)
-        if self.stored:
-            return FitCost(0.0, min(MAPPED_BYTES, 8 * self.stored * len(self.X) ** 2))
         if self.gives == "gram" or self.kernel.data_dependent:
             return FitCost(0.0)
         return FitCost(self.size * FEATURE_NS * 1e-9, self.size)
@@ -144,6 +140,11 @@ class KernelInput:
             return self.kernel.data_dependent
         form = self.kernel.stored_form()
         return form is not None and form.learns
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether solvers can read its matrix by rows: one that is stored, without transforms."""
+        return self.stored == 1 and not self.held and not self.learns and not self.chain
 
     @cached_property
     def chain(self) -> list[GramTransform]:

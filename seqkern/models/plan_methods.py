@@ -8,9 +8,11 @@ from functools import cached_property
 from typing import Any
 
 from seqkern.core.archive import canonical_json
+from seqkern.core.memory import parse_bytes
 from seqkern.evaluation.halving import schedule
 from seqkern.models.plan_folds import FoldShape
-from seqkern.models.plan_inputs import MAPPED_BYTES, KernelInput
+from seqkern.models.plan_inputs import KernelInput
+from seqkern.models.room import Room
 from seqkern.solvers import make_solver
 from seqkern.solvers.base import Solver
 from seqkern.solvers.costs import FitCost
@@ -125,6 +127,8 @@ class PlannedMethod:
         Whether its choice is made over several tasks, by jobs before.
     budget : float, optional
         Predicted CPU seconds for choosing among many kernels.
+    memory_limit : int or str, optional
+        Where slices of a stored matrix exceed it, solvers that can read its rows instead.
 
     Examples
     --------
@@ -146,6 +150,7 @@ class PlannedMethod:
     costs: SolverCosts
     pooled: bool = False
     budget: float | None = None
+    memory_limit: int | str | None = None
 
     @cached_property
     def candidates(self) -> list[tuple[str, dict[str, Any]]]:
@@ -161,11 +166,19 @@ class PlannedMethod:
     def once(self) -> FitCost:
         """What each job computes once for all of its folds."""
         found = FitCost(0.0)
-        mapped = 0
         for source in self.inputs.values():
             found = FitCost(found.seconds + source.once.seconds, found.bytes + source.once.bytes)
-            mapped += source.once.bytes if source.stored and not source.held else 0
-        return FitCost(found.seconds, found.bytes - max(0, mapped - MAPPED_BYTES))
+        return found
+
+    def _room(self, kind: str) -> Room | None:
+        """Return the memory for slices of stored matrices; None if all solvers must have them."""
+        if self.memory_limit is None or self.entry.search.clusters is not None:
+            return None
+        solvers = [self.costs.solver(spec, kind) for spec in self.specs]
+        if not all(solver.accepts_rows for solver in solvers):
+            return None
+        limit = parse_bytes(self.memory_limit)
+        return Room(limit, limit, True, lambda n: max(solver.gram_bytes(n) for solver in solvers))
 
     def choosing(self, shape: FoldShape) -> Iterator[Fits]:
         """Yield the fits of the inner loop of a fold.
@@ -275,10 +288,11 @@ class PlannedMethod:
         made = source.of(fits.train, fits.test, spectrum=fits.final)
         work = source.work(fits.train, shape.classes)
         each = [self.costs.of(spec, shape.kind, work) for spec in fits.specs]
-        return FitCost(
-            made.seconds + sum(FIT_SECONDS + one.seconds for one in each),
-            made.bytes + max((one.bytes for one in each), default=0),
-        )
+        size = made.bytes + max((one.bytes for one in each), default=0)
+        room = self._room(shape.kind) if source.has_rows else None
+        if room is not None and room.by_rows(fits.train, fits.test):
+            size = room.row_bytes(fits.train)
+        return FitCost(made.seconds + sum(FIT_SECONDS + one.seconds for one in each), size)
 
     def fold(self, shape: FoldShape) -> FitCost:
         """Return the cost of a fold: its seconds, and the peak of its bytes.
