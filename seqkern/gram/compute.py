@@ -27,6 +27,7 @@ def compute_gram(
     dtype: npt.DTypeLike = "float64",
     n_threads: int | None = None,
     progress: Progress | None = None,
+    extend: PathLike | None = None,
 ) -> GramMatrix:
     """Compute a kernel matrix, in memory or on disk.
 
@@ -50,6 +51,9 @@ def compute_gram(
         Default: the kernel's own `n_threads`, or all cores. Never changes the result.
     progress : callable, optional
         Called with (entries done, all entries).
+    extend : path-like, optional
+        The ``.npy`` of a finished matrix of this kernel. Entries between records that both matrices have, by id and
+        content, are copied from it, and only the others are computed. The files get the same bytes as without it.
 
     Returns
     -------
@@ -60,7 +64,7 @@ def compute_gram(
     ------
     GramError
         Before any work, if the matrix, or on disk one tile of it, does not fit into memory, or the tiles
-        and the matrix do not fit on the disk.
+        and the matrix do not fit on the disk, or if the matrix to extend is of another kernel, build or data.
     ParameterError
         If the kernel needs fitting and is not fitted.
     FileError
@@ -80,7 +84,7 @@ def compute_gram(
     >>> gram.meta["kernel"]["kernel"], gram.shape
     ('spectrum', (3, 3))
     """
-    job = GramJob(kernel, X, Y, path, dtype, n_threads, progress)
+    job = GramJob(kernel, X, Y, path, dtype, n_threads, progress, extend)
     if path is None:
         job.check_memory(memory_limit)
         return job.in_memory()
@@ -105,6 +109,7 @@ def compute_tile(
     dtype: npt.DTypeLike = "float64",
     n_threads: int | None = None,
     progress: Progress | None = None,
+    extend: PathLike | None = None,
 ) -> None:
     """Compute tiles of the matrix that `compute_gram` would write to `path`, unless they exist.
 
@@ -131,6 +136,8 @@ def compute_tile(
         Default: the kernel's own `n_threads`, or all cores. Never changes the result.
     progress : callable, optional
         Called with (entries done, all entries).
+    extend : path-like, optional
+        A finished matrix to copy from, as for `compute_gram`.
 
     Raises
     ------
@@ -153,7 +160,7 @@ def compute_tile(
      [11.  9.  2.]
      [ 4.  2.  8.]]
     """
-    job = GramJob(kernel, X, Y, path, dtype, n_threads, progress)
+    job = GramJob(kernel, X, Y, path, dtype, n_threads, progress, extend)
     wanted = np.atleast_1d(tile_index).tolist()
     for index in wanted:
         if not 0 <= index < len(job.grid):
