@@ -28,6 +28,7 @@ from seqkern.kernels.positional.weighs_degrees import WeighsDegrees
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 
 TABLE_BITS = 16
+MANY, MANY_TABLE_BITS = 1 << 15, 18  # of so many sequences most windows would walk a trie: larger tables pay
 PLACEMENT_BYTES = 128  # of one while k-mers are found and sorted
 WORD_BITS = 57
 BLOCK, LEAST_BLOCK = 1 << 20, 1 << 12  # windows per block, as each block reads all tables
@@ -98,7 +99,7 @@ class PositionWeights:
         self.length = int(support.lengths[0]) if len(support) else 0
         self.degree = min(len(length_weights), self.length)
         self._bits = letter_bits(self.alphabet.size)
-        self.prefix = min(self.degree, TABLE_BITS // self._bits if prefix is None else prefix)
+        self.prefix = min(self.degree, longest_in_tables(len(support), self._bits) if prefix is None else prefix)
         self._length_weights = np.array(length_weights[: self.degree], dtype=np.float64)
         placements = count_placements(self.length, shifts)
         need = self.bytes_for(len(support), self.length, self.degree, self.alphabet.size, self.prefix, placements)
@@ -140,7 +141,7 @@ class PositionWeights:
         int
         """
         bits, degree = letter_bits(size), min(degree, length)
-        prefix = min(degree, TABLE_BITS // bits if prefix is None else prefix)
+        prefix = min(degree, longest_in_tables(m, bits) if prefix is None else prefix)
         total = (length + 1) * loops.table_entries(bits, prefix) * 8 + 2 * m * length
         total += PLACEMENT_BYTES * (length if placements is None else placements)
         if degree > prefix:
@@ -341,7 +342,7 @@ def fold(
     degree = min(kernel.degree, length)
     placements = count_placements(length, kernel.shifts(length))
     bits = letter_bits(size)
-    prefix = min(degree, TABLE_BITS // bits, max(1, (8 * m).bit_length() // bits))
+    prefix = min(degree, longest_in_tables(m, bits), max(1, (8 * m).bit_length() // bits))
     deep = degree > prefix
     entries = length * loops.table_entries(bits, prefix)
     making = m * placements * FILL_SECONDS + m * length * deep * BRANCH_SECONDS + entries * ENTRY_SECONDS
@@ -352,6 +353,23 @@ def fold(
         return None
     weights = of_kernel(kernel, support, coefficients, prefix)
     return lambda payload: weights.values(payload.X)
+
+
+def longest_in_tables(m: int, bits: int) -> int:
+    """Return the length of the k-mers in a table.
+
+    Parameters
+    ----------
+    m : int
+        Support sequences.
+    bits : int
+        Of a packed residue.
+
+    Returns
+    -------
+    int
+    """
+    return (TABLE_BITS if m < MANY else MANY_TABLE_BITS) // bits
 
 
 def letter_bits(size: int) -> int:
