@@ -42,6 +42,7 @@ ENTRY_SECONDS = 2e-9
 LOOK_SECONDS = 2e-9
 WALK_SECONDS = 6e-9
 PAIR_SECONDS = 2.5e-11
+LEAST_NEW = 10_000
 
 
 class PositionWeights:
@@ -323,7 +324,7 @@ def fold(
     """Return ``values(payload)`` for `Kernel._fold`; None if the matrix is expected to be faster, or memory is short.
 
     The choice must not depend on the number of sequences to predict, so that a value depends on its own sequence only:
-    as many as support sequences are assumed.
+    as many as support sequences are assumed, and `LEAST_NEW` at least.
 
     Parameters
     ----------
@@ -346,8 +347,9 @@ def fold(
     deep = degree > prefix
     entries = length * loops.table_entries(bits, prefix)
     making = m * placements * FILL_SECONDS + m * length * deep * BRANCH_SECONDS + entries * ENTRY_SECONDS
-    values = m * length * LOOK_SECONDS + m * placements * deep * WALK_SECONDS
-    if making + values > m * m * placements * PAIR_SECONDS:
+    new = max(m, LEAST_NEW)
+    values = new * (length * LOOK_SECONDS + placements * deep * WALK_SECONDS)
+    if making + values > new * m * placements * PAIR_SECONDS:
         return None
     if PositionWeights.bytes_for(m, length, degree, size, prefix, placements) > available_memory() // 2:
         return None
