@@ -65,13 +65,14 @@ def measure(n, way="sets", held_out=HELD_OUT):
     seconds, report = time.process_time() - begun, solver.report_
     codes, truth = windows(held_out, seed=2)
     T = sequences(codes)
-    support = DeferredImplicit(kernel, X.take(solver.support_))
-    coefficients = solver.dual_coef_ if way != "primal" else solver.coefficients_
-    decisions = DeferredImplicit(kernel, T).dots(support.weights(coefficients)) + solver.intercept_
+    support, records = (DeferredImplicit(kernel, some) for some in (X.take(solver.support_), T))
+    coefficients, constant = solver.linear()
+    decisions = records.dots(support.weights(coefficients[solver.support_])) + constant
     odds = baseline(X, y, T)
     scores = [score(truth, values) for values in (decisions, odds) for score in (roc_auc, average_precision)]
+    passes, sets = report.get("products", report["iterations"]), report.get("working_sets", 1)
     return (
-        f"{n:>8}  {way:<6} {seconds:>6.1f}  {report['iterations']:>6}  {report.get('working_sets', 1):>4}  "
+        f"{n:>8}  {way:<6} {seconds:>6.1f}  {passes:>6}  {sets:>4}  "
         f"{report.get('largest_set', n):>11}  {len(solver.support_):>7}  {report['gap']:.1e}  {peak_mb():>7.0f}  "
         + "  ".join(f"{score:.4f}" for score in scores)
     )
