@@ -1,9 +1,12 @@
-"""Memory for 20,000 sequences of 100 letters, spectrum kernel k = 6, a Gram matrix of 3.2 GB to disk.
+"""Gram matrices on disk: CPU seconds and peak memory of ``seqkern gram``, in a process of its own.
 
-The target is a peak under 1 GB. ``seqkern gram`` runs in a process of its own, which asks the system for its
-peak memory. Run it by pytest, or: ``python benchmarks/bench_gram_memory.py [sequences] [kernel]``.
+Random DNA of 100 bases, one thread. The target is a peak under 1 GB. Run it by pytest, or:
+``python benchmarks/bench_gram_memory.py [sequences] [kernel] [dtype]``;
+``python benchmarks/bench_gram_memory.py extend [sequences] [added] [kernel]``: a matrix to which records are added,
+beside a new computation of the larger one. Matrices are made in the current folder and removed.
 """
 
+import filecmp
 import subprocess
 import sys
 import tempfile
@@ -31,16 +34,36 @@ def write_fasta(path, n, length, seed=1):
             file.write(b">s%d\n%s\n" % (i, rows[i].tobytes()))
 
 
-def measure(folder, n=20_000, length=100, kernel="spectrum:k=6"):
+def run(*argv):
     """Return CPU seconds and peak memory in MB (10^6 bytes) of one run of ``seqkern gram``."""
-    fasta, out = Path(folder) / "in.fasta", Path(folder) / "gram.npy"
-    write_fasta(fasta, n, length)
-    argv = ["gram", str(fasta), "--kernel", kernel, "-o", str(out), "--memory", f"{LIMIT_MB}MB"]
-    done = subprocess.run([sys.executable, "-c", MEASURE, *argv], stdout=subprocess.PIPE, text=True, check=True)
+    command = [sys.executable, "-c", MEASURE, "gram", *map(str, argv), "--memory", f"{LIMIT_MB}MB", "--threads", "1"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     code, seconds, peak = map(float, done.stdout.splitlines()[-1].split())
     assert code == 0
-    assert out.stat().st_size == 8 * n * n + 128
     return seconds, peak
+
+
+def measure(folder, n=20_000, length=100, kernel="spectrum:k=6", dtype="float64"):
+    """Return CPU seconds and peak memory in MB of the matrix of `n` sequences."""
+    fasta, out = Path(folder) / "in.fasta", Path(folder) / "gram.npy"
+    write_fasta(fasta, n, length)
+    measured = run(fasta, "--kernel", kernel, "--dtype", dtype, "-o", out)
+    assert out.stat().st_size == np.dtype(dtype).itemsize * n * n + 128
+    return measured
+
+
+def extend(folder, n, added, kernel):
+    """Yield (what, CPU seconds, peak MB): a matrix of `n`, of `added` more by extending it, and computed anew."""
+    folder = Path(folder)
+    write_fasta(folder / "old.fasta", n, 100)
+    write_fasta(folder / "all.fasta", n + added, 100)  # begins with the same records
+    old, new, fresh = (folder / f"{name}.npy" for name in ("old", "new", "fresh"))
+    yield f"{n}", *run(folder / "old.fasta", "--kernel", kernel, "-o", old)
+    yield f"{n} + {added}, extended", *run(folder / "all.fasta", "--kernel", kernel, "-o", new, "--extend", old)
+    old.unlink()
+    yield f"{n + added}, anew", *run(folder / "all.fasta", "--kernel", kernel, "-o", fresh)
+    for suffix in (".npy", ".json"):
+        assert filecmp.cmp(new.with_suffix(suffix), fresh.with_suffix(suffix), shallow=False)
 
 
 def test_gram_to_disk_stays_under_one_gigabyte(tmp_path, record_property):
@@ -50,9 +73,23 @@ def test_gram_to_disk_stays_under_one_gigabyte(tmp_path, record_property):
     assert peak < LIMIT_MB
 
 
-if __name__ == "__main__":
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
-    name = sys.argv[2] if len(sys.argv) > 2 else "spectrum:k=6"
+def test_an_extension_has_the_bytes_of_a_new_matrix(tmp_path):
+    assert len(list(extend(tmp_path, 600, 50, "spectrum:k=4"))) == 3
+
+
+def main(words):
+    """Print what the command line asks for."""
     with tempfile.TemporaryDirectory(dir=".") as where:
-        cpu, mb = measure(where, count, kernel=name)
-    print(f"{count} × 100 letters, {name}: {cpu:.1f} CPU seconds, peak {mb:.0f} MB")
+        if words[:1] == ["extend"]:
+            n, added, kernel = [*words[1:], *("20000", "1000", "gapped_kmer:l=10,k=6")[len(words) - 1 :]]
+            print(f"{kernel}, float64")
+            for what, seconds, peak in extend(where, int(n), int(added), kernel):
+                print(f"  {what:<24} {seconds:>7.1f} CPU seconds, peak {peak:.0f} MB", flush=True)
+            return
+        n, kernel, dtype = [*words, *("20000", "spectrum:k=6", "float64")[len(words) :]]
+        seconds, peak = measure(where, int(n), kernel=kernel, dtype=dtype)
+    print(f"{n} × 100 bases, {kernel}, {dtype}: {seconds:.1f} CPU seconds, peak {peak:.0f} MB")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -51,6 +51,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kernel.add_argument("--kernel-config", metavar="YAML", help="take the kernel from a study's configuration")
     parser.add_argument("--kernel-name", metavar="NAME", help="name of the kernel in that configuration")
     parser.add_argument("-o", "--output", metavar="NPY", help="output file; its metadata go to a .json file beside it")
+    parser.add_argument(
+        "--extend",
+        metavar="NPY",
+        help="finished matrix of the same kernel: entries between records that it has too are copied from it",
+    )
     add_sequence_arguments(parser)
     add_windows(parser)
     add_regions(parser)
@@ -106,6 +111,11 @@ def run(args: argparse.Namespace) -> None:
     X, Y, source = _data(args, kernel)
     clock.lap("read")
     with naming_file(source):
+        if kernel.data_dependent and args.extend:
+            raise ParameterError(
+                f"kernel {kernel.name} learns from the sequences, so that new ones change every entry",
+                remedy="leave --extend out",
+            )
         if kernel.data_dependent:
             kernel.fit(X if Y is None else Y)
             learned = f"all {len(X)} {_noun(X)}" if Y is None else f"the {len(Y)} {_noun(Y)} of {args.against}"
@@ -120,6 +130,7 @@ def run(args: argparse.Namespace) -> None:
             "memory_limit": args.memory,
             "dtype": args.dtype,
             "n_threads": args.threads,
+            "extend": args.extend,
         }
         with progress_counter("gram", " entries") as show:
             if args.tile is None:

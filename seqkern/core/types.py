@@ -10,8 +10,8 @@ import numpy.typing as npt
 PathLike = str | os.PathLike[str]
 Source = PathLike | IO[str] | IO[bytes]
 """A path, ``"-"`` for standard input, or an open file, as `seqkern.core.text_files.open_lines` reads it."""
-Ids = list[str] | tuple[str, ...]
-"""The ids of samples; unlike `Sequence[str]` also indexed by numpy integers."""
+Ids = Sequence[str]
+"""The ids of samples: a list, or numbers that need no memory (`seqkern.sequences.record_ids.RecordNumbers`)."""
 Rows = slice | Sequence[int] | npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_]
 """Which samples to take: an integer array, a boolean mask or a slice."""
 Header = dict[str, Any]

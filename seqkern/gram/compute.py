@@ -28,6 +28,7 @@ def compute_gram(
     n_threads: int | None = None,
     progress: Progress | None = None,
     laps: list[dict[str, Any]] | None = None,
+    extend: PathLike | None = None,
 ) -> GramMatrix:
     """Compute a kernel matrix, in memory or on disk.
 
@@ -54,6 +55,9 @@ def compute_gram(
     laps : list of dict, optional
         Extended by what other processes have spent on tiles of a new matrix on disk, in the form of
         `seqkern.core.cost.Clock`.
+    extend : path-like, optional
+        The ``.npy`` of a finished matrix of this kernel. Entries between records that both matrices have, by id and
+        content, are copied from it, and only the others are computed. The files get the same bytes as without it.
 
     Returns
     -------
@@ -64,7 +68,7 @@ def compute_gram(
     ------
     GramError
         Before any work, if the matrix, or on disk one tile of it, does not fit into memory, or the tiles
-        and the matrix do not fit on the disk.
+        and the matrix do not fit on the disk, or if the matrix to extend is of another kernel, build or data.
     ParameterError
         If the kernel needs fitting and is not fitted.
     FileError
@@ -84,7 +88,7 @@ def compute_gram(
     >>> gram.meta["kernel"]["kernel"], gram.shape
     ('spectrum', (3, 3))
     """
-    job = GramJob(kernel, X, Y, path, dtype, n_threads, progress)
+    job = GramJob(kernel, X, Y, path, dtype, n_threads, progress, extend=extend)
     if path is None:
         job.check_memory(memory_limit)
         return job.in_memory()
@@ -112,6 +116,7 @@ def compute_tile(
     n_threads: int | None = None,
     progress: Progress | None = None,
     cpu_start: float | None = None,
+    extend: PathLike | None = None,
 ) -> None:
     """Compute tiles of the matrix that `compute_gram` would write to `path`, unless they exist.
 
@@ -140,6 +145,8 @@ def compute_tile(
         Called with (entries done, all entries).
     cpu_start : float, optional
         CPU seconds of this process before the job, for its cost, which `compute_gram` adds up; default: until now.
+    extend : path-like, optional
+        A finished matrix to copy from, as for `compute_gram`.
 
     Raises
     ------
@@ -162,7 +169,7 @@ def compute_tile(
      [11.  9.  2.]
      [ 4.  2.  8.]]
     """
-    job = GramJob(kernel, X, Y, path, dtype, n_threads, progress, cpu_start)
+    job = GramJob(kernel, X, Y, path, dtype, n_threads, progress, extend=extend, cpu_start=cpu_start)
     wanted = np.atleast_1d(tile_index).tolist()
     for index in wanted:
         if not 0 <= index < len(job.grid):

@@ -37,6 +37,7 @@ from seqkern.core.memory import (
 from seqkern.core.memory_limits import free_addresses
 from seqkern.core.threads import available_threads, given_threads
 from seqkern.core.types import PathLike
+from seqkern.gram.extension import Extension, Range, open_extension, record_digests
 from seqkern.gram.matrix import (
     FORMAT,
     GramMatrix,
@@ -69,7 +70,7 @@ class GramJob:
 
     Parameters
     ----------
-    kernel, X, Y, path, dtype, n_threads, progress
+    kernel, X, Y, path, dtype, n_threads, progress, extend
         As for `seqkern.gram.compute_gram`.
     cpu_start : float, optional
         As for `seqkern.gram.compute_tile`.
@@ -101,6 +102,7 @@ class GramJob:
         n_threads: int | None,
         progress: Progress | None,
         cpu_start: float | None = None,
+        extend: PathLike | None = None,
     ) -> None:
         kernel.check_fitted()
         self.kernel = kernel
@@ -118,6 +120,7 @@ class GramJob:
         self.n_threads = n_threads
         self.progress = progress
         self._cpu_start = time.process_time() if cpu_start is None else cpu_start
+        self.extend = extend
         self._done = self._total = 0
         self._lock = threading.Lock()
 
@@ -162,6 +165,11 @@ class GramJob:
         with given_threads(self.n_threads):
             cols = self.kernel.prepare(self.X if self.Y is None else self.Y)
             return (cols if self.Y is None else self.kernel.prepare(self.X, like=cols)), cols
+
+    @cached_property
+    def extension(self) -> Extension | None:
+        """The finished matrix from which entries are copied, if one was given."""
+        return None if self.extend is None else open_extension(self.extend, self.identity, self.X, self.Y)
 
     # ---- before the work ---------------------------------------------------------------------------------
 
@@ -303,7 +311,7 @@ class GramJob:
             tile = room[: self.grid.entries(index)].reshape(self.grid.shape(index))
             self._fill(index, tile)
             if not self._manifest.exists():
-                self._write_json(self._manifest, self.meta())
+                self._write_json(self._manifest, self.stored_meta())
             self.grid.write(self.folder, index, tile)
             note_kept()
             self.costs.write()
@@ -328,14 +336,14 @@ class GramJob:
     def meta(self) -> dict[str, Any]:
         """Return the content of the side file."""
         rows, cols = self.prepared
-        diagonals = {"row_diagonal": rows.diagonal.tolist()}
-        if not self.grid.symmetric:
-            diagonals["col_diagonal"] = cols.diagonal.tolist()
+        records: dict[str, Any] = {"row_diagonal": rows.diagonal.tolist(), "row_records": record_digests(self.X)}
+        if self.Y is not None:
+            records |= {"col_diagonal": cols.diagonal.tolist(), "col_records": record_digests(self.Y)}
         counts = dict(rows.counts)
         if not self.grid.symmetric:
             for what, count in cols.counts.items():
                 counts[what] = counts.get(what, 0) + count
-        return {**self.identity, **diagonals, "counts": counts}
+        return {**self.identity, **records, "counts": counts}
 
     def stored_meta(self) -> dict[str, Any]:
         """Return the content of the side file written with the first tile; else create it."""
@@ -360,6 +368,8 @@ class GramJob:
         rows, cols = self.prepared
         start, stop = self.grid.spans[index]
         left = self.grid.first_column(index)
+        if self.extension is not None and self._extend(self.extension, index, out):
+            return
         # In the progress a row counts with all its columns, even if half of a square is mirrored.
         progress = None if self.progress is None else lambda done: self._count(done * (len(cols) - left))
         fill(
@@ -372,11 +382,43 @@ class GramJob:
             progress=progress,
         )
 
+    def _extend(self, known: Extension, index: int, out: npt.NDArray[np.floating[Any]]) -> bool:
+        """Write the entries of tile `index` to `out`, the known ones copied; False if all of its rows are new."""
+        start, stop = self.grid.spans[index]
+        left = self.grid.first_column(index)
+        new_rows = known.new_rows(start, stop)
+        if new_rows == [Range(start, stop)]:
+            return False
+        rows, cols = self.prepared
+        with _reading(self.extend):
+            known.copy(start, left, out)
+        for first, last in known.new_cols(left):
+            part = cols.rows(first, last)
+            fill(
+                self.kernel, rows.rows(start, stop), part, out[:, first - left : last - left], n_threads=self.n_threads
+            )
+        for first, last in new_rows:
+            part, target = cols.rows(left, len(cols)), out[first - start : last - start]
+            fill(self.kernel, rows.rows(first, last), part, target, n_threads=self.n_threads)
+        if self.progress is not None:
+            self._count(self.grid.entries(index))
+        return True
+
     def _count(self, entries: int) -> None:
         """Report `entries` more as done; called from several threads."""
         with self._lock:
             self._done += entries
             cast(Progress, self.progress)(self._done, self._total)
+
+
+@contextlib.contextmanager
+def _reading(path: PathLike | None) -> Iterator[None]:
+    """Convert an OSError of the body to a FileError about `path`."""
+    try:
+        yield
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror}"
+        raise FileError(problem, file=path, remedy="compute it again, or leave --extend out") from error
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from seqkern.core.errors import SeqkernError
+from seqkern.kernels.deferred import is_deferred, sample
 
 if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel
@@ -63,8 +64,9 @@ def solver_input(
         return "operator" if 8 * len(X) ** 2 > LARGEST_GRAM else "gram"
     if not gives(kernel, wanted):
         return "operator"
-    features = kernel.feature_bytes(X) if wanted == "features" else kernel.implicit_bytes(X)
-    return "operator" if features > max(SMALL_FEATURES, kernel.operator_bytes(X)) else wanted
+    some, ratio = sample(X) if is_deferred(X) else (X, 1.0)
+    features = ratio * (kernel.feature_bytes(some) if wanted == "features" else kernel.implicit_bytes(some))
+    return "operator" if features > max(SMALL_FEATURES, ratio * kernel.operator_bytes(some)) else wanted
 
 
 def has_operator(kernel: Kernel) -> bool:

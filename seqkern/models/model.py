@@ -40,6 +40,7 @@ from seqkern.solvers.thresholds import Threshold
 FORMAT = "seqkern model"
 VERSION = 1
 CHUNK_BYTES = 1 << 25
+FOLDED_ROWS = 1 << 14  # of a decision without the matrix, whatever the support
 DATA: dict[str, type[SequenceSet] | type[FeatureTable]] = {"sequences": SequenceSet, "features": FeatureTable}
 
 
@@ -132,7 +133,7 @@ class Model:
         """
         X = self._coerced(X)
         columns = self.columns
-        step = max(1, CHUNK_BYTES // (8 * len(columns)))
+        step = max(1, CHUNK_BYTES // (8 * len(columns))) if self._folded is None else FOLDED_ROWS
         shape = (len(self.classes),) if self.kind == "multiclass" or self.projects else ()
         out = np.empty((len(X), *shape))
         for start in range(0, len(X), step):

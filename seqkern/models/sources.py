@@ -34,6 +34,7 @@ from seqkern.gram.transforms import build_transform, fit_chain, naming_rows
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.blocks import fill
 from seqkern.kernels.composite import add_counts
+from seqkern.kernels.deferred import DeferredImplicit, is_deferred
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.kernels.prepared import Prepared
@@ -698,11 +699,11 @@ class ImplicitSource(Source):
 
     def _bytes(self, kernel: Kernel, X: Units) -> int:
         """Return the memory that it takes."""
-        return kernel.implicit_bytes(X)
+        return DeferredImplicit.bytes_for(kernel, X) if is_deferred(X) else kernel.implicit_bytes(X)
 
     def _make(self, kernel: Kernel, X: Units) -> KernelOperator:
         """Return what solvers get of some samples."""
-        return kernel.implicit(X)
+        return DeferredImplicit(kernel, X) if is_deferred(X) else kernel.implicit(X)
 
     @cached_property
     def whole(self) -> KernelOperator:

@@ -85,6 +85,6 @@ def residue_windows(X: SequenceSet, half: int) -> SequenceSet:
         tracks[name] = np.zeros((total, *track.shape[1:]), dtype=track.dtype)
         tracks[name][places] = track[positions]
     numbers, records = places - np.repeat(starts, lengths) + 1, np.repeat(np.arange(len(X)), lengths)
-    ids = [f"{X.ids[i]}:{number}" for i, number in zip(records, numbers, strict=True)]
+    ids = [f"{X.ids[int(i)]}:{number}" for i, number in zip(records, numbers, strict=True)]
     views = {name: view.take(records) for name, view in X.views.items()}
     return SequenceSet(codes, places - half, places + half + 1, ids, X.alphabet, tracks, X.counts, views)

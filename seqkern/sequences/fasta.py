@@ -17,7 +17,7 @@ import numpy.typing as npt
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import open_lines, source_name
-from seqkern.core.types import Source
+from seqkern.core.types import Ids, Source
 from seqkern.sequences.alphabets import (
     GAPS,
     MASK,
@@ -30,7 +30,7 @@ from seqkern.sequences.alphabets import (
     to_bytes,
 )
 from seqkern.sequences.formats import iter_records
-from seqkern.sequences.record_ids import unique_ids
+from seqkern.sequences.record_ids import RecordNumbers, unique_ids
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.unknown_letters import UNKNOWN, first_refused, masked_counts
 
@@ -456,9 +456,11 @@ def _read(source: Sources, alphabet: str | Alphabet | None, policies: Policies, 
         raise SequenceError(
             "every record was left out", file=where, remedy="correct the file, or change --unknown or --empty"
         )
+    ids: Ids
     ids, repeats = unique_ids(first_words, policies.ids, file=where)
     if policies.ids == "number":
-        ids = [str(number + 1) for number in np.concatenate(numbers)]
+        read = np.concatenate(numbers)
+        ids = RecordNumbers(range(1, len(read) + 1)) if read[-1] + 1 == len(read) else [str(i + 1) for i in read]
     if repeats:
         counts["repeated ids"] = repeats
     offsets = np.zeros(len(ids) + 1, dtype=np.int64)

@@ -1,4 +1,7 @@
-"""Ids of records: treatment of repeated ids."""
+"""Ids of records: treatment of repeated ids, and numbers that need no memory."""
+
+from collections.abc import Sequence
+from typing import overload
 
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import SequenceError
@@ -59,3 +62,44 @@ def unique_ids(ids: list[str], policy: str, file: PathLike | None = None) -> tup
         seen.setdefault(unique, 1)
         result.append(unique)
     return result, repeats
+
+
+class RecordNumbers(Sequence[str]):
+    """The ids "1", "2", …: each is made when it is read, since ten million of them would take 600 MB.
+
+    Parameters
+    ----------
+    numbers : range
+        Which numbers.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.record_ids import RecordNumbers
+    >>> ids = RecordNumbers(range(1, 10_000_001))
+    >>> ids[0], ids[-1], list(ids[2:5])
+    ('1', '10000000', ['3', '4', '5'])
+    """
+
+    def __init__(self, numbers: range) -> None:
+        self.numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> "RecordNumbers": ...
+
+    def __getitem__(self, place: int | slice) -> "str | RecordNumbers":
+        numbers = self.numbers[place]
+        return RecordNumbers(numbers) if isinstance(numbers, range) else str(numbers)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, RecordNumbers):
+            return self.numbers == other.numbers
+        return isinstance(other, list | tuple) and list(self) == list(other)
+
+    def __hash__(self) -> int:
+        return hash(self.numbers)

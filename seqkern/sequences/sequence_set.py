@@ -286,6 +286,8 @@ class SequenceSet(Sliceable):
         -------
         SequenceSet
         """
+        if isinstance(rows, slice):
+            return self._view(self.starts[rows], self.stops[rows], self.ids[rows], np.arange(len(self))[rows])
         chosen = np.arange(len(self))[rows]
         return self._view(self.starts[chosen], self.stops[chosen], [self.ids[i] for i in chosen], chosen)
 

@@ -58,6 +58,22 @@ def test_new_rows_against_training_columns(tmp_path, fasta):
     np.testing.assert_array_equal(gram.values, build_kernel("spectrum:k=2").kernel(rows, cols, dtype=np.float32))
 
 
+def test_sequences_added_to_a_finished_matrix(tmp_path, fasta, capsys):
+    added = write_fasta(tmp_path / "added.fasta", 5, seed=1)
+    old, new, fresh = (tmp_path / f"{name}.npy" for name in ("old", "new", "fresh"))
+    options = ["--kernel", "spectrum:k=2", "--alphabet", "dna", "-o"]
+    assert main(["gram", fasta, *options, str(old)]) == 0
+    assert main(["gram", added, fasta, *options, str(new), "--extend", str(old)]) == 0
+    assert main(["gram", added, fasta, *options, str(fresh)]) == 0
+    assert new.read_bytes() == fresh.read_bytes()
+    assert new.with_suffix(".json").read_bytes() == fresh.with_suffix(".json").read_bytes()
+    capsys.readouterr()
+    other = fails(capsys, fasta, "--kernel", "spectrum:k=3", "-o", str(new), "--extend", str(old))
+    assert "old.npy: cannot be extended: it is of another kernel; give the kernel of that matrix" in other
+    learns = ["--kernel", "pairwise:base=(smith_waterman:matrix=NUC.4.4)", "--extend", str(old), "-o", str(new)]
+    assert "pairwise learns from the sequences" in fails(capsys, fasta, *learns)
+
+
 def test_shares_of_tiles(tmp_path, fasta, capsys):
     whole, shared = tmp_path / "a" / "gram.npy", tmp_path / "b" / "gram.npy"
     base = ["gram", fasta, "--kernel", '{"kernel": "spectrum", "k": 3}']

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from seqkern import read_fasta
 from seqkern.core.errors import FileError, ParameterError, SequenceError
 from seqkern.sequences.fasta import iter_fasta, read_records
+from seqkern.sequences.record_ids import RecordNumbers
 
 PACKERS = {"fa": bytes, "gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 
@@ -326,3 +327,13 @@ def test_real_files(shared_data):
     assert X.counts["masked letters"] > 0
     with pytest.raises(SequenceError, match="ambiguity code"):
         read_fasta(shared_data / "scop_families" / "1.34.train.fasta", ids="number", unknown="error")
+
+
+def test_numbers_as_ids_need_no_memory():
+    X = read_fasta(io.StringIO(">a\nAC\n>b\nCC\n>a\nGG\n"), "dna", ids="number")
+    assert isinstance(X.ids, RecordNumbers)
+    assert X.ids == ["1", "2", "3"]
+    assert X.take([2, 0]).ids == ["3", "1"]
+    assert X.take(slice(1, 3)).ids == ["2", "3"]
+    left_out = read_fasta(io.StringIO(">a\nAC\n>b\n\n>a\nGG\n"), "dna", ids="number", empty="skip")
+    assert list(left_out.ids) == ["1", "3"]

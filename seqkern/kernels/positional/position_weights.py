@@ -28,6 +28,7 @@ from seqkern.kernels.positional.weighs_degrees import WeighsDegrees
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 
 TABLE_BITS = 16
+MANY, MANY_TABLE_BITS = 1 << 15, 18  # of so many sequences most windows would walk a trie: larger tables pay
 PLACEMENT_BYTES = 128  # of one while k-mers are found and sorted
 WORD_BITS = 57
 BLOCK, LEAST_BLOCK = 1 << 20, 1 << 12  # windows per block, as each block reads all tables
@@ -41,6 +42,7 @@ ENTRY_SECONDS = 2e-9
 LOOK_SECONDS = 2e-9
 WALK_SECONDS = 6e-9
 PAIR_SECONDS = 2.5e-11
+LEAST_NEW = 10_000
 
 
 class PositionWeights:
@@ -98,7 +100,7 @@ class PositionWeights:
         self.length = int(support.lengths[0]) if len(support) else 0
         self.degree = min(len(length_weights), self.length)
         self._bits = letter_bits(self.alphabet.size)
-        self.prefix = min(self.degree, TABLE_BITS // self._bits if prefix is None else prefix)
+        self.prefix = min(self.degree, longest_in_tables(len(support), self._bits) if prefix is None else prefix)
         self._length_weights = np.array(length_weights[: self.degree], dtype=np.float64)
         placements = count_placements(self.length, shifts)
         need = self.bytes_for(len(support), self.length, self.degree, self.alphabet.size, self.prefix, placements)
@@ -140,7 +142,7 @@ class PositionWeights:
         int
         """
         bits, degree = letter_bits(size), min(degree, length)
-        prefix = min(degree, TABLE_BITS // bits if prefix is None else prefix)
+        prefix = min(degree, longest_in_tables(m, bits) if prefix is None else prefix)
         total = (length + 1) * loops.table_entries(bits, prefix) * 8 + 2 * m * length
         total += PLACEMENT_BYTES * (length if placements is None else placements)
         if degree > prefix:
@@ -322,7 +324,7 @@ def fold(
     """Return ``values(payload)`` for `Kernel._fold`; None if the matrix is expected to be faster, or memory is short.
 
     The choice must not depend on the number of sequences to predict, so that a value depends on its own sequence only:
-    as many as support sequences are assumed.
+    as many as support sequences are assumed, and `LEAST_NEW` at least.
 
     Parameters
     ----------
@@ -341,17 +343,35 @@ def fold(
     degree = min(kernel.degree, length)
     placements = count_placements(length, kernel.shifts(length))
     bits = letter_bits(size)
-    prefix = min(degree, TABLE_BITS // bits, max(1, (8 * m).bit_length() // bits))
+    prefix = min(degree, longest_in_tables(m, bits), max(1, (8 * m).bit_length() // bits))
     deep = degree > prefix
     entries = length * loops.table_entries(bits, prefix)
     making = m * placements * FILL_SECONDS + m * length * deep * BRANCH_SECONDS + entries * ENTRY_SECONDS
-    values = m * length * LOOK_SECONDS + m * placements * deep * WALK_SECONDS
-    if making + values > m * m * placements * PAIR_SECONDS:
+    new = max(m, LEAST_NEW)
+    values = new * (length * LOOK_SECONDS + placements * deep * WALK_SECONDS)
+    if making + values > new * m * placements * PAIR_SECONDS:
         return None
     if PositionWeights.bytes_for(m, length, degree, size, prefix, placements) > available_memory() // 2:
         return None
     weights = of_kernel(kernel, support, coefficients, prefix)
     return lambda payload: weights.values(payload.X)
+
+
+def longest_in_tables(m: int, bits: int) -> int:
+    """Return the length of the k-mers in a table.
+
+    Parameters
+    ----------
+    m : int
+        Support sequences.
+    bits : int
+        Of a packed residue.
+
+    Returns
+    -------
+    int
+    """
+    return (TABLE_BITS if m < MANY else MANY_TABLE_BITS) // bits
 
 
 def letter_bits(size: int) -> int:

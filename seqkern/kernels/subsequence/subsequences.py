@@ -163,7 +163,7 @@ class Subsequences:
             elif digits > 1023:
                 raise SequenceError(
                     "its kernel with itself overflows",
-                    record=self.ids[i],
+                    record=self.ids[int(i)],
                     remedy="choose normalize=true, a smaller n or decay, or cut the sequence into parts",
                 )
             self.squares[i] = math.ldexp(mantissa, int(power - 2 * self.powers[i]))

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from seqkern.core.parameters import integer
 from seqkern.core.sparse_types import is_sparse
 from seqkern.core.types import Arrays, Header
+from seqkern.kernels.deferred import DeferredImplicit
 from seqkern.kernels.implicit import Implicit, SparseImplicit
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.base import BinarySolver, Solver
@@ -17,6 +18,7 @@ from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.products.on_products import OnProducts
 from seqkern.solvers.shared import SearchesCost, class_weights, cost, random_seed, tolerance
 from seqkern.solvers.svm.dual_coordinate import Descent
+from seqkern.solvers.svm.working_sets import descend
 
 
 class LinearSVC(SearchesCost, OnProducts, BinarySolver):
@@ -107,7 +109,7 @@ class LinearSVC(SearchesCost, OnProducts, BinarySolver):
 
         Raises like `fit`.
         """
-        if isinstance(K, KernelOperator) and not isinstance(K, Implicit):
+        if isinstance(K, KernelOperator) and not isinstance(K, Implicit | DeferredImplicit):
             return super().fit_after(previous, K, y, groups)
         self._start = getattr(previous, "_alpha", None)
         try:
@@ -119,13 +121,15 @@ class LinearSVC(SearchesCost, OnProducts, BinarySolver):
         """Descend, and keep non-zero coefficients."""
         factors = class_factors(self.class_weight, self.classes_, y)
         cost = float(self.C) * np.where(y > 0, factors[1], factors[0])
+        start = getattr(self, "_start", None)
+        if start is not None and (start.shape != y.shape or np.any(start * y < 0)):
+            start = None  # of other samples
+        if isinstance(K, DeferredImplicit):
+            return self._fit_in_parts(K, y, cost, start)
         if isinstance(K, KernelOperator) and not isinstance(K, Implicit):
             self.coefficients_, report = self._learn_hinge(K, y, cost, self.tol, self.max_epochs)
             return report
         implicit = K if isinstance(K, Implicit) else SparseImplicit.of(K)
-        start = getattr(self, "_start", None)
-        if start is not None and (start.shape != y.shape or np.any(start * y < 0)):
-            start = None  # of other samples
         descent = Descent(implicit, y, cost, self.seed, start=None if start is None else np.abs(start))
         certificate, epochs = descent.run(self.tol, self.max_epochs)
         self._alpha = descent.alpha * y
@@ -140,6 +144,31 @@ class LinearSVC(SearchesCost, OnProducts, BinarySolver):
             "residual": certificate.residual,
             "objective": -certificate.dual,
             "gap": certificate.gap,
+        }
+
+    def _fit_in_parts(
+        self,
+        records: DeferredImplicit,
+        y: npt.NDArray[np.float64],
+        cost: npt.NDArray[np.float64],
+        start: npt.NDArray[np.float64] | None,
+    ) -> dict[str, Any]:
+        """Descend on working sets, and keep non-zero coefficients."""
+        start = None if start is None else np.abs(start)
+        found = descend(records, y, cost, self.seed, self.tol, self.max_epochs, start)
+        self._alpha = found.alpha * y
+        self.intercept_ = found.certificate.bias
+        self.support_ = np.flatnonzero(self._alpha).astype(np.int64)
+        self.coefficients_ = self._alpha[self.support_]
+        self._vectors = records.take(self.support_)
+        return {
+            "converged": bool(found.certificate.gap <= self.tol),
+            "iterations": found.epochs,
+            "residual": found.certificate.residual,
+            "objective": -found.certificate.dual,
+            "gap": found.certificate.gap,
+            "working_sets": found.rounds,
+            "largest_set": found.largest,
         }
 
     @property

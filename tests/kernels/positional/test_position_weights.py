@@ -212,7 +212,8 @@ def test_folding(kernel, monkeypatch):
     support, new, _ = SETS["masked relatives"]
     columns = kernel.prepare(encode(support))
     coefficients = draw(len(support))
-    assert kernel._fold(columns.payload, coefficients) is None  # few sequences: by the matrix
+    monkeypatch.setattr(position_weights, "PAIR_SECONDS", 0.0)
+    assert kernel._fold(columns.payload, coefficients) is None  # by the matrix
     monkeypatch.setattr(position_weights, "PAIR_SECONDS", 1.0)
     for normalize in (False, True):
         kernel = kernel.set_params(normalize=normalize)
@@ -224,6 +225,21 @@ def test_folding(kernel, monkeypatch):
         part = fold(kernel, columns.rows(5, 40), coefficients[5:40])
         expected = kernel.block(rows.rows(3, 9), columns.rows(5, 40)) @ coefficients[5:40]
         np.testing.assert_allclose(part(rows.rows(3, 9)), expected, rtol=1e-9, atol=1e-12 * np.abs(expected).max())
+
+
+def test_a_thousand_support_sequences_are_folded_for_many_new_ones():
+    kernel = WeightedDegreeKernel(20)
+    assert kernel._fold(kernel.prepare(encode(strings(1000))).payload, draw(1000)) is not None
+
+
+def test_large_tables_for_many_support_sequences(monkeypatch):
+    kernel, (support, new, _) = WeightedDegreeKernel(20), SETS["masked relatives"]
+    support, new = encode(support), encode(new)
+    weights = kernel.weights_at_positions(support, draw(len(support)))
+    monkeypatch.setattr(position_weights, "MANY", 1)
+    larger = kernel.weights_at_positions(support, draw(len(support)))
+    assert larger.prefix == weights.prefix + 1
+    np.testing.assert_allclose(larger.values(new), weights.values(new), rtol=1e-9, atol=1e-10)
 
 
 def test_memory_is_predicted(monkeypatch):
