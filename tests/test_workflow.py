@@ -436,7 +436,7 @@ def test_a_pooled_study_chooses_over_the_tasks_of_all_data_sets(tmp_path):
     datasets = {"homologs": HOMOLOGS, "others": {**HOMOLOGS, **second}}
     found = jobs(tmp_path, *write_study(tmp_path, **{**POOLED, "datasets": datasets}))
     assert found == {
-        **{"datasets": 1, "folds": 1, "gram": 2, "baseline": 1},
+        **{"datasets": 1, "folds": 1, "plan": 1, "gram": 2, "baseline": 1},
         **{"inner": 1, "evaluate": 2, "report": 1, "default": 1},
     }
     # without pooling, each task chooses for itself

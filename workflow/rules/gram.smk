@@ -1,6 +1,5 @@
 # One Gram matrix serves all folds of a kernel without fitting, and all kernels derived from it by transforms or weights
-# that are fitted on each training set. Jobs compute its tiles. Before any computation, `seqkern check` verifies that
-# every training set suits its solvers; other solvers or folds do not cause a matrix to be recomputed.
+# that are fitted on each training set. Jobs compute its tiles. Other solvers or folds do not cause it to be recomputed.
 #
 # The division is no input of the matrix: a changed number of tiles reruns nothing. So the job that makes the matrix
 # waits for those of its tiles through a checkpoint, and only as long as there is no matrix of this build.
@@ -18,7 +17,6 @@ rule gram_tile:
     input:
         data=rules.datasets.output.data,
         files=lambda wildcards: STUDY.homes[wildcards.kernel].files(),
-        folds=ancient(rules.folds.output),
         plan=after_plan(f"{RESULTS}/gram/{{dataset}}/{{kernel}}/tile-{{tile}}-of-{{tiles}}.done"),
     output:
         temp(touch(f"{RESULTS}/gram/{{dataset}}/{{kernel}}/tile-{{tile}}-of-{{tiles}}.done")),
@@ -36,11 +34,10 @@ rule gram_tile:
         dtype=STUDY.dtype,
         build=BUILD,
     shell:
-        "(seqkern check $(dirname {input.data:q}) --folds {input.folds:q} &&"
-        " seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q} --memory {params.memory:q}"
+        "seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q} --memory {params.memory:q}"
         " --dtype {params.dtype}"
         " --tile {wildcards.tile}/{wildcards.tiles} --threads {threads}"
-        " -o $(dirname {output:q})/gram.npy) 2>&1 | tee {log:q}"
+        " -o $(dirname {output:q})/gram.npy 2>&1 | tee {log:q}"
 
 
 checkpoint tiles:
@@ -58,7 +55,6 @@ rule gram:
     input:
         data=rules.datasets.output.data,
         files=lambda wildcards: STUDY.homes[wildcards.kernel].files(),
-        folds=ancient(rules.folds.output),
         plan=after_plan(f"{RESULTS}/gram/{{dataset}}/{{kernel}}/gram.npy"),
         tiles=tiles_first,
     output:
@@ -82,7 +78,6 @@ rule gram:
         dtype=STUDY.dtype,
         build=BUILD,
     shell:
-        "(seqkern check $(dirname {input.data:q}) --folds {input.folds:q} &&"
-        " seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q} --memory {params.memory:q}"
+        "seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q} --memory {params.memory:q}"
         " --dtype {params.dtype}"
-        " --threads {threads} --spectrum --cost {output.cost:q} -o {output.gram:q}) 2>&1 | tee {log:q}"
+        " --threads {threads} --spectrum --cost {output.cost:q} -o {output.gram:q} 2>&1 | tee {log:q}"

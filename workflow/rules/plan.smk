@@ -1,5 +1,6 @@
-# What the jobs of a data set are predicted to cost: read where jobs ask for memory and time, and are divided. It is
-# not an input of theirs that makes them run again: results do not depend on it.
+# Before any kernel is computed: `seqkern check` verifies that every training set suits its solvers, and `seqkern plan`
+# predicts what the jobs of a data set cost, which is read where they ask for memory and time, and are divided. It is not
+# an input of theirs that makes them run again: results do not depend on it.
 
 
 checkpoint plan:
@@ -19,5 +20,6 @@ checkpoint plan:
         study=lambda wildcards: as_json(STUDY.planned(wildcards.dataset)),
         build=BUILD,
     shell:
-        "seqkern plan $(dirname {input.data:q}) --folds {input.folds:q} --study {params.study:q} -o {output:q}"
-        " 2>&1 | tee {log:q}"
+        "(seqkern check $(dirname {input.data:q}) --folds {input.folds:q} &&"
+        " seqkern plan $(dirname {input.data:q}) --folds {input.folds:q} --study {params.study:q} -o {output:q}"
+        ") 2>&1 | tee {log:q}"
