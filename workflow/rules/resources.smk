@@ -8,7 +8,7 @@ from seqkern.study.plan import DatasetPlan
 
 LEAST_MB, LEAST_MINUTES = 500, 5
 MEMORY_FACTOR, TIME_FACTOR = 1.3, 3.0  # a prediction may be this much too low
-SNAKEMAKE_MB = 250  # a job of an executor is a Snakemake process, which runs the verb
+SNAKEMAKE_MB = 350  # a job of an executor is two Snakemake processes, the second of which runs the verb
 GUESS = 3600.0, 4e9  # CPU seconds and bytes of a job without a plan
 PLANS = {dataset: f"{RESULTS}/plan/{dataset}/plan.json" for dataset in STUDY.datasets}
 
