@@ -233,16 +233,16 @@ def asked(folder, *options):
 
 def test_jobs_ask_for_what_the_plan_predicts(tmp_path):
     guessed = asked(tmp_path)
-    assert guessed["folds"] == {"mem_mb=510", "runtime=6"}
-    assert guessed["gram"] == guessed["evaluate"] == {"mem_mb=5450", "runtime=180"}
+    assert guessed["folds"] == {"mem_mb=610", "runtime=6"}
+    assert guessed["gram"] == guessed["evaluate"] == {"mem_mb=5550", "runtime=180"}
     kernels, method = ("spectrum2", "pairwise", "best"), {"csvc": MethodCost(10**9, [1200.0, 1200.0])}
     grams = {name: Cost(2.0, 200_000_000) for name in kernels}
     folder = tmp_path / "results/tiny/plan/donors"
     folder.mkdir(parents=True)
     DatasetPlan(grams, dict.fromkeys(kernels, method)).write(folder / "plan.json")
     planned = asked(tmp_path)
-    assert planned["gram"] == {"mem_mb=510", "runtime=5"}
-    assert planned["evaluate"] == {"mem_mb=1550", "runtime=120"}
+    assert planned["gram"] == {"mem_mb=610", "runtime=5"}
+    assert planned["evaluate"] == {"mem_mb=1650", "runtime=120"}
 
 
 @pytest.mark.parametrize(

@@ -33,27 +33,31 @@ class OuterSplits:
     ----------
     dataset : Dataset
         The samples and tasks.
-    fold_sets : dict of str to FoldSet
-        By the name of the task.
-    work : list of (str, Split)
-        Each split with the name of its task, in the order of the tables.
     """
 
     def __init__(self, dataset: str, folds: str) -> None:
         # imported here to keep --help fast
         from seqkern.datasets import load_dataset
-        from seqkern.folds import read_folds
 
         self.place = dataset
         self.dataset = load_dataset(dataset)
         self._files = {name: Path(folds) / f"{name}.tsv" for name in self.dataset.tasks}
+
+    @cached_property
+    def fold_sets(self) -> dict[str, FoldSet]:
+        """The splits by the name of the task: read when a kernel has been checked on the data set."""
+        # imported here to keep --help fast
+        from seqkern.folds import read_folds
+
         ids, chains = self.dataset.X.ids, self.dataset.chains
-        self.fold_sets: dict[str, FoldSet] = {
+        return {
             name: read_folds(self._files[name], ids, task.labels, chains) for name, task in self.dataset.tasks.items()
         }
-        self.work: list[tuple[str, Split]] = [
-            (name, split) for name, fold_set in self.fold_sets.items() for split in fold_set.splits
-        ]
+
+    @cached_property
+    def work(self) -> list[tuple[str, Split]]:
+        """Each split with the name of its task, in the order of the tables."""
+        return [(name, split) for name, fold_set in self.fold_sets.items() for split in fold_set.splits]
 
     def labels(self, task: str) -> Labels:
         """Return the labels of a task, with the groups of the folds, if any.

@@ -125,7 +125,7 @@ def assigned(seconds: Sequence[float], share: int, shares: int) -> list[int]:
     Examples
     --------
     >>> [assigned([5, 1, 1, 4, 2, 2], share, 3) for share in (1, 2, 3)]
-    [[0], [3, 2], [1, 4, 5]]
+    [[0], [1, 3], [2, 4, 5]]
     """
     loads = [(0.0, one) for one in range(1, shares + 1)]
     mine = []

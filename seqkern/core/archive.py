@@ -78,7 +78,7 @@ def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
     except OSError as error:
         if isinstance(error, FileError):
             raise
-        raise _unwritable(path, error) from error
+        raise unwritable(path, error) from error
     finally:
         if temporary is not None:
             with contextlib.suppress(OSError):
@@ -110,7 +110,7 @@ def check_writable(path: PathLike) -> None:
         if not os.access(folder, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise unwritable(path, error) from error
 
 
 def _refuse_folder(path: Path) -> None:
@@ -119,8 +119,20 @@ def _refuse_folder(path: Path) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
 
 
-def _unwritable(path: Path, error: OSError) -> FileError:
-    """Return the FileError for an OSError raised while writing."""
+def unwritable(path: Path, error: OSError) -> FileError:
+    """Return the FileError for an OSError raised while writing.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    error : OSError
+        What the system said.
+
+    Returns
+    -------
+    FileError
+    """
     if isinstance(error, IsADirectoryError):
         return FileError("is a directory", file=path, remedy="give a file name")
     return FileError(

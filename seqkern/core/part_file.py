@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
-from seqkern.core.archive import atomic_write, check_writable
+from seqkern.core.archive import atomic_write, check_writable, unwritable
 from seqkern.core.checkpoint import note_kept
-from seqkern.core.errors import FileError, SeqkernError
+from seqkern.core.errors import SeqkernError
 
 try:
     import fcntl
@@ -132,6 +132,7 @@ def resumable_write(path: str | Path, identity: Callable[[], str] | None) -> Ite
     """
     path = Path(path)
     check_writable(path)
+    made = [folder for folder in path.absolute().parents if not folder.exists()]
     unfinished = path.with_name(f".{path.name}.part")
     held = _hold(unfinished) if identity is not None and not _is_special(path) else None
     if identity is None or held is None:
@@ -139,24 +140,30 @@ def resumable_write(path: str | Path, identity: Callable[[], str] | None) -> Ite
             yield PartFile(file.write)
         return
     state = path.with_name(f"{unfinished.name}.json")
-    with held:
-        part = _opened(held, state, identity)
-        try:
-            yield part
-            held.flush()
-            os.replace(unfinished, path)
-        except SeqkernError:  # another run would fail in the same way
-            unfinished.unlink()
-            state.unlink(missing_ok=True)
-            raise
-        except BaseException as error:
-            part.record()
-            if not state.exists():
-                unfinished.unlink()
-            if isinstance(error, OSError):
-                raise FileError(f"cannot be written: {error.strerror}", file=path, remedy="check the disk") from error
-            raise
+    part = _opened(held, state, identity)
+    try:
+        yield part
+        held.flush()
+        os.replace(unfinished, path)
         state.unlink(missing_ok=True)
+        made = []
+    except SeqkernError:  # another run would fail in the same way
+        state.unlink(missing_ok=True)
+        raise
+    except OSError as error:
+        raise unwritable(path, error) from error
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.record()
+        raise
+    finally:
+        with contextlib.suppress(OSError):
+            if not state.exists():
+                unfinished.unlink(missing_ok=True)
+                for folder in made:  # folders with other content stay
+                    folder.rmdir()
+        with contextlib.suppress(OSError):  # what a full disk did not take is of no use
+            held.close()
 
 
 def _is_special(path: Path) -> bool:

@@ -342,7 +342,7 @@ def _of_two_classes(model: Model, pair: str | None) -> Model:
         given = "has several classes" if pair is None else f"has no two classes {pair!r}"
         raise ParameterError(
             f"the model {given}; only the classifier of two classes can be explained",
-            remedy=f"choose two with pair (--pair {next(iter(pairs))}) of {', '.join(model.classes)}",
+            remedy=f"choose two of {', '.join(model.classes)} with --pair, such as {next(iter(pairs))}",
         )
     a, b = sorted(pairs[pair])
     classes = (model.classes[a], model.classes[b])

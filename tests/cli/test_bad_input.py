@@ -172,7 +172,7 @@ LISTED = [
         lambda letter, i: "train" if letter == "n" else "test",
         *("all.tsv: ", "training set of split '1'", "class 'positive': only one class", "other folds"),
     ),
-    Case("fewer members than folds", folds("--k", "13"), ("data: ", "has 12 samples for 13 folds", "k of at most 12")),
+    Case("fewer members than folds", folds("--k", "13"), ("data: ", "has 12 samples for 13 folds", "at most 12 folds")),
     reading("truncated gzip", gzip.compress(LONG)[:-20], "is truncated", "again", file="in.fa.gz"),
     reading("truncated bzip2", bz2.compress(LONG)[:-20], "is truncated", "again", file="in.fa.bz2"),
     reading("truncated xz", lzma.compress(LONG)[:-20], "is truncated", "again", command=predict, file="in.fa.xz"),

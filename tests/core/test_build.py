@@ -108,7 +108,10 @@ def test_two_folders_and_two_places_of_python_give_the_same_modules(tmp_path):
 
 def test_the_resource_files_are_found_here():
     assert "donor_frequencies.tsv" in {path.name for path in resource_files.resource_files()}
-    assert [path.name for path in resource_files.resource_files("schemas")] == ["apply.schema.yaml", "config.schema.yaml"]
+    assert [path.name for path in resource_files.resource_files("schemas")] == [
+        "apply.schema.yaml",
+        "config.schema.yaml",
+    ]
 
 
 def test_every_package_is_installed():

@@ -124,7 +124,7 @@ def test_a_machine_of_two_classes_is_explained():
     names = ["three" if i % 3 == 0 else labels.classes[y] for i, y in enumerate(labels.y)]
     model = train(data=(X, make_labels(X.ids, names)))
     assert model.kind == "multiclass"
-    with pytest.raises(ParameterError, match="pair=") as caught:
+    with pytest.raises(ParameterError, match="--pair, such as decoy:donor") as caught:
         explain(model, X)
     assert "\n" not in str(caught.value)
     with pytest.raises(ParameterError, match="no two classes 'donor:donor'"):

@@ -90,7 +90,7 @@ def test_several_classes_need_a_pair(tmp_path, capsys):
     fasta.write_text("".join(text))
     line = make_dataset(tmp_path, {"fasta": str(fasta), "labels": {"from": "header", "label": "label"}})
     assert main([*line, *WD, "--solver", "csvc:C=1"]) == 1
-    assert "pair=" in capsys.readouterr().err
+    assert "--pair" in capsys.readouterr().err
     summary, _ = run(line, *WD, "--solver", "csvc:C=1", "--pair", "y:x")
     assert summary["pair"] == "y:x"
 
