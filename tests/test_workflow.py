@@ -264,6 +264,10 @@ def test_other_kernels_for_a_data_set_do_not_read_it_again(finished):
     assert jobs(finished, *write_study(finished, datasets=datasets)) == {"report": 1, "default": 1}
 
 
+def test_another_memory_limit_computes_no_kernel_again(finished):
+    assert not jobs(finished, *write_study(finished, memory_limit="3GB")).keys() & {"gram", "evaluate"}
+
+
 def test_changed_input_is_read_again(tmp_path):
     (tmp_path / "mine.fa").write_text("".join(f">s{i}\n{'ACGT' * 5}\n" for i in range(8)))
     (tmp_path / "labels.tsv").write_text("id\tlabel\n" + "".join(f"s{i}\t{'ab'[i % 2]}\n" for i in range(8)))

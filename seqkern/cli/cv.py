@@ -105,6 +105,9 @@ def run(args: argparse.Namespace) -> None:
             gram_files=args.gram,
         )
         found = cross_validated(args, method, data, given, outer, unfinished.under(identity_of(method, data)))
+    if args.output is not None:  # before standard output, which may be a pipe that closes
+        _write(Path(args.output), found)
+        unfinished.clear()
     for text in dict.fromkeys(str(warning.message) for warning in said):
         print(f"seqkern: warning: {text}", file=sys.stderr)
     for text in fold_remarks(found.results):
@@ -114,8 +117,6 @@ def run(args: argparse.Namespace) -> None:
     for line in (*score_table(found), *notes(found)):
         print(line)
     if args.output is not None:
-        _write(Path(args.output), found)
-        unfinished.clear()
         print(args.output)
 
 

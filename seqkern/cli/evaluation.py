@@ -86,7 +86,11 @@ class Evaluation:
     @property
     def _identity(self) -> str:
         """What the results depend on besides labels and splits."""
+        # imported here to keep --help fast
+        from seqkern.gram.matrix import stored_dtype
+
         how = {"calibration": self.calibration, "threshold": self.threshold, "layers": self.solver.layers.specs()}
+        how |= {"dtypes": [stored_dtype(path) for path in self.args.gram]}
         how |= {"selection_bias": self.args.selection_bias, "inner_only": self.args.inner_only}
         return canonical_json([self._inner_identity, how])
 

@@ -143,7 +143,7 @@ def run(args: argparse.Namespace) -> None:
                 count = count_tiles(X, Y, args.dtype)
                 mine = list(range(share - 1, count, shares))
                 compute_tile(kernel, X, Y, mine, progress=show, cpu_start=clock.start, **options)
-                done = f"{len(mine)} of {count} tiles"
+                done = f"{len(mine)} of {count} tiles" + ("" if mine else ", fewer than jobs")
     clock.lap("kernel")
     if args.spectrum:
         found = _spectrum(gram, args.output)

@@ -191,7 +191,7 @@ def _run(args: argparse.Namespace) -> int:
     except SeqkernError as error:
         return _refused(with_remedy(error, args.verb) if isinstance(error, TooLargeError) else error, args.verb)
     except KeyboardInterrupt:
-        next_time = "repeat the command to resume" if forget_kept() else "nothing is kept: the command starts afresh"
+        next_time = "repeat the command to resume" if forget_kept() else "this run has kept nothing"
         print(f"seqkern: interrupted; {next_time}", file=sys.stderr)
         return 130
     except BrokenPipeError:

@@ -132,6 +132,11 @@ def _content(value: Any) -> Any:
 
     if isinstance(value, list | tuple):
         return [_content(one) for one in value]
+    if isinstance(value, float):
+        return repr(value)  # JSON has no infinity
+    if isinstance(value, str) and os.path.isdir(value):  # of profiles
+        files = sorted(os.scandir(value), key=lambda one: one.name)
+        return [value, *(f"{one.path} {file_stamp(one.path)}" for one in files)]
     if isinstance(value, str) and os.path.isfile(value):
         return f"{value} {file_stamp(value)}"
     return value

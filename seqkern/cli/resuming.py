@@ -36,10 +36,15 @@ def identity_of_prediction(args: argparse.Namespace) -> Callable[[], str] | None
     >>> identity_of_prediction(argparse.Namespace(model="donors.seqkern", fasta="-")) is None
     True
     """
-    paths = [Path(path) for path in (args.model, args.fasta, getattr(args, "genome", None)) if path]
+    given = (args.model, args.fasta, getattr(args, "genome", None), getattr(args, "blacklist", None))
+    paths = [Path(path) for path in given if path]
     if any(getattr(args, name, None) for name in OTHER_FILES) or not all(path.is_file() for path in paths):
         return None
-    options = {name: value for name, value in vars(args).items() if name not in NEITHER}
+    options = {
+        name: repr(value) if isinstance(value, float) else value  # JSON has no infinity
+        for name, value in vars(args).items()
+        if name not in NEITHER
+    }
 
     @cache
     def identity() -> str:

@@ -141,7 +141,7 @@ def run_scan(args: argparse.Namespace, model: Model, notes: dict[str, Any]) -> N
         if value:
             raise ParameterError(
                 f"--{name} does not work with --scan",
-                remedy="remove --{name}" + ("; use --masked for N" if name == "unknown" else ""),
+                remedy=f"remove --{name}" + ("; use --masked for N" if name == "unknown" else ""),
             )
     options = {name: getattr(args, name) for name in ("strand", "masked", "lower") if getattr(args, name)}
     form, name = args.format or _format_of(args.output), source_name(args.fasta)

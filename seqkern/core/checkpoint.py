@@ -24,6 +24,12 @@ def note_kept() -> None:
     _kept = True
 
 
+def note_reused() -> None:
+    """Note that this job uses what a former run kept, which the next run can use, too."""
+    global _kept
+    _kept = True
+
+
 def forget_kept() -> bool:
     """Return whether something was kept since the last call.
 
@@ -80,9 +86,11 @@ class Checkpoint:
             None if nothing was stored, or the stored value is corrupted.
         """
         try:
-            return json.loads(self._path(key).read_text(encoding="utf-8"))
+            found = json.loads(self._path(key).read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError, json.JSONDecodeError):
             return None
+        note_reused()
+        return found
 
     def put(self, key: str, value: Any) -> None:
         """Store a value.

@@ -153,7 +153,7 @@ def resumable_write(path: str | Path, identity: Callable[[], str] | None) -> Ite
     except OSError as error:
         raise unwritable(path, error) from error
     except BaseException:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(Exception):  # such as a full disk
             part.record()
         raise
     finally:

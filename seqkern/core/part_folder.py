@@ -108,8 +108,9 @@ class PartFolder:
         notes : mapping
             Anything JSON can hold, for those who join the parts.
         """
+        names = self._names(part)
         with atomic_write(self.path(part) / NOTE, "w") as file:
-            file.write(canonical_json({"identity": self.identity, "notes": dict(notes)}))
+            file.write(canonical_json({"identity": self.identity, "names": names, "notes": dict(notes)}))
 
     def complete(self) -> tuple[list[str], list[Any]]:
         """Return what the parts have written, once all of them are there.
@@ -134,8 +135,7 @@ class PartFolder:
             notes = [self._note(Part(number, of)) for number in range(1, of + 1)]
             problem = self._problem(notes, of)
             if problem is None:
-                names = sorted(path.name for path in self.path(Part(1, of)).iterdir() if path.name != NOTE)
-                return names, [note["notes"] for note in notes if note is not None]
+                return self._names(Part(1, of)), [note["notes"] for note in notes if note is not None]
             problems.append(problem)
         raise problems[0]
 
@@ -176,7 +176,14 @@ class PartFolder:
             found = json.loads((self.path(part) / NOTE).read_text("utf-8"))
         except (OSError, ValueError):
             return None
-        return found if isinstance(found, dict) and {"identity", "notes"} <= found.keys() else None
+        if not isinstance(found, dict) or not {"identity", "names", "notes"} <= found.keys():
+            return None
+        # another process may have begun the same part just before this note was written
+        return found if found["names"] and found["names"] == self._names(part) else None
+
+    def _names(self, part: Part) -> list[str]:
+        """Return the names of the files of a part."""
+        return sorted(path.name for path in self.path(part).glob("*") if path.name != NOTE)
 
     def _problem(self, notes: list[Any], of: int) -> FileError | None:
         """Return what keeps the parts from being joined."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.checkpoint import note_reused
 from seqkern.core.errors import GramError
 from seqkern.core.types import PathLike
 from seqkern.gram.job import GramJob, Progress, tile_grid
@@ -92,7 +93,9 @@ def compute_gram(
     if path is None:
         job.check_memory(memory_limit)
         return job.in_memory()
-    if not job.is_finished():
+    if job.is_finished():
+        note_reused()
+    else:
         job.clear_litter()
         job.check_memory(memory_limit)
         job.check_disk()

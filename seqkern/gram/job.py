@@ -49,7 +49,7 @@ from seqkern.gram.matrix import (
     tiles_root,
 )
 from seqkern.gram.tile_costs import TileCosts
-from seqkern.gram.tiles import TileGrid
+from seqkern.gram.tiles import ASSEMBLY_BYTES, TileGrid
 from seqkern.kernels import _blocks
 from seqkern.kernels.blocks import BLOCK_BYTES, fill
 from seqkern.sequences.sequence_set import SequenceSet
@@ -122,6 +122,7 @@ class GramJob:
         self._cpu_start = time.process_time() if cpu_start is None else cpu_start
         self.extend = extend
         self._done = self._total = 0
+        self._buffer = ASSEMBLY_BYTES
         self._lock = threading.Lock()
 
     @cached_property
@@ -206,13 +207,16 @@ class GramJob:
                 )
             return
         need = max(self.grid.tile_bytes + work, self.grid.assembly_bytes)
+        self._buffer = min(ASSEMBLY_BYTES, max(0, allowed - self.grid.tile_bytes))
         if need > allowed:
             enough = limit is not None and need <= available_memory()
             raise GramError(
                 f"one tile of a matrix of {shape} needs {format_bytes(need)} of memory, but the limit is "
                 f"{format_bytes(allowed)}{default_limit_words(limit)}",
                 file=self.path,
-                remedy=f"set the limit to {format_bytes(need)} or more" if enough else more_memory(),
+                remedy=f"set the limit (--memory, memory_limit in a study) to {format_bytes(need)} or more"
+                if enough
+                else more_memory(),
             )
         self._check_addresses()
 
@@ -321,7 +325,7 @@ class GramJob:
         meta = self.stored_meta()
         self.__dict__.pop("prepared", None)  # its memory is needed now
         whole = self.folder / "matrix.npy"  # incomplete files here are removed by clear_litter
-        self.grid.assemble(self.folder, whole, self.progress)
+        self.grid.assemble(self.folder, whole, self.progress, self._buffer)
         side = side_path(self._file)
         with _writing(self._file):
             for old in (side, spectrum_path(self._file)):

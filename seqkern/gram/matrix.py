@@ -163,7 +163,7 @@ def open_gram(path: PathLike, X: Data | None = None, Y: Data | None = None, kern
     if kernel is not None and meta["identity"] != kernel.identity():
         made = ", ".join(f"{key}={value}" for key, value in meta["kernel"].items())
         raise GramError(
-            f"was computed with another kernel ({made})", file=path, remedy="compute it again with this kernel"
+            f"was computed with another kernel ({made})", file=path, remedy="name another file, or delete this one"
         )
     rows = np.array(meta["row_diagonal"], dtype=np.float64)
     cols = rows if meta["symmetric"] else np.array(meta["col_diagonal"], dtype=np.float64)
@@ -273,6 +273,27 @@ def tiles_root(path: Path) -> Path:
     'gram.npy.tiles'
     """
     return path.with_name(f"{path.name}.tiles")
+
+
+def stored_dtype(path: PathLike) -> str:
+    """Return the data type of the entries of a stored matrix.
+
+    Parameters
+    ----------
+    path : path-like
+        The ``.npy``.
+
+    Returns
+    -------
+    str
+        Such as ``"float64"``.
+
+    Raises
+    ------
+    FileError, GramError
+        As for `open_gram`.
+    """
+    return str(_read_meta(npy_path(path))["dtype"])
 
 
 def _read_meta(path: Path) -> dict[str, Any]:

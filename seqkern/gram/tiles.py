@@ -22,6 +22,7 @@ from seqkern.core.memory import check_mappable
 
 TILE_BYTES = 1 << 26
 TILE_ROWS = 512
+ASSEMBLY_BYTES = 2 * TILE_BYTES
 
 
 @dataclass(frozen=True)
@@ -113,8 +114,8 @@ class TileGrid:
 
     @property
     def assembly_bytes(self) -> int:
-        """Bytes of memory for assembling: the rows being written, and one tile being read."""
-        return min(self.matrix_bytes, 2 * TILE_BYTES) + self.tile_bytes
+        """Bytes of memory for assembling, at least: the rows of one tile, and a tile being read."""
+        return self._height * self.cols * self.dtype.itemsize + self.tile_bytes
 
     def file_name(self, index: int) -> str:
         """Return the file name of a tile.
@@ -173,7 +174,13 @@ class TileGrid:
             _write_header(file, tile.shape, tile.dtype)
             file.write(np.ascontiguousarray(tile).data)
 
-    def assemble(self, folder: Path, path: Path, progress: Callable[[int, int], object] | None = None) -> None:
+    def assemble(
+        self,
+        folder: Path,
+        path: Path,
+        progress: Callable[[int, int], object] | None = None,
+        buffer: int = ASSEMBLY_BYTES,
+    ) -> None:
         """Write the whole matrix to `path` from the tiles in `folder`, with buffers of bounded size.
 
         Parameters
@@ -184,13 +191,15 @@ class TileGrid:
             The ``.npy`` to write.
         progress : callable, optional
             Called with (entries written, all entries).
+        buffer : int
+            Bytes of the rows that are written at a time; those of one tile, if it has more.
 
         Raises
         ------
         FileError
             If a tile cannot be read or `path` cannot be written.
         """
-        per_group = max(1, 2 * TILE_BYTES // max(self.dtype.itemsize * self.cols * self._height, 1))
+        per_group = max(1, buffer // max(self.dtype.itemsize * self.cols * self._height, 1))
         # Allocating memory for each group would cost more than copying.
         rows = np.empty(min(self.rows, per_group * self._height) * self.cols, dtype=self.dtype)
         mirrored = np.empty(self._height * min(self.rows, per_group * self._height), dtype=self.dtype)

@@ -166,7 +166,7 @@ def check_sort(alphabet: Alphabet, letters: str, name: str, file: str | None = N
         raise ParameterError(
             f"{name} is a protein matrix, the alphabet is {alphabet.name}".lstrip(),
             file=file,
-            remedy="choose a matrix for DNA, such as NUC.4.4",
+            remedy="choose a matrix for DNA: matrix=NUC.4.4",
         )
 
 

@@ -45,7 +45,8 @@ def identity_of(method: Method, data: Data) -> str:
     for name, kernel in method.kernels.items():
         X, transforms = data.source(name).X, [[one.name, one.get_params()] for one in method.transforms_of(name)]
         of = None if kernel is None else kernel.identity(), None if X is None else X.digest()
-        kernels.append([name, *of, repr(transforms)])
+        dtypes = [gram.values.dtype.name for gram in getattr(data.source(name), "grams", ())]
+        kernels.append([name, *of, repr(transforms), dtypes])
     residues = None
     if data.residues is not None:
         digest = blake2b(data.residues.record.tobytes() + data.residues.place.tobytes(), digest_size=16)

@@ -12,6 +12,7 @@ from seqkern.datasets import Dataset
 from seqkern.folds import FoldSet
 from seqkern.gram.job import tile_grid
 from seqkern.gram.spectrum import EXACT_ROWS, LANCZOS_STEPS, SAMPLED_ROWS
+from seqkern.gram.tiles import ASSEMBLY_BYTES
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.solver_input import solver_input
 from seqkern.models.plan_folds import FoldShape, fold_shapes
@@ -98,14 +99,16 @@ class DatasetPlanner:
         Cost
         """
         n = len(self.dataset.X)
-        plan, grid = kernel.plan(self.dataset.X), tile_grid(n, n, "float64", True)
+        plan, grid = kernel.plan(self.dataset.X), tile_grid(n, n, self.study.dtype, True)
         exact = min(n, EXACT_ROWS if n <= EXACT_ROWS else SAMPLED_ROWS)
         seconds = (
             START_SECONDS + plan.seconds + n * n * (OUTPUT_NS + SLICE_NS) * 1e-9 + dense_algebra(exact, EIGENVALUES)
         )
         if n > EXACT_ROWS:
             seconds += LANCZOS_STEPS * n * n * 1e-9
-        need = max(grid.tile_bytes + plan.bytes, grid.assembly_bytes, 3 * 8 * exact**2)
+        need = max(
+            grid.tile_bytes + plan.bytes, min(grid.matrix_bytes, ASSEMBLY_BYTES) + grid.tile_bytes, 3 * 8 * exact**2
+        )
         return Cost(_rounded(seconds), GRAM_BASE_BYTES + self.content_bytes + int(need))
 
     @property

@@ -82,7 +82,9 @@ class Application:
     @property
     def inputs(self) -> list[str]:
         """The files that the output depends on."""
-        return [self.model_file, self.file, *([self.genome] if self.genome else [])]
+        given = [self.model_file, self.file, *([self.genome] if self.genome else [])]
+        named = (one for word in self.words for one in (word, word.rpartition("=")[2]) if one and Path(one).is_file())
+        return list(dict.fromkeys([*given, *named]))
 
     def parts(self) -> int:
         """Return into how many jobs it is divided, by the size of the file and by its first megabyte."""

@@ -314,7 +314,9 @@ class Study:
         views = {view.name for view in self.datasets[dataset].data.views}
         kernels = [name for name, kernel in self.kernels.items() if views.issuperset(kernel.views)]
         kept = {
-            key: self.config[key] for key in ("study", "seed", "inner", "memory_limit", "solvers") if key in self.config
+            key: self.config[key]
+            for key in ("study", "seed", "inner", "memory_limit", "dtype", "solvers")
+            if key in self.config
         }
         return {
             **kept,

@@ -180,7 +180,7 @@ CASES = [
     ),
     Case(
         f"gram pos.fa {K} -o g3.npy --memory 100",
-        "set the limit to 6.16 kB or more",
+        "to 6.16 kB or more",
         f"gram pos.fa {K} -o g3.npy --memory 6.2kB",
     ),
     # Gram matrices
@@ -203,7 +203,7 @@ CASES = [
     Case("explain sites genome.fa -o ex3", "predict --scan LETTERS", "predict sites genome.fa --scan AG"),
     Case("predict m genome.fa --scan AG", "--window", "predict m genome.fa --scan AG --window=-15:+14"),
     Case("predict genes pos.fa", "a table with the same columns", "predict genes genes.tsv"),
-    Case("explain three pos.fa -o ex", "--pair neg:pos", "explain three pos.fa --pair neg:pos -o ex"),
+    Case("explain three pos.fa -o ex", "--pair, such as neg:pos", "explain three pos.fa --pair neg:pos -o ex"),
     Case("motifs m --kmers -o mo", "train with longer k-mers", "motifs long --kmers -o mo"),
     Case("motifs m pos.fa --kmers -o mo", "remove pos.fa", "motifs long --kmers -o mo"),
     # genomes

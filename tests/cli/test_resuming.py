@@ -1,5 +1,6 @@
 """Runs that are killed in the middle: the same command goes on, and writes the bytes of an undisturbed run."""
 
+import argparse
 import multiprocessing
 import os
 import signal
@@ -11,6 +12,7 @@ import pytest
 
 from seqkern.cli import predict
 from seqkern.cli.main import main
+from seqkern.cli.resuming import identity_of_prediction
 from seqkern.core import checkpoint, part_file
 from seqkern.evaluation.trials import Trials
 from seqkern.models import cross_validation
@@ -162,3 +164,13 @@ def test_a_killed_cross_validation_goes_on_to_the_same_tables(donors, tmp_path, 
     assert sorted(path.name for path in output.iterdir()) == names
     for name in set(names) - {"cost.json"}:
         assert (output / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+
+
+def test_a_prediction_is_known_by_its_regions_left_out(tmp_path):
+    for name in ("model", "bed", "genome", "out"):
+        (tmp_path / name).write_text("chr1\t5\t9\n")
+    given = {name: str(tmp_path / file) for name, file in (("model", "model"), ("fasta", "bed"), ("genome", "genome"))}
+    args = argparse.Namespace(**given, blacklist=str(tmp_path / "out"), threshold=-np.inf)
+    before = identity_of_prediction(args)()
+    (tmp_path / "out").write_text("chr1\t6\t9\n")
+    assert identity_of_prediction(args)() != before

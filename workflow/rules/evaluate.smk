@@ -45,13 +45,12 @@ rule evaluate:
         pooled=lambda wildcards, input: option("--pooled", input.pooled),
         afterwards=lambda wildcards: afterwards_options(wildcards.solver),
         bias=lambda wildcards: bias_option(wildcards.dataset),
-        memory=STUDY.memory_limit,
         seed=STUDY.seed,
         build=BUILD,
     shell:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
         " --solver {params.solver:q} {params.layers} --inner-folds {params.folds} --inner-metric {params.metric}"
-        " {params.search} {params.clusters} {params.pooled} {params.afterwards} {params.bias} --memory {params.memory:q} --seed {params.seed} --threads {threads} -o $(dirname {output.metrics:q}) 2>&1 | tee {log:q}"
+        " {params.search} {params.clusters} {params.pooled} {params.afterwards} {params.bias} --memory {STUDY.memory_limit:q} --seed {params.seed} --threads {threads} -o $(dirname {output.metrics:q}) 2>&1 | tee {log:q}"
 
 
 use rule evaluate as evaluate_residues with:

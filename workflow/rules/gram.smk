@@ -30,11 +30,10 @@ rule gram_tile:
         runtime=minutes(of_gram),
     params:
         kernel=lambda wildcards: as_json(STUDY.homes[wildcards.kernel].spec),
-        memory=STUDY.memory_limit,
         dtype=STUDY.dtype,
         build=BUILD,
     shell:
-        "seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q} --memory {params.memory:q}"
+        "seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q} --memory {STUDY.memory_limit:q}"
         " --dtype {params.dtype}"
         " --tile {wildcards.tile}/{wildcards.tiles} --threads {threads}"
         " -o $(dirname {output:q})/gram.npy 2>&1 | tee {log:q}"
@@ -74,10 +73,9 @@ rule gram:
         runtime=minutes(of_gram),
     params:
         kernel=lambda wildcards: as_json(STUDY.homes[wildcards.kernel].spec),
-        memory=STUDY.memory_limit,
         dtype=STUDY.dtype,
         build=BUILD,
     shell:
-        "seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q} --memory {params.memory:q}"
+        "seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q} --memory {STUDY.memory_limit:q}"
         " --dtype {params.dtype}"
         " --threads {threads} --spectrum --cost {output.cost:q} -o {output.gram:q} 2>&1 | tee {log:q}"

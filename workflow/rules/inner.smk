@@ -32,11 +32,10 @@ rule inner:
         metric=STUDY.inner.metric,
         search=search_options(),
         clusters=clusters_option(),
-        memory=STUDY.memory_limit,
         seed=STUDY.seed,
         build=BUILD,
     shell:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
         " --solver {params.solver:q} {params.layers} --inner-folds {params.folds} --inner-metric {params.metric}"
-        " {params.search} {params.clusters} --inner-only --memory {params.memory:q} --seed {params.seed} --threads {threads}"
+        " {params.search} {params.clusters} --inner-only --memory {STUDY.memory_limit:q} --seed {params.seed} --threads {threads}"
         " -o $(dirname {output.inner:q}) 2>&1 | tee {log:q}"

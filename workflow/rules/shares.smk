@@ -102,14 +102,13 @@ rule share:
         search=search_options(),
         clusters=clusters_option(),
         further=lambda wildcards: " ".join([*map(shlex.quote, after_options()), bias_option(wildcards.dataset)]),
-        memory=STUDY.memory_limit,
         seed=STUDY.seed,
         build=BUILD,
     shell:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
         " --methods {params.methods:q} --share {wildcards.share}/{wildcards.shares}"
         " --plan {input.plan:q} --kernel-name {wildcards.kernel:q} --inner-folds {params.folds}"
-        " --inner-metric {params.metric} {params.search} {params.clusters} {params.further} --memory {params.memory:q} --seed {params.seed}"
+        " --inner-metric {params.metric} {params.search} {params.clusters} {params.further} --memory {STUDY.memory_limit:q} --seed {params.seed}"
         " --threads {threads} -o $(dirname {output:q}) 2>&1 | tee {log:q}"
 
 
@@ -130,7 +129,6 @@ use rule share as inner_share with:
         search=search_options(),
         clusters=clusters_option(),
         further="--inner-only",
-        memory=STUDY.memory_limit,
         seed=STUDY.seed,
         build=BUILD,
 
