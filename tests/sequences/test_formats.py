@@ -103,7 +103,7 @@ def test_what_is_not_read_is_one_line(content, words):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (gzip.compress(b"BAM\x01" + bytes(20)), "is BAM, not text; convert it: samtools fasta"),
+        (gzip.compress(b"BAM\x01" + bytes(20), mtime=0), "is BAM, not text; convert it: samtools fasta"),
         (b"CRAM\x03\x00", "is CRAM"),
         (b"\x43\x27\x41\x1a" + bytes(12), r"is .2bit, not text; convert it: twoBitToFa"),
         (b"%PDF-1.5\n", "is PDF, not text; save"),
