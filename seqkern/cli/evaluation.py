@@ -55,9 +55,12 @@ class Evaluation:
         from seqkern.models.search import Search
         from seqkern.study.auto_kernel import AutoKernel
         from seqkern.study.feasible import check_layers
+        from seqkern.study.stored_grams import check_stored
 
         dataset = splits.dataset
         check_layers(solver.layers, dataset)
+        if args.gram:
+            check_stored(dataset, args.dataset)
         self.args, self.splits, self.solver, self.output = args, splits, solver, output
         self.entries: Sequence[KernelEntry] = kernel.candidates
         budget = None
@@ -169,11 +172,8 @@ class Evaluation:
         """Return the sources of kernel values, such as the given Gram matrices; what they need fits into memory."""
         # imported here to keep --help fast
         from seqkern.gram import open_gram
-        from seqkern.study.stored_grams import check_stored
 
         X, given = self.splits.dataset.X, self.args.gram
-        if given:
-            check_stored(self.splits.dataset, self.args.dataset)
         paths = iter(given)
         grams: dict[str, list[GramMatrix]] = {}
         for entry in self.entries:

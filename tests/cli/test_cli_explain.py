@@ -82,7 +82,7 @@ def test_several_classes_need_a_pair(tmp_path, new, capsys):
     assert main(["train", *texts, "--kernel", "spectrum:k=3", "--solver", "csvc:C=1", "-o", path]) == 0
     classes = load_model(path).classes
     err = fails(capsys, "explain", path, new, "-o", out)
-    assert f"--pair {classes[0]}:{classes[1]}" in err
+    assert f"with --pair, such as {classes[0]}:{classes[1]}" in err
     assert path in err
     assert main(["explain", path, new, "-o", out, "--pair", f"{classes[2]}:{classes[0]}"]) == 0
     assert {row["predicted"] for row in read_table(f"{out}/decisions.tsv")} <= {classes[0], classes[2]}

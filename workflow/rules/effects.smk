@@ -20,6 +20,7 @@ rule effects:
     resources:
         mem_mb=memory(of_model(variants_of)),
         runtime=minutes(of_model(variants_of)),
+        memory_limit=STUDY.memory_limit,
     params:
         kernel=lambda wildcards: as_json(STUDY.kernels[variants_of(wildcards.dataset).kernel].to_dict()),
         solver=lambda wildcards: as_json(STUDY.solvers[variants_of(wildcards.dataset).solver].spec),
@@ -27,11 +28,10 @@ rule effects:
         folds=STUDY.inner.folds,
         metric=STUDY.inner.metric,
         search=search_options(),
-        memory=STUDY.memory_limit,
         seed=STUDY.seed,
         build=BUILD,
     shell:
         "seqkern effects $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q}"
         " --solver {params.solver:q} --variants {input.variants:q} --genome {input.genome:q} {params.options}"
-        " --inner-folds {params.folds} --inner-metric {params.metric} {params.search} --memory {params.memory:q}"
+        " --inner-folds {params.folds} --inner-metric {params.metric} {params.search} --memory {resources.memory_limit:q}"
         " --seed {params.seed} --threads {threads} -o $(dirname {output.summary:q}) 2>&1 | tee {log:q}"

@@ -33,6 +33,7 @@ rule evaluate:
     resources:
         mem_mb=memory(of_method),
         runtime=minutes(of_method),
+        memory_limit=STUDY.memory_limit,
     params:
         kernel=lambda wildcards: as_json(STUDY.kernels[wildcards.kernel].to_dict()),
         solver=lambda wildcards: as_json(STUDY.solvers[wildcards.solver].spec),
@@ -50,7 +51,8 @@ rule evaluate:
     shell:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
         " --solver {params.solver:q} {params.layers} --inner-folds {params.folds} --inner-metric {params.metric}"
-        " {params.search} {params.clusters} {params.pooled} {params.afterwards} {params.bias} --memory {STUDY.memory_limit:q} --seed {params.seed} --threads {threads} -o $(dirname {output.metrics:q}) 2>&1 | tee {log:q}"
+        " {params.search} {params.clusters} {params.pooled} {params.afterwards} {params.bias}"
+        " --memory {resources.memory_limit:q} --seed {params.seed} --threads {threads} -o $(dirname {output.metrics:q}) 2>&1 | tee {log:q}"
 
 
 use rule evaluate as evaluate_residues with:

@@ -28,13 +28,14 @@ rule gram_tile:
     resources:
         mem_mb=memory(of_gram),
         runtime=minutes(of_gram),
+        memory_limit=STUDY.memory_limit,
     params:
         kernel=lambda wildcards: as_json(STUDY.homes[wildcards.kernel].spec),
         dtype=STUDY.dtype,
         build=BUILD,
     shell:
-        "seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q} --memory {STUDY.memory_limit:q}"
-        " --dtype {params.dtype}"
+        "seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q}"
+        " --memory {resources.memory_limit:q} --dtype {params.dtype}"
         " --tile {wildcards.tile}/{wildcards.tiles} --threads {threads}"
         " -o $(dirname {output:q})/gram.npy 2>&1 | tee {log:q}"
 
@@ -71,11 +72,12 @@ rule gram:
     resources:
         mem_mb=memory(of_gram),
         runtime=minutes(of_gram),
+        memory_limit=STUDY.memory_limit,
     params:
         kernel=lambda wildcards: as_json(STUDY.homes[wildcards.kernel].spec),
         dtype=STUDY.dtype,
         build=BUILD,
     shell:
-        "seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q} --memory {STUDY.memory_limit:q}"
-        " --dtype {params.dtype}"
+        "seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q}"
+        " --memory {resources.memory_limit:q} --dtype {params.dtype}"
         " --threads {threads} --spectrum --cost {output.cost:q} -o {output.gram:q} 2>&1 | tee {log:q}"

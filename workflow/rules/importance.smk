@@ -26,6 +26,7 @@ rule importance:
     resources:
         mem_mb=memory(of_model(importance_of)),
         runtime=minutes(of_model(importance_of)),
+        memory_limit=STUDY.memory_limit,
     params:
         kernel=lambda wildcards: as_json(STUDY.kernels[importance_of(wildcards.dataset).kernel].to_dict()),
         solver=lambda wildcards: as_json(STUDY.solvers[importance_of(wildcards.dataset).solver].spec),
@@ -33,11 +34,10 @@ rule importance:
         folds=STUDY.inner.folds,
         metric=STUDY.inner.metric,
         search=search_options(),
-        memory=STUDY.memory_limit,
         seed=STUDY.seed,
         build=BUILD,
     shell:
         "seqkern importance $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q}"
         " --solver {params.solver:q} {params.options} --inner-folds {params.folds} --inner-metric {params.metric}"
-        " {params.search} --memory {params.memory:q} --seed {params.seed} --threads {threads}"
+        " {params.search} --memory {resources.memory_limit:q} --seed {params.seed} --threads {threads}"
         " -o $(dirname {output.positions:q}) 2>&1 | tee {log:q}"

@@ -23,6 +23,7 @@ rule inner:
     resources:
         mem_mb=memory(of_inner),
         runtime=minutes(of_inner),
+        memory_limit=STUDY.memory_limit,
     params:
         kernel=lambda wildcards: as_json(STUDY.kernels[wildcards.kernel].to_dict()),
         solver=lambda wildcards: as_json(STUDY.solvers[wildcards.solver].spec),
@@ -37,5 +38,5 @@ rule inner:
     shell:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
         " --solver {params.solver:q} {params.layers} --inner-folds {params.folds} --inner-metric {params.metric}"
-        " {params.search} {params.clusters} --inner-only --memory {STUDY.memory_limit:q} --seed {params.seed} --threads {threads}"
-        " -o $(dirname {output.inner:q}) 2>&1 | tee {log:q}"
+        " {params.search} {params.clusters} --inner-only"
+        " --memory {resources.memory_limit:q} --seed {params.seed} --threads {threads} -o $(dirname {output.inner:q}) 2>&1 | tee {log:q}"

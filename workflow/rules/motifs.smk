@@ -24,6 +24,7 @@ rule motifs:
     resources:
         mem_mb=memory(of_model(motifs_of)),
         runtime=minutes(of_model(motifs_of)),
+        memory_limit=STUDY.memory_limit,
     params:
         kernel=lambda wildcards: as_json(STUDY.kernels[motifs_of(wildcards.dataset).kernel].to_dict()),
         solver=lambda wildcards: as_json(STUDY.solvers[motifs_of(wildcards.dataset).solver].spec),
@@ -31,11 +32,10 @@ rule motifs:
         folds=STUDY.inner.folds,
         metric=STUDY.inner.metric,
         search=search_options(),
-        memory=STUDY.memory_limit,
         seed=STUDY.seed,
         build=BUILD,
     shell:
         "seqkern discover $(dirname {input.data:q}) --kernel {params.kernel:q} --solver {params.solver:q}"
         " {params.known} --inner-folds {params.folds} --inner-metric {params.metric} {params.search}"
-        " --memory {params.memory:q} --seed {params.seed} --threads {threads} -o $(dirname {output.summary:q})"
+        " --memory {resources.memory_limit:q} --seed {params.seed} --threads {threads} -o $(dirname {output.summary:q})"
         " 2>&1 | tee {log:q}"

@@ -93,6 +93,7 @@ rule share:
     resources:
         mem_mb=memory(of_share()),
         runtime=minutes(of_share()),
+        memory_limit=STUDY.memory_limit,
     params:
         kernel=lambda wildcards: as_json(STUDY.kernels[wildcards.kernel].to_dict()),
         methods=shared_methods,
@@ -108,8 +109,8 @@ rule share:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
         " --methods {params.methods:q} --share {wildcards.share}/{wildcards.shares}"
         " --plan {input.plan:q} --kernel-name {wildcards.kernel:q} --inner-folds {params.folds}"
-        " --inner-metric {params.metric} {params.search} {params.clusters} {params.further} --memory {STUDY.memory_limit:q} --seed {params.seed}"
-        " --threads {threads} -o $(dirname {output:q}) 2>&1 | tee {log:q}"
+        " --inner-metric {params.metric} {params.search} {params.clusters} {params.further}"
+        " --memory {resources.memory_limit:q} --seed {params.seed} --threads {threads} -o $(dirname {output:q}) 2>&1 | tee {log:q}"
 
 
 use rule share as inner_share with:
@@ -120,6 +121,7 @@ use rule share as inner_share with:
     resources:
         mem_mb=memory(of_share(inner=True)),
         runtime=minutes(of_share(inner=True)),
+        memory_limit=STUDY.memory_limit,
     params:
         kernel=lambda wildcards: as_json(STUDY.kernels[wildcards.kernel].to_dict()),
         methods=lambda wildcards: shared_methods(wildcards, inner=True),

@@ -45,7 +45,7 @@ def test_parameters_out_of_their_domain(parameters, message):
 
 @pytest.mark.parametrize("alphabet", ["dna", "rna", "ACGTN"])
 def test_a_protein_matrix_for_bases_is_refused(alphabet):
-    with pytest.raises(ParameterError, match=r"is a protein matrix, .*such as NUC\.4\.4"):
+    with pytest.raises(ParameterError, match=r"is a protein matrix, .*choose a matrix for DNA: matrix=NUC\.4\.4"):
         SmithWatermanKernel()(encode(["ACG", "GCA"], alphabet))
 
 
