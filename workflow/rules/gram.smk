@@ -5,14 +5,6 @@
 # waits for those of its tiles through a checkpoint, and only as long as there is no matrix of this build.
 
 
-def tiles_first(wildcards):
-    """Wait for the jobs that compute the tiles of a matrix, if it has to be made and is divided."""
-    if STUDY.tiles > 1 and not is_current(rules.gram.output.cost, **wildcards):
-        checkpoints.plan.get(dataset=wildcards.dataset)  # runs again after any change that matters
-        checkpoints.tiles.get(**wildcards)
-    return []
-
-
 rule gram_tile:
     input:
         data=rules.datasets.output.data,
