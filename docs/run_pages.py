@@ -26,6 +26,7 @@ PAGES = [
     if "```text" in path.read_text("utf-8")
 ]
 BLOCK = re.compile(r"^```(\{code-block\} )?(\w+)\n(?::caption: (\S+)\n\n)?(.*?)^```\n", re.MULTILINE | re.DOTALL)
+PROGRESS = re.compile(r"seqkern: .* elapsed, .* in use")  # written every 30 seconds, so by slow machines only
 NUMBER = re.compile(r"[-−]?\d[\d,]*\.?\d*(?:e-?\d+)?")
 
 
@@ -99,7 +100,7 @@ def execute(language: str, text: str, folder: Path, environment: dict[str, str])
     printed = done.stdout.decode()
     if done.returncode:
         raise RuntimeError(f"exit code {done.returncode}\n{text}\n{printed}")
-    return "".join(line.rstrip() + "\n" for line in printed.splitlines())
+    return "".join(line.rstrip() + "\n" for line in printed.splitlines() if not PROGRESS.fullmatch(line))
 
 
 def alike(shown: str, printed: str) -> bool:
