@@ -23,6 +23,7 @@ from seqkern.core.convergence import warn_unconverged
 from seqkern.core.declarations import Parameter
 from seqkern.core.declared_components import Component
 from seqkern.core.errors import GramError, LabelError
+from seqkern.core.symmetry import check_symmetric
 from seqkern.gram.gram_rows import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.checking import checked_labels, checked_matrix, count_rows
@@ -51,6 +52,8 @@ class Solver(Stored, Estimator):
         Whether the solution is only local if the Gram matrix is not positive semi-definite.
     targets : tuple of {"binary", "multiclass", "real", "none"}
         Supported label kinds; with ``"none"``, it can be fitted without labels, and `_fit` gets None.
+    accepts_asymmetric : bool
+        Whether it takes a square matrix that is not symmetric; it does not matter for features.
     accepts_groups : bool
         Whether `_fit` takes groups, kept together when it splits the training set: ``_fit(K, y, groups)``.
     accepts_blocks : bool
@@ -108,6 +111,7 @@ class Solver(Stored, Estimator):
     input: ClassVar[str] = "gram"
     needs_semidefinite: ClassVar[bool] = False
     targets: ClassVar[tuple[str, ...]] = ()
+    accepts_asymmetric: ClassVar[bool] = False
     accepts_groups: ClassVar[bool] = False
     accepts_blocks: ClassVar[bool] = False
     accepts_operator: ClassVar[bool] = False
@@ -347,7 +351,7 @@ class Solver(Stored, Estimator):
         ParameterError
             For a parameter outside its domain, or unsuitable for these labels.
         GramError
-            If `K` is not square where it must be, not finite, or not a matrix.
+            If `K` is not square and symmetric where it must be, not finite, or not a matrix.
         LabelError
             If `y` does not fit `K` or the solver, or `groups` does not fit `K`.
 
@@ -393,6 +397,7 @@ class Solver(Stored, Estimator):
             Such as −1.0 and 1.0 of a binary solver; None without labels.
         """
         self.check_parameters()
+        single = getattr(K, "dtype", None) == np.float32
         K = checked_matrix(self, K, reset=True)
         target = None
         if y is not None or "none" not in self.targets:
@@ -407,6 +412,11 @@ class Solver(Stored, Estimator):
                 f"the Gram matrix is not square: {K.shape[0]} × {K.shape[1]}",
                 remedy="slice its rows and its columns with the same indices",
             )
+        if self.input == "gram" and not self.accepts_asymmetric:
+            if isinstance(K, GramRows):
+                K.check_symmetric()
+            elif isinstance(K, np.ndarray):
+                check_symmetric(K, single=single)
         return K, target
 
     def fit_after(
