@@ -1,5 +1,10 @@
 """The comparison of a matrix with its transpose."""
 
+cdef extern from "_symmetry.h" nogil:
+    double add_row(
+        const double *row, const double *weights, double weight, double *sums, Py_ssize_t n
+    )
+
 
 def is_symmetric(const double[:, :] matrix):
     """Return whether a square matrix equals its transpose, bit for bit; by tiles that fit the cache."""
@@ -14,3 +19,16 @@ def is_symmetric(const double[:, :] matrix):
             if not same:
                 break
     return same
+
+
+def weighted_sums(const double[:, ::1] matrix, const double[::1] weights, double[::1] by_row, double[::1] by_column):
+    """Write the weighted sums of the rows of a square matrix, and those of its columns.
+
+    They are equal where it is symmetric, but for rounding, and finite only if all entries are.
+    """
+    cdef Py_ssize_t n = matrix.shape[0], i
+    with nogil:
+        for i in range(n):
+            by_column[i] = 0.0
+        for i in range(n):
+            by_row[i] = add_row(&matrix[i, 0], &weights[0], weights[i], &by_column[0], n)

@@ -23,7 +23,6 @@ from seqkern.core.convergence import warn_unconverged
 from seqkern.core.declarations import Parameter
 from seqkern.core.declared_components import Component
 from seqkern.core.errors import GramError, LabelError
-from seqkern.core.symmetry import check_symmetric
 from seqkern.gram.gram_rows import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.checking import checked_labels, checked_matrix, count_rows
@@ -397,7 +396,6 @@ class Solver(Stored, Estimator):
             Such as −1.0 and 1.0 of a binary solver; None without labels.
         """
         self.check_parameters()
-        single = getattr(K, "dtype", None) == np.float32
         K = checked_matrix(self, K, reset=True)
         target = None
         if y is not None or "none" not in self.targets:
@@ -412,11 +410,6 @@ class Solver(Stored, Estimator):
                 f"the Gram matrix is not square: {K.shape[0]} × {K.shape[1]}",
                 remedy="slice its rows and its columns with the same indices",
             )
-        if self.input == "gram" and not self.accepts_asymmetric:
-            if isinstance(K, GramRows):
-                K.check_symmetric()
-            elif isinstance(K, np.ndarray):
-                check_symmetric(K, single=single)
         return K, target
 
     def fit_after(

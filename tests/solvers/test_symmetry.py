@@ -6,7 +6,7 @@ import pytest
 from seqkern.core.errors import GramError
 from seqkern.core.symmetry import ROWS, check_symmetric
 from seqkern.gram.gram_rows import GramRows
-from seqkern.gram.transforms import Centre
+from seqkern.gram.transforms import CentreGram
 from seqkern.solvers import CSVC, PSVC, SOLVERS
 
 N = 24
@@ -29,7 +29,7 @@ def problem(n=N, seed=2):
     return (K + K.T) / 2, y
 
 
-@pytest.mark.parametrize("solver", square_solvers())
+@pytest.mark.parametrize("solver", [*square_solvers()])
 @pytest.mark.parametrize("entry", [1e6, 1e-3])
 @pytest.mark.filterwarnings("ignore")
 def test_one_entry_without_its_mirror_image(solver, entry):
@@ -49,7 +49,7 @@ def test_only_the_psvm_takes_any_matrix():
 
 
 def test_a_solver_of_several_classes_takes_what_its_classifiers_take():
-    K, y = problem()
+    K, _ = problem()
     K[3, 17] += 1
     SOLVERS.get("one_against_rest")(PSVC()).fit(K, np.arange(N) % 3)
     with pytest.raises(GramError, match="not symmetric"):
@@ -77,10 +77,10 @@ def test_every_entry_is_compared(place):
 
 def test_transforms_need_exact_symmetry():
     K, _ = problem()
-    Centre().fit(K)
+    CentreGram().fit(K)
     K[3, 17] = np.nextafter(K[3, 17], np.inf)
     with pytest.raises(GramError, match=r"not symmetric: K\[3, 17\]"):
-        Centre().fit(K)
+        CentreGram().fit(K)
 
 
 def test_rows_of_a_file_that_nobody_has_verified(tmp_path):
