@@ -3,6 +3,7 @@
 import math
 import mmap
 import os
+import warnings
 import weakref
 from collections.abc import Iterator
 from typing import IO, Any, TypeGuard
@@ -36,16 +37,26 @@ def map_matrix(file: IO[bytes]) -> np.memmap:
     ValueError
         If it is not the file of a matrix, C-ordered, or its size is not that of the matrix.
     """
-    read_header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(npy.read_magic(file))
-    if read_header is None:
-        raise ValueError("an unknown version of the format")
-    shape, by_columns, dtype = read_header(file)
+    shape, by_columns, dtype = _read_header(file)
     offset, size = file.tell(), math.prod(shape) * dtype.itemsize
     if len(shape) != 2 or by_columns or dtype.hasobject or os.fstat(file.fileno()).st_size != offset + size:
         raise ValueError("not a whole matrix")
     mapped = np.memmap(file, dtype=dtype, mode="r", offset=offset, shape=shape)
     mapped.origin = _inode(file)  # type: ignore[attr-defined]
     return mapped
+
+
+def _read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return shape, whether stored by columns, and dtype of a ``.npy``; ValueError for a damaged header."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # NumPy repairs what Python 2 wrote, which we did not
+            readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+            return readers[npy.read_magic(file)](file)
+    except OSError:
+        raise
+    except Exception as error:  # whatever parsers raise
+        raise ValueError("not the header of a matrix") from error
 
 
 def open_mapped(mapped: np.memmap) -> IO[bytes]:
