@@ -14,6 +14,8 @@ except ImportError:  # not on Windows
 
 LOCK = "lock"
 """Name of the file that is locked."""
+_ATTEMPTS = 1000
+"""To create a folder that other processes remove at the same time."""
 
 
 class FolderLock:
@@ -72,12 +74,16 @@ class FolderLock:
         """
         if fcntl is None:
             return self
-        while True:
+        for left in reversed(range(_ATTEMPTS)):
             self._made += [path for path in self.folder.absolute().parents if not path.exists()]
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with contextlib.suppress(FileNotFoundError):  # another process has just removed it
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
                 if self._hold(fcntl.LOCK_SH if shared else fcntl.LOCK_EX):
-                    return self
+                    break
+            except (FileNotFoundError, FileExistsError):  # another process has just removed it
+                if not left:
+                    raise
+        return self
 
     def share(self) -> None:
         """Hold it with others from now on, whether or how it is held."""
