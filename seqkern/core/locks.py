@@ -1,9 +1,10 @@
-"""A folder that several processes use at once: who is using it, and whether it can be removed."""
+"""A folder that several processes use at once: who is using it, whether it can be removed, and who writes its files."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
@@ -12,10 +13,39 @@ try:
 except ImportError:  # not on Windows
     fcntl = None  # type: ignore[assignment]
 
-LOCK = "lock"
+LOCK = ".lock"
 """Name of the file that is locked."""
 _ATTEMPTS = 1000
 """To create a folder that other processes remove at the same time."""
+
+
+@contextlib.contextmanager
+def alone_in(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Write the files of a folder while no other process that asks for it does, so that all are of one run.
+
+    Parameters
+    ----------
+    folder : path-like
+        Created if it is missing.
+
+    Yields
+    ------
+    None
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, alone_in(folder):
+    ...     FolderLock(folder).try_alone()
+    False
+    """
+    lock = FolderLock(folder)
+    with contextlib.suppress(OSError):  # whoever writes the files will say so
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 class FolderLock:
