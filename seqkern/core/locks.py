@@ -67,6 +67,7 @@ class FolderLock:
     ...     one.acquire(shared=True)
     ...     other.acquire(shared=True)
     ...     before = one.is_alone()
+    ...     one.share()
     ...     other.release()
     ...     before, one.is_alone()
     (False, True)
