@@ -63,9 +63,7 @@ class FolderLock:
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     one, other = FolderLock(f"{folder}/tiles"), FolderLock(f"{folder}/tiles")
-    ...     one.acquire(shared=True)
-    ...     other.acquire(shared=True)
+    ...     one, other = (FolderLock(f"{folder}/tiles").acquire(shared=True) for _ in range(2))
     ...     before = one.is_alone()
     ...     one.share()
     ...     other.release()
