@@ -33,6 +33,7 @@ def run(args: argparse.Namespace) -> None:
     """
     # loaded when the verb runs: its help needs none of it
     from seqkern.core.archive import check_writable
+    from seqkern.core.locks import alone_in
     from seqkern.datasets import load_dataset
     from seqkern.evaluation.fold_tables import write_baselines
     from seqkern.folds import read_folds
@@ -46,7 +47,8 @@ def run(args: argparse.Namespace) -> None:
     output = Path(args.output)
     check_writable(output / "metrics.tsv")
     results = list(run_baselines(dataset, fold_sets))
-    write_baselines(output, results)
+    with alone_in(output):
+        write_baselines(output, results)
     names = ", ".join(dict.fromkeys(name for name, _ in results))
     print(f"{dataset.name}: {names or 'no baseline for unlabelled samples'} in {output}")
     reason = left_out(dataset, fold_sets)

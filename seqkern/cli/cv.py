@@ -70,6 +70,7 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.cli.training_input import chosen_method, read_input, read_method
     from seqkern.core.archive import check_writable
     from seqkern.core.checkpoint import Unfinished
+    from seqkern.core.locks import alone_in
     from seqkern.core.progress import progress_counter
     from seqkern.core.threads import given_threads
     from seqkern.models.finished import identity_of
@@ -106,7 +107,8 @@ def run(args: argparse.Namespace) -> None:
         )
         found = cross_validated(args, method, data, given, outer, unfinished.under(identity_of(method, data)))
     if args.output is not None:  # before standard output, which may be a pipe that closes
-        _write(Path(args.output), found)
+        with alone_in(args.output):
+            _write(Path(args.output), found)
         unfinished.clear()
     for text in dict.fromkeys(str(warning.message) for warning in said):
         print(f"seqkern: warning: {text}", file=sys.stderr)

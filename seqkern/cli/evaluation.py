@@ -229,16 +229,18 @@ class Evaluation:
             The result of every fold.
         """
         # imported here to keep --help fast
+        from seqkern.core.locks import alone_in
         from seqkern.evaluation.fold_tables import FoldResult, write_results
         from seqkern.evaluation.residue_results import write_residue_results
 
-        if self.args.inner_only:
-            self._loops.write(self.output, finished)
-        else:
-            results = [FoldResult(**row) for row in finished]
-            write_results(self.output, results)
-            if self.splits.dataset.residues is not None:
-                write_residue_results(self.output, self.splits.dataset, results)
+        with alone_in(self.output):
+            if self.args.inner_only:
+                self._loops.write(self.output, finished)
+            else:
+                results = [FoldResult(**row) for row in finished]
+                write_results(self.output, results)
+                if self.splits.dataset.residues is not None:
+                    write_residue_results(self.output, self.splits.dataset, results)
         self.done.clear()
 
 

@@ -76,6 +76,7 @@ def run(args: argparse.Namespace) -> None:
         The parsed arguments of `add_arguments`.
     """
     # imported here to keep --help fast
+    from seqkern.core.locks import alone_in
     from seqkern.datasets import load_dataset
     from seqkern.folds import composition_rows, make_folds, write_composition, write_folds
     from seqkern.folds.chains import chain_folds, chain_labels
@@ -109,11 +110,12 @@ def run(args: argparse.Namespace) -> None:
             leaks += leakage_rows(links, chain_folds(foldset, residues), labels)
         composition += composition_rows(foldset, task.labels)
     output = Path(args.output)
-    for foldset in fold_sets:
-        write_folds(output / f"{foldset.task}.tsv", foldset)
-    write_leakage(output / "leakage.tsv", leaks)
-    write_composition(output / "composition.tsv", composition)
-    write_similar(output / "similar.tsv", [row for _, row in similar])
+    with alone_in(output):
+        for foldset in fold_sets:
+            write_folds(output / f"{foldset.task}.tsv", foldset)
+        write_leakage(output / "leakage.tsv", leaks)
+        write_composition(output / "composition.tsv", composition)
+        write_similar(output / "similar.tsv", [row for _, row in similar])
     print(_summary(dataset.name, fold_sets, leaks, output, unit))
     if not options.get("method"):
         tell_folds(dataset.notes)

@@ -163,12 +163,12 @@ def _noun(X: Data) -> str:
 def _spectrum(gram: GramMatrix, path: str | None) -> Spectrum:
     """Return the Spectrum of a matrix, cached in a file beside it."""
     # imported here to keep --help fast
-    from seqkern.gram.matrix import spectrum_path
-    from seqkern.gram.spectrum import spectrum, write_spectrum
+    from seqkern.gram.replacing import store_spectrum
+    from seqkern.gram.spectrum import spectrum
 
     found = spectrum(gram.values)
-    if path:
-        write_spectrum(spectrum_path(path), found)
+    if path and not store_spectrum(path, gram, found):
+        print(f"seqkern: {path} was replaced by another process; its .spectrum.tsv is not written", file=sys.stderr)
     return found
 
 

@@ -135,6 +135,9 @@ def unwritable(path: Path, error: OSError) -> FileError:
     """
     if isinstance(error, IsADirectoryError):
         return FileError("is a directory", file=path, remedy="give a file name")
+    if isinstance(error, FileNotFoundError):  # missing folders are created
+        problem = "cannot be written: another process removed its folder, or what was written of it"
+        return FileError(problem, file=path, remedy="repeat the command")
     return FileError(
         f"cannot be written: {error.strerror or error}",
         file=path,

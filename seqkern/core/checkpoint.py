@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.errors import SeqkernError
+from seqkern.core.errors import FileError, SeqkernError
 
 if TYPE_CHECKING:
     from seqkern.core.types import PathLike
@@ -107,8 +107,15 @@ class Checkpoint:
         FileError
             If it cannot be written.
         """
-        with atomic_write(self._path(key), "w") as file:
-            json.dump(value, file)
+        text = json.dumps(value)
+        for left in reversed(range(3)):
+            try:
+                with atomic_write(self._path(key), "w") as file:
+                    file.write(text)
+                break
+            except FileError as error:  # another process that is done has just removed the folder
+                if not isinstance(error.__cause__, FileNotFoundError) or not left:
+                    raise
         note_kept()
 
     def within(self, identity: str) -> Checkpoint:

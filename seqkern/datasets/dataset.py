@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write, load_archive, nest, save_archive, unnest
 from seqkern.core.errors import FileError, unknown_name
+from seqkern.core.locks import alone_in
 from seqkern.core.tsv import write_tsv
 from seqkern.core.types import PathLike
 from seqkern.residues import Residues
@@ -169,12 +170,13 @@ def save_dataset(dataset: Dataset, folder: PathLike) -> None:
         if task.split is not None:
             arrays[f"tasks/{i}/split"] = task.split
     whole = {"format": FORMAT, "name": dataset.name, "kind": dataset.kind, "X": header}
-    _write_samples(dataset, folder / "units.tsv")
-    with atomic_write(folder / "summary.json", "w") as file:
-        json.dump(summary(dataset), file, indent=2, ensure_ascii=False)
-        file.write("\n")
     whole |= {"tasks": tasks, "notes": dataset.notes}
-    save_archive(folder / "data.npz", whole | ({"residues": residues} if residues else {}), arrays)
+    with alone_in(folder):
+        _write_samples(dataset, folder / "units.tsv")
+        with atomic_write(folder / "summary.json", "w") as file:
+            json.dump(summary(dataset), file, indent=2, ensure_ascii=False)
+            file.write("\n")
+        save_archive(folder / "data.npz", whole | ({"residues": residues} if residues else {}), arrays)
 
 
 def load_dataset(folder: PathLike) -> Dataset:

@@ -12,7 +12,7 @@ from seqkern.core.checkpoint import note_reused
 from seqkern.core.errors import GramError
 from seqkern.core.types import PathLike
 from seqkern.gram.job import GramJob, Progress, tile_grid
-from seqkern.gram.matrix import GramMatrix, open_gram
+from seqkern.gram.matrix import GramMatrix
 
 if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel
@@ -93,18 +93,20 @@ def compute_gram(
     if path is None:
         job.check_memory(memory_limit)
         return job.in_memory()
-    if job.is_finished():
+    gram = job.finished()
+    if gram is not None:
         note_reused()
-    else:
+        job.clear()
+        return gram
+    job.check_memory(memory_limit)
+    job.check_place()
+    with job.using_tiles():
         job.clear_litter()
-        job.check_memory(memory_limit)
         job.check_disk()
         job.compute(job.missing())
-        job.assemble()
         if laps is not None:
             laps += job.costs.others()
-    job.clear()
-    return open_gram(path)
+        return job.assemble()
 
 
 def compute_tile(
@@ -177,12 +179,13 @@ def compute_tile(
     for index in wanted:
         if not 0 <= index < len(job.grid):
             raise GramError(f"no such tile: {index}", file=path, remedy=f"choose a tile from 0 to {len(job.grid) - 1}")
-    if job.is_finished():
+    if job.finished(verify=False) is not None:
         return
     job.check_memory(memory_limit)
     job.check_place()
-    job.compute(job.missing(wanted))
-    job.costs.write()
+    with job.using_tiles():
+        job.compute(job.missing(wanted))
+        job.costs.write()
 
 
 def count_tiles(X: Sized, Y: Sized | None = None, dtype: npt.DTypeLike = "float64") -> int:
@@ -259,15 +262,17 @@ def assemble(
     seqkern.core.errors.GramError: gram.npy: 1 of 1 tiles are missing, starting with tile 0; compute them first
     """
     job = GramJob(kernel, X, Y, path, dtype, None, progress)
-    if not job.is_finished():
-        missing = job.missing()
-        if missing:
-            raise GramError(
-                f"{len(missing)} of {len(job.grid)} tiles are missing, starting with tile {missing[0]}",
-                file=path,
-                remedy="compute them first",
-            )
-        job.check_disk()
-        job.assemble()
-    job.clear()
-    return open_gram(path)
+    gram = job.finished()
+    if gram is not None:
+        job.clear()
+        return gram
+    missing = job.missing()
+    if missing:
+        raise GramError(
+            f"{len(missing)} of {len(job.grid)} tiles are missing, starting with tile {missing[0]}",
+            file=path,
+            remedy="compute them first",
+        )
+    job.check_disk()
+    with job.using_tiles():
+        return job.assemble()

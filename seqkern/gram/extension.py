@@ -20,6 +20,7 @@ import numpy.typing as npt
 from seqkern.core.errors import GramError
 from seqkern.core.types import PathLike
 from seqkern.gram.matrix import GramMatrix, npy_path, open_gram
+from seqkern.gram.matrix_file import open_mapped
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data, FeatureTable
 
@@ -100,12 +101,12 @@ class Extension:
         first, last = int(old.min()), int(old.max()) + 1
         span = np.empty(last - first, dtype=out.dtype)
         here, there = _as_slice(new), _as_slice(old - first)
-        with open(self.values.filename, "rb", buffering=0) as file:
+        with open_mapped(self.values) as file:
             for i, row in enumerate(self.rows[start : start + len(out)].tolist()):
                 if row < 0:
                     continue
                 file.seek(self.values.offset + (row * self.values.shape[1] + first) * out.itemsize)
-                if file.readinto(span.data) != span.nbytes:
+                if file.readinto(span.data) != span.nbytes:  # type: ignore[attr-defined]
                     raise OSError(errno.EIO, f"{self.values.filename} is truncated")
                 out[i, here] = span[there]
 

@@ -65,6 +65,13 @@ class GramRows:
         """Return the number of rows."""
         return len(self.rows)
 
+    def check_symmetric(self) -> None:
+        """Raise GramError unless the matrix is symmetric: one that `open_gram` has verified is by construction."""
+        if not hasattr(self.values, "origin") and not self.file.is_symmetric(BLOCK_BYTES // 8):
+            raise GramError(
+                "the matrix is not exactly symmetric", file=str(self.file.path), remedy="store (K + Kᵀ) / 2"
+            )
+
     def take(self, which: npt.NDArray[np.int64]) -> GramRows:
         """Return the square part of some samples of a square one.
 

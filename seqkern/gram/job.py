@@ -13,6 +13,7 @@ import json
 import shutil
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -27,6 +28,7 @@ from seqkern.core.archive import atomic_write, canonical_json, check_writable
 from seqkern.core.build import build_digest
 from seqkern.core.checkpoint import note_kept
 from seqkern.core.errors import FileError, GramError, ParameterError, TooLargeError
+from seqkern.core.locks import FolderLock
 from seqkern.core.memory import (
     available_memory,
     default_limit_words,
@@ -37,6 +39,7 @@ from seqkern.core.memory import (
 from seqkern.core.memory_limits import free_addresses
 from seqkern.core.threads import available_threads, given_threads
 from seqkern.core.types import PathLike
+from seqkern.gram.digests import content_digest
 from seqkern.gram.extension import Extension, Range, open_extension, record_digests
 from seqkern.gram.matrix import (
     FORMAT,
@@ -44,10 +47,12 @@ from seqkern.gram.matrix import (
     data_digests,
     npy_path,
     open_gram,
+    open_unverified,
     side_path,
     spectrum_path,
     tiles_root,
 )
+from seqkern.gram.replacing import replacing, writing
 from seqkern.gram.tile_costs import TileCosts
 from seqkern.gram.tiles import ASSEMBLY_BYTES, TileGrid
 from seqkern.kernels import _blocks
@@ -124,6 +129,11 @@ class GramJob:
         self._done = self._total = 0
         self._buffer = ASSEMBLY_BYTES
         self._lock = threading.Lock()
+
+    @cached_property
+    def _use(self) -> FolderLock:
+        """The use of the folder of the tiles by this process."""
+        return FolderLock(self.folder)
 
     @cached_property
     def identity(self) -> dict[str, Any]:
@@ -249,24 +259,71 @@ class GramJob:
                 remedy="free disk space or choose another path",
             )
 
+    # ---- other processes ---------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def using_tiles(self) -> Iterator[None]:
+        """Hold the folder of the tiles, so that no other process takes it for litter."""
+        with writing(self._file):
+            self._use.acquire(shared=True)
+        try:
+            yield
+        finally:
+            self._use.release()
+            with contextlib.suppress(OSError):
+                tiles_root(self._file).rmdir()
+
     def clear_litter(self) -> None:
-        """Remove incomplete files of killed runs, and tiles of other matrices for this path."""
+        """Remove incomplete files of killed runs, and tiles of other matrices for this path, that no process uses."""
+        self._clear_others()
+        if self._use.is_alone():
+            for file in (*self.folder.glob(".*.tmp"), *self.folder.glob("matrix-*.npy")):
+                file.unlink(missing_ok=True)
+        with writing(self._file):
+            self._use.share()
+
+    def clear(self) -> None:
+        """Remove all tiles but those that other processes use."""
+        root = tiles_root(self._file)
+        if not root.exists():
+            return
+        self._clear_others()
+        with contextlib.suppress(OSError):  # a folder that cannot be written
+            if self.folder.exists():
+                self._use.share()
+                if self._use.is_alone() is not False:
+                    self._use.remove()
+                self._use.release()
+            root.rmdir()
+
+    def _clear_others(self) -> None:
+        """Remove the tiles of other matrices that no process uses."""
         with contextlib.suppress(OSError):
             for other in tiles_root(self._file).iterdir():
-                if other != self.folder:
-                    shutil.rmtree(other, ignore_errors=True)
-            for file in self.folder.glob(".*.tmp"):
-                file.unlink()
+                lock = FolderLock(other)
+                if other != self.folder and other.is_dir() and lock.try_alone():
+                    lock.remove()
+                    lock.release()
 
     # ---- the work ----------------------------------------------------------------------------------------
 
-    def is_finished(self) -> bool:
-        """Return whether the complete matrix already exists at its path."""
+    def finished(self, *, verify: bool = True) -> GramMatrix | None:
+        """Return the matrix if it already exists at its path, complete and undamaged.
+
+        Parameters
+        ----------
+        verify : bool
+            Whether to compare its values with their digests.
+
+        Returns
+        -------
+        GramMatrix or None
+        """
         try:
-            meta = open_gram(self._file).meta
+            gram = (open_gram if verify else open_unverified)(self._file)
         except (GramError, FileError):
-            return False
-        return {key: meta.get(key) for key in self.identity} == self.identity
+            return None
+        return gram if {key: gram.meta.get(key) for key in self.identity} == self.identity else None
 
     def missing(self, wanted: Iterable[int] | None = None) -> list[int]:
         """Return the tiles still to be computed.
@@ -320,22 +377,26 @@ class GramJob:
             note_kept()
             self.costs.write()
 
-    def assemble(self) -> None:
-        """Create the matrix and its side file from the tiles."""
+    def assemble(self) -> GramMatrix:
+        """Create the matrix and its side file from the tiles, and open it; the tiles are removed."""
         meta = self.stored_meta()
         self.__dict__.pop("prepared", None)  # its memory is needed now
-        whole = self.folder / "matrix.npy"  # incomplete files here are removed by clear_litter
-        self.grid.assemble(self.folder, whole, self.progress, self._buffer)
-        side = side_path(self._file)
-        with _writing(self._file):
-            for old in (side, spectrum_path(self._file)):
-                old.unlink(missing_ok=True)  # must not be mistaken for that of the new matrix
-            whole.replace(self._file)
-        self._write_json(side, meta)
-
-    def clear(self) -> None:
-        """Remove all tiles."""
-        shutil.rmtree(tiles_root(self._file), ignore_errors=True)
+        whole = self.folder / f"matrix-{uuid.uuid4().hex}.npy"  # incomplete ones are removed by clear_litter
+        try:
+            meta["value_digests"] = self.grid.assemble(self.folder, whole, self.progress, self._buffer)
+            meta["digest"] = content_digest(meta)
+            with replacing(self._file):
+                side = side_path(self._file)
+                for old in (side, spectrum_path(self._file)):
+                    old.unlink(missing_ok=True)  # must not be mistaken for that of the new matrix
+                whole.replace(self._file)
+                self._write_json(side, meta)
+                gram = open_unverified(self._file)
+        finally:
+            with contextlib.suppress(OSError):
+                whole.unlink()
+        self.clear()
+        return gram
 
     def meta(self) -> dict[str, Any]:
         """Return the content of the side file."""
@@ -423,19 +484,6 @@ def _reading(path: PathLike | None) -> Iterator[None]:
     except OSError as error:
         problem = f"cannot be read: {error.strerror}"
         raise FileError(problem, file=path, remedy="compute it again, or leave --extend out") from error
-
-
-@contextlib.contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """Convert an OSError of the body to a FileError about `path`."""
-    try:
-        yield
-    except OSError as error:
-        raise FileError(
-            f"cannot be written: {error.strerror}",
-            file=path,
-            remedy="check the path, its permissions and the free space",
-        ) from error
 
 
 def tile_grid(rows: int, cols: int, dtype: npt.DTypeLike, symmetric: bool) -> TileGrid:

@@ -1,16 +1,18 @@
 """A Gram matrix and its files: opening one, and rejecting one that belongs to other data or another kernel.
 
 ``gram.npy`` is the matrix and ``gram.json`` beside it describes it. The latter is written last, so that a
-matrix without it is unfinished.
+matrix without it is unfinished. It holds digests of the values and of itself, which are verified.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,13 +20,14 @@ import numpy.typing as npt
 from seqkern.core.errors import FileError, GramError, ParameterError
 from seqkern.core.memory import check_mappable
 from seqkern.core.types import PathLike, Rows
-from seqkern.gram.matrix_file import MatrixFile, is_whole_map
+from seqkern.gram.digests import content_digest, count_blocks, damaged_rows
+from seqkern.gram.matrix_file import MatrixFile, is_whole_map, map_matrix
 from seqkern.sequences.tables import Data, SimilarityTable
 
 if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel
 
-FORMAT = "seqkern gram 1"
+FORMAT = "seqkern gram 2"
 SLICE_ROWS = 256
 _KEYS = {
     "kernel",
@@ -36,7 +39,10 @@ _KEYS = {
     "row_digest",
     "col_digest",
     "row_diagonal",
+    "value_digests",
 }
+_ATTEMPTS = 5
+"""A matrix that other processes replace so often while it is opened is given up."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +111,7 @@ class GramMatrix:
 
 
 def open_gram(path: PathLike, X: Data | None = None, Y: Data | None = None, kernel: Kernel | None = None) -> GramMatrix:
-    """Open a matrix of `seqkern.gram.compute_gram`, memory-mapped.
+    """Open a matrix of `seqkern.gram.compute_gram`, memory-mapped, and verify that its values have not changed.
 
     Parameters
     ----------
@@ -146,8 +152,65 @@ def open_gram(path: PathLike, X: Data | None = None, Y: Data | None = None, kern
     [[1.   0.82]
      [0.82 1.  ]]
     """
-    path = npy_path(path)
-    meta = _read_meta(path)
+    return _open(npy_path(path), lambda meta, path: _check_origin(meta, path, X, Y, kernel), verify=True)
+
+
+def open_unverified(path: PathLike) -> GramMatrix:
+    """Open a matrix as `open_gram` does, without reading it: for the process that has just written it.
+
+    Parameters
+    ----------
+    path : path-like
+        The ``.npy``.
+
+    Returns
+    -------
+    GramMatrix
+
+    Raises
+    ------
+    GramError, FileError
+        As for `open_gram`.
+    """
+    return _open(npy_path(path), lambda meta, path: None, verify=False)
+
+
+def _open(path: Path, check: Callable[[dict[str, Any], Path], None], verify: bool) -> GramMatrix:
+    """Return a matrix whose origin passes a check, both files of it from one run.
+
+    Whoever replaces a matrix first removes the side file. So one that is read while `path` is a certain file is of that
+    file or an older one, which its digests tell.
+    """
+    for _ in range(_ATTEMPTS):
+        try:
+            with open(str(path), "rb", buffering=0) as file:
+                try:
+                    meta = _read_meta(path)
+                    check(meta, path)
+                    values = _map_values(path, file, meta)
+                    if verify:
+                        _verify(path, file, values, meta)
+                    rows = np.array(meta["row_diagonal"], dtype=np.float64)
+                    cols = rows if meta["symmetric"] else np.array(meta["col_diagonal"], dtype=np.float64)
+                except GramError:
+                    if _is_current(path, file):
+                        raise
+                else:
+                    if _is_current(path, file):
+                        about = {key: value for key, value in meta.items() if key not in ("digest", "value_digests")}
+                        return GramMatrix(values, rows, cols, about)
+        except FileNotFoundError as error:
+            raise _missing(path) from error
+        except OSError as error:
+            if isinstance(error, FileError):
+                raise
+            problem = f"cannot be read: {error.strerror or error}"
+            raise FileError(problem, file=path, remedy="check the file and its permissions") from error
+    raise GramError("is being replaced by other processes", file=path, remedy="repeat the command when they have ended")
+
+
+def _check_origin(meta: dict[str, Any], path: Path, X: Data | None, Y: Data | None, kernel: Kernel | None) -> None:
+    """Raise GramError if a matrix belongs to other data or another kernel."""
     if X is not None:
         for what, digest, made in zip(
             ("rows", "columns"), data_digests(X, Y), (meta["row_digest"], meta["col_digest"]), strict=True
@@ -165,9 +228,6 @@ def open_gram(path: PathLike, X: Data | None = None, Y: Data | None = None, kern
         raise GramError(
             f"was computed with another kernel ({made})", file=path, remedy="name another file, or delete this one"
         )
-    rows = np.array(meta["row_diagonal"], dtype=np.float64)
-    cols = rows if meta["symmetric"] else np.array(meta["col_diagonal"], dtype=np.float64)
-    return GramMatrix(_map_values(path, meta), rows, cols, meta)
 
 
 def data_digests(X: Data, Y: Data | None = None) -> tuple[str, str]:
@@ -293,21 +353,35 @@ def stored_dtype(path: PathLike) -> str:
     FileError, GramError
         As for `open_gram`.
     """
-    return str(_read_meta(npy_path(path))["dtype"])
+    path = npy_path(path)
+    if not path.exists():
+        raise _missing(path)
+    return str(_read_meta(path)["dtype"])
+
+
+def _missing(path: Path) -> GramError | FileError:
+    """Return the error for a matrix without a file."""
+    if tiles_root(path).exists():
+        return _unfinished(path)
+    return FileError("no such Gram matrix", file=path, remedy="compute it first")
+
+
+def _unfinished(path: Path) -> GramError:
+    """Return the error for a matrix that is not complete."""
+    return GramError("is unfinished", file=path, remedy="repeat the command that computes it, to resume")
 
 
 def _read_meta(path: Path) -> dict[str, Any]:
-    """Return the content of the side file; raise GramError or FileError if something is wrong."""
+    """Return the content of the side file; raise GramError if something is wrong."""
     side = side_path(path)
-    if not path.exists() and not tiles_root(path).exists():
-        raise FileError("no such Gram matrix", file=path, remedy="compute it first")
-    if not path.exists() or not side.exists():
-        raise GramError("is unfinished", file=path, remedy="repeat the command that computes it, to resume")
     try:
         meta = json.loads(side.read_text(encoding="utf-8"))
         known = meta["format"] == FORMAT
-        if known and _KEYS | (set() if meta["symmetric"] else {"col_diagonal"}) <= set(meta):
+        keys = _KEYS | (set() if meta["symmetric"] else {"col_diagonal"})
+        if known and keys <= set(meta) and meta["digest"] == content_digest(meta):
             return meta
+    except FileNotFoundError as error:
+        raise _unfinished(path) from error
     except (OSError, ValueError, TypeError, KeyError):
         pass
     raise GramError(
@@ -315,15 +389,36 @@ def _read_meta(path: Path) -> dict[str, Any]:
     )
 
 
-def _map_values(path: Path, meta: dict[str, Any]) -> npt.NDArray[np.floating[Any]]:
+def _map_values(path: Path, file: IO[bytes], meta: dict[str, Any]) -> np.memmap:
     """Return the matrix memory-mapped; raise GramError if it does not match the side file."""
     try:
-        values = np.load(path, mmap_mode="r", allow_pickle=False)
-        whole = values.shape == (meta["rows"], meta["cols"]) and values.dtype == meta["dtype"]
-        whole = whole and values.flags.c_contiguous and path.stat().st_size == values.offset + values.nbytes
+        values = map_matrix(file)
+        shape = meta["rows"], meta["cols"]
+        whole = values.shape == shape and values.dtype == meta["dtype"]
+        whole = whole and len(meta["value_digests"]) == count_blocks(values.shape, values.itemsize)
     except (OSError, ValueError, EOFError, TypeError) as error:
         check_mappable(path, error)
         whole = False
     if not whole:
         raise GramError("is corrupted: its size has changed", file=path, remedy="compute it again")
     return values
+
+
+def _verify(path: Path, file: IO[bytes], values: np.memmap, meta: dict[str, Any]) -> None:
+    """Raise GramError if the values are not those that were written."""
+    rows, cols = values.shape
+    bad = damaged_rows(file.fileno(), values.offset, (rows, cols), values.itemsize, meta["value_digests"])
+    if bad:
+        raise GramError(
+            f"is corrupted: values have changed in rows {bad} of {rows}",
+            file=path,
+            remedy="compute it again, or restore both it and its .json file",
+        )
+
+
+def _is_current(path: Path, file: IO[bytes]) -> bool:
+    """Return whether a path still names an open file."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(file.fileno()))
+    except OSError:
+        return False

@@ -1,14 +1,100 @@
 """A matrix in a file, read row by row without mapping, so that only requested data use memory."""
 
+import math
 import mmap
+import os
+import warnings
 import weakref
 from collections.abc import Iterator
-from typing import Any, TypeGuard
+from typing import IO, Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib import format as npy
+
+from seqkern.core.errors import GramError
 
 MIB = 2**20
+
+
+def map_matrix(file: IO[bytes]) -> np.memmap:
+    """Map the whole matrix of an open ``.npy``.
+
+    Parameters
+    ----------
+    file : file object
+        Opened by its name for unbuffered reading, as text.
+
+    Returns
+    -------
+    memmap
+        `MatrixFile.of` does not confuse its file with another one of the same name.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read or mapped.
+    ValueError
+        If it is not the file of a matrix, C-ordered, or its size is not that of the matrix.
+    """
+    shape, by_columns, dtype = _read_header(file)
+    offset, size = file.tell(), math.prod(shape) * dtype.itemsize
+    if len(shape) != 2 or by_columns or dtype.hasobject or os.fstat(file.fileno()).st_size != offset + size:
+        raise ValueError("not a whole matrix")
+    mapped = np.memmap(file, dtype=dtype, mode="r", offset=offset, shape=shape)
+    mapped.origin = _inode(file)  # type: ignore[attr-defined]
+    return mapped
+
+
+def _read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return shape, whether stored by columns, and dtype of a ``.npy``; ValueError for a damaged header."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # NumPy repairs what Python 2 wrote, which we did not
+            readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+            return readers[npy.read_magic(file)](file)
+    except OSError:
+        raise
+    except Exception as error:  # whatever parsers raise
+        raise ValueError("not the header of a matrix") from error
+
+
+def open_mapped(mapped: np.memmap) -> IO[bytes]:
+    """Open the file of a memory map for reading.
+
+    Parameters
+    ----------
+    mapped : memmap
+        From `map_matrix`, or any other.
+
+    Returns
+    -------
+    file object
+        Unbuffered.
+
+    Raises
+    ------
+    GramError
+        If another file has its name now, as far as it can be known: of a map from `map_matrix`.
+    OSError
+        If it cannot be opened.
+    """
+    return _open(mapped.filename, getattr(mapped, "origin", None))
+
+
+def _open(path: Any, origin: tuple[int, int] | None) -> IO[bytes]:
+    """Open a file; GramError if it is not the one with this device and inode."""
+    file = open(path, "rb", buffering=0)  # noqa: SIM115
+    if origin is None or _inode(file) == origin:
+        return file
+    file.close()
+    raise GramError("was replaced by another process while it was in use", file=path, remedy="repeat the command")
+
+
+def _inode(file: IO[bytes]) -> tuple[int, int]:
+    """Return device and inode of an open file."""
+    found = os.fstat(file.fileno())
+    return found.st_dev, found.st_ino
 
 
 def is_whole_map(K: Any) -> TypeGuard[np.memmap]:
@@ -58,6 +144,8 @@ class MatrixFile:
         Of the matrix in the file, rows one after the other.
     rows, columns : ndarray of int64, optional
         Rows and columns of this object, ascending; by default all.
+    origin : tuple of int, optional
+        Device and inode of the file, which must not have been replaced.
 
     Examples
     --------
@@ -84,15 +172,17 @@ class MatrixFile:
         shape: tuple[int, int],
         rows: npt.NDArray[np.int64] | None = None,
         columns: npt.NDArray[np.int64] | None = None,
+        origin: tuple[int, int] | None = None,
     ) -> None:
         self.path = path
+        self.origin = origin
         self.offset = offset
         self.dtype = np.dtype(dtype)
         self.stored = shape
         self.rows = rows
         self.columns = columns
         self.shape = (shape[0] if rows is None else len(rows), shape[1] if columns is None else len(columns))
-        self._file = open(path, "rb", buffering=0)  # noqa: SIM115
+        self._file: Any = _open(path, origin)
         weakref.finalize(self, self._file.close)
 
     @classmethod
@@ -110,7 +200,8 @@ class MatrixFile:
             Of the transposed matrix if it is stored by columns.
         """
         by_columns = not mapped.flags.c_contiguous
-        return cls(mapped.filename, mapped.offset, mapped.dtype, mapped.shape[::-1] if by_columns else mapped.shape)
+        shape = mapped.shape[::-1] if by_columns else mapped.shape
+        return cls(mapped.filename, mapped.offset, mapped.dtype, shape, origin=getattr(mapped, "origin", None))
 
     def part(
         self, rows: npt.NDArray[np.int64] | None = None, columns: npt.NDArray[np.int64] | None = None
@@ -126,9 +217,8 @@ class MatrixFile:
         -------
         MatrixFile
         """
-        return MatrixFile(
-            self.path, self.offset, self.dtype, self.stored, _pick(self.rows, rows), _pick(self.columns, columns)
-        )
+        rows, columns = _pick(self.rows, rows), _pick(self.columns, columns)
+        return MatrixFile(self.path, self.offset, self.dtype, self.stored, rows, columns, self.origin)
 
     def blocks(self, size: int) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
         """Yield one block of consecutive rows after the other.

@@ -6,7 +6,6 @@ the work. The division depends only on the shape of the matrix, so that all jobs
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,13 +15,18 @@ from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
+import xxhash
 
 from seqkern.core.archive import atomic_write
+from seqkern.core.errors import FileError
 from seqkern.core.memory import check_mappable
+from seqkern.gram.digests import RowDigests
 
 TILE_BYTES = 1 << 26
 TILE_ROWS = 512
 ASSEMBLY_BYTES = 2 * TILE_BYTES
+DIGEST_BYTES = 16
+"""At the end of the file of a tile, after the values."""
 
 
 @dataclass(frozen=True)
@@ -146,15 +150,17 @@ class TileGrid:
         -------
         bool
         """
+        path = folder / self.file_name(index)
         try:
-            tile = np.load(folder / self.file_name(index), mmap_mode="r", allow_pickle=False)
+            tile = np.load(path, mmap_mode="r", allow_pickle=False)
+            whole = path.stat().st_size == tile.offset + tile.nbytes + DIGEST_BYTES
         except (OSError, ValueError, EOFError) as error:
-            check_mappable(folder / self.file_name(index), error)
+            check_mappable(path, error)
             return False
-        return tile.shape == self.shape(index) and tile.dtype == self.dtype and tile.flags.c_contiguous
+        return whole and tile.shape == self.shape(index) and tile.dtype == self.dtype and tile.flags.c_contiguous
 
     def write(self, folder: Path, index: int, tile: npt.NDArray[np.floating[Any]]) -> None:
-        """Write a tile to its file.
+        """Write a tile to its file, with a digest at its end.
 
         Parameters
         ----------
@@ -172,7 +178,9 @@ class TileGrid:
         """
         with atomic_write(folder / self.file_name(index)) as file:
             _write_header(file, tile.shape, tile.dtype)
-            file.write(np.ascontiguousarray(tile).data)
+            values = np.ascontiguousarray(tile).data
+            file.write(values)
+            file.write(xxhash.xxh3_128_digest(values))
 
     def assemble(
         self,
@@ -180,7 +188,7 @@ class TileGrid:
         path: Path,
         progress: Callable[[int, int], object] | None = None,
         buffer: int = ASSEMBLY_BYTES,
-    ) -> None:
+    ) -> list[str]:
         """Write the whole matrix to `path` from the tiles in `folder`, with buffers of bounded size.
 
         Parameters
@@ -194,23 +202,31 @@ class TileGrid:
         buffer : int
             Bytes of the rows that are written at a time; those of one tile, if it has more.
 
+        Returns
+        -------
+        list of str
+            The digests of its blocks of rows.
+
         Raises
         ------
         FileError
-            If a tile cannot be read or `path` cannot be written.
+            If a tile cannot be read, or is damaged (it is then removed), or `path` cannot be written.
         """
         per_group = max(1, buffer // max(self.dtype.itemsize * self.cols * self._height, 1))
         # Allocating memory for each group would cost more than copying.
         rows = np.empty(min(self.rows, per_group * self._height) * self.cols, dtype=self.dtype)
         mirrored = np.empty(self._height * min(self.rows, per_group * self._height), dtype=self.dtype)
+        digests = RowDigests(self.cols * self.dtype.itemsize)
         with atomic_write(path) as file:
             _write_header(file, (self.rows, self.cols), self.dtype)
             for first in range(0, len(self), per_group):
                 group = self._group(folder, first, min(first + per_group, len(self)), rows, mirrored)
                 file.write(group.data)
+                digests.add(group)
                 if progress is not None:
                     last = self.spans[min(first + per_group, len(self)) - 1][1]
                     progress(last * self.cols, self.rows * self.cols)
+        return digests.finish()
 
     @property
     def _height(self) -> int:
@@ -242,17 +258,39 @@ class TileGrid:
         return out
 
     def _read(self, folder: Path, index: int, column: int, out: npt.NDArray[np.floating[Any]]) -> None:
-        """Read columns of tile `index` from `column` on, as many as fit into `out`.
+        """Read columns of tile `index` from `column` on, as many as fit into `out`; a whole tile is verified.
 
         By plain reading: mapped pages would count as used memory, and each costs a page fault.
         """
-        itemsize, (rows, width) = self.dtype.itemsize, self.shape(index)
-        with open(folder / self.file_name(index), "rb", buffering=0) as file:
-            start = file.seek(0, os.SEEK_END) - rows * width * itemsize  # after the header
-            for i in range(rows):
-                file.seek(start + (i * width + column - self.first_column(index)) * itemsize)
-                if file.readinto(out[i]) != out[i].nbytes:
-                    raise OSError(errno.EIO, f"tile {self.file_name(index)} is truncated")
+        path, (rows, width) = folder / self.file_name(index), self.shape(index)
+        digest = xxhash.xxh3_128() if out.shape == (rows, width) else None
+        try:
+            with open(path, "rb", buffering=0) as file:
+                # after the header
+                start = file.seek(0, os.SEEK_END) - DIGEST_BYTES - rows * width * self.dtype.itemsize
+                if start < 0:
+                    raise _damaged(path)
+                for i in range(rows):
+                    file.seek(start + (i * width + column - self.first_column(index)) * self.dtype.itemsize)
+                    if file.readinto(out[i]) != out[i].nbytes:
+                        raise _damaged(path)
+                    if digest is not None:
+                        digest.update(out[i])
+                if digest is not None and file.read(DIGEST_BYTES) != digest.digest():
+                    raise _damaged(path)
+        except FileNotFoundError as error:
+            raise FileError("has been removed by another process", file=path, remedy="repeat the command") from error
+        except OSError as error:
+            if isinstance(error, FileError):
+                raise
+            problem = f"cannot be read: {error.strerror or error}"
+            raise FileError(problem, file=path, remedy="check the disk, and repeat the command") from error
+
+
+def _damaged(path: Path) -> FileError:
+    """Return the error for a damaged tile, and remove the tile."""
+    path.unlink(missing_ok=True)
+    return FileError("is damaged, and has been removed", file=path, remedy="repeat the command to compute it again")
 
 
 def _cut(buffer: npt.NDArray[np.floating[Any]], shape: tuple[int, int]) -> npt.NDArray[np.floating[Any]]:

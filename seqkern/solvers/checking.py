@@ -8,6 +8,7 @@ import numpy.typing as npt
 from seqkern.core.checks import check_real
 from seqkern.core.errors import GramError, LabelError
 from seqkern.core.sparse_types import is_sparse
+from seqkern.core.symmetry import check_symmetric, is_plainly_symmetric
 from seqkern.gram.gram_rows import GramRows
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.implicit import Implicit
@@ -26,6 +27,10 @@ class TakesMatrices(Protocol):
     @property
     def input(self) -> str:
         """What `fit` takes."""
+
+    @property
+    def accepts_asymmetric(self) -> bool:
+        """Whether it takes a square matrix that is not symmetric."""
 
     @property
     def accepts_blocks(self) -> bool:
@@ -82,7 +87,7 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
     Raises
     ------
     GramError
-        For unsupported input, another width, NaN or inf.
+        For unsupported input, another width, NaN or inf, or a Gram matrix for `fit` that is not symmetric.
     """
     if isinstance(K, KernelOperator):
         return _checked_operator(solver, K, reset)
@@ -105,7 +110,7 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
         )
     if _is_ready(solver, K, reset):
         matrix = np.asarray(K)  # a memory map as an array on the same memory
-        _check_finite(matrix)
+        _check_values(solver, matrix, K, reset)
         if reset:
             solver.n_features_in_ = matrix.shape[1]
         return matrix
@@ -113,7 +118,7 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
     from seqkern.solvers.conversion import check_width, convert_matrix
 
     matrix = convert_matrix(solver, K, reset, solver.accepts_sparse)
-    _check_finite(matrix)
+    _check_values(solver, matrix, K, reset)
     check_width(solver, K, reset)
     return matrix
 
@@ -126,6 +131,16 @@ def _is_ready(solver: TakesMatrices, K: Any, reset: bool) -> bool:
         return False
     rows, columns = K.shape
     return rows >= 2 and columns >= 1 if reset else rows >= 1 and columns == getattr(solver, "n_features_in_", None)
+
+
+def _check_values(solver: TakesMatrices, matrix: Any, given: Any, reset: bool) -> None:
+    """Raise GramError if a matrix has NaN or inf, or is a Gram matrix of training samples that is not symmetric."""
+    square = matrix.shape[0] == matrix.shape[1] and not is_sparse(matrix)
+    if not (reset and square and solver.input == "gram" and not solver.accepts_asymmetric):
+        _check_finite(matrix)
+    elif not is_plainly_symmetric(matrix):
+        _check_finite(matrix)
+        check_symmetric(matrix, single=getattr(given, "dtype", None) == np.float32)
 
 
 def _check_finite(matrix: Any) -> None:
@@ -156,6 +171,8 @@ def _checked_unread(solver: TakesMatrices, K: Any, reset: bool) -> Any:
     if reset:
         if K.shape[0] < 2 or K.shape[1] < 1:
             raise GramError(f"a matrix of {K.shape[0]} × {K.shape[1]} is too small to learn from")
+        if isinstance(K, GramRows) and K.square and not solver.accepts_asymmetric:
+            K.check_symmetric()
         solver.n_features_in_ = K.shape[1]
     elif K.shape[1] != solver.n_features_in_:
         raise GramError(f"the matrix has {K.shape[1]} columns, but the solver was fitted with {solver.n_features_in_}")

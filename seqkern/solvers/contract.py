@@ -51,6 +51,8 @@ class Solver(Stored, Estimator):
         Whether the solution is only local if the Gram matrix is not positive semi-definite.
     targets : tuple of {"binary", "multiclass", "real", "none"}
         Supported label kinds; with ``"none"``, it can be fitted without labels, and `_fit` gets None.
+    accepts_asymmetric : bool
+        Whether it takes a square matrix that is not symmetric; it does not matter for features.
     accepts_groups : bool
         Whether `_fit` takes groups, kept together when it splits the training set: ``_fit(K, y, groups)``.
     accepts_blocks : bool
@@ -108,6 +110,7 @@ class Solver(Stored, Estimator):
     input: ClassVar[str] = "gram"
     needs_semidefinite: ClassVar[bool] = False
     targets: ClassVar[tuple[str, ...]] = ()
+    accepts_asymmetric: ClassVar[bool] = False
     accepts_groups: ClassVar[bool] = False
     accepts_blocks: ClassVar[bool] = False
     accepts_operator: ClassVar[bool] = False
@@ -347,7 +350,7 @@ class Solver(Stored, Estimator):
         ParameterError
             For a parameter outside its domain, or unsuitable for these labels.
         GramError
-            If `K` is not square where it must be, not finite, or not a matrix.
+            If `K` is not square and symmetric where it must be, not finite, or not a matrix.
         LabelError
             If `y` does not fit `K` or the solver, or `groups` does not fit `K`.
 

@@ -5,47 +5,8 @@ import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpotri, dsytrf, dsytrs
 
-from seqkern.core.errors import GramError
-
 ROWS = 256
 """Rows processed at a time, to avoid a copy of the whole matrix."""
-
-
-def check_symmetric(K: npt.NDArray[np.float64]) -> None:
-    """Raise GramError unless a square matrix is symmetric up to rounding.
-
-    Parameters
-    ----------
-    K : ndarray of float64, shape (n, n)
-        A memory map is read in parts.
-
-    Raises
-    ------
-    GramError
-        It names two entries that differ.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqkern.core.errors import GramError
-    >>> from seqkern.solvers.linear_algebra import check_symmetric
-    >>> try:
-    ...     check_symmetric(np.array([[1.0, 0.5], [0.4, 1.0]]))
-    ... except GramError as error:
-    ...     print(error.problem)
-    the matrix is not symmetric: K[0, 1] = 0.5, K[1, 0] = 0.4
-    """
-    largest = max((np.abs(K[start : start + ROWS]).max() for start in range(0, len(K), ROWS)), default=0.0)
-    for start in range(0, len(K), ROWS):
-        rows = K[start : start + ROWS, start:]
-        difference = np.abs(rows - K[start:, start : start + ROWS].T)
-        if difference.max() > 1e-9 * largest:
-            i, j = np.unravel_index(difference.argmax(), difference.shape)
-            raise GramError(
-                f"the matrix is not symmetric: K[{start + i}, {start + j}] = {rows[i, j]:g}, "
-                f"K[{start + j}, {start + i}] = {K[start + j, start + i]:g}",
-                remedy="use (K + Kᵀ) / 2, or solver psvc or psvr, which takes any matrix",
-            )
 
 
 def centred(K: npt.NDArray[np.float64], means: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -1,5 +1,6 @@
 """A finished matrix extended by further records: the bytes of a new computation, the cost of the new rows."""
 
+import json
 import shutil
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from seqkern.core.errors import FileError, GramError
 from seqkern.gram import compute_gram, compute_tile, count_tiles, job, open_gram, tiles
+from seqkern.gram.digests import content_digest
 from seqkern.kernels import LinearKernel, RBFKernel, SpectrumKernel, build_kernel
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable
@@ -141,7 +143,9 @@ def test_a_side_file_without_digests_of_records_is_recognised_as_a_whole(tmp_pat
     X, kernel, old = sequences(), SpectrumKernel(k=2), tmp_path / "old.npy"
     compute_gram(kernel, X.take(np.arange(35)), path=old)
     side = old.with_suffix(".json")
-    side.write_text(side.read_text().replace('"row_records"', '"other"'))
+    content = json.loads(side.read_text())
+    del content["row_records"]
+    side.write_text(json.dumps(content | {"digest": content_digest(content)}))
     entries.clear()
     compute_gram(kernel, X, path=tmp_path / "new.npy", extend=old)
     assert sum(rows * cols for rows, cols in entries) == 5 * 40

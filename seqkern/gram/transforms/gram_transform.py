@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import GramError
 from seqkern.core.parametrized import Parameters
+from seqkern.core.symmetry import check_symmetric
 from seqkern.core.types import Arrays, Header
 
 
@@ -138,11 +139,12 @@ class GramTransform(Parameters):
                 f"transform {self.name!r} cannot be fitted: a kernel value is not a finite number",
                 remedy="remove the sample",
             )
-        if K.ndim != 2 or K.shape[0] != K.shape[1] or not np.array_equal(K, K.T):
+        if K.ndim != 2 or K.shape[0] != K.shape[1]:
             raise GramError(
-                f"transform {self.name!r} cannot be fitted on {K.shape}: not square, or not symmetric",
+                f"transform {self.name!r} cannot be fitted on {K.shape}: not square",
                 remedy="give the kernel matrix of the training samples",
             )
+        check_symmetric(K, exact=True)
         diagonal = np.diagonal(K) if diagonal is None else diagonal
         self.n_columns_ = len(K)
         train = K, np.array(diagonal, dtype=np.float64)

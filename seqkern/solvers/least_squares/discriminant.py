@@ -10,7 +10,7 @@ from seqkern.core.parameters import choice, real
 from seqkern.core.threads import one_thread
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.expansion import KernelExpansion
-from seqkern.solvers.linear_algebra import ROWS, Definite, check_symmetric
+from seqkern.solvers.linear_algebra import ROWS, Definite
 
 
 class KernelFisher(KernelExpansion, BinarySolver):
@@ -121,7 +121,6 @@ class KernelFisher(KernelExpansion, BinarySolver):
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Solve for the direction, then set its length and the threshold."""
-        check_symmetric(K)
         with one_thread():
             return self._discriminant(K, _Classes(y))
 

@@ -15,7 +15,7 @@ from seqkern.core.threads import one_thread
 from seqkern.core.types import Arrays, Header
 from seqkern.solvers import _linear
 from seqkern.solvers.base import Solver
-from seqkern.solvers.linear_algebra import centred, check_symmetric
+from seqkern.solvers.linear_algebra import centred
 
 
 class KernelPCA(TransformerMixin, Solver):
@@ -97,7 +97,6 @@ class KernelPCA(TransformerMixin, Solver):
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64] | None) -> dict[str, Any]:
         """Keep the eigenvectors of the centred matrix that belong to the largest positive eigenvalues."""
-        check_symmetric(K)
         n = len(K)
         wanted = n if self.n_components is None else min(self.n_components, n)
         with one_thread():

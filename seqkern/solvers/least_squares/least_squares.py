@@ -17,7 +17,7 @@ from seqkern.solvers.base import BinarySolver, RealSolver
 from seqkern.solvers.class_weights import class_factors
 from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.least_squares.lagrangian import minimise
-from seqkern.solvers.linear_algebra import Definite, Indefinite, check_symmetric, on_diagonal
+from seqkern.solvers.linear_algebra import Definite, Indefinite, on_diagonal
 from seqkern.solvers.products.losses import Squared
 from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
 from seqkern.solvers.shared import SearchesCost, class_weights, cost
@@ -139,7 +139,6 @@ class LSSVC(SearchesCost, OnProducts, KernelExpansion, BinarySolver):
                 )
             _, self.dual_coef_, report = self._learn(K, Squared(y, cost), self.tol, MOST_PRODUCTS)
             return report
-        check_symmetric(K)
         with one_thread():
             if self.form == "equality":
                 coefficients, intercept, report = solve_system(K, y, cost)
@@ -204,7 +203,6 @@ class LSSVR(SearchesCost, OnProducts, KernelExpansion, RealSolver):
             loss = Squared(y, np.full(len(y), float(self.C)))
             _, self.dual_coef_, report = self._learn(K, loss, EXACT, MOST_PRODUCTS)
             return report
-        check_symmetric(K)
         with one_thread():
             coefficients, intercept, report = solve_system(K, y, np.full(len(y), float(self.C)))
         self._keep(coefficients, intercept)

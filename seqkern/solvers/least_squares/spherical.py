@@ -11,7 +11,7 @@ from seqkern.core.parameters import real
 from seqkern.core.threads import one_thread
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.expansion import KernelExpansion
-from seqkern.solvers.linear_algebra import ROWS, Definite, centred, check_symmetric
+from seqkern.solvers.linear_algebra import ROWS, Definite, centred
 from seqkern.solvers.shared import class_weights, cost, limit, tolerance
 from seqkern.solvers.svm.svm import CSVC
 
@@ -96,7 +96,6 @@ class SphericalSVC(KernelExpansion, BinarySolver):
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Sphere the matrix, train the C-SVM, and fold the sphering into its coefficients."""
-        check_symmetric(K)
         n = len(K)
         with one_thread():
             means = K.mean(axis=1)

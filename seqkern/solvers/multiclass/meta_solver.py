@@ -41,6 +41,11 @@ class MetaSolver:
         return getattr(self.binary, "needs_semidefinite", False)
 
     @property
+    def accepts_asymmetric(self) -> bool:
+        """Whether the binary solver takes a matrix that is not symmetric."""
+        return getattr(self.binary, "accepts_asymmetric", False)
+
+    @property
     def accepts_groups(self) -> bool:
         """Whether the binary solver takes groups."""
         return getattr(self.binary, "accepts_groups", False)

@@ -40,6 +40,7 @@ class PotentialSVM(Solver):
         "``features``: any matrix whose columns are features or other objects, possibly sparse.",
     )
     gram_copies = 1.25
+    accepts_asymmetric = True
     cache_size: float = real(
         default=256,
         low=1,

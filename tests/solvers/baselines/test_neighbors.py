@@ -149,10 +149,11 @@ def test_a_class_with_one_member():
 # ---- odd input -------------------------------------------------------------------------------------------
 
 
-def test_any_matrix_will_do():
-    """Indefinite and not symmetric: K(x, z) and the diagonal are all that is read."""
+def test_an_indefinite_matrix_will_do():
+    """K(x, z) and the diagonal are all that is read."""
     rng = np.random.default_rng(5)
     K, y = rng.normal(size=(30, 30)), np.arange(30) % 2
+    K += K.T
     new = rng.normal(size=(8, 30))
     solver = KernelNeighbors(n_neighbors=1).fit(K, y)
     nearest = np.argmin(np.diag(K) - 2 * new, axis=1)

@@ -1,9 +1,6 @@
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
-def is_symmetric(matrix: npt.NDArray[np.float64] | None) -> Any: ...
 def moments(
     columns: npt.NDArray[np.float64] | None,
     means: npt.NDArray[np.float64] | None,

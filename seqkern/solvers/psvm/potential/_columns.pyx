@@ -1,4 +1,4 @@
-"""Loops over the columns of a dense matrix: moments, products with the standardised matrix, symmetry.
+"""Loops over the columns of a dense matrix: moments, products with the standardised matrix.
 
 Everywhere `columns` is the transposed matrix (N, l): its row j is column j of K, contiguous in memory. The
 standardised column k̃_j = (k_j − means[j]) / scales[j] is never stored; scales[j] = 0 marks a constant one,
@@ -15,21 +15,6 @@ cdef extern from "_centred.h":
     ) nogil
 
 cdef int LEVEL = highest_simd_level()
-
-
-def is_symmetric(const double[:, :] matrix):
-    """Return whether a square matrix equals its transpose, bit for bit; by tiles that fit the cache."""
-    cdef Py_ssize_t n = matrix.shape[0], top, left, i, j
-    cdef bint same = True
-    with nogil:
-        for top in range(0, n, 32):
-            for left in range(0, top + 1, 32):
-                for i in range(top, min(top + 32, n)):
-                    for j in range(left, min(left + 32, i)):
-                        same &= matrix[i, j] == matrix[j, i]
-            if not same:
-                break
-    return same
 
 
 def moments(const double[:, ::1] columns, double[::1] means, double[::1] scales):

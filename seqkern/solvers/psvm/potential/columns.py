@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core._symmetry import is_symmetric
 from seqkern.solvers.psvm.potential import _columns
 
 
@@ -190,7 +191,7 @@ class DenseColumns(Columns):
         -------
         DenseColumns
         """
-        symmetric = square and K.flags.c_contiguous and _columns.is_symmetric(K)
+        symmetric = square and K.flags.c_contiguous and is_symmetric(K)
         return cls(np.ascontiguousarray(K if symmetric else K.T))
 
     def products(self, vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -1,0 +1,12 @@
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+def is_symmetric(matrix: npt.NDArray[np.float64] | None) -> Any: ...
+def weighted_sums(
+    matrix: npt.NDArray[np.float64] | None,
+    weights: npt.NDArray[np.float64] | None,
+    by_row: npt.NDArray[np.float64] | None,
+    by_column: npt.NDArray[np.float64] | None,
+) -> None: ...

@@ -1,0 +1,34 @@
+"""The comparison of a matrix with its transpose."""
+
+cdef extern from "_symmetry.h" nogil:
+    double add_row(
+        const double *row, const double *weights, double weight, double *sums, Py_ssize_t n
+    )
+
+
+def is_symmetric(const double[:, :] matrix):
+    """Return whether a square matrix equals its transpose, bit for bit; by tiles that fit the cache."""
+    cdef Py_ssize_t n = matrix.shape[0], top, left, i, j
+    cdef bint same = True
+    with nogil:
+        for top in range(0, n, 32):
+            for left in range(0, top + 1, 32):
+                for i in range(top, min(top + 32, n)):
+                    for j in range(left, min(left + 32, i)):
+                        same &= matrix[i, j] == matrix[j, i]
+            if not same:
+                break
+    return same
+
+
+def weighted_sums(const double[:, ::1] matrix, const double[::1] weights, double[::1] by_row, double[::1] by_column):
+    """Write the weighted sums of the rows of a square matrix, and those of its columns.
+
+    They are equal where it is symmetric, but for rounding, and finite only if all entries are.
+    """
+    cdef Py_ssize_t n = matrix.shape[0], i
+    with nogil:
+        for i in range(n):
+            by_column[i] = 0.0
+        for i in range(n):
+            by_row[i] = add_row(&matrix[i, 0], &weights[0], weights[i], &by_column[0], n)

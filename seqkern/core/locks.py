@@ -1,0 +1,194 @@
+"""A folder that several processes use at once: who is using it, whether it can be removed, and who writes its files."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Self
+
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
+
+LOCK = ".lock"
+"""Name of the file that is locked."""
+_ATTEMPTS = 1000
+"""To create a folder that other processes remove at the same time."""
+
+
+@contextlib.contextmanager
+def alone_in(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Write the files of a folder while no other process that asks for it does, so that all are of one run.
+
+    Parameters
+    ----------
+    folder : path-like
+        Created if it is missing.
+
+    Yields
+    ------
+    None
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, alone_in(folder):
+    ...     FolderLock(folder).try_alone()
+    False
+    """
+    lock = FolderLock(folder)
+    with contextlib.suppress(OSError):  # whoever writes the files will say so
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+class FolderLock:
+    """The use of a folder by this process, until `release`; a killed process releases it, too.
+
+    It is held by a lock (``flock``) on a file in the folder. On file systems without locks nothing is held, and the
+    processes cannot know of each other.
+
+    Parameters
+    ----------
+    folder : path-like
+        Created by `acquire`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     one, other = (FolderLock(f"{folder}/tiles").acquire(shared=True) for _ in range(2))
+    ...     before = one.is_alone()
+    ...     one.share()
+    ...     other.release()
+    ...     before, one.is_alone()
+    (False, True)
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        self._path = self.folder / LOCK
+        self._handle: int | None = None
+        self._made: list[Path] = []
+
+    def try_alone(self) -> bool:
+        """Hold an existing folder exclusively, if no other process holds it and there are locks; do not wait."""
+        with contextlib.suppress(OSError):
+            return fcntl is not None and self._hold(fcntl.LOCK_EX | fcntl.LOCK_NB) and self._handle is not None
+        return False
+
+    def acquire(self, *, shared: bool = False) -> Self:
+        """Wait for the folder, and hold it.
+
+        Parameters
+        ----------
+        shared : bool
+            Whether other processes may hold it in the same way.
+
+        Returns
+        -------
+        FolderLock
+            Itself.
+
+        Raises
+        ------
+        OSError
+            If the folder cannot be created.
+        """
+        if fcntl is None:
+            return self
+        for left in reversed(range(_ATTEMPTS)):
+            self._made += [path for path in self.folder.absolute().parents if not path.exists()]
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                if self._hold(fcntl.LOCK_SH if shared else fcntl.LOCK_EX):
+                    break
+            except (FileNotFoundError, FileExistsError):  # another process has just removed it
+                if not left:
+                    raise
+        return self
+
+    def share(self) -> None:
+        """Hold it with others from now on, whether or how it is held."""
+        if self._handle is not None:
+            fcntl.flock(self._handle, fcntl.LOCK_SH)
+            if self._is_current(self._handle):
+                return
+            self._close()
+        self.acquire(shared=True)
+
+    def is_alone(self) -> bool | None:
+        """Return whether no other process holds the folder; then it is held exclusively. None without locks.
+
+        If another process does, this one no longer holds it, and acquires it again if needed.
+        """
+        if self._handle is None:
+            return None
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._close()
+            return False
+        return True
+
+    def release(self) -> None:
+        """Hold it no longer; remove it if it is empty and no other process holds it."""
+        alone = self.is_alone()
+        with contextlib.suppress(OSError):
+            if alone:
+                self._path.unlink()
+            if alone is not False:
+                for folder in (self.folder, *self._made):  # those with other content stay
+                    folder.rmdir()
+        self._close()
+
+    def remove(self) -> None:
+        """Remove the files of the folder; the caller holds it exclusively, or there are no locks."""
+        with contextlib.suppress(OSError):
+            for path in self.folder.iterdir():
+                if path.name != LOCK:  # comes last: with it the folder is free
+                    with contextlib.suppress(OSError):
+                        path.unlink()
+
+    def _hold(self, how: int) -> bool:
+        """Lock the file; False if it has been removed meanwhile."""
+        try:
+            handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
+        except FileNotFoundError:
+            raise
+        except OSError:  # such as the file of another user
+            return True
+        try:
+            fcntl.flock(handle, how)
+        except BlockingIOError:
+            os.close(handle)
+            return False
+        except OSError:  # a file system without locks
+            os.close(handle)
+            with contextlib.suppress(OSError):
+                self._path.unlink()
+            return True
+        if self._is_current(handle):
+            self._handle = handle
+            return True
+        os.close(handle)
+        return False
+
+    def _is_current(self, handle: int) -> bool:
+        """Return whether an open file is still that of the folder."""
+        try:
+            return os.path.samestat(os.fstat(handle), os.stat(self._path))
+        except OSError:
+            return False
+
+    def _close(self) -> None:
+        """Close the file, and with it the lock."""
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None

@@ -1,0 +1,116 @@
+"""Folders that several processes use."""
+
+import errno
+import fcntl
+import os
+import shutil
+import threading
+import time
+
+import pytest
+
+from seqkern.core.archive import atomic_write
+from seqkern.core.checkpoint import Checkpoint
+from seqkern.core.errors import FileError
+from seqkern.core.locks import LOCK, FolderLock, alone_in
+
+
+def test_a_folder_in_use_is_not_alone(tmp_path):
+    one, other = FolderLock(tmp_path / "new" / "tiles"), FolderLock(tmp_path / "new" / "tiles")
+    one.acquire(shared=True)
+    assert not other.try_alone()
+    other.acquire(shared=True)
+    assert one.is_alone() is False
+    one.share()
+    other.release()
+    assert one.is_alone() is True
+    assert not other.try_alone()
+    one.release()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_with_content_stays_without_its_lock(tmp_path):
+    lock = FolderLock(tmp_path / "tiles").acquire()
+    (tmp_path / "tiles" / "rows.npy").write_text("")
+    lock.release()
+    assert [path.name for path in (tmp_path / "tiles").iterdir()] == ["rows.npy"]
+    lock.acquire()
+    lock.remove()
+    assert [path.name for path in (tmp_path / "tiles").iterdir()] == [LOCK]
+    lock.release()
+    assert not (tmp_path / "tiles").exists()
+
+
+def test_a_lock_that_was_removed_meanwhile_is_taken_anew(tmp_path):
+    first = FolderLock(tmp_path).acquire(shared=True)
+    (tmp_path / LOCK).unlink()
+    second = FolderLock(tmp_path).acquire()
+    second.release()
+    first.share()
+    assert not FolderLock(tmp_path).try_alone()
+    first.release()
+
+
+@pytest.mark.parametrize("code", [errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks(tmp_path, monkeypatch, code):
+    def fail(*_):
+        raise OSError(code, "no locks")
+
+    monkeypatch.setattr(fcntl, "flock", fail)
+    lock = FolderLock(tmp_path / "tiles").acquire(shared=True)
+    assert lock.is_alone() is None
+    assert not FolderLock(tmp_path / "tiles").try_alone()
+    lock.release()
+    assert not list(tmp_path.iterdir())
+
+
+def test_files_written_alone_are_those_of_one_writer(tmp_path):
+    seen = []
+
+    def write(name):
+        with alone_in(tmp_path / "tables"):
+            for file in ("a.tsv", "b.tsv"):
+                seen.append(name)
+                (tmp_path / "tables" / file).write_text(name)
+                time.sleep(0.002)
+
+    threads = [threading.Thread(target=write, args=(str(i),)) for i in range(8)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert seen[::2] == seen[1::2]
+    assert [(tmp_path / "tables" / file).read_text() for file in ("a.tsv", "b.tsv")] == [seen[-1]] * 2
+    assert sorted(path.name for path in (tmp_path / "tables").iterdir()) == ["a.tsv", "b.tsv"]
+
+
+def test_a_folder_that_cannot_be_made_is_left_to_the_writer(tmp_path):
+    (tmp_path / "file").write_text("")
+    with alone_in(tmp_path / "file" / "tables"):
+        pass
+
+
+def test_a_checkpoint_that_another_process_clears_takes_the_next_value(tmp_path, monkeypatch):
+    done, replace = Checkpoint(tmp_path / ".finished", "x"), os.replace
+    cleared = []
+
+    def clear_first(*paths):
+        if not cleared:
+            cleared.append(1)
+            done.clear()
+        replace(*paths)
+
+    monkeypatch.setattr(os, "replace", clear_first)
+    done.put("fold1", 0.5)
+    assert cleared == [1]
+    assert done.get("fold1") == 0.5
+
+
+def test_a_folder_that_vanishes_is_not_a_full_disk(tmp_path):
+    def write():
+        with atomic_write(tmp_path / "out" / "table.tsv", "w") as file:
+            file.write("x")
+            shutil.rmtree(tmp_path / "out")
+
+    with pytest.raises(FileError, match="another process removed its folder, or what was written of it; repeat"):
+        write()

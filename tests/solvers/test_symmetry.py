@@ -1,0 +1,97 @@
+"""A Gram matrix that is not symmetric is refused by every solver that takes one, but for the P-SVM."""
+
+import numpy as np
+import pytest
+
+from seqkern.core.errors import GramError
+from seqkern.core.symmetry import ROWS, check_symmetric
+from seqkern.gram.gram_rows import GramRows
+from seqkern.gram.transforms import CentreGram
+from seqkern.solvers import CSVC, PSVC, SOLVERS
+
+N = 24
+
+
+def square_solvers():
+    """Yield a small solver of each name that takes a Gram matrix."""
+    for name in SOLVERS.names:
+        solver = SOLVERS.get(name).examples()[0]
+        if solver.input == "gram":
+            yield pytest.param(solver, id=name)
+
+
+def problem(n=N, seed=2):
+    """Return a Gram matrix and labels."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, 6)), np.arange(n) % 2
+    X[:, 0] += 3 * y
+    K = X @ X.T
+    return (K + K.T) / 2, y
+
+
+@pytest.mark.parametrize("solver", [*square_solvers()])
+@pytest.mark.parametrize("entry", [1e6, 1e-3])
+@pytest.mark.filterwarnings("ignore")
+def test_one_entry_without_its_mirror_image(solver, entry):
+    K, y = problem()
+    solver.fit(K, y)
+    K[3, 17] += entry
+    if solver.accepts_asymmetric:
+        solver.fit(K, y)
+        return
+    with pytest.raises(GramError, match=r"^the matrix is not symmetric: K\[3, 17\] = .*, K\[17, 3\] = "):
+        solver.fit(K, y)
+
+
+def test_only_the_psvm_takes_any_matrix():
+    takes = {name for name in SOLVERS.names if getattr(SOLVERS.get(name), "accepts_asymmetric", False) is True}
+    assert takes == {"psvc", "psvr"}
+
+
+def test_a_solver_of_several_classes_takes_what_its_classifiers_take():
+    K, _ = problem()
+    K[3, 17] += 1
+    SOLVERS.get("one_against_rest")(PSVC()).fit(K, np.arange(N) % 3)
+    with pytest.raises(GramError, match="not symmetric"):
+        SOLVERS.get("one_against_rest")(CSVC()).fit(K, np.arange(N) % 3)
+
+
+@pytest.mark.parametrize(("dtype", "rounding"), [(np.float64, 1e-12), (np.float32, 1e-6)])
+def test_differences_of_rounding_are_none(dtype, rounding):
+    K, y = problem()
+    noise = np.random.default_rng(0).normal(size=K.shape) * rounding * np.abs(K).max()
+    CSVC().fit((K + noise).astype(dtype), y)
+    with pytest.raises(GramError, match="not symmetric"):
+        CSVC().fit((K + 1e3 * noise).astype(dtype) if dtype == np.float32 else K + 1e6 * noise, y)
+
+
+@pytest.mark.parametrize("place", [(0, 1), (ROWS - 1, ROWS), (2 * ROWS + 4, 3), (ROWS + 5, 2 * ROWS + 3)])
+def test_every_entry_is_compared(place):
+    K = np.ones((2 * ROWS + 5, 2 * ROWS + 5))
+    check_symmetric(K)
+    K[place] = 1.5
+    i, j = sorted(place)
+    with pytest.raises(GramError, match=rf"K\[{i}, {j}\] = .*, K\[{j}, {i}\] = "):
+        check_symmetric(K)
+
+
+def test_transforms_need_exact_symmetry():
+    K, _ = problem()
+    CentreGram().fit(K)
+    K[3, 17] = np.nextafter(K[3, 17], np.inf)
+    with pytest.raises(GramError, match=r"not symmetric: K\[3, 17\]"):
+        CentreGram().fit(K)
+
+
+def test_rows_of_a_file_that_nobody_has_verified(tmp_path):
+    K, y = problem()
+    every = np.arange(N)
+    for change, refused in ((0.0, False), (1e-3, True)):
+        K[3, 17] += change
+        np.save(tmp_path / "K.npy", K)
+        rows = GramRows(np.load(tmp_path / "K.npy", mmap_mode="r"), every, every, room=10**6)
+        if refused:
+            with pytest.raises(GramError, match=r"K\.npy: the matrix is not exactly symmetric"):
+                CSVC().fit(rows, y)
+        else:
+            CSVC().fit(rows, y)
