@@ -7,7 +7,6 @@ import errno
 import json
 import os
 import tempfile
-import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.archive_entries import read_entries
+from seqkern.core.damaged import damaged
 from seqkern.core.errors import FileError
 from seqkern.core.types import Arrays, PathLike
 
@@ -215,14 +216,9 @@ def load_archive(path: PathLike) -> tuple[Any, Arrays]:
     FileError
         If the file is missing, corrupted, or of another kind.
     """
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {key: archive[key] for key in archive.files}
+    with damaged(path):
+        arrays = read_entries(path)
         header = json.loads(arrays.pop(JSON_ENTRY).tobytes().decode())
-    except FileNotFoundError as error:
-        raise FileError("no such file", file=path, remedy="check the path") from error
-    except (OSError, ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile) as error:
-        raise FileError("is not a seqkern file, or is corrupted", file=path, remedy="create it again") from error
     return header, arrays
 
 
