@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive_entries import read_entries
-from seqkern.core.damaged import damaged
-from seqkern.core.errors import FileError
+from seqkern.core.damaged import PROBLEM, REMEDY, damaged
+from seqkern.core.errors import FileError, SeqkernError
 from seqkern.core.types import Arrays, PathLike
 
 JSON_ENTRY = "json"
@@ -197,13 +197,17 @@ def save_archive(path: PathLike, header: Any, arrays: Mapping[str, npt.ArrayLike
         np.savez(file, **{JSON_ENTRY: text}, **parts)
 
 
-def load_archive(path: PathLike) -> tuple[Any, Arrays]:
+def load_archive(
+    path: PathLike, problem: str = PROBLEM, remedy: str = REMEDY, error: type[SeqkernError] = FileError
+) -> tuple[Any, Arrays]:
     """Read an archive of `save_archive`.
 
     Parameters
     ----------
     path : path-like
         The file to read.
+    problem, remedy, error
+        What is raised for a damaged file, as for `seqkern.core.damaged.damaged`.
 
     Returns
     -------
@@ -213,10 +217,10 @@ def load_archive(path: PathLike) -> tuple[Any, Arrays]:
 
     Raises
     ------
-    FileError
-        If the file is missing, corrupted, or of another kind.
+    SeqkernError
+        `error` if the file is corrupted, or of another kind; FileError if it cannot be read.
     """
-    with damaged(path):
+    with damaged(path, problem, remedy, error):
         arrays = read_entries(path)
         header = json.loads(arrays.pop(JSON_ENTRY).tobytes().decode())
     return header, arrays

@@ -56,7 +56,7 @@ def read_entries(path: PathLike) -> Arrays:
             if name in arrays:
                 raise ValueError(f"two entries {name!r}")
             with archive.open(entry) as file:
-                check_header(file, entry.file_size)
+                check_header(file, entry.file_size, size)
             with archive.open(entry) as file:
                 array: npt.NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
                 file.read(1)  # the end of the entry, where zipfile compares the checksum
@@ -65,7 +65,7 @@ def read_entries(path: PathLike) -> Arrays:
     return arrays
 
 
-def check_header(file: IO[bytes], size: int) -> None:
+def check_header(file: IO[bytes], size: int, longest: int | None = None) -> None:
     """Check the header of an ``.npy`` file: exactly the bytes of the array must follow it.
 
     Parameters
@@ -74,6 +74,8 @@ def check_header(file: IO[bytes], size: int) -> None:
         At its beginning; afterwards behind the header.
     size : int
         Bytes of the file.
+    longest : int, optional
+        The longest side of an array without values, which has no bytes to compare; default: `size`.
 
     Raises
     ------
@@ -102,8 +104,8 @@ def check_header(file: IO[bytes], size: int) -> None:
     needed = math.prod(shape) * dtype.itemsize
     if needed != there:
         raise ValueError(f"an array of {needed} bytes, but {there} are there")
-    # without any values, a side of the array may still have any length
-    if min(shape, default=0) < 0 or max(shape, default=0) > max(size, 1) or (math.prod(shape) and not dtype.itemsize):
+    most = size if longest is None else longest
+    if min(shape, default=0) < 0 or max(shape, default=0) > most or (math.prod(shape) and not dtype.itemsize):
         raise ValueError(f"an array of shape {shape}")
 
 

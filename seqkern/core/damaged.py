@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 PROBLEM = "is not a seqkern file, or is corrupted"
 REMEDY = "create it again"
+LONGEST_REASON = 200
 
 
 @contextlib.contextmanager
@@ -80,7 +81,9 @@ def damaged(
             "needs more memory than there is, or is corrupted", file=path, remedy=f"free memory, or {remedy}"
         ) from found
     except Exception as found:
-        raise error(problem, file=path, remedy=remedy) from found
+        # only the checks of loaders say what a user understands: "3 parts, but 2 are there"
+        reason = f": {found}"[:LONGEST_REASON] if type(found) is ValueError and str(found) else ""
+        raise error(f"{problem}{reason}", file=path, remedy=remedy) from found
 
 
 def load_json(

@@ -1,4 +1,4 @@
-"""Whatever a loader raises is one error with file and remedy; a claimed size is compared with the bytes that are there."""
+"""Whatever a loader raises is one error with file and remedy; claimed sizes are compared with the file's."""
 
 import io
 import json
@@ -15,7 +15,7 @@ from seqkern.core.archive_entries import check_npy, read_entries
 from seqkern.core.damaged import damaged, load_json
 from seqkern.core.errors import FileError, ModelError, SequenceError
 
-RAISED = [KeyError("kind"), TypeError("no"), IndexError(3), ValueError("no"), OverflowError(), AttributeError("x")]
+RAISED = [KeyError("kind"), TypeError("no"), IndexError(3), ValueError(), OverflowError(), AttributeError("x")]
 RAISED += [
     RecursionError(),
     struct.error("unpack"),
@@ -40,6 +40,8 @@ def test_errors_that_name_a_file_pass_and_others_get_one():
     with pytest.raises(ModelError) as found, damaged("x.model", "is not usable", "train again", ModelError):
         raise SequenceError("is empty", record="d17")
     assert str(found.value) == "x.model: is not usable: record 'd17' is empty; train again"
+    with pytest.raises(FileError, match="is corrupted: 3 parts, but 2 are there; create"), damaged("x.npz"):
+        raise ValueError("3 parts, but 2 are there")
 
 
 def test_files_that_cannot_be_read_are_not_called_corrupted(tmp_path):

@@ -202,6 +202,8 @@ class FisherKernel(FeatureKernel):
         """
         if not header:
             return
+        if header["models"] > len(arrays):
+            raise ValueError("more models than arrays")
         stored = [unnest(f"models/{number}", arrays) for number in range(header["models"])]
         models = [MODELS[self.model].from_arrays(parts) for parts in stored]
         alphabet = Alphabet(**header["alphabet"])
