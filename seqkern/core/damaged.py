@@ -119,3 +119,61 @@ def load_json(
     """
     with damaged(path, problem, remedy, error):
         return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def check_texts(values: Any, name: str) -> list[str]:
+    """Return a list of texts that was read from a file.
+
+    Parameters
+    ----------
+    values : object
+        The list.
+    name : str
+        What it lists, for the message.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    ValueError
+        If it is not a list, or one of its values is not text.
+
+    Examples
+    --------
+    >>> check_texts(["d1", 2], "ids")
+    Traceback (most recent call last):
+        ...
+    ValueError: ids are not a list of texts
+    """
+    if not isinstance(values, list) or not all(type(value) is str for value in values):
+        raise ValueError(f"{name} are not a list of texts")
+    return values
+
+
+def check_counts(counts: Any) -> dict[str, int]:
+    """Return a dict of text to number that was read from a file.
+
+    Parameters
+    ----------
+    counts : object
+        The dict.
+
+    Returns
+    -------
+    dict of str to int
+
+    Raises
+    ------
+    ValueError
+        If it is not a dict of such values.
+
+    Examples
+    --------
+    >>> check_counts({"masked letters": 3})
+    {'masked letters': 3}
+    """
+    if not isinstance(counts, dict) or not all(type(count) is int for count in counts.values()):
+        raise ValueError("the effects of reading are not numbers by name")
+    return counts

@@ -13,7 +13,7 @@ from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.errors import FileError, ParameterError
 from seqkern.core.types import PathLike
 from seqkern.explain.poim import MOST_ORDER, Importance, LetterMeans, has_poim, poim
-from seqkern.sequences.alphabets import Alphabet
+from seqkern.sequences.alphabets import alphabet_from_state
 
 if TYPE_CHECKING:
     from seqkern.models.affine import AffineForm
@@ -126,7 +126,7 @@ def load_positions(path: PathLike) -> Positions:
             raise ValueError("another format")
         orders = [order for order in range(1, MOST_ORDER + 1) if f"matrix{order}" in arrays]
         matrices = {order: arrays[f"matrix{order}"] for order in orders}
-        alphabet, length = Alphabet(**header["alphabet"]), len(matrices[1])
+        alphabet, length = alphabet_from_state(header["alphabet"]), len(matrices[1])
         for order, matrix in matrices.items():
             if matrix.shape != (length - order + 1, alphabet.size**order):
                 raise ValueError("matrices that do not fit")

@@ -165,6 +165,37 @@ class Labels:
 SAMPLE_COLUMNS = tuple(field.name for field in fields(Labels))[4:]
 
 
+def check_labels(labels: Labels) -> None:
+    """Check labels that were read from a file: codes of classes, and columns with one value for each sample.
+
+    Parameters
+    ----------
+    labels : Labels
+        Of any kind.
+
+    Raises
+    ------
+    LabelError
+        If they are corrupted.
+
+    Examples
+    --------
+    >>> check_labels(Labels(["d1", "d2"], [0, 2], "binary", ("decoy", "donor")))
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.LabelError: labels outside their classes
+    """
+    columns = [getattr(labels, name) for name in ("y", *SAMPLE_COLUMNS) if getattr(labels, name) is not None]
+    if any(column.shape != (len(labels),) for column in columns):
+        raise LabelError("columns that are not lists")
+    y, n = labels.y, len(labels.classes)
+    wanted = {"binary": n == 2, "multiclass": n >= 2, "real": n == 0, "none": n == 2}
+    if not wanted[labels.kind] or len(set(labels.classes)) != n:
+        raise LabelError(f"{n} classes for {labels.kind} labels")
+    if np.isinf(y).any() if labels.kind == "real" else np.any((y < UNLABELLED) | (y >= n)):
+        raise LabelError("labels outside their classes")
+
+
 def make_labels(
     ids: Ids,
     values: Iterable[object],
