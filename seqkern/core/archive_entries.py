@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 LARGEST_CODE = 0x10FFFF
 LONGEST_HEADER = 10_000  # NumPy's own limit
 ENCRYPTED = 0x1
+PLAIN = "biufUS"
+"""Kinds of dtypes that seqkern stores: real numbers and text."""
 
 
 def read_entries(path: PathLike) -> Arrays:
@@ -98,8 +100,8 @@ def check_header(file: IO[bytes], size: int, longest: int | None = None) -> None
     if version not in read:
         raise ValueError(f"version {version} of the .npy format")
     shape, _, dtype = read[version](file, max_header_size=LONGEST_HEADER)
-    if dtype.hasobject or dtype.names is not None or dtype.subdtype is not None:
-        raise ValueError("objects or records instead of numbers and text")
+    if dtype.kind not in PLAIN:
+        raise ValueError("an array of neither numbers nor text")
     there = size - file.tell()
     needed = math.prod(shape) * dtype.itemsize
     if needed != there:
