@@ -49,9 +49,7 @@ def main() -> None:
         for name, content in damaged.items():
             path = Path(folder) / "x.hmm"
             path.write_text(content)
-            done = subprocess.run(
-                [sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=False
-            )
+            done = subprocess.run([sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=False)
             last = (done.stderr.strip().splitlines() or [""])[-1]
             print(f"{name}: exit status {done.returncode}; {done.stdout.strip()} {last}".rstrip())
 

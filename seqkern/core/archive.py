@@ -20,6 +20,7 @@ from seqkern.core.errors import FileError, SeqkernError
 from seqkern.core.types import Arrays, PathLike
 
 JSON_ENTRY = "json"
+MOST_OF_NAME = 200  # bytes; file systems allow 255
 
 
 @contextlib.contextmanager
@@ -68,7 +69,7 @@ def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
             with path.open(mode, **text) as file:  # write to a device or pipe, never replace it
                 yield file
             return
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{_shortened(path.name)}.", suffix=".tmp")
         with os.fdopen(handle, mode, **text) as file:
             yield file
         umask = os.umask(0)
@@ -120,6 +121,11 @@ def _refuse_folder(path: Path) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
 
 
+def _shortened(name: str) -> str:
+    """Return the beginning of a file name: a temporary name is longer, and must not become too long."""
+    return os.fsdecode(os.fsencode(name)[:MOST_OF_NAME])
+
+
 def unwritable(path: Path, error: OSError) -> FileError:
     """Return the FileError for an OSError raised while writing.
 
@@ -136,6 +142,8 @@ def unwritable(path: Path, error: OSError) -> FileError:
     """
     if isinstance(error, IsADirectoryError):
         return FileError("is a directory", file=path, remedy="give a file name")
+    if error.errno == errno.ENAMETOOLONG:
+        return FileError("cannot be written: the name is too long", file=path, remedy="choose a shorter name")
     return FileError(
         f"cannot be written: {error.strerror or error}",
         file=path,

@@ -338,7 +338,7 @@ def _real(ids: Ids, values: list[str], file: PathLike | None) -> npt.NDArray[np.
     return y
 
 
-def natural_key(text: object) -> list[int | str]:
+def natural_key(text: object) -> list[tuple[int, str] | str]:
     """Return a sort key that puts ``a.4.1`` before ``a.26.1``.
 
     Parameters
@@ -348,8 +348,8 @@ def natural_key(text: object) -> list[int | str]:
 
     Returns
     -------
-    list of int and str
-        Digits as numbers, with the text between them.
+    list of str and (int, str)
+        Digits in the order of their numbers, of any size, with the text between them.
 
     Examples
     --------
@@ -357,4 +357,8 @@ def natural_key(text: object) -> list[int | str]:
     >>> sorted(["a.26.1", "a.4.1"], key=natural_key)
     ['a.4.1', 'a.26.1']
     """
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(text))]
+    parts: list[tuple[int, str] | str] = list(re.split(r"(\d+)", str(text)))
+    for place in range(1, len(parts), 2):
+        digits = str(parts[place]).lstrip("0")
+        parts[place] = len(digits), digits  # int() refuses more than 4300 digits
+    return parts
