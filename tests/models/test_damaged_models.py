@@ -9,6 +9,7 @@ from damage import damage, read_npz, write_npz
 
 from seqkern.core.errors import ModelError, SeqkernError
 from seqkern.datasets import make_dataset
+from seqkern.kernels import SpectrumKernel, build_kernel
 from seqkern.models.loading import load_model
 from seqkern.models.residue_model import ResidueModel
 from seqkern.models.training import train_model
@@ -21,7 +22,7 @@ DONORS = {"simulate": {"kind": "donor", "n_positive": 8, "n_decoy": 12}}
 METHODS = {
     "support": ("spectrum:k=2", "csvc:C=1"),
     "table": ("gapped_kmer:l=4,k=2", "csvc:C=1"),
-    "landmarks": ("nystroem:base=(oligo:k=2),n_components=5", "linear_svc"),
+    "landmarks": ("nystroem:base=(oligo:k=2),n_components=5", "primal_svc"),
     "neighbours": ("weighted_degree:degree=2", "kernel_neighbors"),
     "potential": ("rbf:base=(spectrum:k=2),gamma=1", "psvc"),
 }
@@ -33,11 +34,11 @@ def intact(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
     donors = make_dataset("donors", DONORS)
     for name, (kernel, solver) in METHODS.items():
-        train_model(donors.X, donors.task().labels, kernel, solver).save(folder / name)
+        train_model(donors.X, donors.task().labels, build_kernel(kernel), solver).save(folder / name)
     entry = {"simulate": {"kind": "secondary_structure", "n_chains": 6, "mean_length": 30}, "residues": {"window": 5}}
     chains = make_dataset("chains", entry)
     labels = chains.task().labels
-    train_model(chains.X, labels, "spectrum:k=1", "csvc:C=1", residues=chains.residues).save(folder / "residues")
+    train_model(chains.X, labels, SpectrumKernel(1), "csvc:C=1", residues=chains.residues).save(folder / "residues")
     return folder
 
 
