@@ -103,11 +103,12 @@ def check_header(file: IO[bytes], size: int, longest: int | None = None) -> None
     if dtype.kind not in PLAIN:
         raise ValueError("an array of neither numbers nor text")
     there = size - file.tell()
-    needed = math.prod(shape) * dtype.itemsize
+    count: int = math.prod(shape)
+    needed = count * dtype.itemsize
     if needed != there:
         raise ValueError(f"an array of {needed} bytes, but {there} are there")
     most = size if longest is None else longest
-    if min(shape, default=0) < 0 or max(shape, default=0) > most or (math.prod(shape) and not dtype.itemsize):
+    if min(shape, default=0) < 0 or max(shape, default=0) > most or (count and not dtype.itemsize):
         raise ValueError(f"an array of shape {shape}")
 
 

@@ -199,7 +199,7 @@ def _opened(file: TextIO, state: Path, identity: Callable[[], str]) -> PartFile:
     with contextlib.suppress(FileError):
         found = load_json(state)
     if isinstance(found, dict) and found.get("identity") == identity():
-        counts = found.get("bytes"), found.get("blocks")
+        counts: list[Any] = [found.get("bytes"), found.get("blocks")]
         if all(type(count) is int and count >= 0 for count in counts) and counts[0] <= os.fstat(file.fileno()).st_size:
             size, complete = counts
     if not complete:

@@ -236,7 +236,8 @@ def _from_state(header: dict[str, Any], arrays: Arrays) -> Dataset:
             raise ValueError("another number of residues than of samples")
     if not tasks or not isinstance(header["notes"], dict):
         raise ValueError("no tasks or notes")
-    return Dataset(*check_texts([header["name"], header["kind"]], "name"), X, tasks, header["notes"], residues)
+    name, kind = check_texts([header["name"], header["kind"]], "name")
+    return Dataset(name, kind, X, tasks, header["notes"], residues)
 
 
 def summary(dataset: Dataset) -> dict[str, Any]:

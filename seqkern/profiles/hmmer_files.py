@@ -69,7 +69,8 @@ def parse_hmms(text: str, name: str, remedy: str = "create it with hmmbuild") ->
         raise FileError("is empty", file=name, remedy=remedy)
     if not looks_like_hmmer(text):
         raise FileError("is not a HMMER file", file=name, remedy=remedy)
-    count, found = check_hmms(text, name, remedy), []
+    count = check_hmms(text, name, remedy)
+    found: list[HMM] = []
     try:
         with HMMFile(io.BytesIO(f"{text}\n".encode())) as file:
             found.extend(file)
