@@ -26,7 +26,7 @@ extensions = [
     "mathml",
     "repository",
 ]
-exclude_patterns = ["_build", "README.md", "gallery", "courses", "**/README.txt"]
+exclude_patterns = ["_build", "README.md", "gallery", "courses", "upstream", "**/README.txt"]
 default_role = "code"
 # -- of options stays as it is
 smartquotes = False

@@ -7,7 +7,6 @@ import errno
 import json
 import os
 import tempfile
-import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import FileError
+from seqkern.core.archive_entries import read_entries
+from seqkern.core.damaged import PROBLEM, REMEDY, damaged
+from seqkern.core.errors import FileError, SeqkernError
 from seqkern.core.types import Arrays, PathLike
 
 JSON_ENTRY = "json"
+MOST_OF_NAME = 200  # bytes; file systems allow 255
 
 
 @contextlib.contextmanager
@@ -67,7 +69,7 @@ def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
             with path.open(mode, **text) as file:  # write to a device or pipe, never replace it
                 yield file
             return
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{_shortened(path.name)}.", suffix=".tmp")
         with os.fdopen(handle, mode, **text) as file:
             yield file
         umask = os.umask(0)
@@ -119,6 +121,11 @@ def _refuse_folder(path: Path) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
 
 
+def _shortened(name: str) -> str:
+    """Return the beginning of a file name: a temporary name is longer, and must not become too long."""
+    return os.fsdecode(os.fsencode(name)[:MOST_OF_NAME])
+
+
 def unwritable(path: Path, error: OSError) -> FileError:
     """Return the FileError for an OSError raised while writing.
 
@@ -138,6 +145,8 @@ def unwritable(path: Path, error: OSError) -> FileError:
     if isinstance(error, FileNotFoundError):  # missing folders are created
         problem = "cannot be written: another process removed its folder, or what was written of it"
         return FileError(problem, file=path, remedy="repeat the command")
+    if error.errno == errno.ENAMETOOLONG:
+        return FileError("cannot be written: the name is too long", file=path, remedy="choose a shorter name")
     return FileError(
         f"cannot be written: {error.strerror or error}",
         file=path,
@@ -199,13 +208,17 @@ def save_archive(path: PathLike, header: Any, arrays: Mapping[str, npt.ArrayLike
         np.savez(file, **{JSON_ENTRY: text}, **parts)
 
 
-def load_archive(path: PathLike) -> tuple[Any, Arrays]:
+def load_archive(
+    path: PathLike, problem: str = PROBLEM, remedy: str = REMEDY, error: type[SeqkernError] = FileError
+) -> tuple[Any, Arrays]:
     """Read an archive of `save_archive`.
 
     Parameters
     ----------
     path : path-like
         The file to read.
+    problem, remedy, error
+        What is raised for a damaged file, as for `seqkern.core.damaged.damaged`.
 
     Returns
     -------
@@ -215,17 +228,12 @@ def load_archive(path: PathLike) -> tuple[Any, Arrays]:
 
     Raises
     ------
-    FileError
-        If the file is missing, corrupted, or of another kind.
+    SeqkernError
+        `error` if the file is corrupted, or of another kind; FileError if it cannot be read.
     """
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {key: archive[key] for key in archive.files}
+    with damaged(path, problem, remedy, error):
+        arrays = read_entries(path)
         header = json.loads(arrays.pop(JSON_ENTRY).tobytes().decode())
-    except FileNotFoundError as error:
-        raise FileError("no such file", file=path, remedy="check the path") from error
-    except (OSError, ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile) as error:
-        raise FileError("is not a seqkern file, or is corrupted", file=path, remedy="create it again") from error
     return header, arrays
 
 

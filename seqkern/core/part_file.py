@@ -17,7 +17,8 @@ from typing import Any, TextIO
 
 from seqkern.core.archive import atomic_write, check_writable, unwritable
 from seqkern.core.checkpoint import note_kept
-from seqkern.core.errors import SeqkernError
+from seqkern.core.damaged import load_json
+from seqkern.core.errors import FileError, SeqkernError
 
 try:
     import fcntl
@@ -194,10 +195,13 @@ def _hold(path: Path) -> TextIO | None:
 def _opened(file: TextIO, state: Path, identity: Callable[[], str]) -> PartFile:
     """Return the PartFile behind the complete blocks of a former run of the same job; else an empty one."""
     size = complete = 0
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        found: dict[str, Any] = json.loads(state.read_text(encoding="utf-8"))
-        if os.fstat(file.fileno()).st_size >= found["bytes"] and found["identity"] == identity():
-            size, complete = int(found["bytes"]), int(found["blocks"])
+    found: Any = None
+    with contextlib.suppress(FileError):
+        found = load_json(state)
+    if isinstance(found, dict) and found.get("identity") == identity():
+        counts: list[Any] = [found.get("bytes"), found.get("blocks")]
+        if all(type(count) is int and count >= 0 for count in counts) and counts[0] <= os.fstat(file.fileno()).st_size:
+            size, complete = counts
     if not complete:
         state.unlink(missing_ok=True)
     file.seek(size)

@@ -174,7 +174,7 @@ class PartFolder:
         """Return what `finish` has written, or None."""
         try:
             found = json.loads((self.path(part) / NOTE).read_text("utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
         if not isinstance(found, dict) or not {"identity", "names", "notes"} <= found.keys():
             return None

@@ -15,12 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write, load_archive, nest, save_archive, unnest
+from seqkern.core.damaged import check_texts, damaged
 from seqkern.core.errors import FileError, unknown_name
 from seqkern.core.locks import alone_in
 from seqkern.core.tsv import write_tsv
-from seqkern.core.types import PathLike
+from seqkern.core.types import Arrays, PathLike
 from seqkern.residues import Residues
-from seqkern.sequences.labels import SAMPLE_COLUMNS, Labels
+from seqkern.sequences.labels import SAMPLE_COLUMNS, Labels, check_labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data, FeatureTable, SimilarityTable
 
@@ -31,6 +32,7 @@ KINDS: dict[str, type[SequenceSet] | type[FeatureTable] | type[SimilarityTable]]
     "dissimilarities": SimilarityTable,
 }
 FORMAT = 1
+AGAIN = "run seqkern datasets again"
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,19 +210,36 @@ def load_dataset(folder: PathLike) -> Dataset:
     (True, {'decoy': 10, 'donor': 5})
     """
     path = Path(folder) / "data.npz"
-    header, arrays = load_archive(path)
-    if not isinstance(header, dict) or header.get("format") != FORMAT or header.get("kind") not in KINDS:
-        raise FileError("is a data set of another version", file=path, remedy="run seqkern datasets again")
+    header, arrays = load_archive(path, "is not a data set, or is corrupted", AGAIN)
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise FileError("is a data set of another version", file=path, remedy=AGAIN)
+    with damaged(path, "is a corrupted data set", AGAIN):
+        return _from_state(header, arrays)
+
+
+def _from_state(header: dict[str, Any], arrays: Arrays) -> Dataset:
+    """Return the data set in the content of a file; raise any error for a corrupted one."""
     X = KINDS[header["kind"]].from_state(header["X"], unnest("X", arrays))
     units = unnest("units", arrays)
     tasks = {}
     for i, entry in enumerate(header["tasks"]):
-        labels = Labels(X.ids, arrays[f"tasks/{i}/y"], entry["kind"], tuple(entry["classes"]), **units)
-        tasks[entry["name"]] = Task(entry["name"], labels, arrays.get(f"tasks/{i}/split"))
+        classes = check_texts(entry["classes"], "classes")
+        labels = Labels(X.ids, arrays[f"tasks/{i}/y"], entry["kind"], tuple(classes), **units)
+        check_labels(labels)
+        split = arrays.get(f"tasks/{i}/split")
+        if split is not None and (split.shape != (len(X),) or not set(np.unique(split)) <= {"train", "test", ""}):
+            raise ValueError("roles other than train and test")
+        tasks[entry["name"]] = Task(entry["name"], labels, split)
+    check_texts(list(tasks), "names of tasks")
     residues = None
     if "residues" in header:
         residues = Residues.from_state(header["residues"], unnest("residues", arrays))
-    return Dataset(header["name"], header["kind"], X, tasks, header["notes"], residues)
+        if len(residues) != len(X):
+            raise ValueError("another number of residues than of samples")
+    if not tasks or not isinstance(header["notes"], dict):
+        raise ValueError("no tasks or notes")
+    name, kind = check_texts([header["name"], header["kind"]], "name")
+    return Dataset(name, kind, X, tasks, header["notes"], residues)
 
 
 def summary(dataset: Dataset) -> dict[str, Any]:

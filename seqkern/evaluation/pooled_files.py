@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write, canonical_json
+from seqkern.core.damaged import damaged, load_json
 from seqkern.core.errors import FileError
 from seqkern.core.types import PathLike
 from seqkern.evaluation.candidates import Candidate
@@ -237,17 +238,13 @@ class InnerFile:
         FileError
             If it is missing, corrupted, or of another version.
         """
-        try:
-            with open(path, encoding="utf-8") as file:
-                content = json.load(file)
+        problem = "is not a file of inner loops of this version"
+        content = load_json(path, problem, AGAIN)
+        with damaged(path, problem, AGAIN):
             if content.pop("format") != FORMAT:
                 raise KeyError("format")
             loops = [StoredLoop(**loop) for loop in content.pop("loops")]
             return cls(path, loops=loops, **content)
-        except OSError as error:
-            raise FileError(f"cannot be read: {error.strerror}", file=path, remedy="check the path") from error
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise FileError("is not a file of inner loops of this version", file=path, remedy=AGAIN) from error
 
 
 def read_inner_loops(

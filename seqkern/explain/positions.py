@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import load_archive, save_archive
-from seqkern.core.errors import FileError, ParameterError
+from seqkern.core.damaged import damaged
+from seqkern.core.errors import ParameterError
 from seqkern.core.types import PathLike
 from seqkern.explain.poim import MOST_ORDER, Importance, LetterMeans, has_poim, poim
-from seqkern.sequences.alphabets import Alphabet
+from seqkern.sequences.alphabets import alphabet_from_state
 
 if TYPE_CHECKING:
     from seqkern.models.affine import AffineForm
@@ -120,13 +121,14 @@ def load_positions(path: PathLike) -> Positions:
     FileError
         If there is no such file, or it is corrupted.
     """
-    header, arrays = load_archive(path)
-    try:
+    problem = "is not a file of position importance"
+    header, arrays = load_archive(path, problem)
+    with damaged(path, problem):
         if header["format"] != FORMAT:
             raise ValueError("another format")
         orders = [order for order in range(1, MOST_ORDER + 1) if f"matrix{order}" in arrays]
         matrices = {order: arrays[f"matrix{order}"] for order in orders}
-        alphabet, length = Alphabet(**header["alphabet"]), len(matrices[1])
+        alphabet, length = alphabet_from_state(header["alphabet"]), len(matrices[1])
         for order, matrix in matrices.items():
             if matrix.shape != (length - order + 1, alphabet.size**order):
                 raise ValueError("matrices that do not fit")
@@ -139,8 +141,6 @@ def load_positions(path: PathLike) -> Positions:
             int(header["first"]),
             None if section is None else (int(section[0]), int(section[1])),
         )
-    except (KeyError, TypeError, ValueError) as error:
-        raise FileError("is not a file of position importance", file=path, remedy="create it again") from error
 
 
 def positions_of(

@@ -28,6 +28,7 @@ from seqkern.sequences.tables import Data
 
 GROUP = "group"
 RESERVED = ("id", GROUP)
+LONGEST_NUMBER = 18  # digits of a number of a group, which int64 holds
 UNCHANGED = ("predefined", "liao-noble", "leave-one-group-out")
 """Fold methods whose sets do not depend on the similarity of samples."""
 
@@ -392,7 +393,7 @@ def _group_number(text: str, path: Path, record: str) -> int:
     """Return a cell of the column of groups as a number, −1 if empty."""
     if not text:
         return -1
-    if not text.isdecimal():
+    if not text.isdecimal() or len(text) > LONGEST_NUMBER:
         raise FoldError(
             f"has a group {text!r} that is not a number", file=path, record=record, remedy="create the folds again"
         )

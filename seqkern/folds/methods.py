@@ -205,7 +205,9 @@ def _leave_one_group_out(samples: Samples) -> list[NamedSplit]:
     return _each_group(merge_groups(len(samples), groups, samples.links, samples.chains), None)
 
 
-def _each_group(groups: npt.NDArray[Any], key: Callable[[object], list[int | str]] | None) -> list[NamedSplit]:
+def _each_group(
+    groups: npt.NDArray[Any], key: Callable[[object], list[tuple[int, str] | str]] | None
+) -> list[NamedSplit]:
     """Return one split for each group: numbered, or sorted and named by `key`."""
     values, group = np.unique(groups, return_inverse=True)
     if len(values) < 2:

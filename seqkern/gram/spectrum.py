@@ -13,6 +13,7 @@ import numpy.typing as npt
 from scipy.linalg import eigvalsh_tridiagonal
 from threadpoolctl import threadpool_limits
 
+from seqkern.core.damaged import damaged
 from seqkern.core.errors import GramError
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.core.types import PathLike
@@ -144,7 +145,7 @@ def read_spectrum(path: PathLike) -> Spectrum:
     Raises
     ------
     FileError
-        If there is no such file.
+        If there is no such file, or it is corrupted.
 
     Examples
     --------
@@ -155,9 +156,10 @@ def read_spectrum(path: PathLike) -> Spectrum:
     ...     print(read_spectrum(Path(folder) / "gram.spectrum.tsv"))
     smallest eigenvalue 1, largest 3; 0 of 2 negative, 0 % of the mass
     """
-    row = read_tsv(path)[0]
     kinds = Spectrum.__annotations__
-    return Spectrum(**{key: row[key] == "True" if kind is bool else kind(row[key]) for key, kind in kinds.items()})
+    with damaged(path, "is not a spectrum of a Gram matrix", "compute it again"):
+        row = read_tsv(path)[0]
+        return Spectrum(**{key: row[key] == "True" if kind is bool else kind(row[key]) for key, kind in kinds.items()})
 
 
 def _eigenvalues(K: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:

@@ -13,6 +13,8 @@ from typing import Any
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.cost import peak_mb
+from seqkern.core.damaged import load_json
+from seqkern.core.errors import FileError
 
 
 class TileCosts:
@@ -47,8 +49,19 @@ class TileCosts:
 
     def others(self) -> list[dict[str, Any]]:
         """Return one lap, as a `Clock` has them, with the CPU seconds of all other processes; none without any."""
-        found = [json.loads(path.read_text()) for path in self._folder.glob("cost-*.json") if path != self._own]
+        others = [path for path in self._folder.glob("cost-*.json") if path != self._own]
+        found = [cost for cost in map(_cost, others) if cost is not None]
         if not found:
             return []
         cpu_seconds = sum(one["cpu_seconds"] for one in found)
         return [{"stage": "tiles", "cpu_seconds": cpu_seconds, "peak_mb": max(one["peak_mb"] for one in found)}]
+
+
+def _cost(path: Path) -> dict[str, float] | None:
+    """Return what a process has left; None for a damaged file: a matrix does not fail for its costs."""
+    try:
+        cost = load_json(path)
+    except FileError:
+        return None
+    good = isinstance(cost, dict) and all(type(cost.get(key)) in (int, float) for key in ("cpu_seconds", "peak_mb"))
+    return cost if good else None

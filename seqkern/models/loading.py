@@ -1,8 +1,7 @@
 """Read a model of any kind from its file."""
 
 import contextlib
-import os
-import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import load_archive, unnest
-from seqkern.core.errors import FileError, GramError, ModelError
+from seqkern.core.damaged import damaged
+from seqkern.core.errors import GramError, ModelError
 from seqkern.gram.transforms import transform_from_state
 from seqkern.kernels import kernel_from_state
 from seqkern.models.lsgkm_file import is_lsgkm
 from seqkern.models.model import DATA, FORMAT, VERSION, Model
 from seqkern.models.residue_model import ResidueModel
+from seqkern.models.trial import try_chain, try_model
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import solver_from_state
+
+AGAIN = "train the model again"
 
 
 def load_model(path: str | Path) -> Model | ResidueModel:
@@ -44,15 +47,7 @@ def load_model(path: str | Path) -> Model | ResidueModel:
         from seqkern.models.lsgkm import read_lsgkm  # imported here for fast start-up
 
         return read_lsgkm(path)
-    try:
-        _check_members(path)
-        header, arrays = load_archive(path)
-    except FileNotFoundError as error:
-        raise FileError("no such file", file=path, remedy="check the path") from error
-    except Exception as error:
-        raise ModelError(
-            "is not a seqkern model file, or is corrupted", file=path, remedy="train the model again"
-        ) from error
+    header, arrays = load_archive(path, "is not a seqkern model file, or is corrupted", AGAIN, ModelError)
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ModelError("is not a model file", file=path, remedy="give a model file of seqkern train")
     if header.get("version") != VERSION:
@@ -61,29 +56,21 @@ def load_model(path: str | Path) -> Model | ResidueModel:
             file=path,
             remedy="update seqkern, or train the model again",
         )
-    try:
+    with damaged(path, "is not usable", AGAIN, ModelError):
         model = _model_from_state(header, arrays)
         _check_whole(model)
+        try_model(model)
         if "residues" in header:
-            return ResidueModel.from_state(model, header["residues"], unnest("residues", arrays))
-    except Exception as error:  # any failure on a corrupted or hostile file is one error for the user
-        reason = getattr(error, "problem", None) or f"{type(error).__name__} {error}"
-        raise ModelError(f"is not usable: {reason}", file=path, remedy="train the model again") from error
+            of_residues = ResidueModel.from_state(model, header["residues"], unnest("residues", arrays))
+            try_chain(of_residues)
+            return of_residues
     return model
-
-
-def _check_members(path: str | Path) -> None:
-    """Raise ValueError for an archive that would unpack to more than its own size."""
-    with zipfile.ZipFile(path) as archive:
-        members = archive.infolist()
-    packed = any(member.compress_type != zipfile.ZIP_STORED for member in members)
-    if packed or sum(member.file_size for member in members) > os.path.getsize(path):
-        raise ValueError("packed")
 
 
 def _model_from_state(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Model:
     """Return the Model from the content of a file."""
-    transforms = [f"transform{i}" for i in range(header["n_transforms"])]
+    # what a count names must be there, so that no count can make a list of any length
+    transforms = _named(header, "transform", header["n_transforms"])
     kind: type[Model] = Model
     own: dict[str, Any] = {}
     if "features" in header:
@@ -95,7 +82,7 @@ def _model_from_state(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]
         from seqkern.models.table_model import TableModel  # imported here for fast start-up
 
         sums = unnest("tally", arrays)
-        kind, own = TableModel, {"tally": tuple(sums[str(number)] for number in range(header["tally"]["n"]))}
+        kind, own = TableModel, {"tally": tuple(sums[name] for name in _named(sums, "", header["tally"]["n"]))}
     return kind(
         kernel=kernel_from_state(header["kernel"], unnest("kernel", arrays)),
         transforms=[transform_from_state(header[name], unnest(name, arrays)) for name in transforms],
@@ -108,6 +95,13 @@ def _model_from_state(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]
         record=header["record"],
         **own,
     )
+
+
+def _named(parts: Mapping[str, Any], prefix: str, count: int) -> list[str]:
+    """Return `count` names: the prefix and a number from 0; raise ValueError if there are fewer parts."""
+    if not 0 <= count <= len(parts):
+        raise ValueError(f"{count} parts, but {len(parts)} are there")
+    return [f"{prefix}{number}" for number in range(count)]
 
 
 def _check_whole(model: Model) -> None:

@@ -44,7 +44,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.errors import FileError, ModelError, SeqkernError
+from seqkern.core.damaged import damaged
+from seqkern.core.errors import ModelError
 from seqkern.core.text_files import open_lines
 from seqkern.core.types import PathLike
 from seqkern.kernels import GappedKmerKernel, RBFKernel
@@ -109,20 +110,11 @@ def read_lsgkm(path: PathLike) -> Model:
     >>> model.classes, model.decision(["ACGTTGCA", "AAAATTTC"]).round(2).tolist()
     (('-1', '1'), [0.68, -0.88])
     """
-    with open_lines(path) as (lines, _):
-        try:
-            model = _as_model(*_parse(lines))
-            len(model.columns)  # reports unusable sequences as errors of the file
-            return model
-        except FileError:
-            raise
-        except (SeqkernError, ValueError) as error:
-            record = getattr(error, "record", None)
-            where = f"support vector {record}: " if record else ""
-            reason = where + (getattr(error, "problem", None) or str(error))
-            raise ModelError(
-                f"is not a usable LS-GKM model: {reason}", file=path, remedy="create it again with gkmtrain"
-            ) from error
+    again = "create it again with gkmtrain"
+    with open_lines(path) as (lines, _), damaged(path, "is not a usable LS-GKM model", again, ModelError):
+        model = _as_model(*_parse(lines))
+        len(model.columns)  # reports unusable sequences as errors of the file
+        return model
 
 
 def write_lsgkm(model: Model, path: PathLike) -> None:

@@ -140,7 +140,7 @@ class Model:
             with remedy_after_training():
                 rows = self.kernel.prepare(X.take(slice(start, start + step)), like=columns)
             with naming_rows(X.ids[start : start + step]):
-                values = self._by_matrix(rows, n_threads) if self._folded is None else self._folded(rows)
+                values = self.by_matrix(rows, n_threads) if self._folded is None else self._folded(rows)
             out[start : start + step] = values
         return out
 
@@ -149,8 +149,21 @@ class Model:
         """Whether decision values are coordinates, as in kernel PCA, without predictions."""
         return not hasattr(self.solver, "predict")
 
-    def _by_matrix(self, rows: Prepared, n_threads: int | None = None) -> npt.NDArray[np.float64]:
-        """Return the decision values of Prepared rows from their kernel with the support samples."""
+    def by_matrix(self, rows: Prepared, n_threads: int | None = None) -> npt.NDArray[np.float64]:
+        """Return the decision values of prepared rows from their kernel with the support samples.
+
+        Parameters
+        ----------
+        rows : Prepared
+            New samples, as the kernel prepares them for `columns`.
+        n_threads : int, optional
+            Default: the number of cores.
+
+        Returns
+        -------
+        ndarray of float64
+            As from `decision`.
+        """
         K = np.empty((len(rows), len(self.columns)))
         diagonal: npt.NDArray[np.float64] | None = rows.diagonal
         fill(self.kernel, rows, self.columns, K, n_threads=n_threads)

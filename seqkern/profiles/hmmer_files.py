@@ -9,10 +9,17 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from seqkern.core.errors import FileError
+from seqkern.profiles.hmmer_text import check_hmms
 
 if TYPE_CHECKING:
     from pyhmmer.plan7 import HMM  # slow to import
+
+TRANSITIONS = {"M": slice(0, 3), "I": slice(3, 5), "D": slice(5, 7)}
+TOLERANCE = 1e-4
+"""Of a sum of probabilities, whose logarithms are printed with five digits: 20 times their rounding."""
 
 
 def looks_like_hmmer(text: str) -> bool:
@@ -50,7 +57,8 @@ def parse_hmms(text: str, name: str, remedy: str = "create it with hmmbuild") ->
     Raises
     ------
     FileError
-        If it has another format, is corrupted or truncated, or its HMMs have several alphabets.
+        If it has another format, is corrupted or truncated, its HMMs have several alphabets, or probabilities do not
+        sum to 1.
     """
     # imported only when a file is read, for fast start-up
     from pyhmmer.errors import AlphabetMismatch
@@ -61,6 +69,7 @@ def parse_hmms(text: str, name: str, remedy: str = "create it with hmmbuild") ->
         raise FileError("is empty", file=name, remedy=remedy)
     if not looks_like_hmmer(text):
         raise FileError("is not a HMMER file", file=name, remedy=remedy)
+    count = check_hmms(text, name, remedy)
     found: list[HMM] = []
     try:
         with HMMFile(io.BytesIO(f"{text}\n".encode())) as file:
@@ -76,11 +85,33 @@ def parse_hmms(text: str, name: str, remedy: str = "create it with hmmbuild") ->
         raise FileError(
             f"cannot be read as a HMMER file: {error}", file=name, record=_next(found), remedy=remedy
         ) from None
-    # The reader takes a truncated HMM for the end of the file.
-    begun = f"\n{text}".count("\nHMMER")
-    if begun > len(found) or not text.endswith("\n//"):
-        raise FileError("is truncated", file=name, record=_next(found), remedy="copy it again")
+    if len(found) != count:  # the parser takes some damage for the end of the file
+        raise FileError("cannot be read as a HMMER file", file=name, record=_next(found), remedy=remedy)
+    for number, hmm in enumerate(found, start=1):
+        _check_sums(hmm, name, f"HMM {number}", remedy)
     return found
+
+
+def _check_sums(hmm: HMM, name: str, record: str, remedy: str) -> None:
+    """Raise FileError unless the probabilities of each state are between 0 and 1, and their sum is 1."""
+    # pyhmmer's stubs leave these out
+    matches, inserts, moves = (
+        np.asarray(getattr(hmm, part), dtype=np.float64)
+        for part in ("match_emissions", "insert_emissions", "transition_probabilities")
+    )
+    # the begin state emits nothing; the last state is followed by the end
+    groups = {"match emissions": matches[1:], "insert emissions": inserts}
+    groups |= {f"transitions from {state}": moves[:, columns] for state, columns in TRANSITIONS.items()}
+    for what, values in groups.items():
+        bad = ~(np.abs(values.sum(axis=1) - 1) <= TOLERANCE) | ~(values >= 0).all(axis=1)
+        if bad.any():
+            state = int(np.flatnonzero(bad)[0]) + (what == "match emissions")
+            raise FileError(
+                f"the probabilities of the {what} of state {state} do not sum to 1",
+                file=name,
+                record=record,
+                remedy=remedy,
+            )
 
 
 def _next(found: list[HMM]) -> str:

@@ -5,10 +5,11 @@ alignment contains a masked letter.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from string import ascii_uppercase
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -106,6 +107,37 @@ DNA = Alphabet("dna", "ACGT", "TGCA")
 RNA = Alphabet("rna", "ACGU", "UGCA")
 PROTEIN = Alphabet("protein", "ACDEFGHIKLMNPQRSTVWY")
 ALPHABETS = {alphabet.name: alphabet for alphabet in (DNA, RNA, PROTEIN)}
+
+
+def alphabet_from_state(header: Mapping[str, Any]) -> Alphabet:
+    """Return the alphabet that a file describes.
+
+    Parameters
+    ----------
+    header : mapping
+        ``name``, ``letters`` and ``complement``.
+
+    Returns
+    -------
+    Alphabet
+
+    Raises
+    ------
+    ValueError
+        If they are not texts of different capital letters.
+
+    Examples
+    --------
+    >>> alphabet_from_state({"name": "dna", "letters": "ACGT", "complement": "TGCA"}).size
+    4
+    """
+    alphabet = Alphabet(**header)
+    letters, complement = alphabet.letters, alphabet.complement
+    if type(alphabet.name) is not str or type(letters) is not str or as_alphabet(letters).letters != letters:
+        raise ValueError("an alphabet without letters")
+    if complement is not None and (type(complement) is not str or sorted(complement) != sorted(letters)):
+        raise ValueError("complements outside the alphabet")
+    return alphabet
 
 
 def as_alphabet(alphabet: str | Alphabet) -> Alphabet:

@@ -165,6 +165,37 @@ class Labels:
 SAMPLE_COLUMNS = tuple(field.name for field in fields(Labels))[4:]
 
 
+def check_labels(labels: Labels) -> None:
+    """Check labels that were read from a file: codes of classes, and columns with one value for each sample.
+
+    Parameters
+    ----------
+    labels : Labels
+        Of any kind.
+
+    Raises
+    ------
+    LabelError
+        If they are corrupted.
+
+    Examples
+    --------
+    >>> check_labels(Labels(["d1", "d2"], [0, 2], "binary", ("decoy", "donor")))
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.LabelError: labels outside their classes
+    """
+    columns = [getattr(labels, name) for name in ("y", *SAMPLE_COLUMNS) if getattr(labels, name) is not None]
+    if any(column.shape != (len(labels),) for column in columns):
+        raise LabelError("columns that are not lists")
+    y, n = labels.y, len(labels.classes)
+    wanted = {"binary": n == 2, "multiclass": n >= 2, "real": n == 0, "none": n == 2}
+    if not wanted[labels.kind] or len(set(labels.classes)) != n:
+        raise LabelError(f"{n} classes for {labels.kind} labels")
+    if np.isinf(y).any() if labels.kind == "real" else np.any((y < UNLABELLED) | (y >= n)):
+        raise LabelError("labels outside their classes")
+
+
 def make_labels(
     ids: Ids,
     values: Iterable[object],
@@ -307,7 +338,7 @@ def _real(ids: Ids, values: list[str], file: PathLike | None) -> npt.NDArray[np.
     return y
 
 
-def natural_key(text: object) -> list[int | str]:
+def natural_key(text: object) -> list[tuple[int, str] | str]:
     """Return a sort key that puts ``a.4.1`` before ``a.26.1``.
 
     Parameters
@@ -317,8 +348,8 @@ def natural_key(text: object) -> list[int | str]:
 
     Returns
     -------
-    list of int and str
-        Digits as numbers, with the text between them.
+    list of str and (int, str)
+        Digits in the order of their numbers, of any size, with the text between them.
 
     Examples
     --------
@@ -326,4 +357,8 @@ def natural_key(text: object) -> list[int | str]:
     >>> sorted(["a.26.1", "a.4.1"], key=natural_key)
     ['a.4.1', 'a.26.1']
     """
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(text))]
+    parts: list[tuple[int, str] | str] = list(re.split(r"(\d+)", str(text)))
+    for place in range(1, len(parts), 2):
+        digits = str(parts[place]).lstrip("0")
+        parts[place] = len(digits), digits  # int() refuses more than 4300 digits
+    return parts

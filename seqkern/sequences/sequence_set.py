@@ -17,11 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.checks import check_choice
+from seqkern.core.damaged import check_counts, check_texts
 from seqkern.core.errors import SequenceError
 from seqkern.core.types import Arrays, Header, Ids, Rows
 from seqkern.sequences.alphabets import (
     MASK,
     Alphabet,
+    alphabet_from_state,
     as_alphabet,
     guess_alphabet,
     letter_error,
@@ -500,21 +502,26 @@ class SequenceSet(Sliceable):
         """
         tracks = {name: arrays[f"track/{name}"] for name in header["tracks"]}
         views = {name: arrays[f"view/{name}"] for name in header.get("views", ())}
-        alphabet = Alphabet(**header["alphabet"])
+        alphabet = alphabet_from_state(header["alphabet"])
+        ids, counts = check_texts(header["ids"], "ids"), check_counts(header["counts"])
         codes = arrays["codes"]
         # Compiled code relies on these.
         if "starts" in arrays:
             starts, stops = arrays["starts"], arrays["stops"]
-            intact = starts.shape == stops.shape == (len(header["ids"]),) and codes.ndim == 1
+            intact = starts.shape == stops.shape == (len(ids),) and codes.ndim == 1
+            intact = intact and starts.dtype == stops.dtype == np.int64
             intact = intact and bool(np.all((starts >= 0) & (starts <= stops) & (stops <= len(codes))))
         else:
             offsets = arrays["offsets"]
             starts, stops = offsets[:-1], offsets[1:]
             ordered = offsets.ndim == codes.ndim == 1 and offsets[0] == 0 and np.all(np.diff(offsets) >= 0)
-            intact = bool(ordered and offsets[-1] == len(codes) and len(offsets) == len(header["ids"]) + 1)
+            intact = bool(ordered and offsets[-1] == len(codes) and len(offsets) == len(ids) + 1)
+        intact = intact and codes.dtype == np.uint8
+        intact = intact and all(track.dtype.kind in "uif" and track.ndim in (1, 2) for track in tracks.values())
+        intact = intact and all(view.dtype.kind == "f" and np.isfinite(view).all() for view in views.values())
         if not intact or np.any((codes >= alphabet.size) & (codes != MASK)):
             raise SequenceError("stored sequences are corrupted", remedy="create the file again")
-        return cls(codes, starts, stops, header["ids"], alphabet, tracks, header["counts"], views)
+        return cls(codes, starts, stops, ids, alphabet, tracks, counts, views)
 
 
 def as_sequences(

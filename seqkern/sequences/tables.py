@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.damaged import check_counts, check_texts
 from seqkern.core.errors import SequenceError
 from seqkern.core.types import Arrays, Header, Rows
 from seqkern.sequences.sequence_set import SequenceSet
@@ -148,7 +149,8 @@ class FeatureTable(Sliceable):
         -------
         FeatureTable
         """
-        return cls(arrays["values"], header["ids"], header["columns"], header["counts"])
+        ids, columns = check_texts(header["ids"], "ids"), check_texts(header["columns"], "columns")
+        return cls(arrays["values"], ids, columns, check_counts(header["counts"]))
 
 
 class SimilarityTable(Sliceable):
@@ -283,7 +285,8 @@ class SimilarityTable(Sliceable):
         -------
         SimilarityTable
         """
-        return cls(arrays["values"], header["ids"], None, header["kind"], header["counts"])
+        ids, counts = check_texts(header["ids"], "ids"), check_counts(header["counts"])
+        return cls(arrays["values"], ids, None, header["kind"], counts)
 
 
 Data = SequenceSet | FeatureTable | SimilarityTable

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import ParameterError
+from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.specs import plain
 from seqkern.core.types import Arrays, Header
 from seqkern.solvers.estimator import Estimator, check_is_fitted, clone
@@ -82,6 +82,7 @@ class Stored(Estimator):
         self.n_features_in_: int = header["columns"]
         self.report_: dict[str, Any] = header["report"]
         self.support_: npt.NDArray[np.int64] = arrays["support"]
+        check_places(self.support_, self.n_features_in_, "support")
         self.restore_fitted(header["learned"], arrays)
 
     def restrict(self, rows: npt.ArrayLike) -> Self:
@@ -138,3 +139,32 @@ class Stored(Estimator):
             "solver": self.name,
             **{key: plain(value) for key, value in self.get_params(deep=False).items()},
         }
+
+
+def check_places(places: npt.NDArray[Any], count: int, name: str) -> None:
+    """Check an array of places that was read from a file.
+
+    Parameters
+    ----------
+    places : ndarray
+        The array.
+    count : int
+        Number of places.
+    name : str
+        Its name in the message.
+
+    Raises
+    ------
+    ModelError
+        If it is not an array of int64, shape (m,), of numbers from 0 to `count` - 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_places(np.array([0, 3]), 3, "support")
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.ModelError: the array 'support' is corrupted; train the model again
+    """
+    if places.dtype != np.int64 or places.ndim != 1 or np.any((places < 0) | (places >= count)):
+        raise ModelError(f"the array {name!r} is corrupted", remedy="train the model again")

@@ -6,12 +6,13 @@ The workflow reads it to divide long jobs into shares, and to ask for memory and
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.errors import FileError
+from seqkern.core.damaged import damaged
 from seqkern.core.types import PathLike
 
 NAME = "plan.json"
@@ -101,6 +102,11 @@ class DatasetPlan:
         DatasetPlan
         """
         read = json.loads(text)
+        costs = [cost for solvers in read["methods"].values() for cost in solvers.values()]
+        for value in (value for cost in [*read["grams"].values(), *costs] for value in cost.values()):
+            for number in value if isinstance(value, list) else [value]:
+                if type(number) not in (int, float) or not 0 <= number < math.inf:
+                    raise ValueError(f"a cost of {number!r}")
         grams = {name: Cost(**cost) for name, cost in read["grams"].items()}
         methods = {
             kernel: {solver: MethodCost(**cost) for solver, cost in solvers.items()}
@@ -126,10 +132,8 @@ class DatasetPlan:
         FileError
             If it cannot be read, or is damaged.
         """
-        try:
+        with damaged(path, "is not a plan", "delete it; seqkern plan makes it again"):
             return cls.parse(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise FileError("is not a plan", file=path, remedy="delete it; seqkern plan makes it again") from error
 
     def to_json(self) -> str:
         """Return the plan as JSON text."""

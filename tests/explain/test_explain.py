@@ -55,7 +55,7 @@ def test_contributions_sum_to_the_decision_minus_the_bias(key, solver):
     model = train_model(X, labels, kernel, solver)
     explanation = explain(model, new)
     check_sums(explanation)
-    by_matrix = model._by_matrix(model.kernel.prepare(new, like=model.columns))
+    by_matrix = model.by_matrix(model.kernel.prepare(new, like=model.columns))
     limit = 1e-5 if getattr(kernel, "precision", "double") == "single" else 1e-9
     np.testing.assert_allclose(explanation.decision, by_matrix, rtol=limit, atol=limit)
     assert len(explanation.words) == len(explanation.weights)

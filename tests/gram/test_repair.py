@@ -166,7 +166,7 @@ def test_the_map_of_a_kernel_that_folds(normalize):
     )
     assert (model._folded is None) == normalize
     prepared = model.kernel.prepare(NEW, like=model.columns)
-    np.testing.assert_allclose(model.decision(NEW), model._by_matrix(prepared), atol=1e-9)
+    np.testing.assert_allclose(model.decision(NEW), model.by_matrix(prepared), atol=1e-9)
 
 
 def test_a_sequence_like_no_training_sequence_is_named():

@@ -115,7 +115,7 @@ def folds(labels, X, method="stratified"):
 def by_matrix(model, X):
     """Return a model's decisions from kernel values with its support, not from sums folded into weights of k-mers."""
     rows = model.kernel.prepare(X, like=model.columns)
-    return model._by_matrix(rows)
+    return model.by_matrix(rows)
 
 
 def trained_on(method, X, labels, **more):

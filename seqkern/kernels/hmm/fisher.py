@@ -23,7 +23,7 @@ from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products import _product
 from seqkern.kernels.products.product import FeatureKernel, Term, TermBlocks
 from seqkern.kernels.products.real import PRODUCT_NS, RealDenseBlock
-from seqkern.sequences.alphabets import Alphabet
+from seqkern.sequences.alphabets import Alphabet, alphabet_from_state
 from seqkern.sequences.sequence_set import SequenceSet
 
 MODELS: dict[str, Any] = {"profile": ProfileHMM, "markov": MarkovChain}
@@ -202,9 +202,11 @@ class FisherKernel(FeatureKernel):
         """
         if not header:
             return
+        if header["models"] > len(arrays):
+            raise ValueError("more models than arrays")
         stored = [unnest(f"models/{number}", arrays) for number in range(header["models"])]
         models = [MODELS[self.model].from_arrays(parts) for parts in stored]
-        alphabet = Alphabet(**header["alphabet"])
+        alphabet = alphabet_from_state(header["alphabet"])
         if self.hmm is None:
             self.models_, self.alphabet_ = models, alphabet
         else:

@@ -168,7 +168,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         vectors = self.vectors(alphabet)
         squares = ((vectors[:, None] - vectors) ** 2).sum(axis=2)
         weights = np.zeros((alphabet.size + 1, alphabet.size + 1))
-        width = 2.0 * float(self.sigma_c) ** 2
+        width = doubled_square(self.sigma_c)
         weights[:-1, :-1] = np.exp(-squares / width) if width > 0 else squares == 0
         weights[np.isnan(weights)] = 0.0
         return weights
@@ -187,7 +187,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         """
         if self.sigma_p is None:
             return np.ones(longest)
-        width = 2.0 * float(self.sigma_p) ** 2
+        width = doubled_square(self.sigma_p)
         if width == 0:
             return np.ones(min(longest, 1))
         # One at a time, so that no value depends on their number.
@@ -308,3 +308,24 @@ class GenericStrings:
     def diagonal(self) -> npt.NDArray[np.float64]:
         """Return K(x, x), float64 (n,)."""
         return self.squares[self.first : self.last]
+
+
+def doubled_square(sigma: float) -> float:
+    """Return 2σ², infinite where it is too large for a number.
+
+    Parameters
+    ----------
+    sigma : float
+        σ, not negative.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> doubled_square(3), doubled_square(1e300)
+    (18.0, inf)
+    """
+    sigma = float(sigma)
+    return 2.0 * (sigma * sigma)  # ** raises an error instead

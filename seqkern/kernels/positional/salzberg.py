@@ -16,7 +16,7 @@ from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products import _product
 from seqkern.kernels.products.product import FeatureKernel, Term, TermBlocks
 from seqkern.kernels.products.real import PRODUCT_NS, RealDenseBlock
-from seqkern.sequences.alphabets import Alphabet
+from seqkern.sequences.alphabets import alphabet_from_state
 from seqkern.sequences.sequence_set import SequenceSet
 
 CHUNK_LETTERS = 1 << 20
@@ -126,7 +126,7 @@ class SalzbergKernel(FeatureKernel):
         arrays : dict of str to ndarray
             Its arrays.
         """
-        self.alphabet_ = Alphabet(**header["alphabet"])
+        self.alphabet_ = alphabet_from_state(header["alphabet"])
         self.ratios_ = arrays["ratios"]
 
     def features(self, X: Any) -> npt.NDArray[np.float64]:

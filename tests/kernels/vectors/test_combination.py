@@ -323,7 +323,7 @@ def test_a_model_keeps_the_weights(spec, tmp_path):
     assert loaded.kernel.learned() == pytest.approx(fitted.learned())
     assert loaded.kernel.learned()
     prepared = loaded.kernel.prepare(new, like=loaded.columns)
-    np.testing.assert_allclose(loaded.decision(new), loaded._by_matrix(prepared), atol=1e-9)
+    np.testing.assert_allclose(loaded.decision(new), loaded.by_matrix(prepared), atol=1e-9)
 
 
 def test_training_computes_each_matrix_once(monkeypatch):

@@ -1,0 +1,179 @@
+"""One error for damaged files: whatever a loader raises on damaged bytes becomes one line with file and remedy.
+
+A loader trusts the file that it reads; damaged bytes break this trust in any place, with any exception: a missing key,
+a list in place of a number, text that is not UTF-8. `damaged` turns all of them into one error, so that loaders need no
+check of their own for each.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seqkern.core.errors import FileError, SeqkernError
+
+if TYPE_CHECKING:
+    from seqkern.core.types import PathLike
+
+PROBLEM = "is not a seqkern file, or is corrupted"
+REMEDY = "create it again"
+LONGEST_REASON = 200
+
+
+@contextlib.contextmanager
+def damaged(
+    path: PathLike, problem: str = PROBLEM, remedy: str = REMEDY, error: type[SeqkernError] = FileError
+) -> Iterator[None]:
+    """Turn whatever is raised while a file is loaded into one error that names the file and the remedy.
+
+    Errors that name a file pass; of other seqkern errors, the message says the problem too.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    problem : str
+        What is wrong with a file that does not load.
+    remedy : str
+        How to get an intact one.
+    error : type of SeqkernError
+        What is raised for damaged content. A file that cannot be read at all is always a FileError.
+
+    Yields
+    ------
+    None
+
+    Raises
+    ------
+    SeqkernError
+        `error`, or a FileError.
+
+    Examples
+    --------
+    >>> with damaged("plan.json", "is not a plan"):
+    ...     cost = {}["grams"]
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.FileError: plan.json: is not a plan; create it again
+    """
+    try:
+        yield
+    except FileNotFoundError as found:
+        raise FileError("no such file", file=path, remedy="check the path") from found
+    except SeqkernError as found:
+        if found.file is not None:
+            raise
+        where = "" if found.record is None else f" record {str(found.record)!r}"
+        raise error(f"{problem}:{where} {found.problem}", file=path, remedy=remedy) from found
+    except OSError as found:
+        if found.errno is None:  # raised by a parser, not by the system
+            raise error(problem, file=path, remedy=remedy) from found
+        raise FileError(
+            f"cannot be read: {found.strerror}", file=path, remedy="check the path and its permissions"
+        ) from found
+    except ImportError:  # of an optional package: nothing is wrong with the file
+        raise
+    except MemoryError as found:
+        raise FileError(
+            "needs more memory than there is, or is corrupted", file=path, remedy=f"free memory, or {remedy}"
+        ) from found
+    except Exception as found:
+        # only the checks of loaders say what a user understands: "3 parts, but 2 are there"
+        reason = f": {found}"[:LONGEST_REASON] if type(found) is ValueError and str(found) else ""
+        raise error(f"{problem}{reason}", file=path, remedy=remedy) from found
+
+
+def load_json(
+    path: PathLike, problem: str = PROBLEM, remedy: str = REMEDY, error: type[SeqkernError] = FileError
+) -> Any:
+    """Return the content of a JSON file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, in UTF-8.
+    problem, remedy, error
+        As for `damaged`.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    SeqkernError
+        As for `damaged`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "cost.json"
+    ...     _ = path.write_text('{"cpu_seconds": 0.5}')
+    ...     load_json(path)
+    {'cpu_seconds': 0.5}
+    """
+    with damaged(path, problem, remedy, error):
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def check_texts(values: Any, name: str) -> list[str]:
+    """Return a list of texts that was read from a file.
+
+    Parameters
+    ----------
+    values : object
+        The list.
+    name : str
+        What it lists, for the message.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    ValueError
+        If it is not a list, or one of its values is not text.
+
+    Examples
+    --------
+    >>> check_texts(["d1", 2], "ids")
+    Traceback (most recent call last):
+        ...
+    ValueError: ids are not a list of texts
+    """
+    if not isinstance(values, list) or not all(type(value) is str for value in values):
+        raise ValueError(f"{name} are not a list of texts")
+    return values
+
+
+def check_counts(counts: Any) -> dict[str, int]:
+    """Return a dict of text to number that was read from a file.
+
+    Parameters
+    ----------
+    counts : object
+        The dict.
+
+    Returns
+    -------
+    dict of str to int
+
+    Raises
+    ------
+    ValueError
+        If it is not a dict of such values.
+
+    Examples
+    --------
+    >>> check_counts({"masked letters": 3})
+    {'masked letters': 3}
+    """
+    if not isinstance(counts, dict) or not all(type(count) is int for count in counts.values()):
+        raise ValueError("the effects of reading are not numbers by name")
+    return counts
