@@ -12,6 +12,7 @@ from seqkern.gram.gram_rows import GramRows
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.implicit import Implicit
 from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.solvers.finite import check_size, largest_value
 
 
 class TakesMatrices(Protocol):
@@ -105,7 +106,7 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
         )
     if _is_ready(solver, K, reset):
         matrix = np.asarray(K)  # a memory map as an array on the same memory
-        _check_finite(matrix)
+        _check_values(matrix, reset)
         if reset:
             solver.n_features_in_ = matrix.shape[1]
         return matrix
@@ -113,7 +114,7 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
     from seqkern.solvers.conversion import check_width, convert_matrix
 
     matrix = convert_matrix(solver, K, reset, solver.accepts_sparse)
-    _check_finite(matrix)
+    _check_values(matrix, reset)
     check_width(solver, K, reset)
     return matrix
 
@@ -128,13 +129,16 @@ def _is_ready(solver: TakesMatrices, K: Any, reset: bool) -> bool:
     return rows >= 2 and columns >= 1 if reset else rows >= 1 and columns == getattr(solver, "n_features_in_", None)
 
 
-def _check_finite(matrix: Any) -> None:
-    """Raise GramError, with the row, if a matrix has NaN or inf."""
-    bad = _first_bad_row(matrix)
-    if bad is not None:
+def _check_values(matrix: Any, training: bool) -> None:
+    """Raise GramError, with the row, if a matrix has NaN or inf; to be trained on, also for values of unusual size."""
+    largest = largest_value(matrix)
+    if not largest < np.inf:
         raise GramError(
-            f"row {bad} of the matrix contains NaN or inf", remedy="correct the matrix, or remove the record"
+            f"row {_first_bad_row(matrix)} of the matrix contains NaN or inf",
+            remedy="correct the matrix, or remove the record",
         )
+    if training:
+        check_size(largest)
 
 
 def _checked_operator(solver: TakesMatrices, K: KernelOperator, reset: bool) -> KernelOperator:
@@ -147,6 +151,7 @@ def _checked_operator(solver: TakesMatrices, K: KernelOperator, reset: bool) -> 
     if reset:
         if len(K) < 2:
             raise GramError(f"{len(K)} records are too few to learn from", remedy="give two records or more")
+        check_size(float(np.abs(K.squares).max()))
         solver.n_features_in_ = len(K)
     return K
 

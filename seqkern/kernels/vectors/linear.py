@@ -10,6 +10,7 @@ import numpy.typing as npt
 from seqkern.core.errors import SequenceError
 from seqkern.core.parameters import changed, text
 from seqkern.kernels.contract import LAST_PARAMETERS
+from seqkern.kernels.finite import check_vanished
 from seqkern.kernels.implicit import SparseImplicit
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.vector_form import DenseTable, VectorForm
@@ -156,8 +157,13 @@ class LinearKernel(Kernel):
             )
         return PreparedVectors(X.values, np.ascontiguousarray(X.values.T), X.columns)
 
-    def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: npt.NDArray[np.float64]) -> None:
-        _vector.products(rows.values, cols.transposed, out)
+    def _count_policies(self, X: Any, raw: npt.NDArray[np.float64], counts: dict[str, int]) -> dict[str, int]:
+        if not raw.all():
+            check_vanished(self, X.ids, np.abs(self._table(X).values).max(axis=1, initial=0.0), raw)
+        return super()._count_policies(X, raw, counts)
+
+    def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: npt.NDArray[np.float64]) -> float | None:
+        return _vector.products(rows.values, cols.transposed, out)
 
     def features(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the vectors themselves.
