@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.sparse_types import is_sparse
-from seqkern.kernels.finite import NO_WARNINGS
+from seqkern.kernels.finite import without_warnings
 
 if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel
@@ -73,7 +73,7 @@ def normalised_vectors(kernel: Kernel, X: Any, vectors: Any, counts: dict[str, i
     SequenceError
         As `Kernel.prepare`.
     """
-    with np.errstate(**NO_WARNINGS):
+    with without_warnings():
         if is_sparse(vectors):
             squares = vectors.power(2).sum(axis=1)
         else:

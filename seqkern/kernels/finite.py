@@ -8,7 +8,7 @@ K(x, x) here too.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel
     from seqkern.kernels.prepared import Prepared
 
-# NumPy would write about what is an error of one line here.
-NO_WARNINGS: dict[str, Literal["ignore"]] = {"over": "ignore", "invalid": "ignore"}
 SMALLEST = float(np.finfo(np.float64).tiny)  # smaller numbers have fewer digits
+
+
+def without_warnings() -> np.errstate:
+    """Return a context without NumPy's warnings of overflows, which end in one of the errors here."""
+    return np.errstate(over="ignore", invalid="ignore")
 
 
 def check_squares(kernel: Kernel, ids: Sequence[str], squares: npt.NDArray[np.float64]) -> None:
@@ -134,7 +137,7 @@ def store_single(kernel: Kernel, rows: Prepared, cols: Prepared, out: npt.NDArra
     """
     block = np.empty(out.shape)
     largest = kernel.fill_block(rows, cols, block)
-    with np.errstate(**NO_WARNINGS):
+    with without_warnings():
         out[...] = block
         beyond = not np.isfinite(np.float32(largest))
     if beyond:

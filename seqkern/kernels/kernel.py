@@ -28,7 +28,7 @@ from seqkern.kernels import _blocks
 from seqkern.kernels.blocks import fill
 from seqkern.kernels.explicit import normalised_vectors
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.kernels.finite import NO_WARNINGS, check_block, check_squares
+from seqkern.kernels.finite import check_block, check_squares, without_warnings
 from seqkern.kernels.implicit import Implicit, normalised
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.kernels.kernel_table import KERNELS
@@ -200,7 +200,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
                 f"rows have the alphabet {alphabet.name}, columns {theirs.name}",
                 remedy="read both with the same alphabet",
             )
-        with np.errstate(**NO_WARNINGS):
+        with without_warnings():
             payload = self._prepare(X, None if like is None else like.payload)
             raw = payload.diagonal()
         counts = self._count_policies(X, raw, getattr(payload, "counts", {}))
@@ -258,7 +258,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
         self.check_fitted()
         self.check_implicit()
         X = self.coerce(X)
-        with np.errstate(**NO_WARNINGS):
+        with without_warnings():
             raw = self._implicit(X)
         counts = self._count_policies(X, raw.squares, raw.counts)
         out = normalised(raw) if self.normalize else raw
@@ -309,7 +309,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
         self.check_fitted()
         self.check_operator()
         X = self.coerce(X)
-        with np.errstate(**NO_WARNINGS):
+        with without_warnings():
             raw = self._operator(X).with_tables(dtype)
         counts = self._count_policies(X, raw.squares, raw.counts)
         out = raw
@@ -451,7 +451,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
         -------
         float
         """
-        with np.errstate(**NO_WARNINGS):
+        with without_warnings():
             if self.normalize:
                 largest = self._normalised_block(rows, cols, out)
             else:

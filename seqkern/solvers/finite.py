@@ -121,7 +121,7 @@ def check_fit(solver: Fitted) -> None:
         header, arrays = solver.fitted_state()
     except NotImplementedError:  # a solver that cannot be saved
         header, arrays = {}, {}
-    numbers = [array for array in arrays.values() if array.dtype.kind == "f"]
+    numbers: list[Any] = [array for array in arrays.values() if array.dtype.kind == "f"]
     numbers += [np.float64(value) for value in header.values() if isinstance(value, float)]
     numbers += [np.float64(solver.report_[key]) for key in ("residual", "objective", "gap") if _known(solver, key)]
     if not all(np.isfinite(part).all() for part in numbers):

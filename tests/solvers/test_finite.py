@@ -54,7 +54,7 @@ def test_labels_beyond_the_limit_are_refused(solver):
 @pytest.mark.parametrize("cost", [1e308, 1e-308])
 def test_extreme_costs_end_in_one_line_or_in_finite_decisions(name, cost):
     solver, matrix, y = example(name)
-    few = {"max_iter": 200} if "max_iter" in solver.declarations() else {}
+    few = {name: 200 for name in ("max_iter", "max_epochs") if name in solver.declarations()}
     solver.set_params(C=cost, **few)
     with warnings.catch_warnings(), contextlib.suppress(SeqkernError):
         warnings.simplefilter("ignore")
