@@ -118,7 +118,7 @@ class KernelContract(Parameters):
         """Write K(rows, cols), not normalised, to `out` (float64, rows contiguous); two payloads.
 
         Called from several threads: the work is done without the GIL. May return the largest absolute value of `out`,
-        inf and NaN included, if it was found while the values were at hand; by default they are looked at again.
+        inf and NaN included, or a bound below 1e38, if it is known; by default the values are looked at again.
         """
         raise NotImplementedError
 

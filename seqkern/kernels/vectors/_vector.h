@@ -6,10 +6,8 @@
 #define SEQKERN_VECTOR_H
 
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include "_blocks.h"
 #include "_simd.h"
 
 /* 256 features of 256 columns (512 KB) stay in the second-level cache while all rows pass. */
@@ -91,11 +89,9 @@ static size_t products_bytes(ptrdiff_t rows, ptrdiff_t features, ptrdiff_t colum
     return sizeof(double) * (size_t)(at_most(features, TILE_FEATURES) * (panels * TILE_COLUMNS + rows + TILE_ROWS) + 1);
 }
 
-/* out = x · y for x (n, d), y (d, m) and out (n, m), each with its distance from row to row; `found` is raised as
- * `largest_of_row` does. */
+/* out = x · y for x (n, d), y (d, m) and out (n, m), each with its distance from row to row. */
 static void vector_products(int level, const double *x, ptrdiff_t x_stride, const double *y, ptrdiff_t y_stride,
-                            double *out, ptrdiff_t out_stride, ptrdiff_t n, ptrdiff_t d, ptrdiff_t m, double *room,
-                            int64_t *found)
+                            double *out, ptrdiff_t out_stride, ptrdiff_t n, ptrdiff_t d, ptrdiff_t m, double *room)
 {
     double sums[TILE_ROWS * TILE_COLUMNS];
     for (ptrdiff_t i = 0; i < n && d == 0; ++i)
@@ -126,7 +122,6 @@ static void vector_products(int level, const double *x, ptrdiff_t x_stride, cons
                         add_tile_plain(rows + i * depth, panels + (j - left) * depth, depth, sums);
                     for (ptrdiff_t r = 0; r < height; ++r)
                         memcpy(corner + r * out_stride, sums + r * TILE_COLUMNS, sizeof(double) * (size_t)width);
-                    largest_of_row(level, sums, TILE_ROWS * TILE_COLUMNS, found);
                 }
             }
         }

@@ -5,43 +5,34 @@ on the rectangle it is computed in, on threads, or on a library. That is why BLA
 """
 
 from libc.math cimport exp, tanh
-from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
 
 cdef extern from "_vector.h" nogil:
     int highest_simd_level()
     size_t products_bytes(Py_ssize_t rows, Py_ssize_t features, Py_ssize_t columns)
     void vector_products(
         int level, const double *x, Py_ssize_t x_stride, const double *y, Py_ssize_t y_stride, double *out,
-        Py_ssize_t out_stride, Py_ssize_t n, Py_ssize_t d, Py_ssize_t m, double *room, int64_t *found)
+        Py_ssize_t out_stride, Py_ssize_t n, Py_ssize_t d, Py_ssize_t m, double *room)
 
 
 def products(const double[:, :] x, const double[:, :] y, double[:, :] out, int level=highest_simd_level()):
-    """Write x · y to `out`: x (n, d), y (d, m) and out (n, m), each with contiguous rows.
-
-    Returns the largest absolute value, inf and NaN included.
-    """
+    """Write x · y to `out`: x (n, d), y (d, m) and out (n, m), each with contiguous rows."""
     cdef Py_ssize_t n = x.shape[0], d = x.shape[1], m = y.shape[1], width = sizeof(double)
     cdef double *room
-    cdef int64_t found = 0
-    cdef double largest
     if y.shape[0] != d or out.shape[0] != n or out.shape[1] != m:
         raise ValueError("the shapes of two factors and their product do not fit")
     if (d > 1 and x.strides[1] != width) or (m > 1 and (y.strides[1] != width or out.strides[1] != width)):
         raise ValueError("the rows of a factor or the product are not contiguous")
     if n == 0 or m == 0:
-        return 0.0
+        return
     room = <double *> malloc(products_bytes(n, d, m))
     if room == NULL:
         raise MemoryError
     with nogil:
         vector_products(
             level, &x[0, 0] if d else NULL, x.strides[0] // width, &y[0, 0] if d else NULL, y.strides[0] // width,
-            &out[0, 0], out.strides[0] // width, n, d, m, room, &found)
+            &out[0, 0], out.strides[0] // width, n, d, m, room)
         free(room)
-    memcpy(&largest, &found, sizeof(largest))
-    return largest
 
 
 def squares(const double[:, :] x, double[::1] out):
