@@ -2,7 +2,7 @@
 
 cdef extern from "_symmetry.h" nogil:
     double add_row(
-        const double *row, const double *weights, double weight, double *sums, Py_ssize_t n
+        const double *row, const double *weights, double weight, double *sums, Py_ssize_t n, double *largest
     )
 
 
@@ -22,13 +22,15 @@ def is_symmetric(const double[:, :] matrix):
 
 
 def weighted_sums(const double[:, ::1] matrix, const double[::1] weights, double[::1] by_row, double[::1] by_column):
-    """Write the weighted sums of the rows of a square matrix, and those of its columns.
+    """Write the weighted sums of the rows of a square matrix, and those of its columns; return its largest |entry|.
 
-    They are equal where it is symmetric, but for rounding, and finite only if all entries are.
+    The sums are equal where it is symmetric, but for rounding, and finite only if all entries are.
     """
     cdef Py_ssize_t n = matrix.shape[0], i
+    cdef double largest = 0.0
     with nogil:
         for i in range(n):
             by_column[i] = 0.0
         for i in range(n):
-            by_row[i] = add_row(&matrix[i, 0], &weights[0], weights[i], &by_column[0], n)
+            by_row[i] = add_row(&matrix[i, 0], &weights[0], weights[i], &by_column[0], n, &largest)
+    return largest

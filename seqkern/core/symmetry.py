@@ -15,8 +15,8 @@ ROUNDING, SINGLE_ROUNDING = 1e-9, 1e-5
 The second is for numbers that were float32."""
 
 
-def is_plainly_symmetric(K: npt.NDArray[np.float64]) -> bool:
-    """Return whether a square matrix is surely finite, and symmetric up to rounding; False if that takes a closer look.
+def largest_if_symmetric(K: npt.NDArray[np.float64]) -> float | None:
+    """Return the largest absolute value of a square matrix that is finite, and symmetric up to rounding.
 
     In one pass over it, as fast as a search for NaN: weighted sums of each row and the column of the same number differ
     where it is not symmetric, with random weights.
@@ -28,30 +28,31 @@ def is_plainly_symmetric(K: npt.NDArray[np.float64]) -> bool:
 
     Returns
     -------
-    bool
+    float or None
+        None if it takes a closer look to know.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from seqkern.core.symmetry import is_plainly_symmetric
+    >>> from seqkern.core.symmetry import largest_if_symmetric
     >>> K = np.ones((50, 50))
-    >>> before = is_plainly_symmetric(K)
+    >>> before = largest_if_symmetric(K)
     >>> K[3, 17] += 1e-6
-    >>> before, is_plainly_symmetric(K)
-    (True, False)
+    >>> before, largest_if_symmetric(K)
+    (1.0, None)
     """
     K = K if K.flags.c_contiguous else K.T
     if not K.flags.c_contiguous:
-        return False
+        return None
     n = len(K)
     weights = np.random.default_rng(0).random(n) + 0.5
     by_row, by_column = np.empty(n), np.empty(n)
-    _symmetry.weighted_sums(K, weights, by_row, by_column)
-    # the largest entry is at least the largest sum divided by the sum of the weights, which is less than 1.5 n
+    largest = _symmetry.weighted_sums(K, weights, by_row, by_column)
+    if not (np.isfinite(by_row).all() and np.isfinite(by_column).all()):
+        return None
+    # the largest sum divided by the sum of the weights, which is less than 1.5 n, is at most the largest entry
     allowed = 0.1 * ROUNDING * float(np.abs(by_row).max(initial=0.0)) / (1.5 * max(n, 1))
-    return bool(
-        np.isfinite(by_row).all() and np.isfinite(by_column).all() and (np.abs(by_row - by_column) <= allowed).all()
-    )
+    return largest if bool((np.abs(by_row - by_column) <= allowed).all()) else None
 
 
 def check_symmetric(K: npt.NDArray[np.float64], *, single: bool = False, exact: bool = False) -> None:

@@ -1,9 +1,11 @@
-/* Dividing a row of kernel values by the roots of the diagonals. */
+/* Loops over rows of kernel values: dividing by the roots of the diagonals, and the largest absolute value. */
 #ifndef SEQKERN_BLOCKS_H
 #define SEQKERN_BLOCKS_H
 
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "_simd.h"
 
@@ -30,6 +32,66 @@ DEFINE_LEVELS(normalise_row, normalise_body,
 static void normalise_row(int level, double *values, ptrdiff_t n, double diagonal, const double *diagonals)
 {
     CALL_LEVEL(level, normalise_row, values, n, diagonal > 0 ? diagonal : 0.0, diagonals);
+}
+
+/* Products of diagonals between these have neither overflowed nor lost digits. */
+#define LEAST_PRODUCT 0x1p-1000
+#define LARGEST_PRODUCT 0x1p1000
+
+/* Whether the product of a row's diagonal and a column's, both positive and finite, may be outside these limits. */
+static inline int far_apart(const double *rows, ptrdiff_t n, const double *columns, ptrdiff_t m)
+{
+    const double *diagonals[2] = {rows, columns};
+    const ptrdiff_t sizes[2] = {n, m};
+    double least = 1, largest = 1;
+    for (int side = 0; side < 2; ++side) {
+        double low = HUGE_VAL, high = 0;
+        for (ptrdiff_t i = 0; i < sizes[side]; ++i) {
+            const double value = diagonals[side][i];
+            low = value > 0 && value < low ? value : low;
+            high = value < HUGE_VAL && value > high ? value : high;
+        }
+        least *= low;
+        largest *= high;
+    }
+    return least < LEAST_PRODUCT || largest > LARGEST_PRODUCT;
+}
+
+/* normalise_row for any diagonals: each is m·4^p with m from 1 to 4, and 2^p is taken from the value instead. Where
+ * normalise_row would not overflow, the bits are the same. */
+static inline void normalise_far(double *values, ptrdiff_t n, double diagonal, const double *diagonals)
+{
+    for (ptrdiff_t j = 0; j < n; ++j) {
+        const int known = diagonal > 0 && diagonals[j] > 0, finite = diagonal < HUGE_VAL && diagonals[j] < HUGE_VAL;
+        if (known && finite) {
+            const int row = ilogb(diagonal) >> 1, column = ilogb(diagonals[j]) >> 1;
+            const double root = sqrt(ldexp(diagonal, -2 * row) * ldexp(diagonals[j], -2 * column));
+            values[j] = ldexp(values[j], -row - column) / root + 0.0;
+        } else
+            values[j] = known ? values[j] / HUGE_VAL + 0.0 : 0.0;
+    }
+}
+
+/* The bits of the largest absolute value, those of NaN being above those of infinity. As integers they are compared in
+ * vectors, and in one pass show whether all values are finite. */
+ALWAYS_INLINE void largest_body(const double *values, ptrdiff_t n, int64_t *found)
+{
+    int64_t largest = *found;
+    for (ptrdiff_t j = 0; j < n; ++j) {
+        int64_t bits;
+        memcpy(&bits, values + j, sizeof bits);
+        bits &= INT64_MAX;
+        largest = bits > largest ? bits : largest;
+    }
+    *found = largest;
+}
+
+DEFINE_LEVELS(largest_bits, largest_body, (const double *values, ptrdiff_t n, int64_t *found), (values, n, found))
+
+/* Raise `found`, the bits of a number, to those of the largest absolute value of a row. */
+static inline void largest_of_row(int level, const double *values, ptrdiff_t n, int64_t *found)
+{
+    CALL_LEVEL(level, largest_bits, values, n, found);
 }
 
 #endif

@@ -1,8 +1,14 @@
-"""Loops over whole rectangles of a kernel matrix: normalising, mirroring."""
+"""Loops over whole rectangles of a kernel matrix: normalising, mirroring, the largest value."""
+
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 
 cdef extern from "_blocks.h" nogil:
     int highest_simd_level()
     void normalise_row(int level, double *values, Py_ssize_t n, double diagonal, const double *diagonals)
+    int far_apart(const double *rows, Py_ssize_t n, const double *columns, Py_ssize_t m)
+    void normalise_far(double *values, Py_ssize_t n, double diagonal, const double *diagonals)
+    void largest_of_row(int level, const double *values, Py_ssize_t n, int64_t *found)
 
 ctypedef fused floating:
     float
@@ -14,14 +20,44 @@ cdef int LEVEL = highest_simd_level()
 def normalise(double[:, :] block, const double[::1] row_diagonal, const double[::1] col_diagonal):
     """Divide block[i, j] by sqrt(row_diagonal[i] · col_diagonal[j]), in place.
 
-    It is zero where either is not positive. The rows of `block` must be contiguous.
+    It is zero where either is not positive. The product of two diagonals may overflow although the quotient does not.
+    The rows of `block` must be contiguous. Returns what `largest` returns for the result.
     """
-    cdef Py_ssize_t i, m = block.shape[1]
-    if m == 0:
-        return
+    cdef Py_ssize_t i, n = block.shape[0], m = block.shape[1]
+    cdef int far
+    cdef int64_t found = 0
+    cdef double value
+    if n == 0 or m == 0:
+        return 0.0
     with nogil:
-        for i in range(block.shape[0]):
-            normalise_row(LEVEL, &block[i, 0], m, row_diagonal[i], &col_diagonal[0])
+        far = far_apart(&row_diagonal[0], n, &col_diagonal[0], m)
+        for i in range(n):
+            if far:
+                normalise_far(&block[i, 0], m, row_diagonal[i], &col_diagonal[0])
+            else:
+                normalise_row(LEVEL, &block[i, 0], m, row_diagonal[i], &col_diagonal[0])
+            largest_of_row(LEVEL, &block[i, 0], m, &found)
+    memcpy(&value, &found, sizeof(value))
+    return value
+
+
+def far_diagonals(const double[::1] row_diagonal, const double[::1] col_diagonal):
+    """Return whether `normalise` has to divide in steps, because products of the diagonals overflow or lose digits."""
+    cdef Py_ssize_t n = row_diagonal.shape[0], m = col_diagonal.shape[0]
+    return n > 0 and m > 0 and far_apart(&row_diagonal[0], n, &col_diagonal[0], m) != 0
+
+
+def largest(const double[:, :] block):
+    """Return the largest absolute value of `block`, whose rows are contiguous; inf or NaN if it has any, 0 if empty."""
+    cdef Py_ssize_t i
+    cdef int64_t found = 0
+    cdef double value
+    if block.shape[0] and block.shape[1]:
+        with nogil:
+            for i in range(block.shape[0]):
+                largest_of_row(LEVEL, &block[i, 0], block.shape[1], &found)
+    memcpy(&value, &found, sizeof(value))
+    return value
 
 
 def mirror(floating[:, :] matrix, Py_ssize_t start, Py_ssize_t stop):

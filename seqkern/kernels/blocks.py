@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from seqkern.core.threads import GIVEN_THREADS, available_threads
 from seqkern.kernels import _blocks
+from seqkern.kernels.finite import store_single
 
 if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel
@@ -77,6 +78,11 @@ def fill(
     -------
     ndarray
         `out`.
+
+    Raises
+    ------
+    SequenceError
+        If a value overflows.
     """
     leading = leading or rows is cols
 
@@ -88,7 +94,7 @@ def fill(
         if out.dtype == np.float64:
             kernel.block(rows.rows(start, stop), part_cols, target)
         else:
-            target[...] = kernel.block(rows.rows(start, stop), part_cols)
+            store_single(kernel, rows.rows(start, stop), part_cols, target)
         if progress is not None:
             progress(stop - start)
 

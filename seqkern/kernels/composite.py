@@ -14,6 +14,7 @@ import numpy.typing as npt
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError
 from seqkern.core.types import Arrays, Header
+from seqkern.kernels.finite import check_vanished
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.prepared import Plan, Prepared
 from seqkern.sequences.alphabets import Alphabet
@@ -73,6 +74,10 @@ class CompositeKernel(Kernel):
     def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
         """Return float64 (n,): K(x, x) from the parts' diagonals, by the same arithmetic as ``_block``."""
         raise NotImplementedError
+
+    def _nonzero(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+        """Return float64 (n,): not zero where K(x, x) is not zero in exact arithmetic."""
+        return self._combine_diagonals([(diagonal != 0).astype(np.float64) for diagonal in diagonals])
 
     def _seen(self, X: Any) -> Any:
         """Return what the parts see of `X`."""
@@ -187,7 +192,10 @@ class CompositeKernel(Kernel):
         X = self._seen(X)
         likes = [None] * len(self.bases) if like is None else like.parts
         parts = tuple(part.prepare(X, other) for part, other in zip(self.bases, likes, strict=True))
-        return PreparedParts(parts, self._combine_diagonals([part.diagonal for part in parts]))
+        diagonals = [part.diagonal for part in parts]
+        combined = self._combine_diagonals(diagonals)
+        check_vanished(self, X.ids, self._nonzero(diagonals), combined)
+        return PreparedParts(parts, combined)
 
     def check_implicit(self) -> None:
         """Raise ParameterError unless this kernel and its parts have feature vectors."""

@@ -114,10 +114,11 @@ class KernelContract(Parameters):
         """
         raise NotImplementedError
 
-    def _block(self, rows: Any, cols: Any, out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: Any, cols: Any, out: npt.NDArray[np.float64]) -> float | None:
         """Write K(rows, cols), not normalised, to `out` (float64, rows contiguous); two payloads.
 
-        Called from several threads: the work is done without the GIL.
+        Called from several threads: the work is done without the GIL. May return the largest absolute value of `out`,
+        inf and NaN included, or a bound below 1e38, if it is known; by default the values are looked at again.
         """
         raise NotImplementedError
 

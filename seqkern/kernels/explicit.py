@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.sparse_types import is_sparse
+from seqkern.kernels.finite import without_warnings
 
 if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel
@@ -72,10 +73,11 @@ def normalised_vectors(kernel: Kernel, X: Any, vectors: Any, counts: dict[str, i
     SequenceError
         As `Kernel.prepare`.
     """
-    if is_sparse(vectors):
-        squares = vectors.power(2).sum(axis=1)
-    else:
-        squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
+    with without_warnings():
+        if is_sparse(vectors):
+            squares = vectors.power(2).sum(axis=1)
+        else:
+            squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
     squares = np.asarray(squares, dtype=np.float64).reshape(-1)
     touched = kernel._count_policies(X, squares, {})
     if counts is not None:

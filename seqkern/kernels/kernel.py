@@ -28,6 +28,7 @@ from seqkern.kernels import _blocks
 from seqkern.kernels.blocks import fill
 from seqkern.kernels.explicit import normalised_vectors
 from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.finite import check_block, check_squares, without_warnings
 from seqkern.kernels.implicit import Implicit, normalised
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.kernels.kernel_table import KERNELS
@@ -199,18 +200,22 @@ class Kernel(Operators, GramTransformer, KernelContract):
                 f"rows have the alphabet {alphabet.name}, columns {theirs.name}",
                 remedy="read both with the same alphabet",
             )
-        payload = self._prepare(X, None if like is None else like.payload)
-        raw = payload.diagonal()
+        with without_warnings():
+            payload = self._prepare(X, None if like is None else like.payload)
+            raw = payload.diagonal()
         counts = self._count_policies(X, raw, getattr(payload, "counts", {}))
         if not self.normalize:
-            return Prepared(payload, raw, raw, alphabet, counts)
-        return Prepared(payload, np.where(raw > 0, raw, 0.0), np.where(raw > 0, 1.0, 0.0), alphabet, counts)
+            return Prepared(payload, raw, raw, alphabet, counts, X.ids)
+        ones = np.where(raw > 0, 1.0, 0.0)
+        return Prepared(payload, np.where(raw > 0, raw, 0.0), ones, alphabet, counts, X.ids)
 
     def _count_policies(self, X: Any, raw: npt.NDArray[np.float64], counts: dict[str, int]) -> dict[str, int]:
         """Return what the policies affect in `X`, a dict of counts, parts included.
 
-        Raises SequenceError for a record whose K(x, x), in `raw`, prevents normalisation, unless zero is allowed.
+        Raises SequenceError for a record whose K(x, x), in `raw`, is not a number with all its digits, or prevents
+        normalisation, unless zero is allowed.
         """
+        check_squares(self, X.ids, raw)
         counts = dict(counts)
         if isinstance(X, SequenceSet):
             least = self.min_length()
@@ -253,7 +258,8 @@ class Kernel(Operators, GramTransformer, KernelContract):
         self.check_fitted()
         self.check_implicit()
         X = self.coerce(X)
-        raw = self._implicit(X)
+        with without_warnings():
+            raw = self._implicit(X)
         counts = self._count_policies(X, raw.squares, raw.counts)
         out = normalised(raw) if self.normalize else raw
         out.counts = counts
@@ -303,7 +309,8 @@ class Kernel(Operators, GramTransformer, KernelContract):
         self.check_fitted()
         self.check_operator()
         X = self.coerce(X)
-        raw = self._operator(X).with_tables(dtype)
+        with without_warnings():
+            raw = self._operator(X).with_tables(dtype)
         counts = self._count_policies(X, raw.squares, raw.counts)
         out = raw
         if self.normalize:
@@ -419,19 +426,42 @@ class Kernel(Operators, GramTransformer, KernelContract):
         -------
         ndarray of float64, shape (n, m)
             `out`, if given.
+
+        Raises
+        ------
+        SequenceError
+            If a value overflows.
         """
         if out is None:
             out = np.empty((len(rows), len(cols)))
-        if self.normalize:
-            self._normalised_block(rows, cols, out)
-        else:
-            self._block(rows.payload, cols.payload, out)
+        self.fill_block(rows, cols, out)
         return out
 
-    def _normalised_block(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64]) -> None:
-        """Write the normalised K of two Prepared to `out`; a family may combine both steps."""
+    def fill_block(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64]) -> float:
+        """Write K(rows, cols) to `out`, and return the largest absolute value; raises as `block`.
+
+        Parameters
+        ----------
+        rows, cols : Prepared
+            As for `block`.
+        out : ndarray of float64, shape (n, m)
+            Where to write; rows contiguous.
+
+        Returns
+        -------
+        float
+        """
+        with without_warnings():
+            if self.normalize:
+                largest = self._normalised_block(rows, cols, out)
+            else:
+                largest = self._block(rows.payload, cols.payload, out)
+        return check_block(self, rows, cols, out, largest)
+
+    def _normalised_block(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64]) -> float | None:
+        """Write the normalised K of two Prepared to `out`; a family may combine both steps. Returns as `_block`."""
         self._block(rows.payload, cols.payload, out)
-        _blocks.normalise(out, rows.raw_diagonal, cols.raw_diagonal)
+        return _blocks.normalise(out, rows.raw_diagonal, cols.raw_diagonal)
 
     def check_fitted(self) -> None:
         """Raise ParameterError if the kernel learns from data and is not fitted."""

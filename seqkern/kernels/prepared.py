@@ -1,16 +1,14 @@
 """A prepared set of sequences, and the predicted cost of a computation."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.sequences.alphabets import Alphabet
-
-if TYPE_CHECKING:
-    pass
 
 YEAR = 365 * 24 * 3600.0
 
@@ -31,6 +29,10 @@ class Prepared:
         Of the sequences; None for other data.
     counts : dict of str to int
         Number of records that each policy affected, by description; empty for a range of rows.
+    ids : sequence of str
+        Of the whole set, for messages; empty if unknown.
+    first : int
+        The place of the first record in `ids`.
     """
 
     payload: Any
@@ -38,6 +40,8 @@ class Prepared:
     diagonal: npt.NDArray[np.float64]
     alphabet: Alphabet | None = None
     counts: dict[str, int] = field(default_factory=dict)
+    ids: Sequence[str] = ()
+    first: int = 0
 
     def __len__(self) -> int:
         return len(self.raw_diagonal)
@@ -55,7 +59,29 @@ class Prepared:
         Prepared
         """
         span = slice(start, stop)
-        return Prepared(self.payload.rows(start, stop), self.raw_diagonal[span], self.diagonal[span], self.alphabet)
+        return Prepared(
+            self.payload.rows(start, stop),
+            self.raw_diagonal[span],
+            self.diagonal[span],
+            self.alphabet,
+            ids=self.ids,
+            first=self.first + start,
+        )
+
+    def name(self, record: int) -> str:
+        """Return the id of a record, or its number from 1 if ids are unknown.
+
+        Parameters
+        ----------
+        record : int
+            Counted from 0.
+
+        Returns
+        -------
+        str
+        """
+        place = self.first + record
+        return str(self.ids[place]) if len(self.ids) else str(place + 1)
 
 
 @dataclass(frozen=True)

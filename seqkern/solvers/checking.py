@@ -8,11 +8,12 @@ import numpy.typing as npt
 from seqkern.core.checks import check_real
 from seqkern.core.errors import GramError, LabelError
 from seqkern.core.sparse_types import is_sparse
-from seqkern.core.symmetry import check_symmetric, is_plainly_symmetric
+from seqkern.core.symmetry import check_symmetric, largest_if_symmetric
 from seqkern.gram.gram_rows import GramRows
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.implicit import Implicit
 from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.solvers.finite import check_size, largest_value
 
 
 class TakesMatrices(Protocol):
@@ -133,23 +134,23 @@ def _is_ready(solver: TakesMatrices, K: Any, reset: bool) -> bool:
     return rows >= 2 and columns >= 1 if reset else rows >= 1 and columns == getattr(solver, "n_features_in_", None)
 
 
-def _check_values(solver: TakesMatrices, matrix: Any, given: Any, reset: bool) -> None:
-    """Raise GramError if a matrix has NaN or inf, or is a Gram matrix of training samples that is not symmetric."""
+def _check_values(solver: TakesMatrices, matrix: Any, given: Any, training: bool) -> None:
+    """Raise GramError if a matrix has NaN or inf; to be trained on, also for values of unusual size or asymmetry."""
     square = matrix.shape[0] == matrix.shape[1] and not is_sparse(matrix)
-    if not (reset and square and solver.input == "gram" and not solver.accepts_asymmetric):
-        _check_finite(matrix)
-    elif not is_plainly_symmetric(matrix):
-        _check_finite(matrix)
-        check_symmetric(matrix, single=getattr(given, "dtype", None) == np.float32)
-
-
-def _check_finite(matrix: Any) -> None:
-    """Raise GramError, with the row, if a matrix has NaN or inf."""
-    bad = _first_bad_row(matrix)
-    if bad is not None:
+    must_be_symmetric = training and square and solver.input == "gram" and not solver.accepts_asymmetric
+    largest = largest_if_symmetric(matrix) if must_be_symmetric else None
+    symmetric = largest is not None
+    if largest is None:
+        largest = largest_value(matrix)
+    if not largest < np.inf:
         raise GramError(
-            f"row {bad} of the matrix contains NaN or inf", remedy="correct the matrix, or remove the record"
+            f"row {_first_bad_row(matrix)} of the matrix contains NaN or inf",
+            remedy="correct the matrix, or remove the record",
         )
+    if must_be_symmetric and not symmetric:
+        check_symmetric(matrix, single=getattr(given, "dtype", None) == np.float32)
+    if training:
+        check_size(largest)
 
 
 def _checked_operator(solver: TakesMatrices, K: KernelOperator, reset: bool) -> KernelOperator:
@@ -162,6 +163,7 @@ def _checked_operator(solver: TakesMatrices, K: KernelOperator, reset: bool) -> 
     if reset:
         if len(K) < 2:
             raise GramError(f"{len(K)} records are too few to learn from", remedy="give two records or more")
+        check_size(float(np.abs(K.squares).max()))
         solver.n_features_in_ = len(K)
     return K
 

@@ -28,6 +28,7 @@ from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.checking import checked_labels, checked_matrix, count_rows
 from seqkern.solvers.costs import FitCost, FitWork, dense_algebra, hardness
 from seqkern.solvers.estimator import Estimator, check_is_fitted, clone
+from seqkern.solvers.finite import check_decisions, check_fit
 from seqkern.solvers.stored import Stored
 
 if TYPE_CHECKING:
@@ -350,7 +351,8 @@ class Solver(Stored, Estimator):
         ParameterError
             For a parameter outside its domain, or unsuitable for these labels.
         GramError
-            If `K` is not square and symmetric where it must be, not finite, or not a matrix.
+            If `K` is not square and symmetric where it must be, not finite, too large or too small for sums of products,
+            or not a matrix; or if the fit ended with numbers that are not finite.
         LabelError
             If `y` does not fit `K` or the solver, or `groups` does not fit `K`.
 
@@ -364,6 +366,7 @@ class Solver(Stored, Estimator):
         report = learn(K, target, groups) if self.accepts_groups else learn(K, target)
         size = len(self.support_)
         self.report_ = {**report, "n_support": size, "support_share": size / self.n_features_in_}
+        check_fit(self)
         if not report["converged"]:
             warn_unconverged(self._not_converged(), stacklevel=2)
         elif report.get("inner_not_converged"):
@@ -446,9 +449,16 @@ class Solver(Stored, Estimator):
         Returns
         -------
         ndarray of float64, shape (m,), or (m, classes) for a multi-class solver
+
+        Raises
+        ------
+        GramError
+            As `fit`; also if a decision overflows.
         """
         check_is_fitted(self)
-        return self._decide(checked_matrix(self, K, reset=False), self.support_)
+        decisions = self._decide(checked_matrix(self, K, reset=False), self.support_)
+        check_decisions(self, decisions)
+        return decisions
 
     @property
     def n_iter_(self) -> int:

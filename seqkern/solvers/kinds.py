@@ -10,6 +10,7 @@ from seqkern.core.errors import LabelError
 from seqkern.core.types import Arrays, Header
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.estimator import ClassifierProtocol, RegressorProtocol
+from seqkern.solvers.finite import check_targets
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -176,6 +177,8 @@ class RealSolver(RegressorProtocol, Solver):
     def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return the labels as float64."""
         try:
-            return y.astype(np.float64)
+            numbers = y.astype(np.float64)
         except ValueError as error:
             raise LabelError(f"labels are not numbers: {error}") from error
+        check_targets(numbers)
+        return numbers

@@ -21,6 +21,7 @@
 
 #include "_records.h"
 #include "_simd.h"
+#include "_subnormals.h"
 
 enum { PATTERN = 8 };     /* columns after which tables and factors repeat themselves */
 enum { BLOCK_ROWS = 128 }; /* sums over more than those are in double precision */
@@ -170,16 +171,20 @@ typedef double double4 __attribute__((vector_size(32)));
 static int fill_rectangle(int level, int single, const recursion *f, const records *rows, const int64_t *stop,
                           const records *lanes, double *out, ptrdiff_t row_step, ptrdiff_t lane_step)
 {
-    if (single)
-        return RUN_LEVEL(level, fill_float, f, rows, stop, lanes, out, row_step, lane_step);
-    return RUN_LEVEL(level, fill_double, f, rows, stop, lanes, out, row_step, lane_step);
+    const float_mode before = flush_subnormals();
+    const int failed = single ? RUN_LEVEL(level, fill_float, f, rows, stop, lanes, out, row_step, lane_step)
+                              : RUN_LEVEL(level, fill_double, f, rows, stop, lanes, out, row_step, lane_step);
+    restore_subnormals(before);
+    return failed;
 }
 
 static int fill_diagonal(int level, int single, const recursion *f, const records *all, double *out)
 {
-    if (single)
-        return RUN_LEVEL(level, pairs_float, f, all, out);
-    return RUN_LEVEL(level, pairs_double, f, all, out);
+    const float_mode before = flush_subnormals();
+    const int failed =
+        single ? RUN_LEVEL(level, pairs_float, f, all, out) : RUN_LEVEL(level, pairs_double, f, all, out);
+    restore_subnormals(before);
+    return failed;
 }
 
 #endif

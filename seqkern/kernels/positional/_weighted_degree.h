@@ -115,18 +115,21 @@ static void make_variants(const degree_sum *f, const uint64_t *packed, ptrdiff_t
 }
 
 ALWAYS_INLINE void finish_body(const double *sums, ptrdiff_t n, double divisor, double diagonal,
-                               const double *diagonals, double *out)
+                               const double *diagonals, double *out, int64_t *found)
 {
     for (ptrdiff_t j = 0; j < n; ++j)
         out[j] = sums[j] / divisor;
     if (diagonals != NULL)
         normalise_body(out, n, diagonal, diagonals);
+    largest_body(out, n, found);
 }
 
-/* Divide sums by the divisor and, if diagonals are given, by the roots of their products. */
+/* Divide sums by the divisor and, if diagonals are given, by the roots of their products; raise `found` as
+ * `largest_of_row` does. */
 DEFINE_LEVELS(finish, finish_body,
-              (const double *sums, ptrdiff_t n, double divisor, double diagonal, const double *diagonals, double *out),
-              (sums, n, divisor, diagonal, diagonals, out))
+              (const double *sums, ptrdiff_t n, double divisor, double diagonal, const double *diagonals, double *out,
+               int64_t *found),
+              (sums, n, divisor, diagonal, diagonals, out, found))
 
 #define MEMBER(number, w, n, ...)  \
     if ((n) > (number)) {          \
@@ -318,9 +321,10 @@ static int allocate(const degree_sum *f, degree_memory *m)
     return 1;
 }
 
-/* Write K of all rows with all columns to out; 0 if there is no memory. With diagonals, K is normalised. */
+/* Write K of all rows with all columns to out, and raise `found` to the bits of the largest absolute value; 0 if there
+ * is no memory. With diagonals, K is normalised. */
 static int fill_sums(int level, int counting, const degree_sum *f, const degree_records *rows,
-                     const degree_records *cols, double *out, ptrdiff_t stride)
+                     const degree_records *cols, double *out, ptrdiff_t stride, int64_t *found)
 {
     const size_t size = record_words(f), row_words = variants(f) * size;
     degree_memory m;
@@ -339,7 +343,7 @@ static int fill_sums(int level, int counting, const degree_sum *f, const degree_
                            m.masks, m.sums);
                 CALL_LEVEL(level, finish, m.sums + (begin - g * GROUP), end - begin, f->divisor,
                            rows->diagonal ? rows->diagonal[top + i] : 1.0,
-                           cols->diagonal ? cols->diagonal + left : NULL, out + (top + i) * stride + left);
+                           cols->diagonal ? cols->diagonal + left : NULL, out + (top + i) * stride + left, found);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 from libc.stddef cimport ptrdiff_t
 from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy
 
 cdef extern from "_weighted_degree.h" nogil:
     enum:
@@ -30,7 +31,7 @@ cdef extern from "_weighted_degree.h" nogil:
     void pack_record(const uint8_t *codes, ptrdiff_t length, int size, int words, int planes, uint64_t *group)
     int fill_sums(
         int level, int counting, const degree_sum *f, const degree_records *rows, const degree_records *cols,
-        double *out, ptrdiff_t stride)
+        double *out, ptrdiff_t stride, int64_t *found)
     int fill_squares(int level, int counting, const degree_sum *f, const degree_records *records, double *out)
 
 cdef extern from "_degree_places.h" nogil:
@@ -119,21 +120,25 @@ cdef class DegreeSum:
     ):
         """Write K of records from `row` of `rows` on with those from `col` of `cols` on to `out`, its rows contiguous.
 
-        With the diagonals (both, or None) K is normalised.
+        With the diagonals (both, or None) K is normalised. Returns the largest absolute value, inf and NaN included.
         """
         cdef degree_records r, c
         cdef int done
+        cdef int64_t found = 0
+        cdef double largest
         if not (out.shape[0] and out.shape[1]):
-            return
+            return 0.0
         r.words, r.first, r.n, r.diagonal = &rows[0, 0, 0, 0], row, out.shape[0], NULL
         c.words, c.first, c.n, c.diagonal = &cols[0, 0, 0, 0], col, out.shape[1], NULL
         if row_diagonal is not None and col_diagonal is not None:
             r.diagonal, c.diagonal = &row_diagonal[0], &col_diagonal[0]
         with nogil:
             done = fill_sums(
-                level, COUNTING, &self.f, &r, &c, &out[0, 0], out.strides[0] // <Py_ssize_t>sizeof(double))
+                level, COUNTING, &self.f, &r, &c, &out[0, 0], out.strides[0] // <Py_ssize_t>sizeof(double), &found)
         if not done:
             raise MemoryError
+        memcpy(&largest, &found, sizeof(largest))
+        return largest
 
     def squares(self, int level, const uint64_t[:, :, :, ::1] packed, Py_ssize_t first, double[::1] out):
         """Write K(x, x) of records from `first` on to `out`."""

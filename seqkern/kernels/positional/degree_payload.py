@@ -83,7 +83,7 @@ class DegreePayload:
         out: npt.NDArray[np.float64],
         row_diagonal: npt.NDArray[np.float64] | None = None,
         col_diagonal: npt.NDArray[np.float64] | None = None,
-    ) -> None:
+    ) -> float:
         """Write K of these records with others; normalised if K(x, x) of both are given.
 
         Parameters
@@ -94,8 +94,13 @@ class DegreePayload:
             Output array.
         row_diagonal, col_diagonal : ndarray of float64, shape (n,) and (m,), optional
             K(x, x).
+
+        Returns
+        -------
+        float
+            The largest absolute value, inf and NaN included.
         """
-        self.sums.fill(
+        return self.sums.fill(
             _product.level(), self._packed, self._start, cols._packed, cols._start, row_diagonal, col_diagonal, out
         )
 

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, integer, numbers
+from seqkern.kernels import _blocks
 from seqkern.kernels.implicit import Implicit
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.planner import Workload
@@ -180,11 +181,13 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
             starts = None
         return DegreePayload(X, length, make_sum(X, length, self.degree, given, starts, self.shifts(length)))
 
-    def _block(self, rows: DegreePayload, cols: DegreePayload, out: npt.NDArray[np.float64]) -> None:
-        rows.fill(cols, out)
+    def _block(self, rows: DegreePayload, cols: DegreePayload, out: npt.NDArray[np.float64]) -> float | None:
+        return rows.fill(cols, out)
 
-    def _normalised_block(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64]) -> None:
-        rows.payload.fill(cols.payload, out, rows.raw_diagonal, cols.raw_diagonal)
+    def _normalised_block(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64]) -> float | None:
+        if _blocks.far_diagonals(rows.raw_diagonal, cols.raw_diagonal):
+            return super()._normalised_block(rows, cols, out)
+        return rows.payload.fill(cols.payload, out, rows.raw_diagonal, cols.raw_diagonal)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`).

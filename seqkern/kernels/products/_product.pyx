@@ -1,11 +1,13 @@
 """The compiled half of the product engine: posting lists, the walk along them, sums to kernel values."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.string cimport memcpy
 
 
 cdef extern from "_blocks.h" nogil:
     int highest_simd_level()
     void normalise_row(int level, double *values, Py_ssize_t n, double diagonal, const double *diagonals)
+    void largest_of_row(int level, const double *values, Py_ssize_t n, int64_t *found)
 
 cdef extern from "_dense.h" nogil:
     enum:
@@ -323,12 +325,15 @@ def finish(
 ):
     """Do the last `store`, multiply by `scale` and normalise (unless the diagonals are empty), row by row.
 
-    With `upper`, only the columns j ≥ i are computed, and mirrored to the left part of the square.
+    With `upper`, only the columns j ≥ i are computed, and mirrored to the left part of the square. Returns the largest
+    absolute value, inf and NaN included.
     """
     cdef Py_ssize_t i, j, left, m = values.shape[1]
     cdef bint normal = row_diagonal.shape[0] > 0
+    cdef int64_t found = 0
+    cdef double largest
     if m == 0:
-        return
+        return 0.0
     with nogil:
         for i in range(values.shape[0]):
             left = i if upper else 0
@@ -338,5 +343,8 @@ def finish(
                     values[i, j] = scale * values[i, j]
             if normal:
                 normalise_row(LEVEL, &values[i, left], m - left, row_diagonal[i], &col_diagonal[left])
+            largest_of_row(LEVEL, &values[i, left], m - left, &found)
             for j in range(left):
                 values[i, j] = values[j, i]
+    memcpy(&largest, &found, sizeof(largest))
+    return largest

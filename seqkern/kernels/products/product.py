@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
+from seqkern.kernels import _blocks
 from seqkern.kernels.blocks import LEAST_BLOCK_ROWS
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.prepared import Prepared
@@ -33,6 +34,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 NO_DIAGONAL = np.zeros(0)
 INT32_LIMIT = 2.0**31 - 1
 INT64_LIMIT = 2.0**63 - 2.0**40
+LARGEST_FACTOR = 2.0**31  # of sums of integers; terms with larger weights are added in floating point
 
 
 class Block(Protocol):
@@ -251,8 +253,8 @@ def fold(
 
 
 def _merged(terms: Sequence[Term]) -> list[Term]:
-    """Return one Term, if all weights are integers, else the terms as they are."""
-    if any(term.real or not float(term.weight).is_integer() for term in terms):
+    """Return one Term, if all weights are integers of at most 31 bits, else the terms as they are."""
+    if any(term.real or not float(term.weight).is_integer() or term.weight > LARGEST_FACTOR for term in terms):
         return list(terms)
     divisor = math.lcm(*(term.divisor for term in terms))
     return [
@@ -282,7 +284,7 @@ def product(
     out: npt.NDArray[np.float64],
     row_diagonal: npt.NDArray[np.float64] = NO_DIAGONAL,
     col_diagonal: npt.NDArray[np.float64] = NO_DIAGONAL,
-) -> None:
+) -> float:
     """Write the kernel matrix of two payloads, normalised if the diagonals are given.
 
     Parameters
@@ -293,7 +295,13 @@ def product(
         Overwritten; its rows are contiguous.
     row_diagonal, col_diagonal : ndarray of float64, shape (n,) and (m,), optional
         K(x, x) of the rows and columns, to normalise by.
+
+    Returns
+    -------
+    float
+        The largest absolute value, inf and NaN included.
     """
+    largest = 0.0
     upper = rows.blocks is cols.blocks and rows.start == cols.start and rows.stop <= cols.stop
     for t, (mine, theirs) in enumerate(zip(rows.terms, cols.terms, strict=True)):
         sums = np.zeros(out.shape, dtype=_sum_type(mine, theirs))
@@ -303,7 +311,8 @@ def product(
         if t + 1 < len(rows.terms):
             _product.store(sums, out, *how)
         else:
-            _product.finish(sums, out, *how, rows.scale, row_diagonal, col_diagonal, upper)
+            largest = _product.finish(sums, out, *how, rows.scale, row_diagonal, col_diagonal, upper)
+    return largest
 
 
 def _sum_type(mine: Term, theirs: Term) -> type[np.int32] | type[np.int64] | type[np.float64]:
@@ -318,13 +327,15 @@ class FeatureKernel(SequenceKernel):
 
     least_block_rows = LEAST_BLOCK_ROWS
 
-    def _block(self, rows: TermBlocks, cols: TermBlocks, out: npt.NDArray[np.float64]) -> None:
-        product(rows, cols, out)
+    def _block(self, rows: TermBlocks, cols: TermBlocks, out: npt.NDArray[np.float64]) -> float | None:
+        return product(rows, cols, out)
 
     def _fold(
         self, columns: TermBlocks, coefficients: npt.NDArray[np.float64]
     ) -> Callable[[TermBlocks], npt.NDArray[np.float64]] | None:
         return fold(columns, coefficients)
 
-    def _normalised_block(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64]) -> None:
-        product(rows.payload, cols.payload, out, rows.raw_diagonal, cols.raw_diagonal)
+    def _normalised_block(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64]) -> float | None:
+        if _blocks.far_diagonals(rows.raw_diagonal, cols.raw_diagonal):
+            return super()._normalised_block(rows, cols, out)
+        return product(rows.payload, cols.payload, out, rows.raw_diagonal, cols.raw_diagonal)

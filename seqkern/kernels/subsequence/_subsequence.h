@@ -20,6 +20,7 @@
 
 #include "_records.h"
 #include "_simd.h"
+#include "_subnormals.h"
 
 /* Which chains count: of exactly levels + 1 pairs, of up to as many, or of any number. */
 enum { EXACTLY, UP_TO, ANY_LENGTH };
@@ -147,15 +148,23 @@ static int fill_rectangle(int level, int single, const recursion *f, const recor
                           const int64_t *stop, const records *lanes, double *out, ptrdiff_t row_step,
                           ptrdiff_t lane_step)
 {
-    if (single)
-        return RUN_LEVEL(level, fill_float, f, rows, first, stop, lanes, out, row_step, lane_step);
+    if (single) {
+        const float_mode before = flush_subnormals();
+        const int failed = RUN_LEVEL(level, fill_float, f, rows, first, stop, lanes, out, row_step, lane_step);
+        restore_subnormals(before);
+        return failed;
+    }
     return RUN_LEVEL(level, fill_double, f, rows, first, stop, lanes, out, row_step, lane_step);
 }
 
 static int fill_diagonal(int level, int single, const recursion *f, const records *all, double *out)
 {
-    if (single)
-        return RUN_LEVEL(level, pairs_float, f, all, out);
+    if (single) {
+        const float_mode before = flush_subnormals();
+        const int failed = RUN_LEVEL(level, pairs_float, f, all, out);
+        restore_subnormals(before);
+        return failed;
+    }
     return RUN_LEVEL(level, pairs_double, f, all, out);
 }
 

@@ -102,7 +102,8 @@ class StringKernel(SequenceKernel):
     precision: Literal["double", "single"] = choice(
         default="double",
         doc="Precision of the sums. In single precision the relative error of K(x, y) is below "
-        "2^−23·(|x| + |y| + 2n + 4), and values below 1e-30 of √(K(x, x)·K(y, y)) may be lost. "
+        "2^−23·(|x| + |y| + 2n + 4), and values below 1e-30 of √(K(x, x)·K(y, y)) may be lost: subnormal "
+        "numbers are taken as zero, where the processor can. "
         "Sequences whose sums might exceed single precision, and everything if decay < 1/32, are "
         "computed in double precision.",
     )

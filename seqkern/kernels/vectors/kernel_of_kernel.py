@@ -60,6 +60,9 @@ class KernelOfKernel(CompositeKernel):
         self._change(result[None, :], result, result)
         return result
 
+    def _nonzero(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+        return np.zeros(len(diagonals[0]))  # by default it does not underflow, or zero is a value like others
+
     def _block(self, rows: PreparedParts, cols: PreparedParts, out: npt.NDArray[np.float64]) -> None:
         self.bases[0].block(rows.parts[0], cols.parts[0], out)
         self._change(out, rows.parts[0].diagonal, cols.parts[0].diagonal)

@@ -9,13 +9,17 @@ import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.parameters import changed, text
+from seqkern.kernels import _blocks
 from seqkern.kernels.contract import LAST_PARAMETERS
+from seqkern.kernels.finite import check_vanished
 from seqkern.kernels.implicit import SparseImplicit
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.vector_form import DenseTable, VectorForm
 from seqkern.kernels.vectors import _vector
 from seqkern.sequences.tables import FeatureTable
 from seqkern.sequences.views import vectors_of
+
+SMALL = 1e38  # a number of single precision
 
 PRODUCT_SECONDS = 7e-11  # of CPU, for one product of two numbers in `_vector.products`
 FUNCTION_SECONDS = 1e-8  # for one exponential or power
@@ -156,8 +160,16 @@ class LinearKernel(Kernel):
             )
         return PreparedVectors(X.values, np.ascontiguousarray(X.values.T), X.columns)
 
-    def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: npt.NDArray[np.float64]) -> None:
+    def _count_policies(self, X: Any, raw: npt.NDArray[np.float64], counts: dict[str, int]) -> dict[str, int]:
+        if not raw.all():
+            check_vanished(self, X.ids, np.abs(self._table(X).values).max(axis=1, initial=0.0), raw)
+        return super()._count_policies(X, raw, counts)
+
+    def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: npt.NDArray[np.float64]) -> float | None:
         _vector.products(rows.values, cols.transposed, out)
+        # no sum exceeds this, and it costs less than a look at all values
+        bound = len(rows.columns) * _blocks.largest(rows.values) * _blocks.largest(cols.transposed)
+        return bound if bound < SMALL else None
 
     def features(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the vectors themselves.

@@ -64,6 +64,9 @@ class PolynomialKernel(KernelOfKernel):
     ) -> None:
         _vector.polynomial(block, self.gamma, self.coef0, self.degree)
 
+    def _nonzero(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+        return self.gamma * diagonals[0] + self.coef0
+
     def vector_form(self) -> VectorForm | None:
         """Return this kernel as a function of vectors; None unless the base is linear on them."""
         form = self.bases[0].vector_form()

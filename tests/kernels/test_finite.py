@@ -1,0 +1,185 @@
+"""Kernel values beyond the range of numbers: the right matrix, or one line with record, kernel and remedy."""
+
+import numpy as np
+import pytest
+
+from seqkern.cli.main import main
+from seqkern.core.errors import SequenceError
+from seqkern.gram import compute_gram
+from seqkern.kernels import Kernel, LinearKernel, SpectrumKernel, _blocks
+from seqkern.kernels.kernel_specs import build_kernel
+
+X = ["GATTACAGATTACA", "CCGGATTACCGGTT", "ACGTACGTACGTAC"]
+V = np.array([[1.0, 2.0, -1.0], [0.5, -1.0, 3.0], [2.0, 0.1, 0.3]])
+OVERFLOWS = [
+    ("spectrum:k=2..3,weights=[1e308,1e308]", "give smaller weights"),
+    ("spectrum:k=2..3,weights=[1e308,1e308],normalize=false", "give smaller weights"),
+    ("weighted_degree:degree=3,weights=[1e308,1e308,1e308]", "give smaller weights"),
+    ("1e308*spectrum:k=2+1e308*spectrum:k=3", "give smaller weights"),
+    (
+        "polynomial:degree=200,base=(spectrum:k=2,normalize=false)",
+        "choose a smaller degree or a smaller gamma, or choose normalize=true",
+    ),
+]
+UNDERFLOWS = [
+    ("spectrum:k=2..3,weights=[1e-320,1e-320]", "give larger weights"),
+    ("weighted_degree:degree=3,weights=[1e-320,1e-320,1e-320],normalize=false", "give larger weights"),
+    ("1e-320*spectrum:k=2+1e-320*spectrum:k=3", "give larger weights"),
+    ("polynomial:degree=200,gamma=0.001,coef0=0,base=(spectrum:k=2)", "a larger gamma"),
+    ("(0.0001*linear)*(1e-320*linear)", "scale the features"),
+]
+
+
+def data(kernel):
+    """Return samples of the kind that a kernel takes."""
+    return X if kernel.accepts == "sequences" else V
+
+
+@pytest.mark.parametrize(("spec", "remedy"), OVERFLOWS)
+def test_overflow_names_record_kernel_and_remedy(spec, remedy):
+    kernel = build_kernel(spec.replace("k=2..3", "k=[2,3]"))
+    with pytest.raises(
+        SequenceError, match=f"^record '.': its kernel with itself is inf: kernel '{kernel.name}' "
+    ) as e:
+        kernel.kernel(data(kernel))
+    assert remedy in str(e.value)
+
+
+@pytest.mark.parametrize(("spec", "remedy"), UNDERFLOWS)
+def test_underflow_names_record_kernel_and_remedy(spec, remedy):
+    kernel = build_kernel(spec.replace("k=2..3", "k=[2,3]"))
+    with pytest.raises(SequenceError, match=r"^record '1': its kernel with itself is .* underflows") as e:
+        kernel.kernel(data(kernel))
+    assert remedy in str(e.value)
+
+
+@pytest.mark.parametrize("scale", [1e155, 1e200, 1e300, 1e-155, 1e-162, 1e-200, 1e-300])
+@pytest.mark.parametrize(
+    "spec",
+    ["spectrum:k=[2,3],weights=[{0},{0}]", "weighted_degree:degree=2,weights=[{0},{0}]", "{0}*spectrum:k=2+0*oligo"],
+)
+def test_normalised_values_do_not_depend_on_the_size_of_weights(spec, scale):
+    """The product of two diagonals overflows or vanishes here, the quotient does not."""
+    near, far = (build_kernel(spec.format(weight)).set_params(normalize=True) for weight in (1.0, scale))
+    expected = near.kernel(X)
+    np.testing.assert_allclose(far.kernel(X), expected, rtol=1e-14)
+    np.testing.assert_allclose(far.kernel(X[:2], X[1:]), expected[:2, 1:], rtol=1e-14)
+    assert (np.diagonal(far.kernel(X)) == 1).all()
+
+
+@pytest.mark.parametrize("size", [1e155, 1e300, 1e-170, 1e-300])
+@pytest.mark.parametrize("spec", ["linear", "linear:normalize=true", "rbf:gamma=1", "polynomial:coef0=0", "sigmoid"])
+def test_features_beyond_squares_are_refused(spec, size):
+    with pytest.raises(SequenceError, match=r"record '1': its kernel with itself is .*flows; scale the features"):
+        build_kernel(spec).kernel(V * size)
+
+
+def test_features_beyond_squares_are_refused_without_a_matrix():
+    for size in (1e200, 1e-200):
+        for take in (LinearKernel().implicit, LinearKernel().operator, LinearKernel().feature_blocks):
+            with pytest.raises(SequenceError, match="scale the features"):
+                take(V * size)
+
+
+def test_vectors_of_zeros_and_narrow_kernels_are_values_like_others():
+    assert LinearKernel()(np.zeros((2, 3))).tolist() == [[0, 0], [0, 0]]
+    assert build_kernel("rbf:gamma=1e300")(V).tolist() == np.eye(3).tolist()
+
+
+class Holes(Kernel):
+    """The value of one pair is not a number."""
+
+    odd = (1, 2)
+    value = np.nan
+
+    def _prepare(self, X, like):
+        return X
+
+    def _block(self, rows, cols, out):
+        out[...] = 1.0
+        i, j = (np.flatnonzero(part.values[:, 0] == place) for part, place in zip((rows, cols), self.odd, strict=True))
+        out[np.ix_(i, j)] = self.value
+
+    accepts = "features"
+
+
+class Numbered:
+    """A payload: the numbers of some records."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __len__(self):
+        return len(self.values)
+
+    def rows(self, start, stop):
+        return Numbered(self.values[start:stop])
+
+    def diagonal(self):
+        return np.ones(len(self))
+
+
+@pytest.fixture
+def holes(monkeypatch):
+    monkeypatch.setattr(Holes, "_prepare", lambda self, X, like: Numbered(X.values))
+    return Holes()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("pair", [(1, 2), (3, 47), (20, 21), (31, 33), (0, 49)])
+@pytest.mark.parametrize(("value", "text"), [(np.nan, "nan"), (np.inf, "inf"), (-np.inf, "-inf"), (1e39, "inf")])
+def test_one_bad_pair_is_found_wherever_it_is(holes, dtype, pair, value, text):
+    holes.odd, holes.value = pair, value
+    table = np.arange(50.0)[:, None]
+    if value == 1e39 and dtype == "float64":
+        assert holes.kernel(table).max() == 1e39
+        return
+    with pytest.raises(SequenceError) as caught:
+        holes.kernel(table, dtype=dtype, n_threads=2)
+    first, second = (str(place + 1) for place in pair)
+    assert f"record {first!r}: its kernel with {second} is {text}: kernel None overflows" in str(caught.value)
+    assert ("dtype=float64" in str(caught.value)) == (dtype == "float32" and value == 1e39)
+    with pytest.raises(SequenceError, match=f"record {first!r}: its kernel with {pair[1]} "):
+        holes.kernel(table, table[1:], dtype=dtype)
+    with pytest.raises(SequenceError, match=f"record {first!r}: its kernel with {second} "):
+        compute_gram(holes, table, dtype=dtype)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 17, 64])
+def test_the_largest_value_as_numpy_finds_it(n):
+    rng = np.random.default_rng(n)
+    block = rng.normal(size=(3, n)) * 10.0 ** rng.integers(-300, 300, (3, n))
+    assert _blocks.largest(block) == np.abs(block).max()
+    for odd in (np.inf, -np.inf):
+        block[1, n // 2] = odd
+        assert _blocks.largest(block) == np.inf
+    block[2, 0] = np.nan
+    assert np.isnan(_blocks.largest(block))
+    assert _blocks.largest(block[:0]) == 0
+
+
+def test_stepwise_normalisation_has_the_bits_of_the_direct_one():
+    rng = np.random.default_rng(0)
+    rows, cols = 10.0 ** rng.uniform(-20, 20, 12), 10.0 ** rng.uniform(-20, 20, 30)
+    block = rng.normal(size=(12, 30)) * np.sqrt(np.outer(rows, cols))
+    direct, stepwise = block.copy(), np.hstack([block, np.ones((12, 1))])
+    _blocks.normalise(direct, rows, cols)
+    assert not _blocks.far_diagonals(rows, cols)
+    assert _blocks.far_diagonals(rows, np.append(cols, 1e300))
+    largest = _blocks.normalise(stepwise, rows, np.append(cols, 1e300))
+    np.testing.assert_array_equal(stepwise[:, :-1], direct)
+    assert largest == np.abs(stepwise).max()
+
+
+def test_gram_on_the_command_line_ends_in_one_line(tmp_path, capsys):
+    fasta, out = tmp_path / "my.fa", tmp_path / "gram.npy"
+    fasta.write_text("".join(f">d{i}\n{text}\n" for i, text in enumerate(X)))
+    assert main(["gram", str(fasta), "--kernel", "spectrum:k=2,weights=[1e308],normalize=false", "-o", str(out)]) != 0
+    assert "record 'd0': its kernel with itself is inf: kernel 'spectrum' overflows" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_the_matrix_of_moderate_weights_is_unchanged():
+    kernel = SpectrumKernel([2, 3], weights=[2.0, 3.0], normalize=False)
+    plain = [SpectrumKernel(k, normalize=False)(X) for k in (2, 3)]
+    np.testing.assert_array_equal(kernel(X), 2 * plain[0] + 3 * plain[1])

@@ -1,0 +1,120 @@
+"""Solvers on numbers of unusual size: a right result, or one line; never zeros or NaN that count as converged."""
+
+import contextlib
+import warnings
+
+import numpy as np
+import pytest
+
+from seqkern.core.errors import GramError, LabelError, SeqkernError
+from seqkern.solvers import CSVC, LSSVR, PSVC, PSVR, SVR, KernelFisher, KernelPCA, LinearSVC, PrimalSVC
+from seqkern.solvers.base import BinarySolver
+from seqkern.solvers.finite import LARGEST, SMALLEST, largest_value
+from seqkern.solvers.solver_table import SOLVERS
+
+RNG = np.random.default_rng(0)
+V = RNG.normal(size=(24, 4)) + np.repeat([[1.0], [0.0]], 12, axis=0)
+K, Y = V @ V.T, np.repeat([1, 0], 12)
+REAL = V[:, 0] + 0.1 * V[:, 1]
+NAMES = sorted(SOLVERS.classes)
+
+
+def example(name):
+    """Return a solver of a class, its matrix and its labels."""
+    solver = SOLVERS.classes[name].examples()[0]
+    return solver, K if solver.input == "gram" else V, REAL if solver.targets == ("real",) else Y
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("scale", [1e160, 1e300, 1e-160, 1e-300])
+def test_every_solver_refuses_matrices_of_unusual_size(name, scale):
+    solver, matrix, y = example(name)
+    with pytest.raises(GramError, match=r"the largest value of the matrix is .*; choose normalize=true or scale"):
+        solver.fit(matrix * scale, y)
+
+
+@pytest.mark.parametrize(
+    "name", ["psvc", "psvr", "kernel_fisher", "spherical_svc", "linear_discriminant", "best_basis"]
+)
+@pytest.mark.parametrize("scale", [1e90, 1e-90])
+def test_solvers_without_a_scale_give_the_same_decisions_within_the_limits(name, scale):
+    solver, matrix, y = example(name)
+    expected = solver.fit(matrix, y).decision_function(matrix)
+    found = solver.fit(matrix * scale, y).decision_function(matrix * scale)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("solver", [SVR(), LSSVR(), PSVR()])
+def test_labels_beyond_the_limit_are_refused(solver):
+    with pytest.raises(LabelError, match=r"label .*e\+307 of row \d+ is beyond 1e\+100; scale the labels"):
+        solver.fit(K, REAL * 1e307)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "C" in SOLVERS.classes[name].declarations()])
+@pytest.mark.parametrize("cost", [1e308, 1e-308])
+def test_extreme_costs_end_in_one_line_or_in_finite_decisions(name, cost):
+    solver, matrix, y = example(name)
+    few = {name: 200 for name in ("max_iter", "max_epochs") if name in solver.declarations()}
+    solver.set_params(C=cost, **few)
+    with warnings.catch_warnings(), contextlib.suppress(SeqkernError):
+        warnings.simplefilter("ignore")
+        decisions = solver.fit(matrix, y).decision_function(matrix)
+        assert np.isfinite(decisions).all()
+        assert np.isfinite(solver.report_["objective"])
+
+
+class Wrong(BinarySolver):
+    """Ends with a number that is not finite, and says that it converged."""
+
+    def __init__(self, weight=1.0, objective=0.0):
+        self.weight, self.objective = weight, objective
+
+    def _fit(self, K, y):
+        self.support_ = np.arange(len(y))
+        self.weights_ = np.where(y > 0, self.weight, -1.0)
+        return {"converged": True, "iterations": 1, "residual": 0.0, "objective": self.objective}
+
+    def _decide(self, K, columns):
+        return K[:, columns] @ self.weights_
+
+    def fitted_state(self):
+        return {}, {"weights": self.weights_}
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_results_that_are_not_finite_are_errors_though_the_fit_says_converged(bad, monkeypatch):
+    monkeypatch.setattr(Wrong, "check_parameters", lambda self: None)
+    for solver in (Wrong(weight=bad), Wrong(objective=float(bad))):
+        with pytest.raises(GramError, match="ended with numbers that are not finite"):
+            solver.fit(K, Y)
+    solver = Wrong().fit(K, Y)
+    solver.weights_[3] = bad
+    with pytest.raises(GramError, match=r"the decision of solver None for row 0 is (nan|-?inf)"):
+        solver.decision_function(K)
+
+
+def test_decisions_that_overflow_name_the_row():
+    solver = CSVC(C=100.0).fit(K / 100, Y)
+    new = K[:3].copy()
+    new[1] *= 1e308 / np.abs(new[1]).max()
+    with pytest.raises(GramError, match=r"the decision of solver 'csvc' for row 1 is (nan|-?inf); "):
+        solver.decision_function(new)
+
+
+def test_kernel_pca_and_features_are_checked():
+    with pytest.raises(GramError, match="the largest value"):
+        KernelPCA().fit(K * 1e200)
+    for solver in (LinearSVC(), PrimalSVC(), PSVC(kernel="features")):
+        with pytest.raises(GramError, match="the largest value"):
+            solver.fit(V * 1e200, Y)
+    with pytest.raises(GramError, match="the largest value"):
+        KernelFisher().fit(K * 1e-200, Y)
+
+
+def test_the_limits_and_zero():
+    PSVC().fit(K * (0.9 * LARGEST / np.abs(K).max()), Y)
+    PSVC().fit(K * (1.1 * SMALLEST / np.abs(K).max()), Y)
+    assert largest_value(np.zeros((3, 3))) == 0
+    assert largest_value(np.asfortranarray(V)) == np.abs(V).max()
+    assert largest_value(V[:, ::2]) == np.abs(V[:, ::2]).max()
+    assert np.isnan(largest_value(np.array([[1.0, np.nan], [np.inf, 2.0]])))
