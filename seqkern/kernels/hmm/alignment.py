@@ -120,10 +120,15 @@ def _merges(X: SequenceSet) -> Iterator[tuple[int, int]]:
     node = n - 1
     for first, second in linkage(distances, "average")[:, :2].astype(np.int64).tolist():
         node += 1
-        yield tuple(int(chosen[one]) if one < len(chosen) else n + one - len(chosen) for one in (first, second))
+        yield _node(first, chosen, n), _node(second, chosen, n)
     for other in np.setdiff1d(np.arange(n), chosen).tolist():
         yield node, other
         node += 1
+
+
+def _node(number: int, chosen: npt.NDArray[np.int64], n: int) -> int:
+    """Return the node of `_merges` for one of a tree of the chosen sequences alone."""
+    return int(chosen[number]) if number < len(chosen) else n + number - len(chosen)
 
 
 def _merge(first: Aligned, second: Aligned, score: npt.NDArray[np.float64], X: SequenceSet) -> Aligned:
