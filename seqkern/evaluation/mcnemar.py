@@ -126,8 +126,9 @@ def mcnemar_counts(wins: int, losses: int, n: int, method: str = "midp") -> Mcne
         p = float(stats.chi2.sf(statistic, 1))
     else:
         fewer = min(wins, losses)
-        p = 2 * float(stats.binom.cdf(fewer, differing, 0.5))
+        p = min(1.0, 2 * float(stats.binom.cdf(fewer, differing, 0.5)))
         if method == "midp":
-            p -= float(stats.binom.pmf(fewer, differing, 0.5))
-        p = min(1.0, p)
+            # an outcome in the middle is in both tails, and yet one outcome: half of it counts
+            seen = float(stats.binom.pmf(fewer, differing, 0.5))
+            p -= seen / 2 if wins == losses else seen
     return McnemarTest(n, wins, losses, (wins - losses) / n if n else math.nan, statistic, p if n else math.nan)

@@ -117,7 +117,7 @@ def poim(form: AffineForm, order: int = 3, background: npt.ArrayLike | None = No
     -------
     Importance
         On the scale of decision values. If the decision value of x has a factor 1/√K(x, x) that differs between
-        windows, its mean over the support windows is used.
+        windows, its mean over the support windows is used, with masked residues drawn from the background.
 
     Raises
     ------
@@ -153,40 +153,50 @@ def poim(form: AffineForm, order: int = 3, background: npt.ArrayLike | None = No
         raise ParameterError(f"order={order} is not possible", remedy=f"give 1 to {MOST_ORDER}")
     length, size = int(X.lengths[0]), X.alphabet.size
     order, chance = min(order, length), letter_chances(X, background)
-    factor = np.mean(form.divided(np.ones(len(X)), kernel.prepare(X).diagonal)) if form.dividing else 1.0
-    tables = _tables(kernel, X, form.coefficients, order, chance)
+    whole = _unmasked(X, chance)
+    factor = np.mean(form.divided(np.ones(len(X)), kernel.prepare(whole).diagonal)) if form.dividing else 1.0
+    tables = _tables(kernel, X, whole, form.coefficients, order, chance)
     matrices = {m: factor * _matrix(m, length, size, chance, tables) for m in range(1, order + 1)}
     return Importance(X.alphabet, length, matrices, chance)
+
+
+def _unmasked(X: SequenceSet, chance: npt.NDArray[np.float64]) -> SequenceSet:
+    """Return windows whose masked residues are drawn at random: random windows have none, so K(x, x) is theirs."""
+    codes = X.codes[X.positions()]
+    masked = np.flatnonzero(codes >= len(chance))
+    codes[masked] = np.random.default_rng(0).choice(len(chance), size=len(masked), p=chance)
+    return SequenceSet.from_offsets(codes, np.append(0, np.cumsum(X.lengths)), X.ids, X.alphabet)
 
 
 def _tables(
     kernel: Any,
     X: SequenceSet,
+    whole: SequenceSet,
     coefficients: npt.NDArray[np.float64],
     order: int,
     chance: npt.NDArray[np.float64],
 ) -> list[npt.NDArray[np.float64]]:
     """Return the runs around each interval: for n = 1, …, order float64 (4, L, letters^n).
 
-    The first axis is that of ``_poim.h``: through, left, right, inside.
+    The first axis is that of ``_poim.h``: through, left, right, inside. `whole` is `X` without masked residues.
     """
     length, size, factor = int(X.lengths[0]), len(chance), 1.0
     coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
     if kernel.normalize:
-        diagonal = kernel.prepare(X).raw_diagonal
-        coefficients, factor = over_root(coefficients, diagonal), over_root(np.ones(len(X)), diagonal).mean()
+        coefficients = over_root(coefficients, kernel.prepare(X).raw_diagonal)
+        factor = over_root(np.ones(len(X)), kernel.prepare(whole).raw_diagonal).mean()
     if isinstance(kernel, SumKernel):
-        weights = kernel.weights or [1.0] * len(kernel.bases)
         parts = [
-            _tables(base, X, weight * coefficients, order, chance)
-            for base, weight in zip(kernel.bases, weights, strict=True)
+            _tables(base, X, whole, weight * coefficients, order, chance)
+            for base, weight in zip(kernel.bases, kernel._weights(), strict=True)
         ]
         return [factor * sum(one) for one in zip(*parts, strict=True)]
     if isinstance(kernel, PartKernel):
         seen = X.part(kernel.start, kernel.stop)
         before = int(seen.starts[0] - X.starts[0])
         room = ((0, 0), (before, length - before - int(seen.lengths[0])), (0, 0))
-        return [np.pad(one, room) for one in _tables(kernel.bases[0], seen, coefficients, order, chance)]
+        seen_whole = whole.part(kernel.start, kernel.stop)
+        return [np.pad(one, room) for one in _tables(kernel.bases[0], seen, seen_whole, coefficients, order, chance)]
     beta, place = _run_weights(kernel, length)
     cells = [length * size**n for n in range(1, order + 1)]
     tables = np.zeros((4, sum(cells)))

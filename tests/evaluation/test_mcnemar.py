@@ -25,8 +25,7 @@ def test_midp_counts_half_of_what_was_seen(wins, losses):
     shares = [math.comb(n, i) / 2**n for i in range(n + 1)]
     seen = abs(2 * wins - n)
     naive = sum(share * (0.5 if abs(2 * i - n) == seen else abs(2 * i - n) > seen) for i, share in enumerate(shares))
-    # where both tails begin at the same count each holds half of it
-    assert mcnemar_counts(wins, losses, 100).p == pytest.approx(naive if seen else 1)
+    assert mcnemar_counts(wins, losses, 100).p == pytest.approx(naive if n else 1)
     assert mcnemar_counts(wins, losses, 100).p <= mcnemar_counts(wins, losses, 100, "exact").p
 
 
@@ -34,6 +33,9 @@ def test_worked_examples():
     # Fagerland, Lydersen, Laake 2013: 1 and 7 discordant pairs: exact 0.070, mid-p 0.039
     assert mcnemar_counts(1, 7, 21, "exact").p == pytest.approx(0.0703, abs=5e-5)
     assert mcnemar_counts(1, 7, 21, "midp").p == pytest.approx(0.0391, abs=5e-5)
+    # as many wins as losses: 1 − pmf / 2
+    assert mcnemar_counts(1, 1, 21).p == pytest.approx(0.75)
+    assert mcnemar_counts(11, 11, 100).p == pytest.approx(0.9159, abs=5e-5)
     # 25 against 15: (|25 − 15| − 1)² / 40
     test = mcnemar_counts(25, 15, 10000, "corrected")
     assert (test.statistic, test.p) == pytest.approx((2.025, chi2.sf(2.025, 1)))

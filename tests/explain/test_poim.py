@@ -8,7 +8,14 @@ import pytest
 from seqkern.core.errors import ParameterError
 from seqkern.explain.poim import LetterMeans, has_poim, letter_chances, poim
 from seqkern.gram.transforms import build_transform
-from seqkern.kernels import ShiftedWeightedDegreeKernel, SpectrumKernel, WeightedDegreeKernel, build_kernel
+from seqkern.kernels import (
+    CombinationKernel,
+    ShiftedWeightedDegreeKernel,
+    SpectrumKernel,
+    WeightedDegreeKernel,
+    build_kernel,
+)
+from seqkern.kernels.additive import matrix as kernel_matrix
 from seqkern.kernels.algebra import PartKernel, SumKernel
 from seqkern.models.affine import AffineForm, affine_form
 from seqkern.models.training import train_model
@@ -122,6 +129,43 @@ def test_sums_and_parts_are_sums_of_their_parts():
     for order, matrix in found.matrices.items():
         np.testing.assert_allclose(matrix, naive_matrix(order, 7, value, "ACG", chance), rtol=1e-10, atol=1e-11)
     assert not found.matrices[1][0].any()
+
+
+def test_combinations_are_sums_with_the_learned_weights_over_their_scales():
+    rng = np.random.default_rng(5)
+    strings = ["".join(rng.choice(list("ACG"), 6)) for _ in range(8)]
+    y, coefficients, chance = np.repeat([1, -1], 4), rng.normal(size=8), np.array([0.5, 0.3, 0.2])
+    support = SequenceSet.from_strings(strings, "ACG")
+    parts = [WeightedDegreeKernel(3, **RAW), ShiftedWeightedDegreeKernel(2, 1, **RAW), SpectrumKernel(1)]
+    for rule, given in (("alignment", parts[:2]), ("uniform", parts[:2]), ("mkl", parts)):
+        kernel = CombinationKernel(given, weights=rule).fit(support, y)
+        if rule == "mkl":  # a part without a weight needs no matrices
+            kernel.weights_ = np.array([0.25, 0.75, 0.0])
+        assert has_poim(kernel)
+        shares = kernel.weights_[:2] / kernel.scales_[:2]
+        found = poim(form_of(kernel, support, coefficients), background=chance)
+        same = poim(form_of(SumKernel(parts[:2], weights=shares.tolist()), support, coefficients), background=chance)
+        for order, matrix in found.matrices.items():
+            np.testing.assert_allclose(matrix, same.matrices[order], rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("part", [(None, None), (1, -1)])
+@pytest.mark.parametrize("transform", [False, True])
+def test_masked_residues_of_support_windows_leave_the_norm_of_random_windows(part, transform):
+    strings = ["ACGA", "A*GC", "***A", "CCGA"]
+    coefficients, chance = np.array([1.0, -0.5, 0.7, -1.2]), np.array([0.5, 0.3, 0.2])
+    support = SequenceSet.from_strings(strings, "ACG", unknown="mask_all")
+    kernel = PartKernel(WeightedDegreeKernel(2, normalize=not transform, zero_diagonal="zero"), *part)
+    form = AffineForm(kernel, support, coefficients, 0.0, [build_transform("normalise")] if transform else [])
+    found = poim(form, order=2, background=chance)
+
+    def value(x):
+        one = kernel.coerce(SequenceSet.from_strings([x], "ACG"))
+        rows = kernel.prepare(one, like=kernel.prepare(support))
+        return form.divided(kernel_matrix(kernel, one, support)[0] @ coefficients, rows.diagonal)[0]
+
+    for order, table in found.matrices.items():
+        np.testing.assert_allclose(table, naive_matrix(order, 4, value, "ACG", chance), rtol=1e-10, atol=1e-12)
 
 
 # ---- trained machines ----------------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ class FisherKernel(FeatureKernel):
 
     It suits protein families and other classes that a profile HMM or a Markov chain describes.
 
-    `fit` aligns the positives (FAMSA) and builds the HMM as hmmbuild does, or counts k-mers. The positives are the
+    `fit` aligns the positives and builds the HMM as hmmbuild does, or counts k-mers. The positives are the
     examples of the greater of two labels; all examples if there are no labels, or only positive ones. With several
     classes there is one model for each, and their vectors U are concatenated. One positive suffices, because of the
     priors; without any positive that has unmasked residues, the profile HMM is one column with the background

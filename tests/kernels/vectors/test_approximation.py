@@ -261,3 +261,20 @@ def test_windows_of_another_length(spec):
 def test_nothing_to_draw_from():
     with pytest.raises(SequenceError, match="no samples to draw landmarks from"):
         build_kernel("nystroem:base=(window)").fit(windows().take([]))
+
+
+@pytest.mark.parametrize(("base", "most"), [("spectrum:k=3", 1e-6), ("smith_waterman:matrix=NUC.4.4", 1e-6)])
+def test_nystroem_is_the_base_between_landmarks_up_to_rounding(base, most):
+    X = ["".join(text) for text in np.random.default_rng(3).choice(list("ACGT"), (40, 20))]
+    K = build_kernel(base).kernel(X)
+    found = build_kernel(f"nystroem:base=({base})").fit(X).kernel(X)
+    np.testing.assert_allclose(found, K, atol=most * np.abs(K).max())
+
+
+def test_nystroem_of_an_indefinite_base_is_its_positive_part_between_landmarks():
+    X = np.random.default_rng(3).normal(size=(30, 4))
+    K = build_kernel("sigmoid:gamma=1").kernel(X)
+    found = build_kernel("nystroem:base=(sigmoid:gamma=1)").fit(X).kernel(X)
+    values, vectors = np.linalg.eigh(K)
+    np.testing.assert_allclose(found, vectors * np.maximum(values, 0) @ vectors.T, atol=1e-4 * values[-1])
+    assert np.abs(found - K).max() >= -values[0] / len(K) > 0.01

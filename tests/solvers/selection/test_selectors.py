@@ -1,6 +1,7 @@
 """Selectors of features other than the P-SVM: each against an independent computation."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -147,6 +148,44 @@ def naive_relief(X, y, k):
 def test_relief(classes, k):
     X, y = data(n=25, classes=classes)
     np.testing.assert_allclose(fitted("relief", X, y, n_neighbors=k).scores_, naive_relief(X, y, k), atol=1e-12)
+
+
+def exact_relief(X, y, k):
+    """Return the scores of `naive_relief`, as fractions of the decimals of X."""
+    X = [[Fraction(repr(value)) for value in row] for row in np.asarray(X, dtype=float).tolist()]
+    spans = [max(column) - min(column) or 1 for column in zip(*X, strict=True)]
+    Z = [[value / span for value, span in zip(row, spans, strict=True)] for row in X]
+    apart = [[[abs(a - b) for a, b in zip(one, other, strict=True)] for other in Z] for one in Z]
+    counts, score = {c: list(y).count(c) for c in y}, [Fraction(0)] * len(spans)
+    for i, c in itertools.product(range(len(X)), counts):
+        others = sorted((sum(apart[i][m]), m) for m in range(len(X)) if m != i and y[m] == c)[:k]
+        weight = -1 if c == y[i] else Fraction(counts[c], len(X) - counts[y[i]])
+        for j in range(len(spans)):
+            score[j] += weight * Fraction(sum(apart[i][m][j] for _, m in others), len(others) * len(X))
+    return np.array([float(value) for value in score])
+
+
+def test_relief_of_equal_distances_takes_the_first():
+    X, y = [[3, 3, 1], [0, 3, 3], [2, 0, 3], [2, 0, 0], [1, 2, 1]], [0, 0, 0, 1, 1]
+    np.testing.assert_allclose(fitted("relief", X, y, n_neighbors=1).scores_, [-1 / 3, -4 / 15, 2 / 15], rtol=1e-12)
+
+
+# 0 … 3: one denominator; tenths; columns whose ranges have no common multiple below 2⁵³; binary fractions
+@pytest.mark.parametrize("scale", [1, 0.1, [1, 10, 100, 1000, 10007, 10009, 10037, 10039], 2.0**-30 / 3])
+@pytest.mark.parametrize("k", [1, 3])
+def test_relief_compares_distances_exactly_whatever_the_order_of_columns(scale, k):
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X, y, order = rng.integers(0, 4, (14, 8)), np.arange(14) % 2, rng.permutation(8)
+        if np.size(scale) > 1:
+            X[:2] = [[0] * 8, [1] * 8]  # then the columns have their scale as their span
+            X = np.minimum(X, 1) * np.array(scale) + X % 2 * 6
+        else:
+            X = (X * scale).round(1) if scale == 0.1 else X * scale
+        found = fitted("relief", X, y, n_neighbors=k).scores_
+        if scale != 2.0**-30 / 3:  # these have more decimals than the test compares
+            np.testing.assert_allclose(found, exact_relief(X, y, k), atol=1e-12)
+        assert list(fitted("relief", X[:, order], y, n_neighbors=k).scores_) == list(found[order])
 
 
 # ---- wrappers ----------------------------------------------------------------------------------------------

@@ -1,14 +1,13 @@
 """Relief: a good feature differs between near samples of different classes, but not of one class."""
 
-from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial.distance import cdist
 
 from seqkern.core.parameters import integer
 from seqkern.solvers.selection.selectors.filters import constant_columns
+from seqkern.solvers.selection.selectors.nearest_rows import NearestRows
 from seqkern.solvers.selection.selectors.selector import Selector
 
 
@@ -22,7 +21,8 @@ class ReliefSelector(Selector):
 
     Notes
     -----
-    Kira & Rendell, AAAI 1992; Kononenko, ECML 1994. Samples at equal distances are taken in order.
+    Kira & Rendell, AAAI 1992; Kononenko, ECML 1994. Distances are compared
+    exactly; samples at equal distances are taken in order.
 
     Examples
     --------
@@ -54,23 +54,17 @@ class ReliefSelector(Selector):
         """Return the weight of each column."""
         constant = constant_columns(X)
         span = np.where(constant, 1.0, X.max(axis=0) - X.min(axis=0))
-        scaled = (X - X.min(axis=0)) / span
+        scaled = np.where(constant, 0.0, (X - X.min(axis=0)) / span)
+        nearest = NearestRows(X, constant)
         members = [np.flatnonzero(y == c) for c in range(len(self.classes_))]
         share = np.array([len(rows) for rows in members]) / len(X)
         score = np.zeros(X.shape[1])
-        for i, distances in enumerate(_distances(scaled)):
+        for i, distances in enumerate(nearest.distances()):
             for c, rows in enumerate(members):
                 others = rows[rows != i] if c == y[i] else rows
                 if not len(others):
                     continue
-                near = others[np.argsort(distances[others], kind="stable")[: self.n_neighbors]]
+                near = nearest.choose(i, others, distances[others], self.n_neighbors)
                 apart = np.abs(scaled[near] - scaled[i]).mean(axis=0)
                 score += -apart if c == y[i] else share[c] / (1 - share[y[i]]) * apart
         return np.where(constant, -np.inf, score / len(X))
-
-
-def _distances(X: npt.NDArray[np.float64]) -> Iterator[npt.NDArray[np.float64]]:
-    """Yield for each row its city-block distances to all rows, in blocks of bounded size."""
-    step = max(1, (1 << 24) // len(X))
-    for start in range(0, len(X), step):
-        yield from cdist(X[start : start + step], X, "cityblock")
