@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from seqkern.cli.common import naming_file
 from seqkern.cli.outer_folds import add_outer_folds
+from seqkern.cli.output import add_spreadsheet_safe
+from seqkern.cli.result_folder import add_overwrite, check_result_folder, result_folder
 from seqkern.cli.training_input import add_input, add_labels, add_reading, add_search
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="output folder for the tables, as seqkern evaluate writes them, and the ROC curves; seqkern compare "
         "reads several such folders (KERNEL/SOLVER names the method)",
     )
+    add_overwrite(parser)
+    add_spreadsheet_safe(parser)
     add_labels(parser)
     outer = parser.add_argument_group("outer folds")
     outer.add_argument("--folds", type=int, default=5, metavar="K", help="number of outer folds (default: 5)")
@@ -79,6 +83,7 @@ def run(args: argparse.Namespace) -> None:
     outer = outer_folds(args, args.folds)
     if args.output is not None:
         check_writable(Path(args.output) / "metrics.tsv")
+        check_result_folder(args)
     given = read_input(args, method)
     method = chosen_method(args, method, given, count_folds(args, args.folds, given.labels))
     dataset = given.dataset
@@ -106,7 +111,8 @@ def run(args: argparse.Namespace) -> None:
         )
         found = cross_validated(args, method, data, given, outer, unfinished.under(identity_of(method, data)))
     if args.output is not None:  # before standard output, which may be a pipe that closes
-        _write(Path(args.output), found)
+        with result_folder(args):
+            _write(Path(args.output), found)
         unfinished.clear()
     for text in dict.fromkeys(str(warning.message) for warning in said):
         print(f"seqkern: warning: {text}", file=sys.stderr)

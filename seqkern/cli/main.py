@@ -181,12 +181,14 @@ def _run(args: argparse.Namespace) -> int:
     """Run a parsed verb; print errors that a user can correct in one line on standard error."""
     # imported here to keep --help fast, and not later, when there may be no memory to import it
     from seqkern.cli.memory_errors import is_out_of_memory, memory_message, with_remedy
+    from seqkern.cli.output import checked_output
     from seqkern.core.checkpoint import forget_kept
     from seqkern.core.progress import reporting
+    from seqkern.core.tsv import spreadsheet_safe
 
     forget_kept()  # of a former verb in this process
     try:
-        with reporting():
+        with reporting(), checked_output(args), spreadsheet_safe(getattr(args, "spreadsheet_safe", False)):
             return args.run(args) or 0
     except SeqkernError as error:
         return _refused(with_remedy(error, args.verb) if isinstance(error, TooLargeError) else error, args.verb)
