@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> None:
         outer_folds,
         score_table,
     )
-    from seqkern.cli.training_input import chosen_method, read_input, read_method
+    from seqkern.cli.training_input import chosen_method, read_input, read_method, tell_fewer_folds
     from seqkern.core.archive import check_writable
     from seqkern.core.checkpoint import Unfinished
     from seqkern.core.progress import progress_counter
@@ -109,6 +109,7 @@ def run(args: argparse.Namespace) -> None:
             progress=show,
             gram_files=args.gram,
         )
+        tell_fewer_folds(args, data.labels, "--inner-folds")
         found = cross_validated(args, method, data, given, outer, unfinished.under(identity_of(method, data)))
     if args.output is not None:  # before standard output, which may be a pipe that closes
         with result_folder(args):
