@@ -6,6 +6,8 @@
 #define SEQKERN_SIMD_H
 
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #if defined(__GNUC__) && defined(__x86_64__)
 #include <immintrin.h>
@@ -35,10 +37,16 @@ typedef uint32_t plain_bits;
 #define PLAIN_BYTES 0
 #endif
 
+/* The highest level of the processor; SEQKERN_SIMD=plain or avx2 in the environment lowers it. */
 static inline int highest_simd_level(void)
 {
 #ifdef SEQKERN_X86
+    const char *wanted = getenv("SEQKERN_SIMD");
+    if (wanted != NULL && strcmp(wanted, "plain") == 0)
+        return 0;
     __builtin_cpu_init();
+    if (wanted != NULL && strcmp(wanted, "avx2") == 0)
+        return __builtin_cpu_supports("avx2") ? 1 : 0;
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512vnni"))
