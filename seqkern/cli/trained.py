@@ -60,9 +60,9 @@ def doubts(model: Model, dataset: Dataset, at_sites: Mapping[str, tuple[str, flo
             "the site's first base on its strand (--site LETTERS checks each site)"
         )
     X, labels = dataset.X, dataset.task().labels
-    both = same_in_two_classes(X, labels) if isinstance(X, SequenceSet) and dataset.residues is None else None
-    if both is not None:
-        yield both
+    repeated = same_in_two_classes(X, labels) if isinstance(X, SequenceSet) and dataset.residues is None else None
+    if repeated is not None:
+        yield repeated
     if not isinstance(X, SequenceSet) or X.alphabet.name != "protein" or labels.kind == "real":
         return
     bases = [X.alphabet.letters.index(letter) for letter in "ACGTN"]

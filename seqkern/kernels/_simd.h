@@ -1,7 +1,8 @@
 /* Which vector instructions the processor has, and the attributes that compile one function for each.
  *
- * Level 0 is plain C, 1 needs AVX2, 2 needs AVX-512 with VNNI. Every level gives the same numbers. Other processors
- * and compilers than x86-64 with GCC or Clang have level 0 only. */
+ * Level 0 is plain C, 1 needs AVX2, 2 needs AVX-512 with VNNI. Every level gives the same numbers, but for local and
+ * profile alignment, whose fused multiplications round once instead of twice. Other processors and compilers than
+ * x86-64 with GCC or Clang have level 0 only. */
 #ifndef SEQKERN_SIMD_H
 #define SEQKERN_SIMD_H
 
