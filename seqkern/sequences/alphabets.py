@@ -293,7 +293,7 @@ def letter_error(
     upper, mask = letter.upper(), "mask_all"
     shown = f"{letter!r}" if letter.isascii() and letter != NOT_A_LETTER else "that is not ASCII"
     if letter == "*":
-        hint = "remove the stars of stop codons: sed '/^>/!s/[*]//g' FILE > NEW"
+        hint = "remove the stop codon (of all records: sed '/^>/!s/[*]//g' FILE > NEW)"
     elif letter in GAPS:
         hint = "remove the gaps (--strip-gaps does)"
     elif letter == "\\":
