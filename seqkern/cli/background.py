@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from seqkern.cli.output import print_output
 from seqkern.cli.regions import add_regions
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def _write(args: argparse.Namespace, background: Background) -> None:
     for remark in background.remarks:
         print(f"seqkern: {remark}", file=sys.stderr)
     write_bed(args.output, background.regions)
-    print(args.output)
+    print_output(args.output)
     if args.table:
         write_tsv(args.table, COLUMNS, match_rows(*both))
         print(args.table)
@@ -176,5 +177,5 @@ def _shuffle(args: argparse.Namespace) -> None:
                 file.write(f">{own}\n{shuffled(letters.upper(), args.shuffle, rng)}\n")
                 count += 1
     tell_counts(getattr(source, "counts", {}), Path(args.peaks))
-    print(args.output)
+    print_output(args.output)
     print(f"  {count} sequences with the {args.shuffle}-mer counts of those of {args.peaks}")

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from seqkern.cli.common import naming_file
 from seqkern.cli.outer_folds import add_outer_folds
+from seqkern.cli.output import add_spreadsheet_safe
+from seqkern.cli.result_folder import add_overwrite, check_result_folder, result_folder
 from seqkern.cli.training_input import add_input, add_labels, add_reading, add_search
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="output folder for the tables, as seqkern evaluate writes them, and the ROC curves; seqkern compare "
         "reads several such folders (KERNEL/SOLVER names the method)",
     )
+    add_overwrite(parser)
+    add_spreadsheet_safe(parser)
     add_labels(parser)
     outer = parser.add_argument_group("outer folds")
     outer.add_argument("--folds", type=int, default=5, metavar="K", help="number of outer folds (default: 5)")
@@ -67,10 +71,9 @@ def run(args: argparse.Namespace) -> None:
         outer_folds,
         score_table,
     )
-    from seqkern.cli.training_input import chosen_method, read_input, read_method
+    from seqkern.cli.training_input import chosen_method, read_input, read_method, tell_fewer_folds
     from seqkern.core.archive import check_writable
     from seqkern.core.checkpoint import Unfinished
-    from seqkern.core.locks import alone_in
     from seqkern.core.progress import progress_counter
     from seqkern.core.threads import given_threads
     from seqkern.models.finished import identity_of
@@ -80,6 +83,7 @@ def run(args: argparse.Namespace) -> None:
     outer = outer_folds(args, args.folds)
     if args.output is not None:
         check_writable(Path(args.output) / "metrics.tsv")
+        check_result_folder(args)
     given = read_input(args, method)
     method = chosen_method(args, method, given, count_folds(args, args.folds, given.labels))
     dataset = given.dataset
@@ -105,9 +109,10 @@ def run(args: argparse.Namespace) -> None:
             progress=show,
             gram_files=args.gram,
         )
+        tell_fewer_folds(args, data.labels, "--inner-folds")
         found = cross_validated(args, method, data, given, outer, unfinished.under(identity_of(method, data)))
     if args.output is not None:  # before standard output, which may be a pipe that closes
-        with alone_in(args.output):
+        with result_folder(args):
             _write(Path(args.output), found)
         unfinished.clear()
     for text in dict.fromkeys(str(warning.message) for warning in said):

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, cast
 from seqkern.cli.common import add_policies, add_threads, add_tracks, naming_file, tell_counts
 from seqkern.cli.given_sites import add_given_sites
 from seqkern.cli.new_sequences import load_given, read_chunks
+from seqkern.cli.output import add_spreadsheet_safe
 from seqkern.cli.regions import add_regions
+from seqkern.cli.result_folder import add_overwrite, check_result_folder, result_folder
 
 if TYPE_CHECKING:
     from seqkern.models.model import Model
@@ -36,6 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="output folder for index.html, letters.tsv, words.tsv, decisions.tsv and figures",
     )
+    add_overwrite(parser)
+    add_spreadsheet_safe(parser)
     parser.add_argument("--pair", metavar="A:B", help="multi-class models: explain the classifier of classes A and B")
     parser.add_argument(
         "--top",
@@ -87,6 +91,7 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.genome.tracks import Track
     from seqkern.models.residue_model import ResidueModel
 
+    check_result_folder(args)
     model = load_given(args)
     if isinstance(model, ResidueModel):
         raise ModelError(
@@ -105,6 +110,7 @@ def run(args: argparse.Namespace) -> None:
     lengths = None if args.contributions is None else _lengths(args, model)
     chunks = cast("Iterator[SequenceSet]", read_chunks(model, args))
     with (
+        result_folder(args),
         contextlib.nullcontext() if args.contributions is None else Track() as track,
         progress_counter("explain", " records") as show,
         naming_file(name),

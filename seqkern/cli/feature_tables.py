@@ -91,12 +91,19 @@ def check_label_column(path: str, column: str, *, exact: bool = False) -> None:
             "headers",
         )
     columns = read_cells(path)[0]
+    if len(columns) == 1 and len(columns[0].replace("|", " ").split()) > 1:
+        raise LabelError(
+            f"has one column, {columns[0][:40]!r}",
+            file=name,
+            remedy="separate the cells by tabs, commas or semicolons, not by spaces or |",
+        )
     if (column if exact else label_column(columns, column)) not in columns:
         some = ", ".join(columns[:8]) + (", …" if len(columns) > 8 else "")
         raise LabelError(
             f"has no label column {column!r}",
             file=name,
-            remedy=f"name it with --label-field, or give another table with --labels; columns: {some}",
+            remedy=f"name it with --label-field, or give another table with --labels; columns: {some} (from the first "
+            "line, which must name the columns)",
         )
 
 

@@ -17,7 +17,10 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from seqkern import __version__
-from seqkern.core.errors import SeqkernError, TooLargeError
+from seqkern.core.errors import ParameterError, SeqkernError, TooLargeError
+
+SIMD_LEVELS = ("plain", "avx2", "avx512")
+"""Values of the environment variable ``SEQKERN_SIMD``; `kernels/_simd.h` reads it."""
 
 VERBS = {
     "demo": "run the demo in a new folder, from simulated sequences to the report",
@@ -181,12 +184,15 @@ def _run(args: argparse.Namespace) -> int:
     """Run a parsed verb; print errors that a user can correct in one line on standard error."""
     # imported here to keep --help fast, and not later, when there may be no memory to import it
     from seqkern.cli.memory_errors import is_out_of_memory, memory_message, with_remedy
+    from seqkern.cli.output import checked_output
     from seqkern.core.checkpoint import forget_kept
     from seqkern.core.progress import reporting
+    from seqkern.core.tsv import spreadsheet_safe
 
     forget_kept()  # of a former verb in this process
     try:
-        with reporting():
+        _check_level()
+        with reporting(), checked_output(args), spreadsheet_safe(getattr(args, "spreadsheet_safe", False)):
             return args.run(args) or 0
     except SeqkernError as error:
         return _refused(with_remedy(error, args.verb) if isinstance(error, TooLargeError) else error, args.verb)
@@ -210,6 +216,16 @@ def _run(args: argparse.Namespace) -> int:
         place = f"{error.filename}: " if error.filename else ""
         print(f"seqkern: {place}{error.strerror or error}; check the path and the disk", file=sys.stderr)
         return 1
+
+
+def _check_level() -> None:
+    """Raise ParameterError for a level of vector instructions that there is not; compiled modules would ignore it."""
+    level = os.environ.get("SEQKERN_SIMD")
+    if level not in (None, *SIMD_LEVELS):
+        raise ParameterError(
+            f"SEQKERN_SIMD={level} in the environment is not a level of vector instructions",
+            remedy=f"set it to {', '.join(SIMD_LEVELS[:-1])} or {SIMD_LEVELS[-1]}, or unset it",
+        )
 
 
 def _refused(error: SeqkernError, verb: str) -> int:

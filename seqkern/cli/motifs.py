@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.common import add_policies, add_threads, policies_of, tell_counts
+from seqkern.cli.output import add_spreadsheet_safe, print_output
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="smallest number of sites of a motif (default: 10)",
     )
+    add_spreadsheet_safe(parser)
     add_threads(parser)
     group = parser.add_argument_group("reading FASTA")
     add_policies(group, ids=("header", "number"), default="as in training")
@@ -99,7 +101,7 @@ def run(args: argparse.Namespace) -> None:
     matches = None if known is None else nearest([motif.probabilities for motif in motifs], known)
     classes = explainer.model.classes or ("lower", "higher")
     files.write_meme(args.output, motifs)
-    print(args.output)
+    print_output(args.output)
     if args.table is not None:
         files.write_table(args.table, motifs, classes, matches)
         print(args.table)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import policies_of, read_tracks
@@ -15,6 +15,7 @@ from seqkern.cli.parts import refuse_part
 from seqkern.cli.profiles import profiles_of
 from seqkern.cli.regions import as_sources, regions_of
 from seqkern.cli.views import read_views
+from seqkern.cli.wrong_files import LONG, TIMES
 from seqkern.core.errors import FileError, ParameterError, SequenceError
 
 if TYPE_CHECKING:
@@ -26,6 +27,52 @@ if TYPE_CHECKING:
 
 LEAST_RESIDUES, DNA_SHARE = 50, 0.95
 """From so many residues on, sequences of a model of proteins with a greater share of A, C, G and T look like DNA."""
+
+MOST_IDS = 1 << 18
+"""Records whose ids are remembered, for 30 MB at most."""
+
+
+class RepeatedIds:
+    """Warns of the first id that occurs twice, in bounded memory: among the first `MOST_IDS` records.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file in messages.
+
+    Examples
+    --------
+    >>> import contextlib
+    >>> with contextlib.redirect_stderr(sys.stdout):
+    ...     RepeatedIds("genes.fa").see(["my", "my"])  # doctest: +ELLIPSIS
+    seqkern: warning: genes.fa: record 'my': the id occurs more than once ...
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._seen: set[str] | None = set()
+
+    def see(self, ids: Sequence[str]) -> None:
+        """Look at the ids of some records.
+
+        Parameters
+        ----------
+        ids : sequence of str
+            In the order of the file.
+        """
+        for record in ids:
+            if self._seen is None:
+                return
+            if record not in self._seen and len(self._seen) < MOST_IDS:
+                self._seen.add(record)
+                continue
+            if record in self._seen:
+                print(
+                    f"seqkern: warning: {self.name}: record {record!r}: the id occurs more than once (ids are the "
+                    "first word of the header), so rows cannot be told apart; rename the records, or add --ids number",
+                    file=sys.stderr,
+                )
+            self._seen = None
 
 
 def load_given(args: argparse.Namespace) -> Model | ResidueModel:
@@ -91,6 +138,7 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
     """
     # imported here to keep --help fast
     from seqkern.core.errors import LetterError
+    from seqkern.core.text_files import source_name
     from seqkern.sequences.fasta import iter_fasta
 
     if model.alphabet is None:
@@ -118,6 +166,7 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
         refuse_part(args, "windows around given sites", "give a part of the table of sites to each job")
         yield with_views(site_windows(model, args, policies))
         return
+    repeated = None if policies.get("ids") == "number" else RepeatedIds(source_name(args.fasta))
     sources, before = as_sources([args.fasta], args, model), 0
     part = getattr(args, "part", None)
     if part is not None:
@@ -134,7 +183,10 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
         for number, X in enumerate(iter_fasta(sources, model.alphabet, before=before, **policies)):
             if number == 0:
                 _warn_of_dna(model, X, args)
+                _warn_of_genome(model, X, args)
             _check_windows(model, X)
+            if repeated is not None:
+                repeated.see(X.ids)
             yield with_views(with_letters(X))
     except LetterError as error:
         error.problem += ", the model's alphabet"
@@ -151,15 +203,34 @@ def _warn_of_dna(model: Model, X: SequenceSet, args: argparse.Namespace) -> None
 
     # imported here to keep --help fast
     from seqkern.core.text_files import source_name
-    from seqkern.sequences.alphabets import DNA, PROTEIN
+    from seqkern.sequences.alphabets import DNA, MASK, PROTEIN
 
     if model.alphabet != PROTEIN or len(X.codes) < LEAST_RESIDUES:
         return
-    share = float(np.isin(X.codes, PROTEIN.encode(DNA.letters.encode())).mean())
+    bases = {*PROTEIN.encode(DNA.letters.encode()).tolist(), MASK}  # U of RNA is masked
+    share = float(np.isin(X.codes, list(bases)).mean())
     if share > DNA_SHARE:
         print(
             f"seqkern: warning: {source_name(args.fasta)}: {share:.0%} of the residues are A, C, G or T, but "
             f"{args.model} is a model of proteins; translate DNA first",
+            file=sys.stderr,
+        )
+
+
+def _warn_of_genome(model: Model, X: SequenceSet, args: argparse.Namespace) -> None:
+    """Warn if the first record is far longer than what the model was trained on: it gets one decision."""
+    # imported here to keep --help fast
+    from seqkern.core.text_files import source_name
+
+    lengths = getattr(model.support, "lengths", None)
+    if lengths is None or not len(lengths) or not len(X):
+        return
+    longest, length = int(lengths.max()), int(X.lengths[0])
+    if length >= LONG and length >= TIMES * longest:
+        print(
+            f"seqkern: warning: {source_name(args.fasta)}: record {X.ids[0]!r}: has {length:,} letters, the model's "
+            f"sequences at most {longest:,}, and gets one decision; for regions of a genome give BED with --genome, "
+            "for a model of windows --scan",
             file=sys.stderr,
         )
 

@@ -1,33 +1,18 @@
-"""The output of a verb."""
+"""The output of a verb: its table, or its folder."""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
-import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TextIO
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from seqkern.core.errors import FileError
+from seqkern.core.standard_output import is_standard_output, standard_output, table_on_standard_output
 
 if TYPE_CHECKING:
     from seqkern.core.types import PathLike
-
-
-def standard_output() -> TextIO:
-    """Return standard output.
-
-    Returns
-    -------
-    text file object
-
-    Raises
-    ------
-    FileError
-        If it is closed.
-    """
-    if sys.stdout is None:
-        raise FileError("standard output is closed", remedy="give a file: -o FILE")
-    return sys.stdout
 
 
 def is_packed(output: PathLike) -> bool:
@@ -45,6 +30,18 @@ def is_packed(output: PathLike) -> bool:
     return str(output).endswith((".gz", ".bgz"))
 
 
+def print_output(output: PathLike) -> None:
+    """Print the name of a file that was written; nothing for standard output.
+
+    Parameters
+    ----------
+    output : path-like
+        The file.
+    """
+    if not is_standard_output(output):
+        print(output)
+
+
 @contextlib.contextmanager
 def output_writer(output: PathLike | None) -> Iterator[Callable[[str], object]]:
     """Yield a function that writes text to a file that appears when complete; to ``.gz`` compressed by bgzip.
@@ -52,7 +49,7 @@ def output_writer(output: PathLike | None) -> Iterator[Callable[[str], object]]:
     Parameters
     ----------
     output : path-like or None
-        None: standard output.
+        None or ``"-"``: standard output.
 
     Yields
     ------
@@ -62,7 +59,7 @@ def output_writer(output: PathLike | None) -> Iterator[Callable[[str], object]]:
     # imported here to keep --help fast
     from seqkern.core.archive import atomic_write
 
-    if output is None:
+    if output is None or is_standard_output(output):
         out = standard_output()
         yield out.write
         out.flush()
@@ -77,3 +74,69 @@ def output_writer(output: PathLike | None) -> Iterator[Callable[[str], object]]:
     else:
         with atomic_write(output, "w") as file:
             yield file.write
+
+
+def add_spreadsheet_safe(parser: argparse.ArgumentParser) -> None:
+    """Add the option that protects the cells of tables.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        The parser of the verb.
+    """
+    parser.add_argument(
+        "--spreadsheet-safe",
+        action="store_true",
+        help="in tables, write ' before names that begin with =, +, - or @, which a spreadsheet would run as formulas "
+        "(default: names unchanged)",
+    )
+
+
+ONE_TABLE = ("predict", "variants", "sites", "background", "motifs", "plan")
+"""Verbs that write one text, which ``-o -`` sends to standard output."""
+FOLDERS = ("datasets", "folds", "baseline", "evaluate", "cv", "importance", "discover", "effects", "report", "explain")
+"""Verbs that write several files into a folder."""
+
+
+@contextlib.contextmanager
+def checked_output(args: argparse.Namespace) -> Iterator[None]:
+    """Refuse an output that cannot be meant; with ``-o -`` send what a verb prints to standard error.
+
+    Parameters
+    ----------
+    args : Namespace
+        The parsed arguments of a verb.
+
+    Yields
+    ------
+    None
+
+    Raises
+    ------
+    FileError
+        For a verb of several files: standard output, a file, or a folder that holds the current one.
+    """
+    output = getattr(args, "output", None)
+    if output is not None and is_standard_output(output):
+        if args.verb not in ONE_TABLE:
+            what = "a file that is not text" if args.verb in ("train", "gram") else "several files"
+            raise FileError(f"{args.verb} writes {what}, not to standard output", remedy="name it: -o NAME")
+        with table_on_standard_output():
+            yield
+        return
+    if output is not None and args.verb in FOLDERS:
+        _check_folder(Path(output))
+    yield
+
+
+def _check_folder(folder: Path) -> None:
+    """Raise FileError for a file, and for a folder that nobody means to fill: the current one, or one around it."""
+    if folder.is_file():
+        raise FileError("is a file, but several files are written", file=folder, remedy="name a new folder")
+    here = Path.cwd()
+    if folder.resolve() in (here, *here.parents):
+        raise FileError(
+            "is the current folder or one around it; several files are written",
+            file=folder,
+            remedy="name a new folder, such as -o results",
+        )

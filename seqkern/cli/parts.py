@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from seqkern.core.part import Part
+from seqkern.core.standard_output import is_standard_output
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,7 +110,7 @@ def part_folder(args: argparse.Namespace, models: Sequence[str], data: Sequence[
     option = "--gather" if args.gather else "--part"
     if args.gather and args.part is not None:
         raise ParameterError("--part and --gather exclude each other", remedy="remove one")
-    if args.output is None:
+    if args.output is None or is_standard_output(args.output):
         raise ParameterError(f"{option} needs an output file", remedy="add -o FILE")
     if "-" in data:
         raise ParameterError(f"{option} cannot divide standard input", remedy="give a file")

@@ -19,6 +19,7 @@ from seqkern.cli.common import (
 from seqkern.cli.gathered import gather_predictions
 from seqkern.cli.given_sites import add_given_sites
 from seqkern.cli.new_sequences import load_given, read_chunks
+from seqkern.cli.output import add_spreadsheet_safe
 from seqkern.cli.parts import add_parts, as_part
 from seqkern.cli.predict_residues import (
     DRAWN,
@@ -31,6 +32,7 @@ from seqkern.cli.predict_residues import (
 from seqkern.cli.regions import add_regions
 from seqkern.cli.resuming import prediction_writer
 from seqkern.cli.scan import add_scan, check_no_scan, run_scan
+from seqkern.core.standard_output import is_standard_output
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -58,7 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "fasta",
         help="FASTA of new sequences, - for standard input; BED with --genome; or a feature table, as in training",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="output file (default: standard output)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="output file; -: standard output (the default)")
+    add_spreadsheet_safe(parser)
     add_threads(parser)
     add_tracks(parser, drawn=DRAWN)
     add_given_sites(parser)
@@ -82,6 +85,8 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.core.errors import ModelError
     from seqkern.models.residue_model import ResidueModel
 
+    if args.output is not None and is_standard_output(args.output):
+        args.output = None
     split_tracks(args)
     if args.scan is None:
         check_no_scan(args)
@@ -123,6 +128,7 @@ def _predict(args: argparse.Namespace, model: Model) -> Counter[str]:
     # imported here to keep --help fast
     from seqkern.core.progress import progress_counter
     from seqkern.core.text_files import source_name
+    from seqkern.core.tsv import table_text
 
     done, counts = 0, Counter[str]()
     with contextlib.ExitStack() as stack:
@@ -134,8 +140,8 @@ def _predict(args: argparse.Namespace, model: Model) -> Counter[str]:
                 lines = _lines(model, X, args.threads)
                 if number == 0 and (args.part is None or args.part.number == 1):
                     # an error in the first record leaves standard output empty
-                    out.write(_header(model))
-                out.write(lines)
+                    out.write(table_text(_header(model)))
+                out.write(table_text(lines))
                 out.end_block()
             done += len(X)
             if show is not None:

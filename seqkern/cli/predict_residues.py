@@ -131,6 +131,7 @@ def run_residues(args: argparse.Namespace, model: ResidueModel, notes: dict[str,
     from seqkern.cli.true_states import TrueStates, is_one_file, tell_scores
     from seqkern.core.progress import progress_counter
     from seqkern.core.text_files import source_name
+    from seqkern.core.tsv import table_text
 
     name, done = source_name(args.fasta), 0
     counts: dict[str, int] = {}
@@ -150,7 +151,7 @@ def run_residues(args: argparse.Namespace, model: ResidueModel, notes: dict[str,
             if write is None:  # an error in the first record leaves no file
                 write = stack.enter_context(output_writer(args.output))
             for text in writer.of(chains, residues, decided):
-                write(text)
+                write(table_text(text) if form == "table" else text)
             scored.append((residues, decided.predicted))
             for what, count in chains.counts.items():
                 counts[what] = counts.get(what, 0) + count

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from seqkern.cli.output import add_spreadsheet_safe
+
 EXAMPLE = "seqkern report results/demo -o results/demo/report"
 
 
@@ -21,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the study's configuration as JSON (default: config.yaml in the results folder or its report/)",
     )
     parser.add_argument("-o", "--output", help="output folder (default: report/ in the results folder)")
+    add_spreadsheet_safe(parser)
 
 
 def run(args: argparse.Namespace) -> None:

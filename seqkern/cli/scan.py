@@ -241,6 +241,7 @@ def _writer(
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
     from seqkern.core.part_file import PartFile
+    from seqkern.core.tsv import table_text
     from seqkern.models.scan_files import header, lines
 
     site, output = scanner.window.site, args.output
@@ -268,13 +269,13 @@ def _writer(
             files = [out]
         for file in files:
             if not file.complete and (args.part is None or args.part.number == 1):
-                file.write(header(form, scanner.model))
+                file.write(table_text(header(form, scanner.model)))
 
         def write(found: Candidates) -> None:
             for strand, file in enumerate(files):
                 own = found.take(found.reverse == strand) if both else found
                 for text in lines(form, own, scanner.model, site):
-                    file.write(text)
+                    file.write(table_text(text) if form == "tsv" else text)
 
         yield write, out
 

@@ -6,6 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from seqkern.cli.output import print_output
+
 if TYPE_CHECKING:
     from seqkern.genome.site_tables import SiteTable
 
@@ -93,7 +95,7 @@ def run(args: argparse.Namespace) -> None:
         seed=args.seed,
     )
     write_tsv(args.output, COLUMNS, table.rows)
-    print(args.output)
+    print_output(args.output)
     _tell(table, args, given)
 
 

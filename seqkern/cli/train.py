@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> None:
     """
     # imported here to keep --help fast
     from seqkern.cli.outer_folds import check_design, count_folds, cross_validated, kept_together, outer_folds, record
-    from seqkern.cli.training_input import chosen_method, read_input, read_method
+    from seqkern.cli.training_input import chosen_method, read_input, read_method, tell_fewer_folds
     from seqkern.core.archive import check_writable
     from seqkern.core.checkpoint import Unfinished
     from seqkern.core.progress import progress_counter
@@ -132,6 +132,7 @@ def run(args: argparse.Namespace) -> None:
             **limits,
         )
         _check_listed(args, data)
+        tell_fewer_folds(args, data.labels, "--folds")
         done = unfinished.under(identity_of(method, data))
         estimate = None if outer is None else cross_validated(args, method, data, given, outer, done)
         notes = dataset.notes | ({} if estimate is None else {"estimate": record(estimate)})

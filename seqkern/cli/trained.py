@@ -9,6 +9,7 @@ from statistics import mean
 from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import unrecognised
+from seqkern.cli.wrong_files import same_in_two_classes
 
 if TYPE_CHECKING:
     from seqkern.auto.traits import Traits
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from seqkern.models.residue_model import ResidueModel
     from seqkern.sequences.labels import Labels
     from seqkern.sequences.sequence_set import SequenceSet
+
+LEAST_BASES = 30
+"""A protein of so many residues that are all A, C, G, T or N looks like DNA."""
 
 
 def doubts(model: Model, dataset: Dataset, at_sites: Mapping[str, tuple[str, float]]) -> Iterator[str]:
@@ -56,13 +60,25 @@ def doubts(model: Model, dataset: Dataset, at_sites: Mapping[str, tuple[str, flo
             "the site's first base on its strand (--site LETTERS checks each site)"
         )
     X, labels = dataset.X, dataset.task().labels
+    repeated = same_in_two_classes(X, labels) if isinstance(X, SequenceSet) and dataset.residues is None else None
+    if repeated is not None:
+        yield repeated
     if not isinstance(X, SequenceSet) or X.alphabet.name != "protein" or labels.kind == "real":
         return
-    bases = [X.alphabet.letters.index(letter) for letter in "ACGT"]
+    bases = [X.alphabet.letters.index(letter) for letter in "ACGTN"]
+    of_bases = np.array([bool(np.isin(X.codes[a:b], bases).all()) for a, b in zip(X.starts, X.stops, strict=True)])
     for code, name in enumerate(labels.classes):
-        part = X.take(labels.y == code)
-        if len(part) and np.isin(part.codes[part.positions()], bases).all():
-            yield f"the sequences of class {name} look like DNA, but the alphabet is protein"
+        own = labels.y == code
+        if own.any() and of_bases[own].all():
+            yield (
+                f"the sequences of class {name} look like DNA, but the alphabet is protein: give both classes as DNA "
+                "or both as protein"
+            )
+            return
+    rows = np.flatnonzero(of_bases & (X.lengths >= LEAST_BASES))
+    if len(rows):
+        more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+        yield f"record {X.ids[rows[0]]!r}{more} of {len(X)} look like DNA, but the alphabet is protein"
 
 
 def commonest_at_sites(model: Model, dataset: Dataset) -> dict[str, tuple[str, float]]:

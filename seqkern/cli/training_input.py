@@ -24,6 +24,7 @@ from seqkern.cli.profiles import profiles_of
 from seqkern.cli.regions import add_regions, regions_of, tell_background
 from seqkern.cli.train_residues import REDUCTIONS, check_layers, check_probabilities, states_entry
 from seqkern.cli.views import views_of
+from seqkern.cli.wrong_files import check_genome, check_twice
 
 if TYPE_CHECKING:
     from seqkern.datasets import Dataset
@@ -494,6 +495,34 @@ def _check_search(args: argparse.Namespace, kernels: int, inner: str) -> None:
         raise ParameterError(f"--{useless[0]} needs a search{others}", remedy=f"add --search, or remove --{useless[0]}")
 
 
+def tell_fewer_folds(args: argparse.Namespace, labels: Labels, option: str) -> None:
+    """Print, on standard error, that there are fewer inner folds than asked for.
+
+    Parameters
+    ----------
+    args : Namespace
+        With the arguments of `add_search`.
+    labels : Labels
+        Of the training set.
+    option : str
+        Name of the option of inner folds.
+    """
+    # imported here to keep --help fast
+    import numpy as np
+
+    used = labels.used()
+    y = np.zeros(len(labels)) if labels.kind in ("real", "none") else labels.y
+    groups = np.arange(len(labels)) if labels.groups is None else labels.groups
+    fewest = min(len(np.unique(groups[used & (y == code)])) for code in np.unique(y[used]))
+    if args.inner_folds is not None and args.inner_folds > fewest:
+        of = "the smallest class has" if labels.kind in ("binary", "multiclass") else "there are"
+        what = "samples" if labels.groups is None else "groups of samples"
+        print(
+            f"seqkern: {option} {args.inner_folds}: at most {fewest} inner folds, since {of} {fewest} {what}",
+            file=sys.stderr,
+        )
+
+
 def _candidates(args: argparse.Namespace, kernels: Sequence[str], given: str) -> list[Candidate]:
     """Return the candidates: names of kernels with specifications of solvers."""
     # imported here to keep --help fast
@@ -518,6 +547,7 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
         if _views(args):
             entry["views"] = _views(args)
         return make_dataset("train", entry, n_threads=args.threads)
+    check_twice(args.fasta)
     options, windows = {"label": args.label_field} | real_labels(specs), windows_of(args)
     by_site = windows.get("sites", "header") != "header"
     if by_site and args.labels == args.sites:
@@ -553,9 +583,17 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
     if args.alphabet or alphabet:
         entry["alphabet"] = args.alphabet or alphabet
     dataset = make_dataset("train", entry, seed=args.seed, n_threads=args.threads)
+    check_genome(dataset, args.fasta if two_classes else None)
     if not specs and _are_numbers(dataset.task().labels):
         print("seqkern: the labels are numbers: regression", file=sys.stderr)
         return make_dataset("train", entry | {"labels": options | {"kind": "real"}}, n_threads=args.threads)
+    if specs and _are_numbers(dataset.task().labels):
+        classes = len(dataset.task().labels.classes)
+        print(
+            f"seqkern: warning: the labels are {classes} different numbers, each a class for this solver; to learn "
+            "numbers, choose --solver svr",
+            file=sys.stderr,
+        )
     return dataset
 
 

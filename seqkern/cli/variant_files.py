@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.output import output_writer
 from seqkern.cli.parts import as_part, gather
+from seqkern.core.standard_output import is_standard_output
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,14 +63,16 @@ def run_vcf(args: argparse.Namespace, models: list[str], vcf: str) -> None:
     output = Path(args.output)
     options = args.window, args.around, args.motifs, list(scorers)
     identity = identity_of([*models, *([args.motifs] if args.motifs else [])], [vcf, args.genome], options)
-    spool = Spool(output.with_name(f".{output.name}.parts"), identity)
+    spool = None if is_standard_output(output) else Spool(output.with_name(f".{output.name}.parts"), identity)
     try:
         with Genome(args.genome) as genome:
             _run(args, VariantRun(vcf, genome, scorers, motifs, spool, args.threads), output, {})
     except SeqkernError:  # another run would fail in the same way
-        spool.clear()
+        if spool is not None:
+            spool.clear()
         raise
-    spool.clear()
+    if spool is not None:
+        spool.clear()
 
 
 def _run(args: argparse.Namespace, job: VariantRun, output: Path, notes: dict[str, Any]) -> None:
@@ -158,10 +161,10 @@ def _check_names(args: argparse.Namespace, vcf: str) -> None:
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
 
-    if not args.output.endswith((*VCF, *TABLE)):
+    if not args.output.endswith((*VCF, *TABLE)) and not is_standard_output(args.output):
         raise ParameterError(
             f"-o {args.output}: the end of the name does not say the format",
-            remedy="end it in .tsv, .tsv.gz, .vcf or .vcf.gz",
+            remedy="end it in .tsv, .tsv.gz, .vcf or .vcf.gz, or give - for a table on standard output",
         )
     if vcf == "-":
         raise ParameterError("variants are read from a file, not from standard input", remedy="give a file")

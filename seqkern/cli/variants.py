@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from seqkern.cli.common import add_threads
+from seqkern.cli.output import add_spreadsheet_safe
 from seqkern.cli.parts import add_parts
 
 EXAMPLE = "seqkern variants model.seqkern variants.vcf.gz --genome genome.fa --null 100000 -o scores.tsv"
@@ -43,8 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         required=True,
         metavar="FILE",
-        help=".tsv: a row for each alternative allele; .vcf or .vcf.gz: the VCF file with fields in INFO (.gz is "
-        "compressed by bgzip and indexed)",
+        help=".tsv, or - for standard output: a row for each alternative allele; .vcf or .vcf.gz: the VCF file with "
+        "fields in INFO (.gz is compressed by bgzip and indexed)",
     )
     group = parser.add_argument_group("scores", DESCRIPTION)
     group.add_argument("--window", type=_positive, metavar="W", help="compare decision values of windows of W bases")
@@ -77,6 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--region", metavar="CHR:FROM-TO", help="all single-base variants of a region; positions from 1")
     group.add_argument("--sequences", metavar="FASTA", help="all single-base variants of sequences")
     group.add_argument("--plot", metavar="SVG", help="with --region or --sequences: heat map of delta, with a logo")
+    add_spreadsheet_safe(parser)
     add_threads(parser)
     add_parts(parser)
 
@@ -134,6 +136,7 @@ def _check(args: argparse.Namespace) -> None:
     """Raise an error for options that do not fit together."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
+    from seqkern.core.standard_output import is_standard_output
 
     if (args.ref is None) != (args.alt is None):
         raise ParameterError("--ref and --alt belong together", remedy="give both")
@@ -151,7 +154,7 @@ def _check(args: argparse.Namespace) -> None:
                 raise ParameterError(
                     f"--{name.replace('_', '-')} needs a VCF file", remedy=f"remove it, or remove --{sources[0]}"
                 )
-    if not of_vcf and not args.output.endswith((".tsv", ".tsv.gz")):
+    if not of_vcf and not (args.output.endswith((".tsv", ".tsv.gz")) or is_standard_output(args.output)):
         raise ParameterError(f"-o {args.output}: --{sources[0]} gives a table", remedy="end the name in .tsv")
     if args.plot is not None and sources not in (["region"], ["sequences"]):
         raise ParameterError("--plot needs --region or --sequences", remedy="add one, or remove --plot")

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from seqkern.core.archive_entries import read_entries
 from seqkern.core.damaged import PROBLEM, REMEDY, damaged
 from seqkern.core.errors import FileError, SeqkernError
+from seqkern.core.standard_output import is_standard_output, standard_output
 from seqkern.core.types import Arrays, PathLike
 
 JSON_ENTRY = "json"
@@ -30,7 +31,7 @@ def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
     Parameters
     ----------
     path : path-like
-        The file to write; its folder is created if missing.
+        The file to write; its folder is created if missing. ``"-"`` is standard output.
     mode : str
         ``"wb"``, or ``"w"`` for UTF-8 text with Unix line endings.
 
@@ -56,6 +57,11 @@ def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
     ...     before, path.exists()
     (False, True)
     """
+    if is_standard_output(path):
+        out: Any = standard_output()
+        yield out.buffer if "b" in mode else out
+        out.flush()
+        return
     path = Path(path)
     # bytes of a file name that are not UTF-8 are written as escapes
     text: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
@@ -103,6 +109,8 @@ def check_writable(path: PathLike) -> None:
     FileError
         If it is a folder, or the nearest existing folder is not writable.
     """
+    if is_standard_output(path):
+        return
     path = Path(path)
     try:
         _refuse_folder(path)

@@ -30,6 +30,13 @@ ZIP = b"PK\x03\x04"
 OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 """How Excel's .xls and Word's .doc begin."""
 SAVE = "save the text as plain text, or the table as CSV"
+OFFICE = {
+    b"xl/": ("an Excel file", "save the sheet as CSV, or sequences as plain text"),
+    b"word/": ("a Word file", "save it as plain text"),
+    b"opendocument.spreadsheet": ("a LibreOffice spreadsheet", "save the sheet as CSV, or sequences as plain text"),
+    b"opendocument.text": ("a LibreOffice document", "save it as plain text"),
+}
+"""Zip archives of office programs, by what occurs near their beginning."""
 BINARY_FORMATS = {
     b"BAM\x01": ("BAM", "convert it: samtools fasta reads.bam > reads.fa"),
     b"CRAM": ("CRAM", "convert it: samtools fasta reads.cram > reads.fa"),
@@ -39,7 +46,7 @@ BINARY_FORMATS = {
     b"\x88\x8f\xfc\x26": ("bigWig", "convert it: bigWigToBedGraph values.bw values.bedgraph"),
     b"BCF": ("BCF", "convert it: bcftools view variants.bcf > variants.vcf"),
     b"%PDF": ("PDF", SAVE),
-    ZIP: ("a zip archive (such as .zip, .docx or .xlsx)", f"unpack it, {SAVE}"),
+    ZIP: ("a zip archive", "unpack it, and give the file inside"),
     OLD_OFFICE: ("a Word or Excel file", SAVE),
 }
 """Formats that are not text, by their first bytes, with the remedy."""
@@ -122,11 +129,22 @@ def open_text(source: Source) -> Iterator[tuple[Any, str]]:
 
 def _not_text(head: bytes, name: str) -> FileError:
     """Return the error for a file that is not text."""
+    for mark, (noun, remedy) in OFFICE.items() if head.startswith(ZIP) else ():
+        if mark in head:
+            return FileError(f"is {noun}, not text", file=name, remedy=remedy)
     for magic, (noun, remedy) in BINARY_FORMATS.items():
         if head.startswith(magic):
             return FileError(f"is {noun}, not text", file=name, remedy=remedy)
-    remedy = "save it as UTF-8" if head.startswith(UTF_16) else "give FASTA or TSV, unpacked or as .gz, .bz2, .xz"
-    return FileError("is a binary file, not text", file=name, remedy=remedy)
+    if head.startswith(UTF_16) or _is_utf_16(head):
+        remedy = "save it as UTF-8 (in Notepad: Save as, Encoding: UTF-8)"
+        return FileError("is text in UTF-16 or UTF-32, not in UTF-8", file=name, remedy=remedy)
+    return FileError("is a binary file, not text", file=name, remedy="give FASTA or TSV, unpacked or as .gz, .bz2, .xz")
+
+
+def _is_utf_16(head: bytes) -> bool:
+    """Return whether every other byte of some text is zero, as in UTF-16 without a mark."""
+    some = head[: len(head) // 2 * 2]
+    return bool(some) and any(not any(some[odd::2]) and all(some[1 - odd :: 2]) for odd in (0, 1))
 
 
 def source_name(source: Source) -> str:

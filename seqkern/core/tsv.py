@@ -1,11 +1,65 @@
 """Tables as tab-separated text: one header line and numbers in a fixed format, so equal tables have equal bytes."""
 
+import contextlib
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from os import PathLike
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import FileError
+
+FORMULA = re.compile(
+    r"""(?m)(?:^|(?<=\t))  # the start of a cell
+    (?=[=+\-@\uff1d\uff0b\uff0d\uff20])  # that a spreadsheet would run, also with full-width signs
+    (?![+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf)?(?:\t|$))  # numbers, and + and - for strands
+    """,
+    re.VERBOSE,
+)
+_for_spreadsheets: ContextVar[bool] = ContextVar("for_spreadsheets", default=False)
+
+
+@contextlib.contextmanager
+def spreadsheet_safe(on: bool = True) -> Iterator[None]:
+    r"""Let `table_text` and `write_tsv` protect the cells that a spreadsheet would run as formulas.
+
+    Parameters
+    ----------
+    on : bool
+        False changes nothing.
+
+    Examples
+    --------
+    >>> with spreadsheet_safe():
+    ...     print([table_text("=1+1\t-0.5\n")])
+    ["'=1+1\t-0.5\n"]
+    """
+    token = _for_spreadsheets.set(on)
+    try:
+        yield
+    finally:
+        _for_spreadsheets.reset(token)
+
+
+def table_text(text: str) -> str:
+    r"""Return lines of a table; inside `spreadsheet_safe` with an apostrophe before cells that begin like a formula.
+
+    Parameters
+    ----------
+    text : str
+        Whole lines, tab-separated.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> table_text("=1+1\t-0.5\n")
+    '=1+1\t-0.5\n'
+    """
+    return FORMULA.sub("'", text) if _for_spreadsheets.get() else text
 
 
 def format_cell(value: object) -> str:
@@ -60,10 +114,10 @@ def write_tsv(path: str | PathLike, columns: Sequence[str], rows: Iterable[Itera
     [{'kernel': 'spectrum', 'auc': '0.5'}, {'kernel': 'mismatch', 'auc': ''}]
     """
     with atomic_write(path, "w") as file:
-        file.write("\t".join(columns) + "\n")
+        file.write(table_text("\t".join(columns) + "\n"))
         for row in rows:
             cells = [row.get(name) for name in columns] if isinstance(row, dict) else row
-            file.write("\t".join(map(format_cell, cells)) + "\n")
+            file.write(table_text("\t".join(map(format_cell, cells)) + "\n"))
 
 
 def read_utf8(path: str | PathLike, *, remedy: str) -> str:

@@ -245,6 +245,14 @@ def rows_of_ids(
     strange = [key for key in keys if key not in known]
     if strange:
         matching = len(keys) - len(strange)
+        first = strange[0].split(None, 1)[0] if strange[0].strip() else ""
+        if first != strange[0] and first in known:
+            raise LabelError(
+                f"has a label but no {unit}; there is {first!r}, since an id is the first word of a header",
+                file=name,
+                record=strange[0],
+                remedy=f"write {first!r} in the table",
+            )
         how_many = f"{matching or 'none'} of the {len(keys)} ids in the table are among the {len(ids)} {unit}s"
         raise LabelError(
             f"has a label but no {unit} ({how_many})",

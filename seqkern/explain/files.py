@@ -16,7 +16,7 @@ import numpy.typing as npt
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.errors import SequenceError
 from seqkern.core.markup import clean, tag
-from seqkern.core.tsv import format_cell, write_tsv
+from seqkern.core.tsv import format_cell, table_text, write_tsv
 from seqkern.core.types import PathLike
 from seqkern.explain.explanation import WORDS_LETTERS, Explainer
 from seqkern.explain.kmer_table import KmerTable
@@ -208,8 +208,8 @@ def write_explanation(
             for i, part in enumerate(np.split(shares, np.cumsum(X.lengths)[:-1])):
                 place = place_of(X.ids[i], len(part), explainer.model.window)
                 record = _Record(X.ids[i], X.string(i), part, float(decision[i]), predicted[i], place)
-                letters.writelines(record.letter_lines(placed))
-                decisions.write(record.decision_line(explainer.bias, threshold, placed))
+                letters.writelines(map(table_text, record.letter_lines(placed)))
+                decisions.write(table_text(record.decision_line(explainer.bias, threshold, placed)))
                 if track is not None:
                     _add_to_track(track, record)
                 if len(shown) < plots:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from seqkern.core.tsv import table_text
 from seqkern.genome.vcf import VcfChunk
 
 PREFIX = "SEQKERN_"
@@ -77,7 +78,7 @@ class TableWriter:
         if not write:
             return
         names = ["chromosome", "position", "id", "ref", "alt", *(column.name for column in self._columns), "note"]
-        self._write("\t".join(names) + "\n")
+        self._write(table_text("\t".join(names) + "\n"))
 
     def rows(self, chunk: VcfChunk, cells: Sequence[Sequence[str]], notes: Sequence[str]) -> None:
         """Write the alleles of a chunk.
@@ -100,7 +101,7 @@ class TableWriter:
             chunk.alts,
         ]
         if rows:
-            self._write("\n".join(map("\t".join, zip(*given, *cells, notes, strict=True))) + "\n")
+            self._write(table_text("\n".join(map("\t".join, zip(*given, *cells, notes, strict=True))) + "\n"))
 
 
 class VcfWriter:

@@ -12,7 +12,6 @@ INSIDE = {
     "fits": "convergence, iterations and support vectors",
     "gram": "values of each kernel between all samples, as pictures",
     "eigenvalues": "which kernel matrices are positive semi-definite",
-    "cost": "CPU time and memory of each step",
 }
 """What is inside, by the name of the section."""
 

@@ -20,7 +20,8 @@ from seqkern.report.methods_text import MethodsText, methods_text
 from seqkern.report.results import StudyResults
 from seqkern.report.sections.choices import choices_section
 from seqkern.report.sections.confusion import confusion_section
-from seqkern.report.sections.cost import cost_section
+from seqkern.report.sections.cost import COLUMNS as COST_COLUMNS
+from seqkern.report.sections.cost import cost_rows, cost_section
 from seqkern.report.sections.dataset_summary import dataset_summary_section
 from seqkern.report.sections.effects import effects_section
 from seqkern.report.sections.eigenvalues import eigenvalues_section
@@ -71,7 +72,6 @@ LINKS = (
     ("fits", "fits"),
     ("gram", "Gram matrices"),
     ("eigenvalues", "eigenvalues"),
-    ("cost", "run time"),
 )
 SECTIONS = (
     dataset_summary_section,
@@ -96,7 +96,6 @@ SECTIONS = (
     fits_section,
     gram_section,
     eigenvalues_section,
-    cost_section,
 )
 
 
@@ -116,7 +115,8 @@ def build_report(
         Gets ``index.html``, ``summary.tsv``, ``families.tsv``, ``metrics.tsv``, ``comparisons.tsv``, ``intervals.tsv``,
         ``config.yaml``, ``methods.txt``, ``references.bib``, each figure as SVG and PDF in the folder ``figures``, and
         the points of all curves, fold by fold: ``roc.tsv`` (``false_positive_rate``, ``true_positive_rate``,
-        ``threshold``) and ``pr.tsv`` (``recall``, ``precision``, ``threshold``).
+        ``threshold``) and ``pr.tsv`` (``recall``, ``precision``, ``threshold``). Run time and memory, which vary
+        between runs, are in ``costs.html`` and ``costs.tsv`` only.
     config : dict, optional
         The study's resolved configuration; by default ``config.yaml`` in `results_dir` or in its ``report/``.
     date : str, optional
@@ -162,6 +162,7 @@ def build_report(
     text = methods_text(study, views, date or _epoch_date())
     with collected_figures() as figures:  # first of all: what is damaged is found before anything is written
         page = render_page(study, views, overview, text, address(results.folder, out_dir))
+    costs, cost_table = render_costs(study, views), [row for view in views for row in cost_rows(view)]
     summaries = [summary_table(view.dataset, view.ranking) for view in views]
     keys = ["dataset", "tasks", "kernel", "solver", "values"]
     write_tables(summaries, keys, out_dir / "summary.tsv")
@@ -175,8 +176,14 @@ def build_report(
     compared += [("all", overview.compared)] if overview and overview.compared else []
     write_tsv(out_dir / "comparisons.tsv", COLUMNS, [row for name, one in compared for row in one.rows(name)])
     write_tsv(out_dir / "intervals.tsv", INTERVAL_COLUMNS, [row for view in views for row in interval_rows(view)])
+    write_tsv(out_dir / "costs.tsv", COST_COLUMNS, cost_table)
     write_curves(results.datasets, out_dir)
-    texts = {"config.yaml": config_text(study), "methods.txt": text.text(), "references.bib": bibliography(text.keys)}
+    texts = {
+        "costs.html": costs,
+        "config.yaml": config_text(study),
+        "methods.txt": text.text(),
+        "references.bib": bibliography(text.keys),
+    }
     for name, content in texts.items():
         with atomic_write(out_dir / name, "w") as file:
             file.write(content)
@@ -258,6 +265,31 @@ def render_page(
     return whole_page(f"{study.name} · seqkern report", title, main, styles=STYLES, scripts=SCRIPTS)
 
 
+def render_costs(study: Study, views: Sequence[View]) -> str:
+    """Return the page of run time and memory.
+
+    Parameters
+    ----------
+    study : Study
+        The study, as configured.
+    views : sequence of View
+        The data sets, in the order of the page.
+
+    Returns
+    -------
+    str
+        The page as HTML.
+    """
+    title = tag(
+        "header",
+        tag("p", "seqkern report", class_="kicker"),
+        tag("h1", f"{study.name}: run time and memory"),
+        paragraph(tag("a", "The report", href="index.html")),
+    )
+    sections = tag("main", [cost_section(view) for view in views])
+    return whole_page(f"{study.name} · run time and memory", title, sections, styles=STYLES, scripts=SCRIPTS)
+
+
 def _contents(views: Sequence[View], chapters: Sequence[Markup], overview: Overview | None, methods: bool) -> Markup:
     """Return the table of contents, with links to the main sections that there are."""
     items: list[object] = [tag("a", "Main findings", href="#findings")]
@@ -271,6 +303,7 @@ def _contents(views: Sequence[View], chapters: Sequence[Markup], overview: Overv
     if methods:
         items.append(tag("a", "Methods and references", href="#methods"))
     items += [tag("a", "Reproduce this study", href="#made"), tag("a", "Files", href="#files")]
+    items.append(tag("a", "Run time and memory", href="costs.html"))
     listed = tag("ol", [tag("li", item) for item in items])
     return tag("nav", tag("h2", "Contents"), listed, aria_label="Contents")
 

@@ -278,19 +278,25 @@ def guess_by_counts(counts: npt.NDArray[np.int64], file: PathLike | None = None)
             return alphabet
         if seen <= {*alphabet.letters, *AMBIGUOUS_BASES} and share(f"{alphabet.letters}N") >= GUESS_SHARE:
             return alphabet
+    if {"U", "T"} <= seen <= {*"ACGTU", *AMBIGUOUS_BASES} and share("ACGTUN") >= GUESS_SHARE:
+        raise _both_u_and_t(file)
     nearest = max((DNA, RNA), key=lambda alphabet: share(alphabet.letters))
     for alphabet in (nearest, PROTEIN):
         if share(alphabet.letters) >= GUESS_SHARE:
             return alphabet
     odd = "".join(sorted(letter for letter in seen if letter not in PROTEIN.letters and letter.isprintable()))
     if odd == "U" and "T" in seen:
-        remedy = "convert one of them (U to T or T to U)"
-        raise SequenceError("contains both U and T", file=file, remedy=remedy)
+        raise _both_u_and_t(file)
     raise SequenceError(
         f"letters {odd!r} match none of the alphabets dna, rna and protein",
         file=file,
         remedy="set the alphabet to one of these, or to your own letters (--alphabet)",
     )
+
+
+def _both_u_and_t(file: PathLike | None) -> SequenceError:
+    """Return the error for letters of RNA and DNA."""
+    return SequenceError("contains both U and T", file=file, remedy="convert one of them (U to T or T to U)")
 
 
 def letter_error(
@@ -319,7 +325,7 @@ def letter_error(
     upper, mask = letter.upper(), "mask_all"
     shown = f"{letter!r}" if letter.isascii() and letter != NOT_A_LETTER else "that is not ASCII"
     if letter == "*":
-        hint = "remove the stop codon"
+        hint = "remove the stop codon (of all records: sed '/^>/!s/[*]//g' FILE > NEW)"
     elif letter in GAPS:
         hint = "remove the gaps (--strip-gaps does)"
     elif letter == "\\":

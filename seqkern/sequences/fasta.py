@@ -420,11 +420,21 @@ def _guess(raws: list[_Raw], ids: str) -> Alphabet:
             if len(odd):
                 record = int(np.searchsorted(np.cumsum(raw.lengths), odd[0], side="right"))
                 error.file, error.record = raw.name, raw.record(record, ids)
-                other = next((one.name for one in raws if one.name != raw.name and b"T" in one.text.upper()), None)
-                if "both U and T" in error.problem and other is not None:
-                    error.problem = f"contains U but {other} contains T"
+                if "both U and T" in error.problem:
+                    error.problem = f"contains U but {_first_with_t(raws, raw.name, ids)} contains T"
                 break
         raise
+
+
+def _first_with_t(raws: list[_Raw], name: str, ids: str) -> str:
+    """Return the first other file with a T, or the first record of the file itself."""
+    with_t = [raw for raw in raws if b"T" in raw.text.upper()]
+    other = next((raw.name for raw in with_t if raw.name != name), None)
+    if other is not None:
+        return other
+    place = with_t[0].text.upper().index(b"T")
+    record = int(np.searchsorted(np.cumsum(with_t[0].lengths), place, side="right"))
+    return f"record {with_t[0].record(record, ids)!r}"
 
 
 def _read(source: Sources, alphabet: str | Alphabet | None, policies: Policies, keep_headers: bool) -> Reading:

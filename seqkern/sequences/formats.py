@@ -196,15 +196,16 @@ def _letters(record: Any, name: str) -> str:
 def _refusal(first: str, name: str) -> SequenceError:
     """Return the error for a format that is not read."""
     for start, (noun, remedy) in REFUSED.items():
-        if re.match(start, first, re.IGNORECASE):
+        if re.match(start, first.lstrip(), re.IGNORECASE):
             return SequenceError(f"is {noun}, which is not read", file=name, remedy=remedy)
     cells = first.split("\t")
     of_bed = len(cells) > 2 and all(cell.strip().isdecimal() for cell in cells[1:3])
-    return SequenceError(
-        f"is not FASTA: its first line is {first.strip()[:40]!r}",
-        file=name,
-        remedy="to read it as BED, add --genome FASTA (in a study genome: FASTA)"
-        if of_bed
-        else "start each record with a line '>id', followed by its sequence; FASTQ, GenBank, EMBL, Stockholm and "
-        "Clustal are read too",
+    remedy = (
+        "start each record with a line '>id', followed by its sequence; FASTQ, GenBank, EMBL, Stockholm and Clustal "
+        "are read too"
     )
+    if of_bed:
+        remedy = "to read it as BED, add --genome FASTA (in a study genome: FASTA)"
+    elif len(cells) > 1:
+        remedy = "it looks like a table: give the FASTA file here, and a table of labels with --labels"
+    return SequenceError(f"is not FASTA: its first line is {first.strip()[:40]!r}", file=name, remedy=remedy)

@@ -153,7 +153,11 @@ LISTED = [
     reading(
         "duplicate id", ">a\nACGT\n>b\nACGT\n>a\nACGA\n", "record 'a'", "duplicate id", "--ids number", "--ids suffix"
     ),
-    Case("duplicate id over two files", train("GOOD/pos.fa", "GOOD/pos.fa"), ("pos.fa", "record 'p0'", "duplicate id")),
+    Case(
+        "duplicate id over two files",
+        train("GOOD/pos.fa", "GOOD/pos.fa"),
+        ("pos.fa: is given twice; give each file once",),
+    ),
     labels(
         "label without sequence",
         "id\tlabel\na\t1\nb\t0\nx\t1\n",
@@ -196,7 +200,7 @@ READ = [
     Case("a folder for a file", gram("GOOD"), ("cannot be read: Is a directory", "check the file")),
     reading("only headers", ">a\n>b\n", "record 'a'", "has no sequence"),
     reading("no header", "ACGT\nACGT\n", "is not FASTA", "'ACGT'", "'>id'"),
-    reading("UTF-16", TWO.encode("utf-16"), "is a binary file", "UTF-8"),
+    reading("UTF-16", TWO.encode("utf-16"), "is text in UTF-16", "save it as UTF-8"),
     reading(
         "NUL bytes late in the file", b">a\n" + b"ACGT" * 2000 + b"\n>b\nA\0A\n", "record 'b'", "'\\x00' at position 2"
     ),
@@ -404,9 +408,17 @@ PLACES = [
     Case("a folder for a side file", gram("GOOD/pos.fa", output="GOOD/taken.npy"), ("taken.json: is a directory",)),
     Case("no .npy", gram("GOOD/pos.fa", output="OUT/gram"), ("for a Gram matrix", "ending in .npy")),
     Case("a folder for a model", train(output="GOOD"), ("is a directory", "give a file name")),
-    Case("a file for a folder", [*folds()[:3], "GOOD/pos.fa"], ("pos.fa/all.tsv: cannot be written",)),
-    Case("evaluation into a file", [*evaluate()[:9], "GOOD/pos.fa"], ("pos.fa/metrics.tsv: cannot be written",)),
-    Case("data below a file", datasets("-o", "GOOD/pos.fa", **FASTA), ("pos.fa/units.tsv: cannot be written",)),
+    Case("a file for a folder", [*folds()[:3], "GOOD/pos.fa"], ("pos.fa: is a file, but several files are written",)),
+    Case(
+        "evaluation into a file",
+        [*evaluate()[:9], "GOOD/pos.fa"],
+        ("pos.fa: is a file, but several files are written",),
+    ),
+    Case(
+        "data below a file",
+        datasets("-o", "GOOD/pos.fa", **FASTA),
+        ("pos.fa: is a file, but several files are written",),
+    ),
     Case(
         "generated data without a name", simulate("donor", output="GOOD/"), ("is not a file name", "without an ending")
     ),

@@ -1,6 +1,7 @@
 """The command line as a whole: help, exit codes, one-line errors."""
 
 import importlib
+import os
 import shlex
 import shutil
 import subprocess
@@ -100,3 +101,19 @@ def test_unknown_kernels_and_parameters_name_the_nearest(kernel, nearest, tmp_pa
     err = capsys.readouterr().err
     assert err.count("\n") == 1
     assert f"'{nearest}'" in err or f"{nearest}," in err
+
+
+def test_an_unknown_level_of_vector_instructions(monkeypatch, capsys):
+    monkeypatch.setenv("SEQKERN_SIMD", "sse2")
+    assert main(["kernels"]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith("seqkern: SEQKERN_SIMD=sse2 in the environment is not a level of vector instructions; set it")
+
+
+@pytest.mark.parametrize(("level", "number"), [("plain", 0), ("avx2", 1), ("avx512", 2)])
+def test_the_level_of_vector_instructions_can_be_lowered(level, number):
+    code = "from seqkern.kernels.positional._position_weights import highest_level; print(highest_level())"
+    highest = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    env = {**os.environ, "SEQKERN_SIMD": level}
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
+    assert int(found.stdout) == min(number, int(highest.stdout))

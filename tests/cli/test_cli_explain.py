@@ -112,7 +112,7 @@ def test_no_plots_and_no_words_are_possible(tmp_path, model, new, capsys):
 
 def test_a_file_in_the_place_of_the_folder_is_one_line(tmp_path, model, new, capsys):
     (tmp_path / "out").write_text("mine")
-    assert "cannot be written" in fails(capsys, "explain", model, new, "-o", str(tmp_path / "out"))
+    assert "out: is a file" in fails(capsys, "explain", model, new, "-o", str(tmp_path / "out"))
     assert (tmp_path / "out").read_text() == "mine"
 
 

@@ -1,11 +1,19 @@
 """What a beginner mixes up: files of another kind, labels of another data set, the order of arguments."""
 
+import gzip
+import os
+import random
+import subprocess
+import sys
+import zipfile
+
 import pytest
 from test_cli_predict import fails, records, write
 
 from seqkern.cli.main import main
 
 GENES = ["--kernel", "linear", "--solver", "csvc"]
+WORDS = ["--kernel", "spectrum:k=2", "--solver", "csvc:C=1"]
 
 
 @pytest.fixture
@@ -81,3 +89,230 @@ def test_the_model_comes_first(tmp_path, fasta, capsys, verb):
     err = fails(capsys, *verb, fasta, model)
     assert f"{fasta}: is not a model file; give the model before the sequences: {model} {fasta}" in err
     assert "or is corrupted; train the model again" in fails(capsys, *verb, fasta, other)
+
+
+# ---- files of another kind ---------------------------------------------------------------------------------
+
+
+def of_zip(path, *members):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in members:
+            archive.writestr(name, text)
+    return str(path)
+
+
+def ods(path):
+    return of_zip(path, ("mimetype", "application/vnd.oasis.opendocument.spreadsheet"), ("content.xml", "<x/>"))
+
+
+OTHER_FILES = {
+    "lab.xlsx": (lambda path: of_zip(path, ("[Content_Types].xml", ""), ("xl/workbook.xml", "")), "an Excel file"),
+    "lab.ods": (ods, "a LibreOffice spreadsheet"),
+    "text.docx": (lambda path: of_zip(path, ("word/document.xml", "")), "a Word file"),
+    "pos.zip": (lambda path: of_zip(path, ("pos.fa", ">a\nACGT\n")), "a zip archive, not text; unpack it"),
+    "paper.pdf": (lambda path: path.write_bytes(b"%PDF-1.4\n%\xe2\xe3\n"), "is PDF"),
+    "wide.fa": (lambda path: path.write_text(">a\nACGT\n", encoding="utf-16"), "UTF-16"),
+    "bare.fa": (lambda path: path.write_text(">a\nACGT\n", encoding="utf-16-le"), "UTF-16"),
+    "page.fa": (lambda path: path.write_text("<!DOCTYPE html>\n<p>404"), "a web page"),
+    "xml.fa": (lambda path: path.write_text("\n\n  <?xml version='1.0'?>\n<a/>"), "a web page or XML"),
+    "letter.fa": (lambda path: path.write_text("{\\rtf1 >a ACGT}"), "a formatted document"),
+    "table.fa": (lambda path: path.write_text("id\tlabel\na\t1\n"), "it looks like a table"),
+    "bare_letters.fa": (lambda path: path.write_text("ACGT\nACGT\n"), "start each record with a line '>id'"),
+    "empty.fa": (lambda path: path.write_text(""), "is empty"),
+    "blank.fa": (lambda path: path.write_text("\n \n"), "is empty"),
+    "heads.fa": (lambda path: path.write_text(">a\n>b\n"), "record 'a': has no sequence"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_FILES)
+def test_files_that_are_not_fasta(tmp_path, fasta, train, name):
+    make, told = OTHER_FILES[name]
+    make(tmp_path / name)
+    err = train(fasta, str(tmp_path / name), *WORDS)
+    assert f"{name}: " in err
+    assert told in err
+
+
+@pytest.mark.parametrize("name", ["text.docx", "lab.ods", "wide.fa", "paper.pdf"])
+def test_labels_that_are_not_tables(tmp_path, fasta, train, name):
+    make, told = OTHER_FILES[name]
+    make(tmp_path / name)
+    assert told in train(fasta, "--labels", str(tmp_path / name), *WORDS)
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "\r"])
+@pytest.mark.parametrize("coding", ["utf-8", "utf-8-sig"])
+def test_line_ends_and_marks_of_other_systems(tmp_path, fasta, capsys, ending, coding):
+    model, text = str(tmp_path / "m"), "".join(records("neg", 8)).replace("\n", ending)
+    (tmp_path / "neg.fa").write_bytes(text.encode(coding))
+    table = "".join(f"pos{i}\t{'ab'[i % 2]}{ending}" for i in range(8))
+    (tmp_path / "labels.tsv").write_bytes(f"id\tlabel{ending}{table}".encode(coding))
+    assert main(["train", fasta, str(tmp_path / "neg.fa"), *WORDS, "-o", model]) == 0
+    assert main(["train", fasta, "--labels", str(tmp_path / "labels.tsv"), *WORDS, "-o", model]) == 0
+    assert "a: 4, b: 4" in capsys.readouterr().out
+
+
+def test_packed_under_a_plain_name_and_fastq_are_read(tmp_path, fasta, capsys):
+    text = "".join(records("neg", 8))
+    (tmp_path / "neg.fa").write_bytes(gzip.compress(text.encode()))
+    reads = (f"@{one.split()[0]}\n{one.split()[1]}\n+\n{'I' * 40}\n" for one in text.split(">")[1:])
+    fastq = write(tmp_path / "reads.fq", *reads)
+    for other in (str(tmp_path / "neg.fa"), fastq):
+        assert main(["train", fasta, other, *WORDS, "-o", str(tmp_path / "m")]) == 0
+    assert capsys.readouterr().out.count("negative: 8") == 2
+
+
+# ---- sequences of another kind -----------------------------------------------------------------------------
+
+
+def test_rna_mixed_with_dna(tmp_path, fasta, train):
+    rna = write(tmp_path / "rna.fa", *(text.upper().replace("T", "U") for text in records("neg", 8)))
+    assert "rna.fa: record 'NEG0': contains U but " in train(fasta, rna, *WORDS)
+    both = write(tmp_path / "both.fa", *records("pos", 4), *(text.replace("T", "U") for text in records("neg", 4)))
+    other = write(tmp_path / "no_t.fa", *(f">c{i}\nACGACG\n" for i in range(3)))
+    err = train(both, other, *WORDS)
+    assert "both.fa: record 'neg0': contains U but record 'pos0' contains T; convert one of them" in err
+
+
+def protein(name, n):
+    rng = random.Random(name)
+    return [f">{name}{i}\n{''.join(rng.choices('ACDEFGHIKLMNPQRSTVWY', k=40))}\n" for i in range(n)]
+
+
+def test_protein_with_dna(tmp_path, fasta, capsys):
+    proteins, model = write(tmp_path / "p.fa", *protein("p", 8)), str(tmp_path / "m")
+    assert main(["train", proteins, fasta, *WORDS, "-o", model]) == 0
+    err = capsys.readouterr().err
+    assert "the sequences of class negative look like DNA, but the alphabet is protein: give both classes as" in err
+    mixed = write(tmp_path / "mixed.fa", *protein("q", 8), *records("neg", 3))
+    assert main(["train", proteins, mixed, *WORDS, "-o", model]) == 0
+    assert "record 'neg0' and 2 more of 19 look like DNA, but the alphabet is protein" in capsys.readouterr().err
+    rna = write(tmp_path / "rna.fa", *(text.upper().replace("T", "U") for text in records("neg", 8)))
+    for file in (fasta, rna):
+        assert main(["predict", model, file]) == 0
+        assert "is a model of proteins; translate DNA first" in capsys.readouterr().err
+    assert main(["train", proteins, write(tmp_path / "r.fa", *protein("r", 8)), *WORDS, "-o", model]) == 0
+    assert "DNA" not in capsys.readouterr().err
+
+
+def test_stars_gaps_and_selenocysteine(tmp_path, capsys, train):
+    plain = write(tmp_path / "p.fa", *protein("p", 8))
+    stars = write(tmp_path / "s.fa", *(f"{text.rstrip()}*\n" for text in protein("s", 8)))
+    gaps = write(tmp_path / "g.fa", *(text.replace("\n", "\n--", 1) for text in protein("g", 8)))
+    sec = write(tmp_path / "u.fa", *(f"{text.rstrip()}U\n" for text in protein("u", 8)))
+    assert "s.fa: record 's0': letter '*' at position 41" in train(plain, stars, *WORDS)
+    assert "remove the gaps (--strip-gaps does)" in train(plain, gaps, *WORDS)
+    model = str(tmp_path / "m")
+    assert main(["train", plain, sec, *WORDS, "-o", model]) == 0
+    assert "(U: 8) are masked" in capsys.readouterr().err
+    assert main(["train", plain, gaps, *WORDS, "--strip-gaps", "-o", model]) == 0
+    assert "16 gaps removed" in capsys.readouterr().err
+    assert main(["predict", model, gaps]) == 0  # the model strips them too
+    assert "16 gaps removed" in capsys.readouterr().err
+
+
+def test_soft_masked_sequences_are_said(tmp_path, fasta, capsys):
+    soft = write(tmp_path / "soft.fa", *(text.lower() for text in records("neg", 8)))
+    assert main(["train", fasta, soft, *WORDS, "-o", str(tmp_path / "m")]) == 0
+    assert "320 lower-case letters" in capsys.readouterr().err
+
+
+def test_a_genome_in_place_of_sequences(tmp_path, fasta, train, capsys):
+    genome = write(tmp_path / "genome.fa", ">chr1\n", "GATTACA" * 20_000, "\n")
+    told = "chr1': is the only sequence of class {} and has 140,000 letters, as a genome would; give the sequences"
+    assert f"genome.fa: record '{told.format('negative')}" in train(fasta, genome, *WORDS)
+    assert f"genome.fa: record '{told.format('positive')}" in train(genome, fasta, *WORDS)
+    model, other = str(tmp_path / "m"), write(tmp_path / "neg.fa", *records("neg", 8))
+    assert main(["train", fasta, other, *WORDS, "-o", model]) == 0
+    assert main(["predict", model, genome]) == 0
+    assert "record 'chr1': has 140,000 letters, the model's sequences at most 40" in capsys.readouterr().err
+
+
+def test_the_same_sequences_in_both_classes(tmp_path, fasta, train, capsys):
+    assert "pos.fa: is given twice" in train(fasta, fasta, *WORDS)
+    (tmp_path / "link.fa").symlink_to(fasta)
+    assert "link.fa: is given twice" in train(fasta, str(tmp_path / "link.fa"), *WORDS)
+    ids = write(tmp_path / "ids.fa", *records("neg", 3), *records("pos", 2))
+    assert "record 'pos0': duplicate id (the first word of the header)" in train(fasta, ids, *WORDS)
+    copy = write(tmp_path / "copy.fa", *(text.replace(">", ">copy_") for text in records("pos", 8)))
+    assert main(["train", fasta, copy, *WORDS, "-o", str(tmp_path / "m")]) == 0
+    told = "records 'pos0' (class positive) and 'copy_pos0' (class negative) are the same sequence; 8 sequences occur"
+    assert told in capsys.readouterr().err
+
+
+# ---- tables of labels --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("mark", "read"), [(",", True), (";", True), ("\t", True), (" ", False), ("|", False)])
+def test_separators_of_labels(tmp_path, fasta, train, mark, read):
+    rows = (f"pos{i}{mark}{'ab'[i % 2]}\n" for i in range(8))
+    table = write(tmp_path / "labels.txt", f"id{mark}label\n", *rows)
+    if read:
+        assert main(["train", fasta, "--labels", table, *WORDS, "-o", str(tmp_path / "m")]) == 0
+    else:
+        err = train(fasta, "--labels", table, *WORDS)
+        assert f"labels.txt: has one column, 'id{mark}label'; separate the cells by tabs, commas or semicolons" in err
+
+
+def test_ids_with_spaces(tmp_path, train):
+    spaced = write(tmp_path / "s.fa", *records("neg", 8, header="{name}{i} gene {i}"))
+    table = write(tmp_path / "l.tsv", "id\tlabel\n", *(f"neg{i} gene {i}\t{'ab'[i % 2]}\n" for i in range(8)))
+    err = train(spaced, "--labels", table, *WORDS)
+    assert "l.tsv: record 'neg0 gene 0': has a label but no sequence; there is 'neg0', since an id is the first" in err
+    same = write(tmp_path / "my.fa", *records("neg", 8, header="my gene {i}"))
+    assert "record 'my': duplicate id (the first word of the header)" in train(same, spaced, *WORDS)
+
+
+def test_a_table_without_a_header_line(tmp_path, fasta, train):
+    table = write(tmp_path / "l.tsv", *(f"pos{i}\t{'ab'[i % 2]}\n" for i in range(8)))
+    assert "columns: pos0, a (from the first line, which must name the columns)" in train(
+        fasta, "--labels", table, *WORDS
+    )
+
+
+@pytest.mark.parametrize(("form", "plain"), [("{},5", "0.5"), ("{}.5%", "0.5"), ("{} nM", "0"), ("{}.5 mg/l", "0.5")])
+@pytest.mark.parametrize("solver", ["csvc:C=1", "svr"])
+def test_numbers_that_are_not_written_as_numbers(tmp_path, train, form, plain, solver):
+    fasta = write(tmp_path / "pos.fa", *records("pos", 14))
+    table = write(tmp_path / "l.tsv", "id\tlabel\n", *(f"pos{i}\t{form.format(i)}\n" for i in range(14)))
+    err = train(fasta, "--labels", table, "--kernel", "spectrum:k=2", "--solver", solver)
+    assert f"l.tsv: record 'pos0': label '{form.format(0)}'" in err
+    assert f"write {plain} in place of '{form.format(0)}'" in err
+
+
+def test_names_that_begin_with_digits_stay_classes(tmp_path, capsys):
+    fasta = write(tmp_path / "pos.fa", *records("pos", 24))
+    table = write(tmp_path / "l.tsv", "id\tlabel\n", *(f"pos{i}\t{i // 2}a\n" for i in range(24)))
+    assert main(["train", fasta, "--labels", table, *WORDS, "-o", str(tmp_path / "m")]) == 0
+    assert "11a: 2" in capsys.readouterr().out
+
+
+def test_numbers_for_a_solver_of_classes(tmp_path, capsys):
+    fasta = write(tmp_path / "pos.fa", *records("pos", 14))
+    table = write(tmp_path / "l.tsv", "id\tlabel\n", *(f"pos{i}\t{i}.5\n" for i in range(14)))
+    assert main(["train", fasta, "--labels", table, *WORDS, "-o", str(tmp_path / "m")]) == 0
+    assert "the labels are 14 different numbers, each a class for this solver" in capsys.readouterr().err
+
+
+# ---- options and the environment ---------------------------------------------------------------------------
+
+
+def test_more_folds_than_samples(tmp_path, fasta, train, capsys):
+    other = write(tmp_path / "neg.fa", *records("neg", 8))
+    assert "has 8 samples for 50 folds" in train(fasta, other, *WORDS, "--cv", "50")
+    argv = [fasta, other, *WORDS, "--search", "--calibration", "platt"]
+    assert main(["train", *argv, "--folds", "50", "-o", str(tmp_path / "m")]) == 0
+    assert "--folds 50: at most 8 inner folds, since the smallest class has 8 samples" in capsys.readouterr().err
+    assert main(["train", *argv, "--folds", "8", "-o", str(tmp_path / "m")]) == 0
+    assert "inner folds, since" not in capsys.readouterr().err
+
+
+def test_a_home_that_cannot_be_written(tmp_path, fasta):
+    other = write(tmp_path / "neg.fa", *records("neg", 8))
+    home = str(tmp_path / "pos.fa" / "home")  # inside a file: not even root can make it
+    env = {name: value for name, value in os.environ.items() if name not in ("MPLCONFIGDIR", "XDG_CONFIG_HOME")}
+    env |= {"HOME": home, "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-m", "seqkern.cli.main", "cv", fasta, other, *WORDS, "--folds", "2"]
+    found = subprocess.run([*command, "-o", str(tmp_path / "o")], env=env, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert (tmp_path / "o" / "roc.svg").exists()

@@ -119,10 +119,10 @@ MISTAKES = {
     "train peaks.narrowPeak --genome g.fa -o m": "no labels given",
     "train peaks.narrowPeak far.bed --background --genome g.fa -o m": "a background is drawn for one file",
     "train peaks.narrowPeak far.bed --width 60 -o m": "'width' needs a genome; add",
-    "train g.fa g.fa --genome g.fa -o m": "g.fa: holds sequences, which need no genome; give BED files",
+    "train g.fa g2.fa --genome g.fa -o m": "g.fa: holds sequences, which need no genome; give BED files",
     "train peaks.narrowPeak far.bed --genome far.bed -o m": "far.bed: is not FASTA",
     "train g.fa --sites far.bed --window=-5:+5 -o m": "far.bed: is a BED file, not a table of sites; .*--genome FASTA",
-    "train far.txt far.txt -o m": "far.txt: is not FASTA: .*; to read it as BED, add --genome FASTA",
+    "train far.txt far2.txt -o m": "far.txt: is not FASTA: .*; to read it as BED, add --genome FASTA",
     "background peaks.narrowPeak -o b": "background regions come from a genome; add --genome FASTA, or --shuffle 2",
     "background peaks.narrowPeak --genome g.fa --match gcc -o b": "match='gcc' is not possible",
     "background peaks.narrowPeak --genome g.fa --factor 0 -o b": "factor 0 is not",
@@ -136,7 +136,8 @@ MISTAKES = {
 def test_mistakes_take_one_line(words, folder, capsys):
     if not (folder / "m").exists():
         main(["train", "peaks.narrowPeak", "far.bed", *GENOME, *METHOD, "-o", "m"])
-    (folder / "far.txt").write_text((folder / "far.bed").read_text())
+    for copy, name in (("far.txt", "far.bed"), ("far2.txt", "far.bed"), ("g2.fa", "g.fa")):
+        (folder / copy).write_text((folder / name).read_text())
     capsys.readouterr()
     said = fails(words.split(), capsys)
     assert re.search(MISTAKES[words], said)
@@ -144,6 +145,7 @@ def test_mistakes_take_one_line(words, folder, capsys):
 
 
 def test_names_without_an_ending_are_read_with_a_genome(folder, capsys):
-    (folder / "far.txt").write_text((folder / "far.bed").read_text())
+    for copy, name in (("far.txt", "far.bed"), ("far2.txt", "far.bed"), ("g2.fa", "g.fa")):
+        (folder / copy).write_text((folder / name).read_text())
     assert main(["train", "peaks.narrowPeak", "far.txt", *GENOME, *METHOD, "-o", "n"]) == 0
     assert load_model("n").record["genome"]["width"] == 60

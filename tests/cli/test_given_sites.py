@@ -64,7 +64,7 @@ def test_decisions_at_sites_are_those_of_their_windows(capsys):
     assert "class site" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("verb", [["predict", "m", "g.fa"], ["explain", "m", "g.fa", "-o", "e"]])
+@pytest.mark.parametrize("verb", [["predict", "m", "g.fa"], ["explain", "m", "g.fa", "-o", "e2"]])
 def test_whole_records_are_refused_with_both_ways_out(capsys, verb):
     train("s.tsv", "m")
     assert main(verb) == 1

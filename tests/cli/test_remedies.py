@@ -200,7 +200,7 @@ CASES = [
     Case("predict m gaps.fa", "--strip-gaps", "predict m gaps.fa --strip-gaps"),
     Case("predict sites genome.fa", "--sites TABLE", "predict sites genome.fa --sites sites.tsv"),
     Case("explain sites genome.fa -o ex3", "--sites TABLE", "explain sites genome.fa --sites sites.tsv -o ex3"),
-    Case("explain sites genome.fa -o ex3", "predict --scan LETTERS", "predict sites genome.fa --scan AG"),
+    Case("explain sites genome.fa -o ex4", "predict --scan LETTERS", "predict sites genome.fa --scan AG"),
     Case("predict m genome.fa --scan AG", "--window", "predict m genome.fa --scan AG --window=-15:+14"),
     Case("predict genes pos.fa", "a table with the same columns", "predict genes genes.tsv"),
     Case("explain three pos.fa -o ex", "--pair, such as neg:pos", "explain three pos.fa --pair neg:pos -o ex"),

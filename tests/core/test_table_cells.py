@@ -83,5 +83,5 @@ def test_a_word_document_is_not_a_table(tmp_path):
     with zipfile.ZipFile(tmp_path / "t.docx", "w") as archive:
         archive.writestr("word/document.xml", "<w/>")
     assert not is_excel(tmp_path / "t.docx")
-    with pytest.raises(FileError, match=r"is a zip archive .*save .* the table as CSV"):
+    with pytest.raises(FileError, match=r"is a Word file, not text; save it as plain text"):
         read_cells(tmp_path / "t.docx")

@@ -233,8 +233,8 @@ GOOD = b"".join(b">r%d\n%s\n" % (i, b"ACGT" * 50) for i in range(200))
         (b"ACGT\nACGT\n", SequenceError, "is not FASTA: its first line is 'ACGT'; .*'>id'"),
         (b"id\tlabel\na\t1\n", SequenceError, "is not FASTA"),
         (b"\x7fELF\x02\x01\x01\x00\x00\x00", FileError, "is a binary file"),
-        (b"PK\x03\x04\x14\x00", FileError, "is a zip archive .*unpack it"),
-        (">a\nAC\n".encode("utf-16"), FileError, "is a binary file"),
+        (b"PK\x03\x04\x14\x00", FileError, "is a zip archive, not text; unpack it"),
+        (">a\nAC\n".encode("utf-16"), FileError, "is text in UTF-16 .*save it as UTF-8"),
         (gzip.compress(b"\x89PNG\r\n\x1a\n\x00\x00", mtime=0), FileError, "is a binary file"),
         (gzip.compress(GOOD, mtime=0)[:-40], FileError, "is truncated; copy or download"),
         (bz2.compress(GOOD)[:-40], FileError, "is truncated"),
@@ -280,7 +280,7 @@ def test_ambiguity_codes_are_masked_and_counted_by_default(tmp_path, text, alpha
         (">a\nMKVLAAGIV\n", "dna", "record 'a': letter 'L' at position 4 .*does the file hold protein"),
         (">a\nMKVDMKVDMKVD\n", "dna", "record 'a': letter 'M' at position 1 .*does the file hold protein"),
         (">a\nACGU\n", "dna", "the alphabet rna"),
-        (">a\nMKV*\n", "protein", "stop codon, or add --unknown mask_all"),
+        (">a\nMKV*\n", "protein", "stop codon .*, or add --unknown mask_all"),
     ],
 )
 def test_other_characters_and_other_alphabets_are_refused_by_default(tmp_path, text, alphabet, words):

@@ -20,6 +20,7 @@ rule report:
         intervals=f"{RESULTS}/report/intervals.tsv",
         roc=f"{RESULTS}/report/roc.tsv",
         pr=f"{RESULTS}/report/pr.tsv",
+        costs=f"{RESULTS}/report/costs.html",
     log:
         f"{LOGS}/report.log",
     conda:

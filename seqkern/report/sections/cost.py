@@ -1,16 +1,22 @@
-"""Run time and memory: the only part of the page that differs between two equal runs."""
+"""Run time and memory, on a page of their own: they differ between two equal runs."""
+
+from collections.abc import Iterator
 
 from seqkern.core.archive import canonical_json
-from seqkern.core.markup import Markup
+from seqkern.core.markup import Markup, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
 from seqkern.report.dataset_results import DatasetResults
+from seqkern.report.files import rows_by
 from seqkern.report.sentences import STAGES
 from seqkern.report.view import View, method_name, paragraph
 
+COLUMNS = ("dataset", "kernel", "solver", "stage", "cpu_seconds", "peak_mb")
+"""Of ``costs.tsv``."""
+
 
 def cost_section(view: View) -> Markup:
-    """Return CPU time by stage and peak memory of each method.
+    """Return CPU time by stage and peak memory of each method, for ``costs.html``.
 
     Parameters
     ----------
@@ -25,8 +31,10 @@ def cost_section(view: View) -> Markup:
     dataset = view.dataset
     grams = {kernel: dataset.gram_cost(kernel) for kernel in dataset.kernels}
     cost = dataset.cost
+    heading = tag("h2", dataset.name)
     if not len(cost) and all(gram is None for gram in grams.values()):
-        return view.section("cost", "Run time and memory", paragraph("No run times were recorded.", class_="missing"))
+        missing = paragraph("No run times were recorded.", class_="missing")
+        return tag("section", heading, missing, id=view.anchor, class_="chapter")
     stages = list(dict.fromkeys(cost["stage"]))
     seconds = cost.groupby(["kernel", "solver", "stage"])["cpu_seconds"].sum()
     peaks = cost.groupby(["kernel", "solver"])["peak_mb"].max()
@@ -61,7 +69,30 @@ def cost_section(view: View) -> Markup:
         )
     caption = f"{dataset.name}: CPU seconds of each stage, and peak memory"
     body = table(caption, columns, rows)
-    return view.section("cost", "Run time and memory", paragraph(intro), body)
+    return tag("section", heading, paragraph(intro), body, id=view.anchor, class_="chapter")
+
+
+def cost_rows(view: View) -> Iterator[tuple[str, str, str, str, float, float]]:
+    """Yield the rows of ``costs.tsv``, which has `COLUMNS`.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Yields
+    ------
+    tuple
+        CPU seconds, summed over all splits, and peak memory in MB, of a kernel's Gram matrices (no solver) or of a
+        stage of a method.
+    """
+    dataset = view.dataset
+    for kernel in dataset.kernels:
+        gram = dataset.gram_cost(kernel)
+        if gram is not None:
+            yield dataset.name, kernel, "", "gram", float(gram["cpu_seconds"].sum()), float(gram["peak_mb"].max())
+    for (kernel, solver, stage), laps in rows_by(dataset.cost, ["kernel", "solver", "stage"]):
+        yield dataset.name, kernel, solver, stage, float(laps["cpu_seconds"].sum()), float(laps["peak_mb"].max())
 
 
 def _searches(dataset: DatasetResults) -> bool:

@@ -20,6 +20,8 @@ TABLES = {
     "intervals.tsv": "confidence intervals of scores",
     "roc.tsv": "points of every ROC curve",
     "pr.tsv": "points of every precision-recall curve",
+    "costs.html": "run time and memory, which vary between runs",
+    "costs.tsv": "the same as a table",
     "config.yaml": "the configuration",
     "methods.txt": "the methods section of this page",
     "references.bib": "its references",

@@ -1,0 +1,139 @@
+"""Where results go: standard output, folders that hold something, names that a spreadsheet would run, repeated ids."""
+
+import pytest
+from test_cli_predict import fails, records, write
+
+from seqkern.cli.main import main
+from seqkern.core.tsv import read_tsv, spreadsheet_safe, table_text, write_tsv
+
+METHOD = ["--kernel", "spectrum:k=2", "--solver", "csvc:C=1"]
+
+
+@pytest.fixture
+def files(tmp_path):
+    return [write(tmp_path / f"{name}.fa", *records(name, 8)) for name in ("pos", "neg")]
+
+
+@pytest.fixture
+def model(tmp_path, files, capsys):
+    path = str(tmp_path / "m")
+    assert main(["train", *files, *METHOD, "-o", path]) == 0
+    capsys.readouterr()
+    return path
+
+
+def test_a_dash_is_standard_output(tmp_path, monkeypatch, model, files, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["predict", model, files[0], "-o", "p.tsv"]) == 0
+    assert main(["predict", model, files[0], "-o", "-"]) == 0
+    assert capsys.readouterr() == ((tmp_path / "p.tsv").read_text(), "")
+    assert main(["variants", model, "--ref", files[0], "--alt", files[0], "-o", "v.tsv"]) == 0
+    capsys.readouterr()
+    assert main(["variants", model, "--ref", files[0], "--alt", files[0], "-o", "-"]) == 0
+    out, err = capsys.readouterr()
+    assert out == (tmp_path / "v.tsv").read_text()
+    assert "8 pairs scored" in err
+    assert not (tmp_path / "-").exists()
+
+
+def test_what_is_printed_about_a_table_goes_to_standard_error(tmp_path, monkeypatch, files, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["background", files[0], "--shuffle", "2", "-o", "-"]) == 0
+    out, err = capsys.readouterr()
+    assert out.count(">") == 8
+    assert out.startswith(">")
+    assert err == f"  8 sequences with the 2-mer counts of those of {files[0]}\n"
+
+
+@pytest.mark.parametrize(
+    ("verb", "what"),
+    [("train", "a file that is not text"), ("explain", "several files"), ("simulate", "several files")],
+)
+def test_other_files_do_not_go_to_standard_output(model, files, capsys, verb, what):
+    given = {"train": [*files, *METHOD], "explain": [model, files[0]], "simulate": ["donor"]}[verb]
+    assert f"{verb} writes {what}, not to standard output" in fails(capsys, verb, *given, "-o", "-")
+
+
+def test_parts_need_a_file(model, files, capsys):
+    assert "--part needs an output file" in fails(capsys, "predict", model, files[0], "-o", "-", "--part", "1/2")
+
+
+@pytest.mark.parametrize("verb", ["explain", "cv"])
+def test_a_folder_keeps_the_result_of_another_command(tmp_path, model, files, capsys, verb):
+    home = tmp_path / "out"
+    commands = {
+        "explain": (["explain", model, files[0]], ["explain", model, files[1]]),
+        "cv": (["cv", *files, *METHOD, "--folds", "2"], ["cv", *files, *METHOD, "--folds", "3"]),
+    }
+    first, second = ([*command, "-o", str(home)] for command in commands[verb])
+    assert main(first) == 0
+    content = {path.name: path.read_bytes() for path in home.iterdir()}
+    assert main(first) == 0  # again: the same files
+    assert {path.name: path.read_bytes() for path in home.iterdir() if path.name != "cost.json"} == {
+        name: text for name, text in content.items() if name != "cost.json"
+    }
+    capsys.readouterr()
+    assert "out: holds the result of another command; name a new folder, or add --overwrite" in fails(capsys, *second)
+    assert (home / "decisions.tsv").read_bytes() == content["decisions.tsv"]
+    assert main([*second, "--overwrite"]) == 0
+    assert (home / "decisions.tsv").read_bytes() != content["decisions.tsv"]
+
+
+def test_a_folder_with_other_files_is_refused(tmp_path, monkeypatch, model, files, capsys):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "index.html").write_text("mine")
+    thesis = str(tmp_path / "thesis")
+    assert "thesis: holds other files; name a new folder" in fails(capsys, "explain", model, files[0], "-o", thesis)
+    assert (tmp_path / "thesis" / "index.html").read_text() == "mine"
+    assert "is a file, but several files are written" in fails(capsys, "explain", model, files[0], "-o", files[0])
+    monkeypatch.chdir(tmp_path / "thesis")
+    for place in (".", ".."):
+        for argv in (["explain", model, files[0]], ["cv", *files, *METHOD], ["evaluate", "d", *METHOD, "--folds", "f"]):
+            assert f"{place}: is the current folder or one around it" in fails(capsys, *argv, "-o", place)
+    assert [path.name for path in (tmp_path / "thesis").iterdir()] == ["index.html"]
+
+
+def test_a_command_that_fails_leaves_no_folder(tmp_path, model, capsys):
+    bad = write(tmp_path / "bad.fa", ">a\nAC!T\n")
+    assert "'!'" in fails(capsys, "explain", model, bad, "-o", str(tmp_path / "new" / "out"))
+    assert not (tmp_path / "new").exists()
+
+
+HOSTILE = ["=1+1", "+cmd", "-cmd", "@SUM(A1)", "＝1+1"]
+
+
+def test_cells_that_a_spreadsheet_would_run(tmp_path):
+    numbers = [-0.5, "-1", "+2", "-1e-05", "-inf", ".5", "-", "+", "a=b", None]
+    for on in (False, True):
+        with spreadsheet_safe(on):
+            write_tsv(tmp_path / "t.tsv", ["name"], [[cell] for cell in [*HOSTILE, *numbers]])
+            assert table_text("\t=1\n+x\t-1\n") == ("\t'=1\n'+x\t-1\n" if on else "\t=1\n+x\t-1\n")
+        text = (tmp_path / "t.tsv").read_text(encoding="utf-8").split("\n")[1:]
+        assert text[:5] == [("'" if on else "") + name for name in HOSTILE]
+        assert text[5:] == ["-0.5", "-1", "+2", "-1e-05", "-inf", ".5", "-", "+", "a=b", "", ""]
+
+
+def test_tables_for_spreadsheets(tmp_path, model, capsys):
+    new = write(tmp_path / "new.fa", *(f">{name}\nACGTACGTAC\n" for name in HOSTILE[:4]))
+    assert main(["predict", model, new, "-o", str(tmp_path / "p.tsv"), "--spreadsheet-safe"]) == 0
+    assert main(["predict", model, new, "-o", str(tmp_path / "q.tsv")]) == 0
+    safe, plain = read_tsv(tmp_path / "p.tsv"), read_tsv(tmp_path / "q.tsv")
+    assert [row["id"] for row in plain] == HOSTILE[:4]
+    assert safe == [row | {"id": f"'{row['id']}"} for row in plain]
+    assert main(["explain", model, new, "-o", str(tmp_path / "e"), "--spreadsheet-safe", "--plots", "0"]) == 0
+    for name in ("letters", "decisions"):
+        assert {row["id"] for row in read_tsv(tmp_path / "e" / f"{name}.tsv")} == {f"'{name}" for name in HOSTILE[:4]}
+
+
+def test_repeated_ids_are_named_once(tmp_path, model, capsys):
+    new = write(tmp_path / "genes.fa", *(f">my gene {i}\nACGTACGTAC\n" for i in range(5)))
+    assert main(["predict", model, new]) == 0
+    out, err = capsys.readouterr()
+    assert out.count("\nmy\t") == 5
+    assert err.count("\n") == 1
+    assert "genes.fa: record 'my': the id occurs more than once (ids are the first word of the header)" in err
+    assert err.endswith("add --ids number\n")
+    assert main(["predict", model, new, "--ids", "number"]) == 0
+    out, err = capsys.readouterr()
+    assert [line.split("\t")[0] for line in out.splitlines()] == ["id", "1", "2", "3", "4", "5"]
+    assert err == ""
