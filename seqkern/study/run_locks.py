@@ -1,7 +1,8 @@
 """The locks that Snakemake leaves in ``.snakemake/locks`` when it is killed: removed when nothing of that run lives.
 
 Snakemake does not note whose its locks are. So the Snakefile notes it: a run writes the files of its locks to
-``.snakemake/seqkern/TOKEN.json``, and locks this record as long as it lives. Its jobs have the token in their environment.
+``.snakemake/seqkern/TOKEN.json``, and locks this record as long as it lives. Its jobs have the token in their
+environment.
 """
 
 from __future__ import annotations
@@ -136,7 +137,7 @@ def _living_jobs(record: dict[str, Any]) -> str | None:
 
 def _processes_of(token: str) -> list[int]:
     """Return the processes that a run has started and that live."""
-    import psutil  # type: ignore[import-untyped]  # comes with Snakemake
+    import psutil  # comes with Snakemake
 
     found = []
     for process in psutil.process_iter():
