@@ -1,7 +1,7 @@
 """Ctrl-C and SIGTERM end a command in the same way: by an exception, so that nothing half-written is left.
 
-A few steps, such as creating a temporary file and noting its name, belong together: `uninterrupted` holds the signal until
-they are done.
+A few steps, such as creating a temporary file and noting its name, belong together: `uninterrupted` holds the signal
+until they are done.
 """
 
 from __future__ import annotations

@@ -34,10 +34,12 @@ FAULTS = {  # calls, signal, error, whether later calls fail, too
     "file-size": (0, 0, 0, 0),  # RLIMIT_FSIZE
     "memory": (0, 0, 0, 0),  # RLIMIT_AS
     "clock": (0, 0, 0, 0),  # goes backwards
+    "two-writers": (0, 0, 0, 0),  # at the same time
 }
 STOPPED = {"SIGTERM": {143, -15}, "SIGINT": {130}, "SIGKILL": {-9}}
 UNCLEAN = {"SIGKILL", "EROFS"}  # nothing can be removed afterwards
 Tree = dict[str, bytes]
+Arm = tuple[int, int, int, int, int]
 
 
 def tree(folder: Path) -> Tree:
@@ -48,22 +50,31 @@ def tree(folder: Path) -> Tree:
 class Bench:
     """The inputs, and what undisturbed commands make of them."""
 
-    def __init__(self, home: Path, names: list[str]) -> None:
+    def __init__(self, home: Path) -> None:
         self.home, self.shim = home, ctypes.CDLL(os.environ["SEQKERN_SHIM"])
         self.shim.turn_clock.argtypes = [ctypes.c_double]
         self.base = home / "inputs"
         self.base.mkdir()
         for name, text in FILES.items():
             (self.base / name).write_text(text)
-        for line in INPUTS:
-            self._must(self.base, line)
+        self.inputs: set[str] = set()
         self.start: dict[str, Path] = {}
         self.made: dict[str, Tree] = {}
         self.varying: dict[str, set[str]] = {}
         self.calls: dict[tuple[str, str], int] = {}
         self.seconds: dict[str, float] = {}
-        for name in names:
-            self._undisturbed(name, COMMANDS[name])
+
+    def _provide(self, line: str) -> None:
+        """Make the inputs that a command line names, if they are not there yet."""
+        words = shlex.split(line)
+        for made in INPUTS:
+            output = made.split()[-1]
+            if made in self.inputs or made == line:
+                continue
+            if any(word.startswith(output) or output.startswith(f"{word}/") for word in words):
+                self.inputs.add(made)
+                self._provide(made)
+                self._must(self.base, made)
 
     def _must(self, folder: Path, line: str) -> None:
         code, said, _ = self.run(folder, shlex.split(line))
@@ -72,6 +83,8 @@ class Bench:
 
     def _undisturbed(self, name: str, command: Command) -> None:
         """Run a command several times: to learn what to import, what varies, and which calls it makes."""
+        for line in (*command.prepare, command.line):
+            self._provide(line)
         start = self.start[name] = self.home / f"start-{name}"
         shutil.copytree(self.base, start)
         for line in command.prepare:
@@ -84,10 +97,9 @@ class Bench:
             found = tree(folder)
             before = self.made.setdefault(name, found)
             self.varying[name] = {path for path in found if found[path] != before.get(path)}
+        counts = self.run(self.fresh(name), command.words(), arm=(CHANGES | READ, 1 << 40, 0, 0, 0))[2]
         for fault, (kinds, *_) in FAULTS.items():
-            if kinds:
-                code, _, count = self.run(self.fresh(name), command.words(), arm=(kinds, 1 << 40, 0, 0, 0))
-                self.calls[name, fault] = count
+            self.calls[name, fault] = sum(count for i, count in enumerate(counts) if kinds >> i & 1)
 
     def fresh(self, name: str) -> Path:
         """Return a new folder for a command."""
@@ -101,11 +113,25 @@ class Bench:
         folder: Path,
         words: list[str],
         *,
-        arm: tuple[int, int, int, int, int] | None = None,
+        arm: Arm | None = None,
         limit: Callable[[], object] | None = None,
         modules: bool = False,
-    ) -> tuple[int, str, int]:
-        """Return the exit code (or minus the signal), the text on standard error, and how many calls were counted."""
+    ) -> tuple[int, str, list[int]]:
+        """Return the exit code (or minus the signal), the text on standard error, and the calls of each kind."""
+        outside = self.home / "outside"
+        code, text = self._wait(*self._start(folder, words, arm=arm, limit=limit, modules=modules))
+        if modules and code == 0:
+            for module in (outside / "modules").read_text().split():
+                importlib.import_module(module)
+        counts = list(map(int, (outside / "count").read_text().split())) if arm and code == 0 else []
+        return code, text, counts
+
+    def two_writers(self, folder: Path, words: list[str]) -> tuple[int, str]:
+        """Return the worse exit code of two commands at the same time, and what that one said."""
+        return max([self._wait(*one) for one in [self._start(folder, words) for _ in range(2)]])
+
+    def _start(self, folder: Path, words: list[str], arm=None, limit=None, modules=False) -> tuple[int, int]:
+        """Start a command; return its process, and a pipe with what it says."""
         outside = self.home / "outside"
         outside.mkdir(exist_ok=True)
         spoken, said = os.pipe()  # a limit of files' sizes does not count for pipes
@@ -117,16 +143,14 @@ class Bench:
                 self._child(folder, words, arm, limit, outside, said, modules)
             finally:
                 os._exit(98)
-        _, status = os.waitpid(child, 0)
         os.close(said)
+        return child, spoken
+
+    def _wait(self, child: int, spoken: int) -> tuple[int, str]:
+        """Return the exit code of a command, and what it said."""
+        _, status = os.waitpid(child, 0)
         with open(spoken, encoding="utf-8", errors="replace") as file:
-            text = file.read()
-        code = os.waitstatus_to_exitcode(status)
-        if modules and code == 0:
-            for module in (outside / "modules").read_text().split():
-                importlib.import_module(module)
-        count = int((outside / "count").read_text() or 0) if arm and code == 0 else 0
-        return code, text, count
+            return os.waitstatus_to_exitcode(status), file.read()
 
     def _child(self, folder, words, arm, limit, outside, said, modules) -> None:
         """Run the command, and end this process."""
@@ -146,7 +170,8 @@ class Bench:
                 self.shim.arm(os.fsencode(folder), *[ctypes.c_long(a) if i == 1 else a for i, a in enumerate(arm)])
             code = seqkern(words)
             sys.stdout.flush()
-            os.write(counted, str(self.shim.disarm()).encode())
+            if arm is not None:
+                os.write(counted, " ".join(str(self.shim.disarm(1 << i)) for i in range(8)).encode())
             if modules:
                 wanted = ("seqkern", "numpy", "scipy", "pandas", "matplotlib", "sklearn", "yaml", "json", "zipfile")
                 found = [one for one in list(sys.modules) if one.split(".")[0] in wanted and sys.modules[one].__spec__]
@@ -159,19 +184,25 @@ class Bench:
 
     def round(self, name: str, fault: str, draw: random.Random, keep: str | None = None) -> set[str]:
         """Return the columns of the table that a round counts for."""
+        if name not in self.start:
+            self._undisturbed(name, COMMANDS[name])
         folder, words = self.fresh(name), COMMANDS[name].words()
         arm, limit, at = None, None, 0
         kinds, number, error, lasting = FAULTS[fault]
         if kinds:
             at = draw.randint(1, max(1, self.calls[name, fault]))
             arm = (kinds, at, int(number), error, lasting)
-        else:
+        elif fault != "two-writers":
             limit, at = self._limit(fault, draw)
-        code, said, _ = self.run(folder, words, arm=arm, limit=limit)
+        if fault == "two-writers":
+            code, said = self.two_writers(folder, words)
+        else:
+            code, said, _ = self.run(folder, words, arm=arm, limit=limit)
         counts = {"tried"} | self._judge(name, fault, code, said, tree(folder))
-        again, told, _ = self.run(folder, words)
+        # verbs that refuse an existing output are not repeated where everything is there
+        again, told, _ = (0, "", []) if self._is_complete(name, tree(folder)) else self.run(folder, words)
         left, made = tree(folder), self.made[name]
-        different = [p for p in made if left.get(p) != made[p] and not (p in left and p in self.varying[name])]
+        different = [path for path in made if not self._is_right(name, path, left)]
         if again or different:
             counts.add("lost")
         more = sorted(set(left) - set(made))
@@ -183,6 +214,14 @@ class Bench:
             if keep:
                 shutil.copytree(folder, Path(keep) / f"{name}-{fault}-{at}", dirs_exist_ok=True)
         return counts
+
+    def _is_right(self, name: str, path: str, left: Tree) -> bool:
+        """Return whether a file is there, with the bytes of an undisturbed run."""
+        return path in left and (path in self.varying[name] or left[path] == self.made[name][path])
+
+    def _is_complete(self, name: str, left: Tree) -> bool:
+        """Return whether nothing is missing, wrong or too much."""
+        return left.keys() == self.made[name].keys() and all(self._is_right(name, path, left) for path in left)
 
     def _limit(self, fault: str, draw: random.Random) -> tuple[Callable[[], object], int]:
         """Return what limits the command, and the limit."""
@@ -206,13 +245,12 @@ class Bench:
         for path, data in left.items():
             if path in made and data not in (made[path], before.get(path)) and path not in self.varying[name]:
                 counts.add("lost")
-        complete = all(left.get(p) == made[p] or (p in left and p in self.varying[name]) for p in made)
         if "Traceback" in said or "Exception ignored" in said:
             counts.add("traceback")
         last = said.strip().splitlines()[-1:] or [""]
-        if code == 0 and not complete:
+        if code == 0 and not self._is_complete(name, left):
             counts.add("silent")
-        if code and fault != "SIGKILL" and not last[0].startswith("seqkern"):
+        if code and fault != "SIGKILL" and not last[0].startswith(("seqkern", "OpenBLAS error: Memory")):
             counts.add("silent")
         if code and fault in STOPPED and code not in STOPPED[fault]:
             counts.add("silent")

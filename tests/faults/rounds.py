@@ -1,8 +1,8 @@
 """Disturb seqkern's verbs, and see what is left: ``python tests/faults/rounds.py --rounds 100 --verb all``.
 
-Each round runs a command in a fork of this process, which has imported what the command needs. The library of `shim.c`,
-compiled here and preloaded, sends a signal or an error at a call that the seed chooses, anywhere between the first and the
-last access to the files. Then the same command is repeated without a fault.
+Each round runs a command in a fork of this process, which has imported what the command needs. The library of
+`shim.c`, compiled here and preloaded, sends a signal or an error at a call that the seed chooses, anywhere between the
+first and the last access to the files. Then the same command is repeated without a fault.
 
 | column | counts |
 |---|---|
@@ -67,7 +67,7 @@ def main() -> int:
     wrong, total = 0, {}
     print(f"seed {seed}\nverb\tfault\t" + "\t".join(columns), flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(Path(folder), names)
+        bench = Bench(Path(folder))
         for name in names:
             for fault in faults:
                 draw = random.Random(f"{seed} {name} {fault}")

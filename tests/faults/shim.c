@@ -18,7 +18,7 @@
 
 enum { WRITE = 1, SYNC = 2, RENAME = 4, OPEN = 8, REMOVE = 16, CLOSE = 32, READ = 64, MKDIR = 128 };
 
-static volatile long count, chosen;
+static volatile long count, chosen, counts[8];
 static int armed, watched, sent, failing, lasting;
 static double clock_speed = 1;
 static char root[PATH_MAX];
@@ -26,12 +26,14 @@ static char root[PATH_MAX];
 /* The chosen call of the watched kinds gets the signal `number`, or fails with `error`; later ones fail, too, if `forever`. */
 void arm(const char *folder, int kinds, long at, int number, int error, int forever) {
     snprintf(root, sizeof root, "%s", folder);
+    memset((void *)counts, 0, sizeof counts);
     count = 0, chosen = at, watched = kinds, sent = number, failing = error, lasting = forever, armed = 1;
 }
 
-long disarm(void) {
+/* Returns how many calls of a kind there were. */
+long disarm(int kind) {
     armed = 0;
-    return count;
+    return counts[__builtin_ctz(kind)];
 }
 
 void turn_clock(double speed) { clock_speed = speed; }
@@ -54,6 +56,7 @@ static int of_file(int file) { return of_name(file, ""); }
 /* Returns whether a call shall fail, with errno set. */
 static int fails(int kind, int mine) {
     if (!armed || !(watched & kind) || !mine) return 0;
+    __sync_add_and_fetch(&counts[__builtin_ctz(kind)], 1);
     long number = __sync_add_and_fetch(&count, 1);
     if (number < chosen || (number > chosen && !lasting)) return 0;
     if (sent && number == chosen) kill(getpid(), sent);

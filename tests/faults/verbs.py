@@ -1,7 +1,7 @@
 """The commands that the tests disturb: every verb that writes, on tiny inputs.
 
-`INPUTS` are run once, in this order, in the folder that each disturbed command gets a copy of. A command's `prepare` is run in
-that copy, before what is disturbed.
+Each of `INPUTS` is run once, before the first command that names its output, in the folder that disturbed commands get
+a copy of. A command's `prepare` is run in that copy, before what is disturbed.
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ COMMANDS = {
         "gram donors.fasta --kernel spectrum:k=3 -o gram.npy",
         ("gram donors.fasta --kernel spectrum:k=3 --tile 1/2 -o gram.npy",),
     ),
-    "gram-extend": Command("gram donors.fasta donors.fasta --ids number --kernel spectrum:k=2 --extend old.npy -o gram.npy"),
+    "gram-extend": Command(
+        "gram donors.fasta donors.fasta --ids number --kernel spectrum:k=2 --extend old.npy -o gram.npy"
+    ),
     "baseline": Command("baseline tiny/datasets/donors --folds tiny/folds/donors -o new/baseline"),
     "evaluate": Command(f"evaluate tiny/datasets/donors {STUDY} --solver csvc:C=0.1 --inner-folds 2 -o new/csvc"),
     "evaluate-share": Command(_share(1)),
@@ -83,14 +85,18 @@ COMMANDS = {
         (_share(1), _share(2)),
     ),
     "cv": Command(f"cv donors.fasta --labels donors.tsv --kernel {ALSO} --folds 2 -o cv"),
-    "cv-search": Command("cv donors.fasta --labels donors.tsv --kernel spectrum:k=2 --solver csvc --search --folds 2 -o cv"),
+    "cv-search": Command(
+        "cv donors.fasta --labels donors.tsv --kernel spectrum:k=2 --solver csvc --search --folds 2 -o cv"
+    ),
     "importance": Command(
         "importance tiny/datasets/donors --folds tiny/folds/donors --kernel weighted_degree:degree=2 --solver csvc:C=1 "
         "-o new/importance"
     ),
     "discover": Command(f"discover tiny/datasets/donors --kernel {TABLE_KERNEL} --solver csvc:C=1 -o new/motifs"),
     "report": Command("report tiny -o new/report"),
-    "train": Command("train donors.fasta --labels donors.tsv --kernel spectrum:k=2 --solver csvc:C=1 -o new/model.seqkern"),
+    "train": Command(
+        "train donors.fasta --labels donors.tsv --kernel spectrum:k=2 --solver csvc:C=1 -o new/model.seqkern"
+    ),
     "train-search": Command(
         "train donors.fasta --labels donors.tsv --kernel spectrum:k=2 --solver csvc --search -o model.seqkern"
     ),
