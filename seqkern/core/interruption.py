@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from types import FrameType
+from typing import Any
 
 SAME = 2.0
 """Seconds in which further signals are taken for the same wish: a terminal and a scheduler often send several."""
@@ -89,7 +90,7 @@ def stoppable() -> Iterator[None]:
         else:
             raise kind
 
-    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    usual: dict[int, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
     changed = [number for number, handler in usual.items() if signal.getsignal(number) == handler]
     _last = -SAME
     try:
