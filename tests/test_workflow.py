@@ -345,7 +345,7 @@ def test_a_killed_run_is_taken_up_again_and_gives_the_same_bytes(finished, tmp_p
     for pattern in ("results/tiny/datasets/donors/data.npz", "results/tiny/evaluate/donors/*/*/*.tsv"):
         killed_when_there_is(tmp_path, pattern, *options)
         assert any((tmp_path / ".snakemake" / "incomplete").iterdir())
-        assert snakemake(tmp_path, *options, "--unlock").returncode == 0
+        assert any((tmp_path / ".snakemake" / "locks").iterdir())
     assert snakemake(tmp_path, *options).returncode == 0
     assert len(tables(tmp_path)) >= 8
     assert tables(tmp_path) == tables(finished)

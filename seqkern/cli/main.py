@@ -18,6 +18,7 @@ from typing import NoReturn
 
 from seqkern import __version__
 from seqkern.core.errors import ParameterError, SeqkernError, TooLargeError
+from seqkern.core.interruption import Terminated, stoppable
 
 SIMD_LEVELS = ("plain", "avx2", "avx512")
 """Values of the environment variable ``SEQKERN_SIMD``; `kernels/_simd.h` reads it."""
@@ -125,7 +126,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0, 1 (bad input), 2 (wrong usage) or 130 (interrupted).
+        The exit code: 0, 1 (bad input), 2 (wrong usage), 130 (interrupted) or 143 (terminated).
 
     Examples
     --------
@@ -133,6 +134,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     2
     """
     argv = sys.argv[1:] if argv is None else list(argv)
+    try:
+        with stoppable():
+            return _main(argv)
+    except KeyboardInterrupt as stop:
+        from seqkern.core.checkpoint import forget_kept  # imported here to keep --help fast
+
+        next_time = "repeat the command to resume" if forget_kept() else "this run has kept nothing"
+        terminated = isinstance(stop, Terminated)
+        print(f"seqkern: {'terminated' if terminated else 'interrupted'}; {next_time}", file=sys.stderr)
+        return 143 if terminated else 130
+
+
+def _main(argv: list[str]) -> int:
+    """Parse the arguments, and run the verb."""
     verb = next((word for word in argv if not word.startswith("-")), None)
     parser = build_parser(verb if verb in VERBS else None)
     for stream in (sys.stdout, sys.stderr):
@@ -196,10 +211,6 @@ def _run(args: argparse.Namespace) -> int:
             return args.run(args) or 0
     except SeqkernError as error:
         return _refused(with_remedy(error, args.verb) if isinstance(error, TooLargeError) else error, args.verb)
-    except KeyboardInterrupt:
-        next_time = "repeat the command to resume" if forget_kept() else "this run has kept nothing"
-        print(f"seqkern: interrupted; {next_time}", file=sys.stderr)
-        return 130
     except BrokenPipeError:
         # The reader of the output has gone: print nothing more, not even at interpreter exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from seqkern.core.archive_entries import read_entries
 from seqkern.core.damaged import PROBLEM, REMEDY, damaged
 from seqkern.core.errors import FileError, SeqkernError
+from seqkern.core.interruption import uninterrupted
 from seqkern.core.standard_output import is_standard_output, standard_output
 from seqkern.core.types import Arrays, PathLike
 
@@ -75,25 +76,29 @@ def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
             with path.open(mode, **text) as file:  # write to a device or pipe, never replace it
                 yield file
             return
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{_shortened(path.name)}.", suffix=".tmp")
-        with os.fdopen(handle, mode, **text) as file:
+        with uninterrupted():
+            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{_shortened(path.name)}.", suffix=".tmp")
+            opened = os.fdopen(handle, mode, **text)
+        with opened as file:
             yield file
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
-        temporary, made = None, []
+        with uninterrupted():
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(temporary, 0o666 & ~umask)
+            os.replace(temporary, path)
+            temporary, made = None, []
     except OSError as error:
         if isinstance(error, FileError):
             raise
         raise unwritable(path, error) from error
     finally:
-        if temporary is not None:
+        with uninterrupted():
+            if temporary is not None:
+                with contextlib.suppress(OSError):
+                    os.unlink(temporary)
             with contextlib.suppress(OSError):
-                os.unlink(temporary)
-        with contextlib.suppress(OSError):
-            for folder in made:  # folders with other content stay
-                folder.rmdir()
+                for folder in made:  # folders with other content stay
+                    folder.rmdir()
 
 
 def check_writable(path: PathLike) -> None:

@@ -1,5 +1,6 @@
 """The workflow in a separate folder: Snakemake's rules, profiles, and a configuration."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from seqkern.core.archive import atomic_write
@@ -10,6 +11,7 @@ from seqkern.core.types import PathLike
 # by location relative to a configuration: in a checkout, and in the installed package
 PLACES = {"workflow": "workflow", "config": "studies", "profiles": "workflow_profiles"}
 DEFAULT_PROFILE = "default"  # Snakemake finds it beside the Snakefile
+CONFIG = "config/config.yaml"
 SUFFIXES = {"", ".smk", ".yaml"}
 STARTER = """# Two FASTA files, one question. Paths are relative to the folder where snakemake is started.
 study: {name}
@@ -59,21 +61,38 @@ def write_workflow(folder: PathLike, *, config: str | None = None, profile: str 
     mystudy/config/config.yaml True
     """
     home = Path(folder)
-    if home.exists() and (not home.is_dir() or any(home.iterdir())):
-        raise FileError("is not an empty folder", file=home, remedy="give a new folder")
     found = {f"{place}/{name}": path for place in PLACES for name, path in _files(place)}
     profiles = {name.split("/")[1]: name for name in found if name.startswith("profiles/")}
     if profile is not None and profile not in profiles:
         raise unknown_name("profile", profile, profiles)
     others = {name for one, name in profiles.items() if one not in (DEFAULT_PROFILE, profile)}
     texts = {name: path.read_text(encoding="utf-8") for name, path in found.items() if name not in others}
-    if config is not None:
-        texts["config/config.yaml"] = config
+    configuration = texts.pop(CONFIG)
+    texts[CONFIG] = configuration if config is None else config  # the last: with it, the study is complete
+    if home.exists() and (not home.is_dir() or not _is_unfinished(home, texts)):
+        raise FileError("is not an empty folder", file=home, remedy="give a new folder")
     for name, text in texts.items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(home / name, "w") as file:
             file.write(text)
-    return home / "config" / "config.yaml"
+    return home / CONFIG
+
+
+def _is_unfinished(home: Path, texts: Mapping[str, str]) -> bool:
+    """Return whether a folder is empty but for what an interrupted run wrote; remove its temporary files."""
+    found = [path for path in home.rglob("*") if not path.is_dir()]
+    temporary = [path for path in found if path.name.startswith(".") and path.suffix == ".tmp"]
+    names = [path.relative_to(home).as_posix() for path in found if path not in temporary]
+    if CONFIG in names or any(name not in texts for name in names):
+        return False
+    if any((home / name).read_bytes() != texts[name].encode() for name in names):
+        return False
+    known = {str(parent) for name in texts for parent in Path(name).parents}
+    if any(str(path.relative_to(home)) not in known for path in home.rglob("*") if path.is_dir()):
+        return False
+    for path in temporary:
+        path.unlink()
+    return True
 
 
 def _files(place: str) -> list[tuple[str, Path]]:

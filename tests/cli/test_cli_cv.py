@@ -205,7 +205,8 @@ def test_the_fold_methods_of_the_help_are_those_of_the_library():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
-def test_an_interruption_is_one_line_and_leaves_no_process(files):
+@pytest.mark.parametrize(("number", "code", "word"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
+def test_an_interruption_is_one_line_and_leaves_no_process(files, number, code, word):
     argv = [sys.executable, "-m", "seqkern.cli.main", "cv", *files, *METHOD, "--permutations", "100000"]
     process = subprocess.Popen(
         [*argv, "--threads", "2"],
@@ -220,11 +221,11 @@ def test_an_interruption_is_one_line_and_leaves_no_process(files):
         time.sleep(0.2)
         with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
             children = file.read().split()
-    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.Signals[number])
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == code
     assert out == ""
-    assert err.startswith("seqkern: interrupted")
+    assert err.startswith(f"seqkern: {word}")
     assert err.count("\n") == 1
     time.sleep(0.5)
     assert not [child for child in children if os.path.exists(f"/proc/{child}")]

@@ -65,3 +65,22 @@ def test_snakemake_finds_the_demo_there(tmp_path):
     assert main(["init", "--demo", str(tmp_path / "demo")]) == 0
     command = [sys.executable, "-m", "snakemake", "--cores", "1", "--dry-run", "--quiet", "all"]
     subprocess.run(command, cwd=tmp_path / "demo", check=True, capture_output=True)
+
+
+def test_an_interrupted_init_is_repeated_and_nothing_of_the_user_is_taken_for_it(tmp_path):
+    write_workflow(tmp_path / "whole")
+    home = tmp_path / "study"
+    write_workflow(home)
+    (home / "config" / "config.yaml").unlink()
+    (home / "workflow" / "rules" / "plan.smk").rename(home / "workflow" / "rules" / ".plan.smk.x1y2.tmp")
+    write_workflow(home)
+    files = {path.relative_to(home): path.read_bytes() for path in home.rglob("*") if path.is_file()}
+    assert all((tmp_path / "whole" / name).read_bytes() == data for name, data in files.items())
+    assert len(files) == sum(path.is_file() for path in (tmp_path / "whole").rglob("*"))
+    for name in ("mine.txt", "workflow/Snakefile"):
+        (home / "config" / "config.yaml").unlink(missing_ok=True)
+        (home / name).write_text("mine")
+        with pytest.raises(FileError, match="is not an empty folder"):
+            write_workflow(home)
+        assert (home / name).read_text() == "mine"
+        (home / "mine.txt").unlink(missing_ok=True)

@@ -8,3 +8,4 @@ if not any((ROOT / "seqkern" / "kernels").glob("_blocks.*.*")):
     sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != ROOT]
 
 from seqkern.study.failures import explain_failures
+from seqkern.study.run_locks import free_study, record_locks

@@ -1,0 +1,102 @@
+"""Ctrl-C and SIGTERM end a command in the same way: by an exception, so that nothing half-written is left.
+
+A few steps, such as creating a temporary file and noting its name, belong together: `uninterrupted` holds the signal
+until they are done.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+SAME = 2.0
+"""Seconds in which further signals are taken for the same wish: a terminal and a scheduler often send several."""
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM has come.
+
+    Examples
+    --------
+    >>> isinstance(Terminated(), KeyboardInterrupt)
+    True
+    """
+
+
+_steps = 0  # nested `uninterrupted` of the main thread
+_pending: type[KeyboardInterrupt] | None = None
+_last = -SAME
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold a signal that `stoppable` handles until the end of the block; without effect in other threads.
+
+    Examples
+    --------
+    >>> with uninterrupted():
+    ...     pass
+    """
+    global _steps, _pending
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    _steps += 1
+    try:
+        yield
+    finally:
+        _steps -= 1
+        if not _steps and _pending is not None:
+            kind, _pending = _pending, None
+            raise kind
+
+
+@contextlib.contextmanager
+def stoppable() -> Iterator[None]:
+    """Let SIGINT raise KeyboardInterrupt and SIGTERM `Terminated` in the block; without effect in other threads.
+
+    A signal that the caller ignores stays ignored; processes that are started in the block end as usual.
+
+    Examples
+    --------
+    >>> with stoppable():
+    ...     pass
+    """
+    global _last
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    home = os.getpid()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        global _pending, _last
+        if os.getpid() != home:
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+            return
+        now = time.monotonic()
+        if now - _last < SAME:
+            return
+        _last = now
+        kind = Terminated if number == signal.SIGTERM else KeyboardInterrupt
+        if _steps:
+            _pending = kind
+        else:
+            raise kind
+
+    usual: dict[int, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    changed = [number for number, handler in usual.items() if signal.getsignal(number) == handler]
+    _last = -SAME
+    try:
+        for number in changed:
+            signal.signal(number, stop)
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, usual[number])
