@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy.linalg import eigvalsh_tridiagonal
 from threadpoolctl import threadpool_limits
 
-from seqkern.core.errors import GramError
+from seqkern.core.errors import FileError, GramError
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.core.types import PathLike
 from seqkern.gram.matrix import SLICE_ROWS
@@ -144,7 +144,7 @@ def read_spectrum(path: PathLike) -> Spectrum:
     Raises
     ------
     FileError
-        If there is no such file.
+        If there is no such file, or it is damaged.
 
     Examples
     --------
@@ -155,9 +155,12 @@ def read_spectrum(path: PathLike) -> Spectrum:
     ...     print(read_spectrum(Path(folder) / "gram.spectrum.tsv"))
     smallest eigenvalue 1, largest 3; 0 of 2 negative, 0 % of the mass
     """
-    row = read_tsv(path)[0]
     kinds = Spectrum.__annotations__
-    return Spectrum(**{key: row[key] == "True" if kind is bool else kind(row[key]) for key, kind in kinds.items()})
+    try:
+        row = read_tsv(path)[0]
+        return Spectrum(**{key: row[key] == "True" if kind is bool else kind(row[key]) for key, kind in kinds.items()})
+    except (IndexError, KeyError, ValueError) as error:
+        raise FileError("is not a table of eigenvalues, or is damaged", file=path, remedy="create it again") from error
 
 
 def _eigenvalues(K: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
@@ -246,9 +247,10 @@ def make_labels(
 def _natural(name: str) -> tuple[int, float, str]:
     """Return a sorting key: numbers by value, before text."""
     try:
-        return (0, float(name), name)
+        value = float(name)
     except ValueError:
-        return (1, 0.0, name)
+        value = math.nan
+    return (1, 0.0, name) if math.isnan(value) else (0, value, name)  # nan has no place in an order
 
 
 def _check_known(
@@ -326,4 +328,5 @@ def natural_key(text: object) -> list[int | str]:
     >>> sorted(["a.26.1", "a.4.1"], key=natural_key)
     ['a.4.1', 'a.26.1']
     """
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(text))]
+    # of absurdly many digits, which Python does not convert, the first decide
+    return [int(part[:4000]) if part.isdecimal() else part for part in re.split(r"(\d+)", str(text))]

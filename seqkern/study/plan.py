@@ -6,6 +6,7 @@ The workflow reads it to divide long jobs into shares, and to ask for memory and
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -106,6 +107,8 @@ class DatasetPlan:
             kernel: {solver: MethodCost(**cost) for solver, cost in solvers.items()}
             for kernel, solvers in read["methods"].items()
         }
+        for cost in [*grams.values(), *(one for solvers in methods.values() for one in solvers.values())]:
+            _check_numbers(cost)
         return cls(grams, methods)
 
     @classmethod
@@ -128,7 +131,7 @@ class DatasetPlan:
         """
         try:
             return cls.parse(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise FileError("is not a plan", file=path, remedy="delete it; seqkern plan makes it again") from error
 
     def to_json(self) -> str:
@@ -150,3 +153,11 @@ class DatasetPlan:
         """
         with atomic_write(path, "w") as file:
             file.write(self.to_json())
+
+
+def _check_numbers(cost: Cost | MethodCost) -> None:
+    """Raise ValueError or TypeError unless a cost read from a file consists of finite numbers, where lists of them."""
+    for name, value in asdict(cost).items():
+        numbers = list(value) if name in ("folds", "inner") else [value]
+        if not all(math.isfinite(number) and number >= 0 for number in numbers):
+            raise ValueError("not a cost")
