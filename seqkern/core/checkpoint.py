@@ -87,7 +87,7 @@ class Checkpoint:
         """
         try:
             found = json.loads(self._path(key).read_text(encoding="utf-8"))
-        except (FileNotFoundError, NotADirectoryError, json.JSONDecodeError):
+        except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
             return None
         note_reused()
         return found

@@ -61,7 +61,7 @@ def parse_spec(text: str, key: str = "kernel") -> dict[str, Any]:
         return _Reader(text, key).read()
     try:
         return json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         example = kind_of(key).example
         written = json.dumps({key: example.partition(":")[0]})
         raise ParameterError(

@@ -48,7 +48,7 @@ def fuzz(given: dict) -> None:
             (corpus / f"seed{number}").write_bytes(seed)
     options = {
         "max_total_time": max(1, int(end - time.monotonic())),
-        "runs": max(1, given["inputs"] - given["start"]),
+        "runs": min(max(1, given["inputs"] - given["start"]), (1 << 31) - 1),
         "seed": given["seed"] + 1 + given["start"],
         "max_len": LARGEST,
         "rss_limit_mb": 0,

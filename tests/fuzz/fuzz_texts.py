@@ -72,7 +72,7 @@ APPLY = (
     b"  new: {fasta: data/a.fa.gz, options: --ids number}\ndivide: {bases: 10MB}\n"
 )
 LOG = (
-    b"Error in rule gram:\n    jobid: 3\n    input: a.npz\n    log: logs/gram.log (check log file(s) for error details)\n"
+    b"Error in rule gram:\n    jobid: 3\n    input: a.npz\n    log: logs/gram.log (check log files for details)\n"
     b"    shell:\n        seqkern gram\n"
 )
 

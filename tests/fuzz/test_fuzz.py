@@ -31,7 +31,9 @@ PENDING = {
 }
 """Readers whose failures are known and not yet fixed."""
 
-NAMES = [pytest.param(name, marks=pytest.mark.xfail(strict=True)) if name in PENDING else name for name in READERS]
+NAMES = [
+    pytest.param(name, marks=pytest.mark.xfail(reason=PENDING[name])) if name in PENDING else name for name in READERS
+]
 IN_PROCESS = [one for one, name in zip(NAMES, READERS, strict=True) if not READERS[name].own_process]
 IN_THEIR_OWN = [one for one, name in zip(NAMES, READERS, strict=True) if READERS[name].own_process]
 OUTPUTS = {"-o", "--cost", "--plot", "--table", "--contributions"}
