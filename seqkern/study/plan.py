@@ -107,8 +107,11 @@ class DatasetPlan:
             kernel: {solver: MethodCost(**cost) for solver, cost in solvers.items()}
             for kernel, solvers in read["methods"].items()
         }
-        for cost in [*grams.values(), *(one for solvers in methods.values() for one in solvers.values())]:
+        for cost in grams.values():
             _check_numbers(cost)
+        for solvers in methods.values():
+            for one in solvers.values():
+                _check_numbers(one)
         return cls(grams, methods)
 
     @classmethod
