@@ -207,7 +207,10 @@ class _Reader:
         self.place = 0
 
     def read(self) -> dict[str, Any]:
-        spec = self.sum()
+        try:
+            spec = self.sum()
+        except RecursionError as error:
+            raise ParameterError(f"{self.text!r} is nested too deeply", remedy="remove parentheses") from error
         if self.place < len(self.text):
             self.fail()
         return spec

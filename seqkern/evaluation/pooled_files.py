@@ -246,7 +246,7 @@ class InnerFile:
             return cls(path, loops=loops, **content)
         except OSError as error:
             raise FileError(f"cannot be read: {error.strerror}", file=path, remedy="check the path") from error
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise FileError("is not a file of inner loops of this version", file=path, remedy=AGAIN) from error
 
 

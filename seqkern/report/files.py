@@ -146,7 +146,7 @@ def _mapping(
         value = parse(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise FileError(f"{unread}: {error}", file=path, remedy=remedy) from error
     if not isinstance(value, dict):
         raise FileError(other, file=path, remedy=remedy)

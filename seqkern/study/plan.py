@@ -134,7 +134,7 @@ class DatasetPlan:
         """
         try:
             return cls.parse(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise FileError("is not a plan", file=path, remedy="delete it; seqkern plan makes it again") from error
 
     def to_json(self) -> str:

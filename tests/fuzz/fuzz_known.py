@@ -88,6 +88,12 @@ KNOWN = (
     Known("part", "a number of 5000 digits", lambda: b"1/" + LONG),
     Known("study, json", "a number of 5000 digits", lambda: b'{"study": ' + LONG + b"}"),
     Known("layers", "a window longer than any array", lambda: b"structure:window=9223372036854775807"),
+    Known("kernel", "2^40 combinations", lambda: b"mismatch:k=4|5" + b",m=1h:k=4|5" * 39),
+    Known("solver", "thousands of parentheses", lambda: b"csvc:C=[" + b"(" * 3000),
+    Known("methods", "thousands of brackets", lambda: b"[" * 100_000),
+    Known("plan", "thousands of brackets", lambda: b"[" * 100_000),
+    Known("costs", "thousands of brackets", lambda: b"[" * 100_000),
+    Known("configuration of applications", "YAML of thousands of brackets", lambda: b"[" * 3000),
     Known("kernel", "a parameter of 5000 digits", lambda: b"spectrum:k=" + LONG),
 )
 
