@@ -33,6 +33,8 @@ OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 LARGEST_SMALL_SHEET = 100_000_000
 MOST_PACKED = 100
 """Bytes of an Excel file unpacked, and how often more than packed: sheets have about ten times as many."""
+MOST_ROWS = 1 << 20
+"""Of an Excel sheet."""
 SAVE = "save the text as plain text, or the table as CSV"
 BINARY_FORMATS = {
     b"BAM\x01": ("BAM", "convert it: samtools fasta reads.bam > reads.fa"),
@@ -312,7 +314,9 @@ def _rows_of_sheet(book: Any) -> list[dict[int, str]]:
     try:
         sheet = book.worksheets[0]
         sheet.reset_dimensions()  # the file may state others than it has
-        for row in sheet.iter_rows(values_only=True):
+        for number, row in enumerate(sheet.iter_rows(values_only=True)):
+            if number >= MOST_ROWS:  # a damaged number of a row makes empty ones without end
+                raise ValueError("too many rows")
             cells = {j: _cell_text(value) for j, value in enumerate(row) if value is not None}
             cells = {j: text for j, text in cells.items() if text}
             if cells:

@@ -74,6 +74,11 @@ KNOWN = (
     Known("labels in an Excel file", "its directory is damaged", _directory_lost),
     Known("labels in an Excel file", "XML that does not end", lambda: _sheet(b"</sheetData>", b"<")),
     Known("labels in an Excel file", "a cell in the last column", lambda: _sheet(b'r="A4"', b'r="XFD4"')),
+    Known(
+        "labels in an Excel file",
+        "a row of number 2^63",
+        lambda: _sheet(b'<row r="2"', b'<row r="9223372036854775808"'),
+    ),
     Known("vectors, npy", "a header that is an expression", lambda: _header(b"(4, 2)", b"(4*-2)")),
     Known("eigenvalues", "a column is missing", lambda: SPECTRUM),
     Known("eigenvalues", "no row", lambda: b"n\tsmallest\n"),
