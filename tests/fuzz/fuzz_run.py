@@ -12,6 +12,7 @@ import importlib.util
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -205,6 +206,7 @@ def main() -> int:
         parser.error(f"unknown reader {unknown[0]!r}; choose from: {'; '.join(READERS)}")
     if args.engine != "own" and importlib.util.find_spec("atheris") is None:
         parser.error("atheris is not installed: pip install atheris, or use --engine own")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # which ends the workers, too
     return 1 if fuzz(args) else 0
 
 
