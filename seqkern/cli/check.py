@@ -77,7 +77,7 @@ def _parsed(text: str, where: str) -> dict[str, CheckedSolver]:
         methods = json.loads(text)
         good = all(isinstance(method["solver"], (dict, str)) for method in methods.values())
         good = good and all(isinstance(method.get("layers", []), list) for method in methods.values())
-    except (ValueError, AttributeError, KeyError, TypeError):
+    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
         good = False
     if not good:
         raise ParameterError(

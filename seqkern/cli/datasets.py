@@ -98,7 +98,7 @@ def _chosen(args: argparse.Namespace) -> tuple[str, DataEntry, str | None, int]:
     if args.entry is not None:
         try:
             entry = json.loads(args.entry)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ConfigError(f"--entry is not JSON: {error}", remedy="correct the JSON") from error
         if not isinstance(entry, dict):
             raise ConfigError("--entry is not a JSON object", remedy='write {"public": "globins"}')

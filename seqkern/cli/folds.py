@@ -165,7 +165,7 @@ def _parsed(argument: str, text: str | None) -> dict[str, Any]:
     """Return the JSON object of an argument, empty by default."""
     try:
         value = json.loads(text) if text else {}
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ParameterError(
             f"{argument} {text!r} is not JSON: {error}", remedy="quote the argument in the shell"
         ) from error

@@ -71,11 +71,12 @@ def _study(given: str) -> Study:
     if not given.lstrip().startswith("{"):
         return Study.load(given)
     try:
-        return Study.parse(json.loads(given))
-    except json.JSONDecodeError as error:
+        config = json.loads(given)
+    except (ValueError, RecursionError) as error:
         raise ConfigError(
             f"--study is not JSON: {error}", remedy="quote the argument in the shell, or name a YAML file"
         ) from error
+    return Study.parse(config)
 
 
 def table(plan: DatasetPlan) -> list[str]:

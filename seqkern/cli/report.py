@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> None:
     if args.study is not None:
         try:
             config = json.loads(args.study)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise ConfigError(
                 f"--study is not JSON: {error}", remedy="quote the argument in the shell, or remove it"
             ) from error

@@ -124,19 +124,20 @@ def _of_region(args: argparse.Namespace, flank: int):
     """Return the piece of a region of the genome."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
+    from seqkern.core.values import whole_number
     from seqkern.genome.reference import Genome
     from seqkern.models.variants.saturation import Piece
 
     found = REGION.fullmatch(args.region)
     if found is None:
         raise ParameterError(f"--region {args.region} is not a region", remedy="write it as chr1:1000-1200")
-    name, first, last = found[1], *(int(text.replace(",", "")) for text in found.groups()[1:])
+    name, first, last = found[1], *(whole_number(text.replace(",", "")) for text in found.groups()[1:])
     with Genome(args.genome) as genome:
         if name not in genome.lengths:
             some = ", ".join(list(genome.lengths)[:3])
             raise ParameterError(f"{args.genome} has no chromosome {name!r}", remedy=f"give one such as {some}")
         length = genome.lengths[name]
-        if not 1 <= first <= last <= length:
+        if first is None or last is None or not 1 <= first <= last <= length:
             raise ParameterError(
                 f"--region {args.region} does not lie in {name}, which has {length} bases",
                 remedy="count positions from 1, FROM before TO",

@@ -94,7 +94,7 @@ def parse_methods(text: str) -> dict[str, dict[str, Any]]:
     try:
         given = json.loads(text)
         methods = {name: {"solver": one["solver"], "layers": one.get("layers") or []} for name, one in given.items()}
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ParameterError(
             "--methods is not a JSON object of solvers by name", remedy='write {"svm": {"solver": "csvc:C=1"}}'
         ) from error

@@ -201,6 +201,7 @@ def _regions(path: str, genome: Genome) -> list[tuple[str, int, int]]:
     # imported here to keep --help fast
     from seqkern.core.errors import SequenceError
     from seqkern.core.text_files import open_lines
+    from seqkern.core.values import whole_number
 
     out = []
     with open_lines(path) as (lines, name):
@@ -208,12 +209,12 @@ def _regions(path: str, genome: Genome) -> list[tuple[str, int, int]]:
             cells = line.split()
             if not cells or line.startswith(("#", "track", "browser")):
                 continue
-            good = len(cells) >= 3 and cells[1].isdecimal() and cells[2].isdecimal()
-            if not good or cells[0] not in genome.lengths or int(cells[2]) > genome.lengths[cells[0]]:
+            first, last = (whole_number(cells[i]) if len(cells) > i else None for i in (1, 2))
+            if first is None or last is None or not first <= last <= genome.lengths.get(cells[0], -1):
                 raise SequenceError(
                     f"line {number} is not a region of {genome.path}", file=name, remedy="give chromosome, start, stop"
                 )
-            out.append((cells[0], int(cells[1]), int(cells[2])))
+            out.append((cells[0], first, last))
     return out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from seqkern.core.errors import ParameterError
 
 SEPARATOR = "|"
+MOST_COMBINATIONS = 10_000
 _ALTERNATIVES = re.compile(r"=([^,+*()\[\]=]*\|[^,+*()\[\]=]*)")
 
 
@@ -29,7 +31,7 @@ def alternatives(text: str) -> list[str]:
     Raises
     ------
     ParameterError
-        If an alternative is empty.
+        If an alternative is empty, or there are more than `MOST_COMBINATIONS`.
 
     Examples
     --------
@@ -42,6 +44,7 @@ def alternatives(text: str) -> list[str]:
         return [text]
     pieces = _ALTERNATIVES.split(text)
     choices = [split_alternatives(piece, text) if i % 2 else [piece] for i, piece in enumerate(pieces)]
+    _check_count(choices)
     return [
         "".join(f"={piece}" if i % 2 else piece for i, piece in enumerate(chosen))
         for chosen in itertools.product(*choices)
@@ -66,7 +69,7 @@ def split_alternatives(value: str, text: str = "") -> list[str]:
     Raises
     ------
     ParameterError
-        If an alternative is empty.
+        If an alternative is empty, or there are more than `MOST_COMBINATIONS`.
 
     Examples
     --------
@@ -97,7 +100,7 @@ def spec_alternatives(spec: str | Mapping[str, Any]) -> list[Any]:
     Raises
     ------
     ParameterError
-        If an alternative is empty.
+        If an alternative is empty, or there are more than `MOST_COMBINATIONS`.
 
     Examples
     --------
@@ -107,7 +110,17 @@ def spec_alternatives(spec: str | Mapping[str, Any]) -> list[Any]:
     if isinstance(spec, str):
         return alternatives(spec)
     choices = [[(key, one) for one in _values(value)] for key, value in spec.items()]
+    _check_count(choices)
     return [dict(chosen) for chosen in itertools.product(*choices)]
+
+
+def _check_count(choices: list[list[Any]]) -> None:
+    """Raise ParameterError for more combinations than anybody can try."""
+    count = math.prod(map(len, choices))
+    if count > MOST_COMBINATIONS:
+        raise ParameterError(
+            f"the alternatives give more than {MOST_COMBINATIONS} combinations", remedy="give fewer alternatives"
+        )
 
 
 def _values(value: Any) -> list[Any]:

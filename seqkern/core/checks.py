@@ -132,12 +132,20 @@ def check_real(
         ...
     seqkern.core.errors.ParameterError: lambda=0 is not possible; give a number > 0 and ≤ 1
     """
-    good = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+    good = isinstance(value, numbers.Real) and not isinstance(value, bool) and _is_finite(value)
     good = good and value >= low and not (open_low and value == low)
     if not good or (high is not None and value > high) or (open_high and value == high):
         span = f"{'>' if open_low else '≥'} {low}"
         span += f" and {'<' if open_high else '≤'} {high}" if high is not None else ""
         raise ParameterError(f"{name}={value!r} is not possible", remedy=f"give a number {span}")
+
+
+def _is_finite(value: Any) -> bool:
+    """Return whether a number is one in double precision."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer of many digits
+        return False
 
 
 def check_name(kind: str, name: str) -> None:

@@ -7,11 +7,15 @@ Every error that a user can correct is a subclass of `SeqkernError` and of a bui
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from seqkern.core.types import PathLike
+
+LONGEST_PART = 1000
+"""Characters of a message's part that are shown; of longer ones, such as a damaged file's line, both ends."""
 
 
 class SeqkernError(Exception):
@@ -54,14 +58,37 @@ class SeqkernError(Exception):
         if where and self.line is not None:
             where = [f"line {self.line} of {self.file}"]
         if self.record is not None:
-            where.append(f"record {str(self.record)!r}")
-        line = ": ".join([*where, self.problem])
+            where.append(f"record {_shown(repr(str(self.record)))}")
+        line = ": ".join([*where, _shown(self.problem)])
         if self.remedy:
-            line += f"; {self.remedy}"
-        return " ".join(line.split())
+            line += f"; {_shown(self.remedy)}"
+        return _printable(" ".join(line.split()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.problem, self.file, self.record, self.remedy)
+
+
+def _shown(text: str) -> str:
+    """Return a text without line breaks and control characters, and without its middle if it is too long to be read."""
+    text = _printable(" ".join(str(text).split()))
+    half = LONGEST_PART // 2
+    return text if len(text) <= LONGEST_PART else f"{text[:half]} … {text[-half:]}"
+
+
+def _printable(text: str) -> str:
+    r"""Return a text with control characters and bytes that are not UTF-8 as escapes.
+
+    They may come from a file, and would be obeyed by a terminal.
+
+    Examples
+    --------
+    >>> print(_printable("id \x1b[31m"))
+    id \x1b[31m
+    """
+    if text.isprintable():
+        return text
+    hidden = ("Cc", "Cs")
+    return "".join(c.encode("unicode_escape").decode() if unicodedata.category(c) in hidden else c for c in text)
 
 
 def _rebuild(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from seqkern.core.errors import ParameterError
+from seqkern.core.values import whole_number
 
 
 class Part(NamedTuple):
@@ -45,10 +46,10 @@ class Part(NamedTuple):
         ParameterError
             If it is not a part.
         """
-        numbers = text.split("/")
-        if len(numbers) != 2 or not all(one.isascii() and one.isdecimal() for one in numbers):
+        numbers = [number for one in text.split("/") if (number := whole_number(one)) is not None]
+        if len(numbers) != 2 or text.count("/") != 1:
             raise ParameterError(f"{text!r} is not a part", remedy="write I/N, such as 3/7")
-        part = cls(*map(int, numbers))
+        part = cls(*numbers)
         if not 1 <= part.number <= part.of:
             raise ParameterError(f"{text!r} is not a part", remedy="write I/N with I from 1 to N")
         return part

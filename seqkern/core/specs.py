@@ -61,7 +61,7 @@ def parse_spec(text: str, key: str = "kernel") -> dict[str, Any]:
         return _Reader(text, key).read()
     try:
         return json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         example = kind_of(key).example
         written = json.dumps({key: example.partition(":")[0]})
         raise ParameterError(
@@ -207,7 +207,10 @@ class _Reader:
         self.place = 0
 
     def read(self) -> dict[str, Any]:
-        spec = self.sum()
+        try:
+            spec = self.sum()
+        except RecursionError as error:
+            raise ParameterError(f"{self.text!r} is nested too deeply", remedy="remove parentheses") from error
         if self.place < len(self.text):
             self.fail()
         return spec

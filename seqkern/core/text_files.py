@@ -11,6 +11,7 @@ import io
 import itertools
 import lzma
 import sys
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -29,6 +30,11 @@ HEAD = 4096
 ZIP = b"PK\x03\x04"
 OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 """How Excel's .xls and Word's .doc begin."""
+LARGEST_SMALL_SHEET = 100_000_000
+MOST_PACKED = 100
+"""Bytes of an Excel file unpacked, and how often more than packed: sheets have about ten times as many."""
+MOST_ROWS = 1 << 20
+"""Of an Excel sheet."""
 SAVE = "save the text as plain text, or the table as CSV"
 OFFICE = {
     b"xl/": ("an Excel file", "save the sheet as CSV, or sequences as plain text"),
@@ -241,6 +247,8 @@ def read_cells(source: Source) -> list[list[str]]:
                 rows = [(i, row) for i, row in enumerate(cells, start=1) if any(row)]
             except csv.Error as error:
                 raise SequenceError(f"is not CSV: {error}", file=name, remedy="check the quotes") from error
+    if not rows:
+        raise SequenceError("has no cell with text", file=name, remedy="check how the file was created")
     width = len(rows[0][1])
     between = {"\t": "tabs", ";": "semicolons", ",": "commas"}[mark]
     for i, row in rows:
@@ -272,16 +280,18 @@ def is_excel(source: Source) -> bool:
     """
     if hasattr(source, "read") or str(source) == "-" or not zipfile.is_zipfile(source):
         return False
-    with zipfile.ZipFile(source) as archive:
-        return "xl/workbook.xml" in archive.namelist()
+    try:
+        with zipfile.ZipFile(source) as archive:
+            return "xl/workbook.xml" in archive.namelist()
+    except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError):  # damaged: not text, either
+        return False
 
 
 def _excel_cells(source: Any) -> list[list[str]]:
     """Return the cells of the first sheet, without rows and columns that are empty."""
     name = source_name(source)
     try:
-        import openpyxl  # noqa: F401 - pandas needs it
-        import pandas  # imported here for fast start-up
+        import openpyxl  # imported here for fast start-up
     except ImportError as error:
         raise FileError(
             "is an Excel file, which needs the package openpyxl",
@@ -289,15 +299,55 @@ def _excel_cells(source: Any) -> list[list[str]]:
             remedy='install it: pip install "seqkern[excel]", or save the table as CSV',
         ) from error
     try:
-        sheet = pandas.read_excel(source, header=None, dtype=str, keep_default_na=False, na_filter=False)
-    except (ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
-        raise FileError(f"is not a valid Excel file: {error}", file=name, remedy="save the table as CSV") from error
-    rows = [[str(cell).strip() for cell in row] for row in sheet.to_numpy().tolist()]
-    rows = [row for row in rows if any(row)]
-    used = [j for j in range(len(rows[0])) if any(row[j] for row in rows)] if rows else []
+        _check_unpacked(source)
+        with warnings.catch_warnings(), open(source, "rb") as file:  # by its content, whatever its name
+            warnings.simplefilter("ignore")  # such as styles that are not known
+            rows = _rows_of_sheet(openpyxl.load_workbook(file, read_only=True, data_only=True))
+    except FileError:
+        raise
+    except Exception as error:  # damaged or hostile files raise almost anything
+        raise FileError("is not a valid Excel file", file=name, remedy="save the table as CSV") from error
+    used = sorted({j for row in rows for j in row})
     if not used:
         raise SequenceError("has an empty first sheet", file=name, remedy="put the table on the first sheet")
-    return [[row[j] for j in used] for row in rows]
+    return [[row.get(j, "") for j in used] for row in rows]
+
+
+def _check_unpacked(source: Any) -> None:
+    """Raise FileError for an Excel file whose parts would fill the memory."""
+    with zipfile.ZipFile(source) as archive:
+        size = sum(part.file_size for part in archive.infolist())
+        packed = sum(part.compress_size for part in archive.infolist())
+    if size > max(LARGEST_SMALL_SHEET, MOST_PACKED * packed):
+        raise FileError(
+            f"unpacks to {size / 1e6:.0f} MB, far more than a table of its size",
+            file=source_name(source),
+            remedy="save the table as CSV",
+        )
+
+
+def _rows_of_sheet(book: Any) -> list[dict[int, str]]:
+    """Return the cells of the first sheet by column, without empty cells and rows."""
+    rows: list[dict[int, str]] = []
+    try:
+        sheet = book.worksheets[0]
+        sheet.reset_dimensions()  # the file may state others than it has
+        for number, row in enumerate(sheet.iter_rows(values_only=True)):
+            if number >= MOST_ROWS:  # a damaged number of a row makes empty ones without end
+                raise ValueError("too many rows")
+            cells = {j: _cell_text(value) for j, value in enumerate(row) if value is not None}
+            cells = {j: text for j, text in cells.items() if text}
+            if cells:
+                rows.append(cells)
+    finally:
+        book.close()
+    return rows
+
+
+def _cell_text(value: Any) -> str:
+    """Return the text of a cell; numbers without a fraction as integers."""
+    whole = isinstance(value, float) and value.is_integer()
+    return str(int(value) if whole else value).strip()
 
 
 def check_columns(header: Sequence[str], name: str) -> None:

@@ -4,8 +4,11 @@ import re
 from typing import Any
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?=\s*(?:[,+*)\]]|$))")
-_RANGE = re.compile(r"(\d+)-(\d+)")
+_RANGE = re.compile(r"(\d{1,18})-(\d{1,18})")
 _LONGEST_RANGE = 1000
+MOST_DIGITS = 18
+"""Of an integer that fits into 64 bits."""
+MOST_CONVERTED = 4000
 _CONSTANTS = {"none": None, "true": True, "false": False}
 
 
@@ -35,4 +38,26 @@ def parse_value(text: str) -> Any:
         return list(range(int(span[1]), int(span[2]) + 1))
     if not NUMBER.fullmatch(word):
         return word
-    return float(word) if set(word) & set(".eE") else int(word)
+    # integers of more digits than Python converts are infinite, which no parameter allows
+    return float(word) if set(word) & set(".eE") or len(word) > MOST_CONVERTED else int(word)
+
+
+def whole_number(text: str) -> int | None:
+    """Return the non-negative integer in a text of digits.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+
+    Returns
+    -------
+    int or None
+        None if it is something else, or does not fit into 64 bits.
+
+    Examples
+    --------
+    >>> whole_number("301"), whole_number("٣"), whole_number("9" * 30)
+    (301, None, None)
+    """
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None

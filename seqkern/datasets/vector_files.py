@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -162,13 +163,16 @@ def _first_bytes(path: PathLike) -> bytes:
 def _readable(name: str) -> Iterator[None]:
     """Turn what libraries raise about a corrupted file into one line."""
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
     except SeqkernError:
         raise
     except Exception as error:  # damaged or hostile files raise almost anything
         pickled = "allow_pickle" in str(error) or "Python objects" in str(error)
+        reason = "" if " at 0x" in str(error) else f": {error}"  # such as Python's name of an object
         raise FileError(
-            "contains Python objects, which are not read" if pickled else f"cannot be read: {error}",
+            "contains Python objects, which are not read" if pickled else f"cannot be read{reason}",
             file=name,
             remedy="store numbers, and ids as text" if pickled else "create the file again",
         ) from error

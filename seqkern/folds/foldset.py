@@ -17,6 +17,7 @@ import numpy.typing as npt
 from seqkern.core.errors import FoldError, unknown_name
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.core.types import Ids, PathLike
+from seqkern.core.values import whole_number
 from seqkern.folds.methods import FIVE, METHODS, inner_groups, options_of
 from seqkern.folds.relaxed import relaxed_groups
 from seqkern.folds.samples import PARTS, RARE_STATE, Samples
@@ -393,11 +394,12 @@ def _group_number(text: str, path: Path, record: str) -> int:
     """Return a cell of the column of groups as a number, −1 if empty."""
     if not text:
         return -1
-    if not text.isdecimal() or len(text) > LONGEST_NUMBER:
+    number = whole_number(text)
+    if number is None:
         raise FoldError(
             f"has a group {text!r} that is not a number", file=path, record=record, remedy="create the folds again"
         )
-    return int(text)
+    return number
 
 
 def composition_rows(foldset: FoldSet, labels: Labels) -> list[tuple[str, str, str, int, int]]:

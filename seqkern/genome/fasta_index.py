@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, cast
 from seqkern.core.cache import cache_dir
 from seqkern.core.errors import FileError
 from seqkern.core.types import PathLike
+from seqkern.core.values import whole_number
 from seqkern.genome.libraries import pysam
 
 GZIP = b"\x1f\x8b"
@@ -114,7 +115,7 @@ def _check_fresh(path: Path, fai: Path, packed: bool) -> None:
     """
     lines = [line.split("\t") for line in fai.read_text("utf-8", errors="replace").splitlines()]
     problem = FileError("does not belong to the genome", file=fai, remedy=f"delete it; {path.name} is indexed again")
-    if not lines or any(len(line) < 5 or not all(cell.isdigit() for cell in line[1:5]) for line in lines):
+    if not lines or any(len(line) < 5 or None in map(whole_number, line[1:5]) for line in lines):
         raise problem
     if packed:
         return

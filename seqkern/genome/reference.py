@@ -47,6 +47,7 @@ class Genome:
     def __init__(self, path: PathLike) -> None:
         self.path = str(path)
         library = pysam()
+        library.set_verbosity(0)  # errors are raised, too
         fai, gzi = fasta_index(path)
         more = {} if gzi is None else {"filepath_index_compressed": str(gzi)}
         try:
@@ -70,8 +71,18 @@ class Genome:
         Returns
         -------
         str
+
+        Raises
+        ------
+        FileError
+            If the file is damaged there, or its index belongs to another one.
         """
-        return str(self._file.fetch(chromosome, start, stop))
+        try:
+            return str(self._file.fetch(chromosome, start, stop))
+        except (OSError, ValueError) as error:  # among them bytes that are not text
+            raise FileError(
+                "cannot be read", file=self.path, record=chromosome, remedy="check the file, and delete its index .fai"
+            ) from error
 
     def close(self) -> None:
         """Close the file."""

@@ -6,6 +6,8 @@ import contextlib
 import io
 import itertools
 import re
+import sys
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -116,14 +118,19 @@ class VcfReader:
             if self.part is not None:
                 self._lines = self._lines_of(self.part)
         except BaseException:
-            self._stack.close()
+            self.__exit__(*sys.exc_info())
             raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stack.__exit__(kind, value, trace)  # turns what went wrong in reading into one line
+        try:
+            self._stack.__exit__(kind, value, trace)  # turns what went wrong in reading into one line
+        except OSError as error:
+            if isinstance(error, FileError):
+                raise
+            raise self._damaged() from error  # a library that cannot even close the file
 
     @property
     def lengths(self) -> dict[str, int]:
@@ -177,14 +184,18 @@ class VcfReader:
         library.set_verbosity(0)
         try:
             file: Any = self._stack.enter_context(library.VariantFile(str(self.path)))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, NotImplementedError) as error:
             raise FileError(f"is not a BCF file: {error}", file=self.path, remedy="check the file") from error
         yield from str(file.header).splitlines(keepends=True)
         try:
             for record in file:
                 yield str(record)
-        except OSError as error:
-            raise FileError("is truncated or corrupted", file=self.path, remedy="copy it again") from error
+        except (OSError, ValueError, NotImplementedError) as error:
+            raise self._damaged() from error
+
+    def _damaged(self) -> FileError:
+        """Return the error for a file that a library cannot read to its end."""
+        return FileError("is truncated or corrupted", file=self.path, remedy="copy it again")
 
     def _read_header(self) -> None:
         """Read the lines up to that of the columns."""
@@ -221,7 +232,7 @@ def is_bcf(path: PathLike) -> bool:
         if head[:2] == b"\x1f\x8b":
             with gzip.open(path, "rb") as unpacked:
                 head = unpacked.read(3)
-    except (OSError, EOFError):
+    except (OSError, EOFError, zlib.error):
         return False
     return head == b"BCF"
 

@@ -65,7 +65,7 @@ def build_layers(specs: Any) -> list[Layer]:
     if isinstance(specs, str) and specs.lstrip().startswith("["):
         try:
             specs = json.loads(specs)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise ParameterError(
                 f"layers={specs!r} is not JSON: {error}", remedy='write a list such as ["structure:window=15"]'
             ) from error

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from seqkern.core.archive import atomic_write
+from seqkern.core.errors import FileError
 from seqkern.core.meme import meme_lines
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.core.types import PathLike
+from seqkern.kernels.motifs.matrices import Matrix
 from seqkern.kernels.motifs.sets import MotifSet
 from seqkern.motifs.discovery import FoundMotif
 from seqkern.motifs.similarity import Match
@@ -109,6 +111,11 @@ def read_motifs(meme: PathLike, table: PathLike) -> tuple[list[FoundMotif], list
     matches : list of Match or None
         The nearest known motif of each.
 
+    Raises
+    ------
+    FileError
+        If a file is damaged, or the two do not belong together.
+
     Examples
     --------
     >>> import tempfile
@@ -124,6 +131,18 @@ def read_motifs(meme: PathLike, table: PathLike) -> tuple[list[FoundMotif], list
     """
     found = read_tsv(table)
     matrices = MotifSet.from_file(str(meme)).matrices if found else ()
+    try:
+        return _motifs_of(found, matrices)
+    except (KeyError, ValueError, OverflowError) as error:
+        raise FileError(
+            "is not a table of these motifs, or is damaged", file=table, remedy="create it again"
+        ) from error
+
+
+def _motifs_of(
+    found: Sequence[Mapping[str, str]], matrices: Sequence[Matrix]
+) -> tuple[list[FoundMotif], list[str], list[Match] | None]:
+    """Return the motifs of rows and matrices."""
     motifs, classes = [], ["", ""]
     for row, matrix in zip(found, matrices, strict=True):
         alphabet, sign = _alphabet(matrix.letters), -1 if row["motif"].startswith("negative") else 1

@@ -21,6 +21,8 @@ STATES = "states"
 """Name of the track of states, ASCII letters; 0 for a residue with unknown state."""
 WINDOW = 15
 """Default number of residues of a window."""
+LARGEST_WINDOW = 99_999
+"""More residues than any known protein has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +222,7 @@ def check_window(window: int, name: str = "window") -> None:
     Raises
     ------
     ParameterError
-        If `window` is not an odd integer.
+        If `window` is not an odd integer, or larger than any protein.
 
     Examples
     --------
@@ -231,7 +233,7 @@ def check_window(window: int, name: str = "window") -> None:
         ...
     seqkern.core.errors.ParameterError: window=14 is even, so it has no middle residue; use 13 or 15
     """
-    check_integer(name, window, 1)
+    check_integer(name, window, 1, LARGEST_WINDOW)
     if window % 2 == 0:
         raise ParameterError(
             f"{name}={window} is even, so it has no middle residue",

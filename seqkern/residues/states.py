@@ -160,13 +160,16 @@ def read_letters_and_states(source: Source, *, classes: Iterable[object] = (), *
     (['MKVLA'], 'CEEEC')
     """
     records, name = read_state_records(source)
+    nameless = next((i for i, record in enumerate(records, start=1) if not record.header.strip()), None)
+    if nameless is not None and policies.get("ids") != "number":
+        raise SequenceError(f"header {nameless} has no id", file=name, remedy="write '>id', or add --ids number")
     halves = [record.halves(name) for record in records]
     # the record number shows whether a record was kept
     headers = [f"{record.header} {row}" for row, record in enumerate(records)]
     text = io.StringIO("".join(f">{header}\n{pair[0]}\n" for header, pair in zip(headers, halves, strict=True)))
     text.name = name
     reading = read_records(text, **policies)
-    kept = [int(header.rsplit(None, 1)[1]) for header in reading.headers]
+    kept = [int(header.split()[-1]) for header in reading.headers]
     X = with_states(reading.sequences, [halves[row][1] for row in kept], name, classes)
     return replace(reading, sequences=X, headers=[records[row].header for row in kept])
 

@@ -33,6 +33,9 @@ REFUSED = {
 }
 NOUNS = {"genbank": "GenBank", "embl": "EMBL", "stockholm": "Stockholm", "clustal": "Clustal", "fastq": "FASTQ"}
 
+MOST_BEYOND = 1000
+"""How often a parser may ask for a line after the last one."""
+
 Record = tuple[str, str]
 """A header, which begins with the id, and letters."""
 
@@ -140,13 +143,19 @@ class _Lines:
 
     def __init__(self, lines: Iterator[str]) -> None:
         self.lines = lines
+        self._beyond = 0
 
     def __iter__(self) -> Iterator[str]:
         return self.lines
 
     def readline(self) -> str:
         """Return the next line, or an empty text at the end."""
-        return next(self.lines, "")
+        line = next(self.lines, "")
+        if not line:
+            self._beyond += 1
+            if self._beyond > MOST_BEYOND:  # some parsers wait for more of a truncated file for ever
+                raise ValueError("it ends too early")
+        return line
 
     def read(self, size: int) -> str:
         """Return an empty text: Biopython reads nothing to find out that this is text."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
@@ -312,9 +313,10 @@ def _plain_number(text: str) -> str:
 def _natural(name: str) -> tuple[int, float, str]:
     """Return a sorting key: numbers by value, before text."""
     try:
-        return (0, float(name), name)
+        value = float(name)
     except ValueError:
-        return (1, 0.0, name)
+        value = math.nan
+    return (1, 0.0, name) if math.isnan(value) else (0, value, name)  # nan has no place in an order
 
 
 def _check_known(

@@ -121,7 +121,7 @@ def _line(file: File, config: Mapping[str, Any], keys: Keys) -> int | None:
     try:
         text = Path(file).read_text(encoding="utf-8")
         root, data = yaml.compose(text, Loader=yaml.SafeLoader), yaml.safe_load(text)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+    except (OSError, ValueError, RecursionError, yaml.YAMLError):
         return None
     written = _value(data, keys)
     if written is not MISSING and written != _value(config, keys):

@@ -112,6 +112,11 @@ class DatasetPlan:
             kernel: {solver: MethodCost(**cost) for solver, cost in solvers.items()}
             for kernel, solvers in read["methods"].items()
         }
+        for cost in grams.values():
+            _check_numbers(cost)
+        for solvers in methods.values():
+            for one in solvers.values():
+                _check_numbers(one)
         return cls(grams, methods)
 
     @classmethod
@@ -154,3 +159,11 @@ class DatasetPlan:
         """
         with atomic_write(path, "w") as file:
             file.write(self.to_json())
+
+
+def _check_numbers(cost: Cost | MethodCost) -> None:
+    """Raise ValueError or TypeError unless a cost read from a file consists of finite numbers, where lists of them."""
+    for name, value in asdict(cost).items():
+        numbers = list(value) if name in ("folds", "inner") else [value]
+        if not all(math.isfinite(number) and number >= 0 for number in numbers):
+            raise ValueError("not a cost")

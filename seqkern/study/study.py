@@ -370,7 +370,7 @@ def read_config(path: File) -> Any:
         return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror}", file=path, remedy="check the path") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConfigError(f"is not YAML: {error}", file=path, remedy="correct the given line") from error
 
 

@@ -100,7 +100,7 @@ class PropertyScales:
         ------
         ParameterError
             If the scales are those of the amino acids and the alphabet is DNA or RNA, no letter of the alphabet has
-            values, or a scale is constant.
+            values, a scale is constant, or its values are too large.
         """
         if self.file is None and alphabet in (DNA, RNA):
             raise ParameterError(
@@ -112,7 +112,14 @@ class PropertyScales:
                 f"no letter of the alphabet {alphabet.name} has a value on the scales",
                 remedy="give a file with its letters",
             )
-        spread = self.values.std(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = self.values.std(axis=0)
+        if not np.isfinite(spread).all():
+            raise ParameterError(
+                f"the values of the scale {self.names[int(np.argmin(np.isfinite(spread)))]!r} are too large",
+                file=self.file,
+                remedy="give the scale in another unit",
+            )
         if not (spread > 0).all():
             raise ParameterError(
                 f"all letters have the same value on the scale {self.names[int(np.argmin(spread > 0))]!r}",

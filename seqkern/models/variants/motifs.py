@@ -82,11 +82,11 @@ class MotifChanges:
         reader = matrix_reader(text)
         try:
             matrices = [] if reader is None else read_matrices(text, reader)
+            if not matrices:
+                raise FileError("has no weight matrix", file=name, remedy="give motifs as JASPAR, MEME or TRANSFAC")
+            return cls(matrices)
         except ParameterError as error:
             raise FileError(error.problem, file=name, remedy=error.remedy) from error
-        if not matrices:
-            raise FileError("has no weight matrix", file=name, remedy="give motifs as JASPAR, MEME or TRANSFAC")
-        return cls(matrices)
 
     def score(self, alleles: Alleles, n_threads: int | None = None) -> Arrays:
         """Return the motif that changes most at each allele.

@@ -1,0 +1,214 @@
+"""Fuzz the readers, each in a process of its own, and print a table.
+
+    python tests/fuzz/fuzz_run.py --seconds 10
+    python tests/fuzz/fuzz_run.py --readers fasta,labels --inputs 100000 --seed 7 --findings found
+
+Ends with 1 if a reader failed: a traceback, a crash, more than 5 seconds, more than 1 GB, or a message that is not one
+line about the file. Such inputs are stored in the folder of `--findings`, reduced, with a line in failures.jsonl.
+"""
+
+import argparse
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from fuzz_readers import READERS
+from fuzz_worker import Counts, keep
+
+STUCK = 20
+"""Seconds without an input: something outside Python hangs, which the harness cannot interrupt."""
+MOST_ENDS = 50
+"""After so many crashes and hangs, a reader is left."""
+HEADER = ("reader", "inputs", "refused", "accepted", "slowest", "memory", "failures")
+
+
+class Job:
+    """One reader, fuzzed by one process after another."""
+
+    def __init__(self, name: str, args: argparse.Namespace, root: Path, engine: str) -> None:
+        self.name, self.args, self.engine = name, args, engine
+        self.folder = root / f"{list(READERS).index(name)}{engine}"
+        self.folder.mkdir()
+        self.end = time.monotonic() + args.seconds
+        self.ends = 0
+        self.start(0)
+
+    def start(self, index: int) -> None:
+        """Start a process at an input."""
+        self.given = {
+            "reader": self.name,
+            "folder": str(self.folder),
+            "findings": str(self.args.findings),
+            "seed": self.args.seed,
+            "start": index,
+            "inputs": self.args.inputs,
+            "seconds": max(0.0, self.end - time.monotonic()),
+            "engine": self.engine,
+        }
+        worker = Path(__file__).with_name("fuzz_worker.py")
+        environment = os.environ | {"OMP_NUM_THREADS": "1", "TMPDIR": str(self.folder)}
+        self.log = self.folder / "log"
+        with self.log.open("ab") as log:
+            command = [sys.executable, str(worker), json.dumps(self.given)]
+            self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
+        self.seen, self.since = (-1, -1), time.monotonic()
+
+    def poll(self) -> bool:
+        """Return whether the job has ended; restart its process after a crash or a hang."""
+        code = self.process.poll()
+        counts = self.counts()
+        if code is None:
+            now = counts["index"], counts["inputs"]
+            if now != self.seen:
+                self.seen, self.since = now, time.monotonic()
+            if time.monotonic() - self.since < STUCK + 40 * (counts["inputs"] == 0):
+                return False
+            self.process.kill()
+            self.process.wait()
+            return self.ended(counts, "hang", f"no answer in {STUCK} s")
+        if code == 0:
+            return True
+        if counts["inputs"] == 0 and counts["index"] == 0 and code > 0:  # it did not even start
+            raise RuntimeError(f"{self.name}: {self.log.read_text(errors='replace')[-2000:]}")
+        return self.ended(counts, "crash", f"exit code {code}")
+
+    def ended(self, counts: dict, kind: str, detail: str) -> bool:
+        """Store the input that ended a process, and start another; return whether it was one too many."""
+        current = self.folder / "current"
+        inputs = sorted((self.folder / "files").iterdir()) if not current.exists() else [current]
+        data = max(inputs, key=lambda path: path.stat().st_mtime_ns).read_bytes() if inputs else b""
+        keep(self.given, data, counts["index"], kind, detail)
+        store = Counts(self.folder / "counts")
+        store.values["failures"] += 1
+        store.values["inputs"] += counts["inputs"] == store.values["inputs"]
+        store.write()
+        self.ends += 1
+        if self.ends >= MOST_ENDS or time.monotonic() > self.end:
+            return True
+        self.start(counts["index"] + 1)
+        return False
+
+    def counts(self) -> dict:
+        """Return the counts so far."""
+        return Counts(self.folder / "counts").values
+
+
+def fuzz(args: argparse.Namespace) -> int:
+    """Fuzz; return the number of failures.
+
+    Parameters
+    ----------
+    args : Namespace
+
+    Returns
+    -------
+    int
+    """
+    both = {"both": ("own", "atheris")}.get(args.engine, (args.engine,))
+    waiting = [(name, engine) for name in args.readers for engine in both]
+    running: list[Job] = []
+    done: list[Job] = []
+    shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    root = Path(tempfile.mkdtemp(prefix="fuzz", dir=shared))
+    before = time.monotonic()
+    try:
+        while waiting or running:
+            while waiting and len(running) < args.jobs:
+                running.append(Job(waiting[0][0], args, root, waiting.pop(0)[1]))
+            for job in [job for job in running if job.poll()]:
+                running.remove(job)
+                done.append(job)
+            time.sleep(0.1)
+        return report(done, time.monotonic() - before, args)
+    finally:
+        for job in running:
+            job.process.kill()
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def report(done: list[Job], seconds: float, args: argparse.Namespace) -> int:
+    """Print the table, and return the number of failures.
+
+    Parameters
+    ----------
+    done : list of Job
+    seconds : float
+    args : Namespace
+
+    Returns
+    -------
+    int
+    """
+    sums = dict.fromkeys(("inputs", "refused", "accepted", "failures"), 0)
+    slowest, peak = 0.0, 0.0
+    rows = []
+    for name in args.readers:
+        several = [job.counts() for job in done if job.name == name]
+        own = {key: sum(one[key] for one in several) for key in sums}
+        worst, most = max(one["slowest"] for one in several), max(one["peak"] for one in several) / 1024
+        slowest, peak = max(slowest, worst), max(peak, most)
+        sums = {key: sums[key] + own[key] for key in sums}
+        rows.append(
+            [name, own["inputs"], own["refused"], own["accepted"], f"{worst:.2f} s", f"{most:.0f} MB", own["failures"]]
+        )
+    rows.append(
+        [
+            "all",
+            sums["inputs"],
+            sums["refused"],
+            sums["accepted"],
+            f"{slowest:.2f} s",
+            f"{peak:.0f} MB",
+            sums["failures"],
+        ]
+    )
+    widths = [max(len(f"{row[i]}") for row in [HEADER, *rows]) for i in range(len(HEADER))]
+    for row in [HEADER, *rows]:
+        cells = [
+            f"{cell:<{w}}" if i == 0 else f"{cell:>{w}}" for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+        ]
+        print("  ".join(cells))
+    print(f"{seconds:.0f} s, seed {args.seed}; memory: what the inputs added to the process's largest")
+    if sums["failures"]:
+        print(f"inputs that failed are in {args.findings}")
+    return int(sums["failures"])
+
+
+def main() -> int:
+    """Run the command line.
+
+    Returns
+    -------
+    int
+    """
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--readers", help="names, between commas and not followed by a blank (default: all)")
+    parser.add_argument("--seconds", type=float, default=10, help="for each reader and engine (default: 10)")
+    parser.add_argument("--inputs", type=int, default=1 << 40, help="at most, for each reader and engine")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time (default: 1)")
+    parser.add_argument(
+        "--seed", type=int, default=1, help="the same seed gives the same inputs, but for atheris (default: 1)"
+    )
+    parser.add_argument("--engine", choices=("own", "atheris", "both"), default="own", help="default: own")
+    parser.add_argument("--findings", type=Path, default=Path("fuzz-findings"), help="folder (default: fuzz-findings)")
+    args = parser.parse_args()
+    names = args.readers.replace(", ", "\0").split(",") if args.readers else list(READERS)
+    args.readers = [name.replace("\0", ", ") for name in names]
+    unknown = [name for name in args.readers if name not in READERS]
+    if unknown:
+        parser.error(f"unknown reader {unknown[0]!r}; choose from: {'; '.join(READERS)}")
+    if args.engine != "own" and importlib.util.find_spec("atheris") is None:
+        parser.error("atheris is not installed: pip install atheris, or use --engine own")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # which ends the workers, too
+    return 1 if fuzz(args) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
