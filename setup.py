@@ -2,7 +2,8 @@
 
 C headers (``_*.h``) beside a module, or in the folder above, may be included by it. Cython's memoryview code, which
 would be 25,000 lines in each module, is compiled once (``seqkern._cyutility``). ``SEQKERN_DEBUG=1`` builds with
-bounds checks and warnings, ``SEQKERN_TRACE=seqkern/solvers`` the modules of that folder so that `coverage` sees their lines.
+bounds checks and warnings, ``SEQKERN_TRACE=seqkern/solvers`` the modules of that folder so that `coverage` sees their
+lines.
 
 The same sources, compiler and flags give the same bytes in any folder: results are kept by a digest of these files
 (`seqkern.core.build`), and a reinstallation must not make a study run again.
