@@ -14,13 +14,13 @@ HANGS = 120
 """Seconds of one case, under the sanitizers too."""
 
 
-def run_case(seed, number):
-    """Run a case and return its kind, its outcome and what to print: its description, and a traceback if it failed."""
+def run_case(seed, number, note=lambda described: None):
+    """Run a case and return its kind, its outcome and what to print; `note` gets its description before it runs."""
     kind, case = ("solver", solver_case) if number % 3 == 0 else ("kernel", kernel_case)
     described = "no description"
     try:
-        for described in case(np.random.default_rng([seed, number])):  # noqa: B007 - the last one is printed
-            pass
+        for described in case(np.random.default_rng([seed, number])):
+            note(described)
     except RefusedError as refused:
         return kind, "refused", f"{described}: {refused}"
     except Exception:
@@ -36,10 +36,15 @@ def run_cases(seed, seconds, first=0, report=print):
         # a fork, because compiled modules under a sanitizer are slow to import
         child = multiprocessing.get_context("fork").Process(target=_work, args=(theirs, seed, number, end))
         child.start()
+        described = "not drawn yet"
         theirs.close()
         try:
             while ours.poll(HANGS):
-                kind, outcome, text = ours.recv()
+                message = ours.recv()
+                if isinstance(message, str):
+                    described = message
+                    continue
+                kind, outcome, text = message
                 outcomes[f"{kind} {outcome}"] += 1
                 if outcome == "failed":
                     report(f"case {number} of seed {seed}: {text}")
@@ -52,7 +57,7 @@ def run_cases(seed, seconds, first=0, report=print):
         child.join()
         if outcome == "hung" or child.exitcode != 0:
             outcomes[outcome] += 1
-            report(f"case {number} of seed {seed}: {outcome}, exit status {child.exitcode}")
+            report(f"case {number} of seed {seed}: {outcome}, exit status {child.exitcode}: {described}")
             number += 1
     return outcomes
 
@@ -60,6 +65,6 @@ def run_cases(seed, seconds, first=0, report=print):
 def _work(pipe, seed, first, end):
     """Send the outcomes of cases from `first` on."""
     while time.monotonic() < end:
-        pipe.send(run_case(seed, first))
+        pipe.send(run_case(seed, first, pipe.send))
         first += 1
     pipe.close()

@@ -20,7 +20,8 @@ def test_most_cases_are_not_refused():
 
 
 def test_a_case_that_fails_hangs_or_ends_its_process_is_counted_and_the_others_run(monkeypatch):
-    def run_case(seed, number):
+    def run_case(seed, number, note):
+        note(f"drawn {number}")
         time.sleep(60 if number == 5 else 0.01)
         if number == 3:
             os._exit(7)
@@ -33,7 +34,7 @@ def test_a_case_that_fails_hangs_or_ends_its_process_is_counted_and_the_others_r
     assert (outcomes["kernel failed"], outcomes["crashed"], outcomes["hung"]) == (1, 1, 1)
     assert outcomes["kernel passed"] > 4
     assert said[0] == "case 2 of seed 7: what it was"
-    assert said[1] == "case 3 of seed 7: crashed, exit status 7"
+    assert said[1] == "case 3 of seed 7: crashed, exit status 7: drawn 3"
     assert said[2].startswith("case 5 of seed 7: hung")
 
 

@@ -175,8 +175,10 @@ def make_postings(
 def enter_lists(
     const int32_t[::1] feature, const int64_t[::1] bounds, int32_t[::1] enter, int32_t[::1] rest
 ):
-    """Set enter[q] and rest[q] to the start and the length of the list of feature[q] in the first tile."""
+    """Set enter[q] and rest[q] to the start and the length of the list of feature[q] in the first tile, if there is one."""
     cdef Py_ssize_t q
+    if bounds.shape[0] == 0:
+        return
     with nogil:
         for q in range(feature.shape[0]):
             enter[q] = <int32_t>bounds[feature[q]]
