@@ -1,6 +1,10 @@
-"""Every example of every kernel, its matrix filled by four threads in small blocks: for the thread sanitizer."""
+"""Every example of every kernel, its matrix filled by four threads in small blocks: for the thread sanitizer.
+
+``--race`` lets two threads write one block, to show that the sanitizer sees it.
+"""
 
 import sys
+import threading
 
 import numpy as np
 from fuzz_data import data_for
@@ -32,5 +36,24 @@ def main(names):
     print(f"{filled} matrices by 4 threads")
 
 
+def race():
+    """Fill one matrix by two threads at the same time."""
+    kernel = KERNELS.classes["string"](n=3, normalize=False)
+    rows = kernel.prepare(["GATTACA" * 40] * 24).payload
+    out = np.empty((24, 24))
+    start = threading.Barrier(2)
+
+    def work():
+        start.wait()
+        for _ in range(3):
+            kernel._block(rows, rows, out)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    race() if sys.argv[1:] == ["--race"] else main(sys.argv[1:])

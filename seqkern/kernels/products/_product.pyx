@@ -175,7 +175,7 @@ def make_postings(
 def enter_lists(
     const int32_t[::1] feature, const int64_t[::1] bounds, int32_t[::1] enter, int32_t[::1] rest
 ):
-    """Set enter[q] and rest[q] to the start and the length of the list of feature[q] in the first tile, if there is one."""
+    """Set enter[q] and rest[q] to the start and the length of feature[q] in the first tile, if there is a tile."""
     cdef Py_ssize_t q
     if bounds.shape[0] == 0:
         return
