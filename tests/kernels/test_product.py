@@ -187,7 +187,7 @@ def test_normalised_products(level):
 
 def test_without_columns_no_posting_list_is_read():
     enter, rest = np.full(3, -7, np.int32), np.full(3, -7, np.int32)
-    _product.enter_lists(np.arange(3, dtype=np.int32), np.zeros(0, np.int64), enter, rest)
+    _product.enter_lists(np.arange(3, dtype=np.int32), np.zeros(1, np.int64), enter, rest)
     assert set(enter) | set(rest) == {-7}
 
 

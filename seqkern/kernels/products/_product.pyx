@@ -177,7 +177,7 @@ def enter_lists(
 ):
     """Set enter[q] and rest[q] to the start and the length of feature[q] in the first tile, if there is a tile."""
     cdef Py_ssize_t q
-    if bounds.shape[0] == 0:
+    if bounds.shape[0] == 1:  # a matrix without columns has no tile
         return
     with nogil:
         for q in range(feature.shape[0]):
