@@ -2,7 +2,8 @@
 
 C headers (``_*.h``) beside a module, or in the folder above, may be included by it. Cython's memoryview code, which
 would be 25,000 lines in each module, is compiled once (``seqkern._cyutility``). ``SEQKERN_DEBUG=1`` builds with
-bounds checks and warnings.
+bounds checks and warnings, ``SEQKERN_TRACE=seqkern/solvers`` the modules of that folder so that `coverage` sees their
+lines.
 
 The same sources, compiler and flags give the same bytes in any folder: results are kept by a digest of these files
 (`seqkern.core.build`), and a reinstallation must not make a study run again.
@@ -16,6 +17,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 DEBUG = os.environ.get("SEQKERN_DEBUG") == "1"
+TRACE = os.environ.get("SEQKERN_TRACE")
 # One rounding for each operation, so that the numbers do not depend on the vector width; roots without errno.
 FLOATS = ["-ffp-contract=off", "-fno-math-errno"]
 SHARED = "seqkern._cyutility"
@@ -33,6 +35,7 @@ def extensions():
             depends=[str(header) for header in headers],
             include_dirs=[str(folder) for folder in folders],
             extra_compile_args=flags,
+            define_macros=[("CYTHON_TRACE_NOGIL", "1")] if TRACE and Path(TRACE) in source.parents else [],
         )
     # no kernel's loop runs in it
     yield Extension(SHARED, [f"{SHARED.replace('.', '/')}.c"], extra_compile_args=["-O1", "-g0"])
@@ -60,6 +63,7 @@ setup(
             "initializedcheck": DEBUG,
             "cdivision": True,
             "freethreading_compatible": True,
+            "linetrace": bool(TRACE),
         },
         shared_utility_qualified_name=SHARED,
     ),

@@ -1,6 +1,7 @@
 """What is said in several places about the package: its version, its dependencies, the commands of CI."""
 
 import re
+import subprocess
 import tomllib
 
 import pytest
@@ -64,3 +65,28 @@ def test_every_python_of_the_matrix_is_declared():
     declared = [re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", line) for line in PROJECT["classifiers"]]
     assert matrix == [found[1] for found in declared if found]
     assert PROJECT["requires-python"] == f">={matrix[0]}"
+
+
+def test_the_nightly_workflow_runs_every_section_of_the_script():
+    script = (ROOT / ".ci" / "nightly").read_text()
+    sections = re.search(r"^sections=\((.*)\)$", script, re.MULTILINE)[1].split()
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "nightly.yml").read_text())
+    assert workflow["jobs"]["nightly"]["strategy"]["matrix"]["section"] == sections
+    assert [name for name in sections if f"\n{name}() {{" not in script] == []
+    assert [name for name in re.findall(r"\.ci/\w+", script) if not (ROOT / name).exists()] == []
+
+
+def test_an_unknown_section_is_refused_and_a_failure_stops_no_other(tmp_path):
+    script = (ROOT / ".ci" / "nightly").read_text()
+    short = tmp_path / ".ci" / "nightly"
+    short.parent.mkdir()
+    mine = "good() { true; }\nbad() { false; echo not reached; }\n"
+    short.write_text(re.sub(r"^sections=.*$", f"{mine}sections=(bad good)", script, flags=re.MULTILINE))
+    run = lambda *args: subprocess.run(["bash", str(short), *args], capture_output=True, text=True)  # noqa: E731
+    unknown = run("nothing")
+    assert (unknown.returncode, unknown.stderr) == (2, "no section nothing; there are: bad good\n")
+    both = run()
+    assert both.returncode == 1
+    assert "not reached" not in both.stdout
+    assert re.search(r"\nbad +failed \(1\) +\d+ s\ngood +passed +\d+ s\n$", both.stdout)
+    assert run("good").returncode == 0

@@ -29,7 +29,6 @@ from seqkern.sequences.tables import Data
 
 GROUP = "group"
 RESERVED = ("id", GROUP)
-LONGEST_NUMBER = 18  # digits of a number of a group, which int64 holds
 UNCHANGED = ("predefined", "liao-noble", "leave-one-group-out")
 """Fold methods whose sets do not depend on the similarity of samples."""
 

@@ -58,9 +58,9 @@ class ProfileTracks(_Base):
         return self.search is not None
 
     def _fit(self, X: SequenceSet, y: npt.ArrayLike | None) -> None:
-        super()._fit(X, y)
-        if self.search is not None:
+        if self.search is not None:  # first: a base class may learn from the profiles
             self.database_ = X.replace(tracks={}).compact()
+        super()._fit(X, y)
 
     def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays) of the sequences to be searched."""

@@ -148,6 +148,9 @@ class _Lines:
     def __iter__(self) -> Iterator[str]:
         return self.lines
 
+    def __next__(self) -> str:
+        return next(self.lines)
+
     def readline(self) -> str:
         """Return the next line, or an empty text at the end."""
         line = next(self.lines, "")

@@ -185,6 +185,12 @@ def test_normalised_products(level):
         assert set(np.diagonal(out)) == {0.0, 1.0}
 
 
+def test_without_columns_no_posting_list_is_read():
+    enter, rest = np.full(3, -7, np.int32), np.full(3, -7, np.int32)
+    _product.enter_lists(np.arange(3, dtype=np.int32), np.zeros(1, np.int64), enter, rest)
+    assert set(enter) | set(rest) == {-7}
+
+
 def test_normalise_divides_by_the_root_of_the_product():
     rng = np.random.default_rng(0)
     block, rows, cols = rng.normal(size=(9, 23)), rng.random(9), rng.random(23)

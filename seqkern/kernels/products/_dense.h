@@ -285,13 +285,13 @@ DEFINE_WIDE(wide_int64, int64_t)
 ALWAYS_INLINE void measure_body(const int32_t *counts, ptrdiff_t n, int32_t *peak, int64_t *squares)
 {
     int32_t largest = *peak;
-    int64_t total = 0;
+    uint64_t total = 0; /* wraps where the caller will refuse the sum */
     for (ptrdiff_t i = 0; i < n; ++i) {
         largest = counts[i] > largest ? counts[i] : largest;
-        total += (int64_t)counts[i] * counts[i];
+        total += (uint64_t)((int64_t)counts[i] * counts[i]);
     }
     *peak = largest;
-    *squares = total;
+    *squares = (int64_t)total;
 }
 
 DEFINE_LEVELS(measure_row, measure_body, (const int32_t *counts, ptrdiff_t n, int32_t *peak, int64_t *squares),

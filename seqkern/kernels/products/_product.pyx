@@ -1,6 +1,6 @@
 """The compiled half of the product engine: posting lists, the walk along them, sums to kernel values."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 
@@ -84,16 +84,17 @@ def set_level(int level):
 def row_squares(const int64_t[::1] start, const int32_t[::1] count, int64_t[::1] squares):
     """Set squares[i] to the sum of the squared counts of row i; return the largest, rounded, even if it overflowed."""
     cdef Py_ssize_t i
-    cdef int64_t q, total
+    cdef int64_t q
+    cdef uint64_t total  # wraps, which signed numbers must not
     cdef double rounded, largest = 0
     with nogil:
         for i in range(squares.shape[0]):
             total = 0
             rounded = 0
             for q in range(start[i], start[i + 1]):
-                total += <int64_t>count[q] * count[q]
+                total += <uint64_t>(<int64_t>count[q] * count[q])
                 rounded += <double>count[q] * count[q]
-            squares[i] = total
+            squares[i] = <int64_t>total
             largest = max(largest, rounded)
     return largest
 
@@ -177,8 +178,10 @@ def make_postings(
 def enter_lists(
     const int32_t[::1] feature, const int64_t[::1] bounds, int32_t[::1] enter, int32_t[::1] rest
 ):
-    """Set enter[q] and rest[q] to the start and the length of the list of feature[q] in the first tile."""
+    """Set enter[q] and rest[q] to the start and the length of feature[q] in the first tile, if there is a tile."""
     cdef Py_ssize_t q
+    if bounds.shape[0] == 1:  # a matrix without columns has no tile
+        return
     with nogil:
         for q in range(feature.shape[0]):
             enter[q] = <int32_t>bounds[feature[q]]

@@ -175,9 +175,9 @@ def draw_waves(width: int, gamma: float, n_components: int, orthogonal: bool, se
         parts = []
         with one_thread():
             for start in range(0, half if width else 0, max(width, 1)):
-                square, triangle = np.linalg.qr(rng.standard_normal((width, width)))
-                square *= np.sign(np.diagonal(triangle))  # for a uniform distribution of directions
-                lengths = np.sqrt(rng.chisquare(width, size=width))
-                parts.append((square * lengths)[:, : half - start])
+                # no more than are needed: long vectors would need hours, and the memory of their square
+                columns, triangle = np.linalg.qr(rng.standard_normal((width, min(width, half - start))))
+                columns *= np.sign(np.diagonal(triangle))  # for a uniform distribution of directions
+                parts.append(columns * np.sqrt(rng.chisquare(width, size=columns.shape[1])))
         waves = np.hstack(parts) if parts else np.zeros((width, half))
     return np.ascontiguousarray(waves * np.sqrt(2 * gamma), dtype=np.float32)

@@ -141,6 +141,13 @@ def test_waves_are_those_of_the_definition():
     np.testing.assert_allclose(kernel.diagonal(X), 1, atol=1e-6)
 
 
+def test_a_few_orthogonal_waves_of_long_vectors_need_no_square_matrix():
+    waves = draw_waves(200_000, 0.5, 6, True, 1).astype(np.float64)  # its square would have 320 GB
+    products = waves.T @ waves
+    np.testing.assert_allclose(products, np.diag(np.diagonal(products)), atol=1e-2)
+    np.testing.assert_allclose(np.diagonal(products), 200_000, rtol=0.02)
+
+
 @pytest.mark.parametrize("orthogonal", [False, True])
 def test_waves_have_the_distribution_of_the_kernel(orthogonal):
     waves = draw_waves(12, 0.5, 40_000, orthogonal, 1)

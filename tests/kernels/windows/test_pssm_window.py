@@ -8,6 +8,7 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import PSSMWindowKernel, kernel_from_state
 from seqkern.residues import residue_windows
 from seqkern.sequences.alphabets import MASK
+from seqkern.sequences.sequence_set import SequenceSet
 
 STRINGS = ["MKVLAAGWYC", "WWWMK*LVAR", "ACDEFGHIKL", "**********"]
 
@@ -84,3 +85,11 @@ def test_windows_around_every_residue():
         assert not windows.tracks["pssm"][start:stop][masked].any()
     assert len(residue_windows(X, 0)) == 8
     assert np.isfinite(PSSMWindowKernel()(windows)).all()
+
+
+def test_gamma_is_learned_from_profiles_that_are_searched_for():
+    X = SequenceSet.from_strings(["MKVLAAGWYC", "ACDEFGHIKL", "MKVLAAGWYC"], alphabet="protein")
+    searched = PSSMWindowKernel(gamma="scale", search="training", iterations=1).fit(X)
+    given = PSSMWindowKernel(gamma="scale").fit(searched.with_profiles(X))
+    assert searched.gamma_ == given.gamma_
+    np.testing.assert_array_equal(kernel_from_state(*searched.state())(X), searched(X))

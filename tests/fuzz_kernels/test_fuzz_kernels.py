@@ -1,0 +1,46 @@
+"""A few random cases in every run of the suite; ``run_fuzz_kernels.py`` runs them for hours."""
+
+import os
+import time
+from collections import Counter
+
+import fuzz_cases
+import pytest
+import run_fuzz_kernels
+
+
+@pytest.mark.parametrize("number", range(60))
+def test_random_case(number):
+    _, outcome, text = fuzz_cases.run_case(19, number)
+    assert outcome in ("passed", "refused"), text
+
+
+def test_most_cases_are_not_refused():
+    assert sum(fuzz_cases.run_case(20, number)[1] == "passed" for number in range(30)) >= 15
+
+
+def test_a_case_that_fails_hangs_or_ends_its_process_is_counted_and_the_others_run(monkeypatch):
+    def run_case(seed, number, note):
+        note(f"drawn {number}")
+        time.sleep(60 if number == 5 else 0.01)
+        if number == 3:
+            os._exit(7)
+        return "kernel", "failed" if number == 2 else "passed", "what it was"
+
+    monkeypatch.setattr(fuzz_cases, "run_case", run_case)
+    monkeypatch.setattr(fuzz_cases, "HANGS", 2)
+    said = []
+    outcomes = fuzz_cases.run_cases(7, 2.5, report=said.append)
+    assert (outcomes["kernel failed"], outcomes["crashed"], outcomes["hung"]) == (1, 1, 1)
+    assert outcomes["kernel passed"] > 4
+    assert said[0] == "case 2 of seed 7: what it was"
+    assert said[1] == "case 3 of seed 7: crashed, exit status 7: drawn 3"
+    assert said[2].startswith("case 5 of seed 7: hung")
+
+
+def test_the_exit_status_tells_whether_anything_failed(monkeypatch, capsys):
+    for outcomes, status in ({"kernel passed": 3, "solver refused": 1}, 0), ({"kernel passed": 3, "crashed": 1}, 1):
+        monkeypatch.setattr(run_fuzz_kernels, "run_cases", lambda *_, outcomes=outcomes: Counter(outcomes))
+        monkeypatch.setattr("sys.argv", ["run_fuzz_kernels.py"])
+        assert run_fuzz_kernels.main() == status
+        assert "4 cases" in capsys.readouterr().out
