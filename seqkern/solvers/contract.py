@@ -351,8 +351,8 @@ class Solver(Stored, Estimator):
         ParameterError
             For a parameter outside its domain, or unsuitable for these labels.
         GramError
-            If `K` is not square and symmetric where it must be, not finite, too large or too small for sums of products,
-            or not a matrix; or if the fit ended with numbers that are not finite.
+            If `K` is not square and symmetric where it must be, not finite, too large or too small for sums of
+            products, or not a matrix; or if the fit ended with numbers that are not finite.
         LabelError
             If `y` does not fit `K` or the solver, or `groups` does not fit `K`.
 
