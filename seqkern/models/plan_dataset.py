@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from seqkern.core.threads import given_threads
 from seqkern.datasets import Dataset
 from seqkern.folds import FoldSet
 from seqkern.gram.job import tile_grid
@@ -26,6 +27,8 @@ from seqkern.study.methods import MethodEntry
 from seqkern.study.plan import Cost, DatasetPlan, MethodCost
 from seqkern.study.study import Study
 
+JOB_THREADS = 2
+"""Threads of the workflow's jobs that compute kernel values; a plan does not depend on the machine that makes it."""
 BASE_BYTES = 210_000_000
 """Memory of the interpreter and the imports of an evaluation; solvers other than LIBSVM's need half of it."""
 GRAM_BASE_BYTES = 80_000_000
@@ -73,6 +76,11 @@ class DatasetPlanner:
 
     def plan(self) -> DatasetPlan:
         """Return the plan of the data set."""
+        with given_threads(JOB_THREADS):
+            return self._plan()
+
+    def _plan(self) -> DatasetPlan:
+        """Return the plan, for jobs of the given number of threads."""
         name = self.dataset.name
         methods = self.study.methods(name)
         shapes = fold_shapes(self.dataset, self.fold_sets, self.study.inner.folds, self.study.seed)

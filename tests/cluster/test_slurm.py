@@ -93,9 +93,9 @@ def test_a_study_whose_jobs_and_nodes_die_gives_the_files_of_a_local_run(slurm, 
     local.mkdir()
     locally(slurm, local, *options, "--until", "folds")
     shutil.copytree(local, folder)  # with the times of files
-    options += ["--until", "evaluate"]
+    target = "results/small/evaluate/donors/spectrum2/csvc/metrics.tsv"
 
-    running = on_cluster(slurm, folder, *options, "--retries", "0")
+    running = on_cluster(slurm, folder, *options, "--retries", "0", "--", target)
     job, _ = running_job(slurm, running, "gram_tile")
     slurm.run("scancel", job)
     code, printed = finish(running)
@@ -104,7 +104,7 @@ def test_a_study_whose_jobs_and_nodes_die_gives_the_files_of_a_local_run(slurm, 
     assert len(told) == 1, printed
     assert re.match(r"killed by scancel \(\d+ MB asked\); repeat the command to resume; log: \.snakemake/", told[0])
 
-    running = on_cluster(slurm, folder, *options)
+    running = on_cluster(slurm, folder, *options, "--", target)
     _, node = running_job(slurm, running, "evaluate")
     slurm.crash(node)
     time.sleep(2)
@@ -112,8 +112,8 @@ def test_a_study_whose_jobs_and_nodes_die_gives_the_files_of_a_local_run(slurm, 
     code, printed = finish(running)
     assert code == 0, printed
     found = results(folder)
-    assert "evaluate/donors/spectrum2/csvc/metrics.tsv" in {name.removeprefix("small/") for name in found}
-    assert found == locally(slurm, local, *options)
+    assert target.removeprefix("results/") in found
+    assert found == locally(slurm, local, *options, "--", target)
 
 
 def test_the_demo_in_groups_gives_the_files_of_a_local_run(slurm, tmp_path):

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from seqkern.core import threads
 from seqkern.datasets import make_dataset
 from seqkern.folds import make_folds
 from seqkern.models.data import Data
@@ -93,6 +94,14 @@ def test_the_inner_loops_of_a_pooled_choice_are_jobs_of_their_own():
 def test_a_plan_has_the_same_bytes_again():
     kernels = KERNELS | {"auto": {"kernel": "auto"}, "fisher": {"kernel": "fisher"}}
     assert planner(kernels=kernels).plan().to_json() == planner(kernels=kernels).plan().to_json()
+
+
+def test_a_plan_does_not_depend_on_the_cores_of_the_machine(monkeypatch):
+    plans = set()
+    for cores in (1, 2, 64):
+        monkeypatch.setattr(threads.os, "sched_getaffinity", lambda _, cores=cores: set(range(cores)))
+        plans.add(planner().plan().to_json())
+    assert len(plans) == 1
 
 
 def test_the_folds_are_in_the_order_of_tasks_and_splits():
