@@ -13,7 +13,7 @@ import seqkern
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 RECIPE = (ROOT / "recipe" / "meta.yaml").read_text(encoding="utf-8")
 # conda's names of packages that PyPI knows by another
-CONDA = {"matplotlib": "matplotlib-base", "snakemake": "snakemake-minimal"}
+CONDA = {"matplotlib": "matplotlib-base", "snakemake": "snakemake-minimal", "xxhash": "python-xxhash"}
 
 
 def recipe_section(title):

@@ -64,8 +64,8 @@ def write_study(folder, **changes):
 
 
 def tables(folder):
-    """Return the bytes of every table of a study."""
-    found = sorted((folder / "results" / "tiny").rglob("*.tsv"))
+    """Return the bytes of every table of a study but that of run times."""
+    found = sorted(path for path in (folder / "results" / "tiny").rglob("*.tsv") if path.name != "costs.tsv")
     return {path.relative_to(folder): path.read_bytes() for path in found}
 
 

@@ -148,9 +148,13 @@ def _not_text(head: bytes, name: str) -> FileError:
 
 
 def _is_utf_16(head: bytes) -> bool:
-    """Return whether every other byte of some text is zero, as in UTF-16 without a mark."""
+    """Return whether every other byte is zero and the others are a text's, as in UTF-16 without a mark."""
     some = head[: len(head) // 2 * 2]
-    return bool(some) and any(not any(some[odd::2]) and all(some[1 - odd :: 2]) for odd in (0, 1))
+    halves = some[::2], some[1::2]
+    return any(
+        bool(text) and not any(zeros) and text.translate(None, BINARY_BYTES) == text
+        for zeros, text in (halves, halves[::-1])
+    )
 
 
 def source_name(source: Source) -> str:

@@ -210,6 +210,8 @@ def load_dataset(folder: PathLike) -> Dataset:
     (True, {'decoy': 10, 'donor': 5})
     """
     path = Path(folder) / "data.npz"
+    if Path(folder).is_file():
+        raise FileError("is a file, not the folder of a data set", file=folder, remedy="run seqkern datasets")
     header, arrays = load_archive(path, "is not a data set, or is corrupted", AGAIN)
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise FileError("is a data set of another version", file=path, remedy=AGAIN)

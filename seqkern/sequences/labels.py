@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
+from unicodedata import decimal
 
 import numpy as np
 import numpy.typing as npt
@@ -394,8 +395,11 @@ def natural_key(text: object) -> list[tuple[int, str] | str]:
     >>> sorted(["a.26.1", "a.4.1"], key=natural_key)
     ['a.4.1', 'a.26.1']
     """
-    parts: list[tuple[int, str] | str] = list(re.split(r"(\d+)", str(text)))
-    for place in range(1, len(parts), 2):
-        digits = str(parts[place]).lstrip("0")
-        parts[place] = len(digits), digits  # int() refuses more than 4300 digits
+    parts: list[tuple[int, str] | str] = []
+    for place, part in enumerate(re.split(r"(\d+)", str(text))):
+        if place % 2:
+            digits = part if part.isascii() else "".join(str(decimal(digit)) for digit in part)
+            parts.append((len(digits.lstrip("0")), digits.lstrip("0")))  # int() refuses more than 4300 digits
+        else:
+            parts.append(part)
     return parts

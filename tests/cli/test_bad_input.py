@@ -226,7 +226,11 @@ READ = [
         *("record 'a'", "column 'b': -2", "non-negative"),
         kind="dissimilarities",
     ),
-    Case("data set that is a file", folds(data="GOOD/pos.fa"), ("pos.fa", "is not a seqkern file", "again")),
+    Case(
+        "data set that is a file",
+        folds(data="GOOD/pos.fa"),
+        ("pos.fa", "is a file, not the folder", "seqkern datasets"),
+    ),
 ]
 
 

@@ -66,7 +66,7 @@ def test_groups_of_many_digits(tmp_path):
     assert sorted(names, key=natural_key)[-2:] == ["a" + "1" * 5000, "a²"]
     for group in ("1" * 30, "1" * 5000, "9" * 19):
         (tmp_path / "f.tsv").write_text(f"id\tgroup\t1\na\t{group}\ttrain\nb\t1\ttest\n")
-        with pytest.raises(FoldError, match=r"f\.tsv: record 'a': has a group '\d+' that is not a number"):
+        with pytest.raises(FoldError, match=r"f\.tsv: record 'a': has a group .* that is not a number"):
             read_folds(tmp_path / "f.tsv", ["a", "b"])
 
 

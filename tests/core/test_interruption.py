@@ -13,8 +13,16 @@ from seqkern.core.interruption import Terminated, stoppable, uninterrupted
 KINDS = [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, Terminated)]
 
 
+@pytest.fixture
+def interruptible():
+    """Let SIGINT interrupt, which a process in the background of a shell ignores."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize(("number", "kind"), KINDS)
-def test_a_signal_raises_at_once_or_after_the_steps_and_leaves_no_file(number, kind, tmp_path):
+def test_a_signal_raises_at_once_or_after_the_steps_and_leaves_no_file(number, kind, tmp_path, interruptible):
     before = [signal.getsignal(one) for one, _ in KINDS]
     reached = []
     with stoppable(), pytest.raises(kind) as raised:  # noqa: PT012  # the place is the point

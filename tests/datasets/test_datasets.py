@@ -312,7 +312,7 @@ def test_folders_that_are_no_data_sets(tmp_path):
     with pytest.raises(FileError, match=r"data\.npz: no such file"):
         load_dataset(tmp_path)
     write(tmp_path, b"PK nonsense", "data.npz")
-    with pytest.raises(FileError, match="is not a seqkern file, or is corrupted"):
+    with pytest.raises(FileError, match="is not a data set, or is corrupted"):
         load_dataset(tmp_path)
     save_dataset(example(), tmp_path)
     whole = (tmp_path / "data.npz").read_bytes()

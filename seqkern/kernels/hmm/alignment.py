@@ -11,6 +11,7 @@ import numpy.typing as npt
 from seqkern.core.errors import SequenceError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.kernels.alignment.scoring import score_table
+from seqkern.kernels.alignment.smith_waterman import SmithWatermanKernel
 from seqkern.kernels.hmm import _alignment
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -108,8 +109,6 @@ def _alone(X: SequenceSet, i: int) -> Aligned:
 def _merges(X: SequenceSet) -> Iterator[tuple[int, int]]:
     """Yield pairs of nodes to align: 0 to n − 1 are the sequences, each pair is a new node."""
     from scipy.cluster.hierarchy import linkage  # imported here: slows start-up
-
-    from seqkern.kernels.alignment.smith_waterman import SmithWatermanKernel
 
     n = len(X)
     if n < 2:

@@ -5,10 +5,10 @@ import pytest
 from scipy.sparse import coo_array, csc_matrix, csr_array
 from scipy.sparse.linalg import aslinearoperator
 
+from seqkern.core import _symmetry
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.gram.matrix_file import MatrixFile, is_whole_map
 from seqkern.kernels import build_kernel
-from seqkern.solvers.psvm.potential import _columns
 from seqkern.solvers.psvm.potential.columns import DenseColumns
 from seqkern.solvers.psvm.potential.columns_mapped import MappedColumns
 from seqkern.solvers.psvm.potential.columns_operator import GramOperator, OperatorColumns
@@ -112,12 +112,12 @@ def test_a_symmetric_matrix_is_not_copied(tmp_path):
 def test_symmetry_twin(n):
     K = np.random.default_rng(n).normal(size=(n, n))
     K = K + K.T
-    assert _columns.is_symmetric(K)
+    assert _symmetry.is_symmetric(K)
     for i, j in {(0, n - 1), (n - 1, 0), (n // 2, n // 3)}:
         if i != j:
             other = K.copy()
             other[i, j] = np.nextafter(other[i, j], np.inf)
-            assert not _columns.is_symmetric(other)
+            assert not _symmetry.is_symmetric(other)
 
 
 # ---- sparse ----------------------------------------------------------------------------------------------
