@@ -11,7 +11,7 @@ import atexit
 import contextlib
 import json
 import os
-import socket
+import platform
 import sys
 import uuid
 from collections.abc import Iterable, Iterator
@@ -64,7 +64,7 @@ def record_locks(locks: Iterable[PathLike], results: str, folder: PathLike, *, l
         file = hidden.open("w", encoding="utf-8")
         _held.append(file)
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        host = socket.gethostname()
+        host = platform.node()
         json.dump({"host": host, "token": token, "results": results, "local": local, "locks": stamps}, file)
         file.flush()
         hidden.replace(path)  # visible only when locked and complete
@@ -120,7 +120,7 @@ def _owner_gone(path: Path) -> Iterator[dict[str, Any]]:
 def _living_jobs(record: dict[str, Any]) -> str | None:
     """Return what to do about jobs of a killed run that may be living; None if there are none."""
     unlock = "then add --unlock once"
-    if record["host"] != socket.gethostname():
+    if record["host"] != platform.node():
         return f"a run on host {record['host']} has not released this study; if it was killed, stop its jobs, {unlock}"
     if not record["local"]:
         return f"a killed run may have jobs in the queue; cancel them (on SLURM: squeue --me, scancel), {unlock}"

@@ -32,8 +32,8 @@ SMALL = {
 SCHEMA = yaml.safe_load((ROOT / "workflow" / "schemas" / "config.schema.yaml").read_text())
 if "share_seconds" in SCHEMA["properties"]:
     SMALL["share_seconds"] = 0.001  # each fold a job
-# what was measured differs from run to run
-MEASURED = re.compile(r"(^|/)(cost\.json|benchmarks/.*|report/index\.html)$")
+# what was measured differs from run to run, and empty flags of jobs that were killed stay
+OTHER = re.compile(r"(^|/)(cost\.json|costs\.tsv|benchmarks/.*|report/costs\.html|(tile|share)-[^/]*\.done)$")
 
 
 def snakemake(slurm, folder, *options):
@@ -58,10 +58,10 @@ def on_cluster(slurm, folder, *options):
 
 
 def results(folder):
-    """Return the bytes of each file of results that is not a measurement."""
+    """Return the bytes of each file of results that is neither a measurement nor a flag."""
     home = folder / "results"
     files = {path.relative_to(home).as_posix(): path for path in sorted(home.rglob("*")) if path.is_file()}
-    return {name: path.read_bytes() for name, path in files.items() if not MEASURED.search(name)}
+    return {name: path.read_bytes() for name, path in files.items() if not OTHER.search(name)}
 
 
 def running_job(slurm, running, rule, seconds=240):
