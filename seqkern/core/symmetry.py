@@ -85,7 +85,8 @@ def check_symmetric(K: npt.NDArray[np.float64], *, exact: bool = False) -> None:
     """
     if _symmetry.is_symmetric(K):
         return
-    allowed = (0.0 if exact else ROUNDING) * max(float(np.abs(K[start : start + ROWS]).max()) for start in range(0, len(K), ROWS))
+    largest = max(float(np.abs(K[start : start + ROWS]).max()) for start in range(0, len(K), ROWS))
+    allowed = 0.0 if exact else ROUNDING * largest
     for start in range(0, len(K), ROWS):
         rows = K[start : start + ROWS, start:]
         difference = np.abs(rows - K[start:, start : start + ROWS].T)

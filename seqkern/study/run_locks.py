@@ -137,7 +137,7 @@ def _living_jobs(record: dict[str, Any]) -> str | None:
 
 
 def _processes_seen() -> str:
-    """Return the namespace of this process on Linux: those in another one, as of a container, are not seen from here."""
+    """Return the namespace of this process on Linux: those in another one, as of a container, are not seen here."""
     try:
         return os.readlink("/proc/self/ns/pid")
     except OSError:
