@@ -12,7 +12,6 @@ from seqkern.core.errors import FileError
 
 MARK = ".seqkern.json"
 """In the folder: the command that wrote it."""
-UNFINISHED = ".finished"
 NEITHER = ("run", "version", "output", "threads", "overwrite", "top")
 """What makes no other result."""
 
@@ -48,7 +47,8 @@ def check_result_folder(args: argparse.Namespace) -> None:
     folder = Path(args.output)
     if args.overwrite or not folder.is_dir():
         return
-    if not any(path.name not in (MARK, UNFINISHED) for path in folder.iterdir()):
+    # hidden files are ours, such as a killed run's lock, or those of a file manager (.DS_Store)
+    if all(path.name.startswith(".") for path in folder.iterdir()):
         return
     mark = folder / MARK
     if not mark.exists():

@@ -32,7 +32,8 @@ def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
     Parameters
     ----------
     path : path-like
-        The file to write; its folder is created if missing. ``"-"`` is standard output.
+        The file to write; its folder is created if missing. A symbolic link stays, and the file that it names is
+        written. ``"-"`` is standard output.
     mode : str
         ``"wb"``, or ``"w"`` for UTF-8 text with Unix line endings.
 
@@ -63,7 +64,7 @@ def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
         yield out.buffer if "b" in mode else out
         out.flush()
         return
-    path = Path(path)
+    path = _target(path)
     # bytes of a file name that are not UTF-8 are written as escapes
     text: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
     temporary: str | None = None
@@ -116,7 +117,7 @@ def check_writable(path: PathLike) -> None:
     """
     if is_standard_output(path):
         return
-    path = Path(path)
+    path = _target(path)
     try:
         _refuse_folder(path)
         folder = next(folder for folder in path.absolute().parents if folder.exists())
@@ -132,6 +133,12 @@ def _refuse_folder(path: Path) -> None:
     """Raise OSError if `path` is a folder."""
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+
+
+def _target(path: PathLike) -> Path:
+    """Return the file that a symbolic link names; other paths as they are, such as /dev/stdout that is a pipe."""
+    path = Path(path)
+    return Path(os.path.realpath(path)) if path.is_symlink() and (path.is_file() or not path.exists()) else path
 
 
 def _shortened(name: str) -> str:

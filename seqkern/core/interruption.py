@@ -1,7 +1,7 @@
-"""Ctrl-C and SIGTERM end a command in the same way: by an exception, so that nothing half-written is left.
+"""Ctrl-C, SIGTERM and a closed terminal (SIGHUP) end a command in the same way: by an exception.
 
-A few steps, such as creating a temporary file and noting its name, belong together: `uninterrupted` holds the signal
-until they are done.
+So nothing half-written is left. A few steps, such as creating a temporary file and noting its name, belong together:
+`uninterrupted` holds the signal until they are done.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SAME = 2.0
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM has come.
+    """SIGTERM or SIGHUP has come.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def uninterrupted() -> Iterator[None]:
 
 @contextlib.contextmanager
 def stoppable() -> Iterator[None]:
-    """Let SIGINT raise KeyboardInterrupt and SIGTERM `Terminated` in the block; without effect in other threads.
+    """Let SIGINT raise KeyboardInterrupt, SIGTERM and SIGHUP `Terminated` in the block; no effect in other threads.
 
     A signal that the caller ignores stays ignored; processes that are started in the block end as usual.
 
@@ -84,13 +84,15 @@ def stoppable() -> Iterator[None]:
         if now - _last < SAME:
             return
         _last = now
-        kind = Terminated if number == signal.SIGTERM else KeyboardInterrupt
+        kind = KeyboardInterrupt if number == signal.SIGINT else Terminated
         if _steps:
             _pending = kind
         else:
             raise kind
 
     usual: dict[int, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    if hasattr(signal, "SIGHUP"):  # not on Windows
+        usual[signal.SIGHUP] = signal.SIG_DFL
     changed = [number for number, handler in usual.items() if signal.getsignal(number) == handler]
     _last = -SAME
     try:

@@ -10,9 +10,11 @@ from seqkern.core.errors import GramError
 
 ROWS = 256
 """Rows compared at a time, to avoid a copy of the whole matrix."""
-ROUNDING, SINGLE_ROUNDING = 1e-9, 1e-5
+ROUNDING = 1e-5
 """What K[i, j] and K[j, i] may differ by, as a share of the largest entry: sums in different orders round differently.
-The second is for numbers that were float32."""
+Of single precision, since matrices that other programs computed in it are often stored as float64."""
+SURE = 1e-10
+"""What weighted sums may differ by where no closer look is needed."""
 
 
 def largest_if_symmetric(K: npt.NDArray[np.float64]) -> float | None:
@@ -51,19 +53,17 @@ def largest_if_symmetric(K: npt.NDArray[np.float64]) -> float | None:
     if not (np.isfinite(by_row).all() and np.isfinite(by_column).all()):
         return None
     # the largest sum divided by the sum of the weights, which is less than 1.5 n, is at most the largest entry
-    allowed = 0.1 * ROUNDING * float(np.abs(by_row).max(initial=0.0)) / (1.5 * max(n, 1))
+    allowed = SURE * float(np.abs(by_row).max(initial=0.0)) / (1.5 * max(n, 1))
     return largest if bool((np.abs(by_row - by_column) <= allowed).all()) else None
 
 
-def check_symmetric(K: npt.NDArray[np.float64], *, single: bool = False, exact: bool = False) -> None:
+def check_symmetric(K: npt.NDArray[np.float64], *, exact: bool = False) -> None:
     """Raise GramError unless a square matrix is symmetric up to rounding.
 
     Parameters
     ----------
     K : ndarray of float64, shape (n, n)
         A memory map is read in parts.
-    single : bool
-        Whether the numbers were float32 before.
     exact : bool
         Whether no difference is allowed.
 
@@ -85,8 +85,8 @@ def check_symmetric(K: npt.NDArray[np.float64], *, single: bool = False, exact: 
     """
     if _symmetry.is_symmetric(K):
         return
-    rounding = 0.0 if exact else SINGLE_ROUNDING if single else ROUNDING
-    allowed = rounding * max(float(np.abs(K[start : start + ROWS]).max()) for start in range(0, len(K), ROWS))
+    largest = max(float(np.abs(K[start : start + ROWS]).max()) for start in range(0, len(K), ROWS))
+    allowed = 0.0 if exact else ROUNDING * largest
     for start in range(0, len(K), ROWS):
         rows = K[start : start + ROWS, start:]
         difference = np.abs(rows - K[start:, start : start + ROWS].T)

@@ -5,8 +5,8 @@ They find damage of a disk or a copy, and a side file of another matrix. XXH3 is
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
+from io import FileIO
 from typing import Any
 
 import numpy as np
@@ -103,7 +103,8 @@ def damaged_rows(file: int, offset: int, shape: tuple[int, int], itemsize: int, 
     Parameters
     ----------
     file : int
-        Descriptor of the file. It is read, not mapped: the pages of a map would count as used memory.
+        Descriptor of the file, whose position changes. It is read, not mapped: the pages of a map would count as used
+        memory.
     offset : int
         Offset of the matrix, in bytes.
     shape : tuple of int
@@ -126,14 +127,16 @@ def damaged_rows(file: int, offset: int, shape: tuple[int, int], itemsize: int, 
     rows, row_bytes = shape[0], shape[1] * itemsize
     buffer = memoryview(bytearray(CHUNK))
     bad: list[tuple[int, int]] = []
-    for (start, stop), digest in zip(_blocks(rows, row_bytes), known, strict=True):
-        found = xxhash.xxh3_128()
-        for part in _read(file, offset + start * row_bytes, (stop - start) * row_bytes, buffer):
-            found.update(part)
-        if found.hexdigest() != digest:
-            if bad and bad[-1][1] == start:
-                start = bad.pop()[0]
-            bad.append((start, stop))
+    with open(file, "rb", buffering=0, closefd=False) as source:
+        source.seek(offset)
+        for (start, stop), digest in zip(_blocks(rows, row_bytes), known, strict=True):
+            found = xxhash.xxh3_128()
+            for part in _read(source, (stop - start) * row_bytes, buffer):
+                found.update(part)
+            if found.hexdigest() != digest:
+                if bad and bad[-1][1] == start:
+                    start = bad.pop()[0]
+                bad.append((start, stop))
     return " and ".join(f"{start + 1} to {stop}" for start, stop in bad)
 
 
@@ -171,11 +174,11 @@ def _blocks(rows: int, row_bytes: int) -> Iterator[tuple[int, int]]:
         yield start, min(start + step, rows)
 
 
-def _read(file: int, start: int, size: int, buffer: memoryview) -> Iterator[memoryview]:
-    """Yield `size` bytes of a file, fewer if it ends, in parts that are valid until the next one."""
+def _read(file: FileIO, size: int, buffer: memoryview) -> Iterator[memoryview]:
+    """Yield the next `size` bytes of a file, fewer if it ends, in parts that are valid until the next one."""
     while size:
-        count = os.preadv(file, [buffer[:size]], start)
+        count = file.readinto(buffer[:size])
         if not count:
             return
         yield buffer[:count]
-        start, size = start + count, size - count
+        size -= count

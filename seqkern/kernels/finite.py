@@ -53,7 +53,7 @@ def check_squares(kernel: Kernel, ids: Sequence[str], squares: npt.NDArray[np.fl
     value = float(squares[record])
     small = abs(value) < SMALLEST
     raise SequenceError(
-        f"its kernel with itself is {value:g}: kernel {kernel.name!r} {'underflows' if small else 'overflows'}",
+        f"its kernel with itself is {value:g}: kernel {_name(kernel)} {'underflows' if small else _fault(value)}",
         record=ids[record],
         remedy=_remedy(kernel, small),
     )
@@ -81,7 +81,7 @@ def check_vanished(
     lost = (before != 0) & (after == 0)
     if lost.any():
         raise SequenceError(
-            f"its kernel with itself is too small for a number: kernel {kernel.name!r} underflows",
+            f"its kernel with itself is too small for a number: kernel {_name(kernel)} underflows",
             record=ids[int(np.argmax(lost))],
             remedy=_remedy(kernel, small=True),
         )
@@ -148,10 +148,20 @@ def _refuse(kernel: Kernel, rows: Prepared, cols: Prepared, block: npt.NDArray[A
     """Raise the error for the first value of a block that is not finite."""
     i, j = np.unravel_index(int(np.argmin(np.isfinite(block))), block.shape)
     raise SequenceError(
-        f"its kernel with {cols.name(int(j))} is {block[i, j]:g}: kernel {kernel.name!r} overflows",
+        f"its kernel with {cols.name(int(j))} is {block[i, j]:g}: kernel {_name(kernel)} {_fault(block[i, j])}",
         record=rows.name(int(i)),
         remedy=remedy,
     )
+
+
+def _name(kernel: Kernel) -> str:
+    """Return what a kernel is called in messages; one that is not registered has only the name of its class."""
+    return repr(kernel.name or type(kernel).__name__)
+
+
+def _fault(value: float) -> str:
+    """Return what a kernel does that gives inf or NaN."""
+    return "overflows or is undefined" if np.isnan(value) else "overflows"
 
 
 def _remedy(kernel: Kernel, small: bool) -> str:

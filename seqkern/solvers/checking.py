@@ -111,7 +111,7 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
         )
     if _is_ready(solver, K, reset):
         matrix = np.asarray(K)  # a memory map as an array on the same memory
-        _check_values(solver, matrix, K, reset)
+        _check_values(solver, matrix, reset)
         if reset:
             solver.n_features_in_ = matrix.shape[1]
         return matrix
@@ -119,7 +119,7 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
     from seqkern.solvers.conversion import check_width, convert_matrix
 
     matrix = convert_matrix(solver, K, reset, solver.accepts_sparse)
-    _check_values(solver, matrix, K, reset)
+    _check_values(solver, matrix, reset)
     check_width(solver, K, reset)
     return matrix
 
@@ -134,7 +134,7 @@ def _is_ready(solver: TakesMatrices, K: Any, reset: bool) -> bool:
     return rows >= 2 and columns >= 1 if reset else rows >= 1 and columns == getattr(solver, "n_features_in_", None)
 
 
-def _check_values(solver: TakesMatrices, matrix: Any, given: Any, training: bool) -> None:
+def _check_values(solver: TakesMatrices, matrix: Any, training: bool) -> None:
     """Raise GramError if a matrix has NaN or inf; to be trained on, also for values of unusual size or asymmetry."""
     square = matrix.shape[0] == matrix.shape[1] and not is_sparse(matrix)
     must_be_symmetric = training and square and solver.input == "gram" and not solver.accepts_asymmetric
@@ -148,7 +148,7 @@ def _check_values(solver: TakesMatrices, matrix: Any, given: Any, training: bool
             remedy="correct the matrix, or remove the record",
         )
     if must_be_symmetric and not symmetric:
-        check_symmetric(matrix, single=getattr(given, "dtype", None) == np.float32)
+        check_symmetric(matrix)
     if training:
         check_size(largest)
 

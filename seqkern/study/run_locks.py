@@ -64,8 +64,8 @@ def record_locks(locks: Iterable[PathLike], results: str, folder: PathLike, *, l
         file = hidden.open("w", encoding="utf-8")
         _held.append(file)
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        host = platform.node()
-        json.dump({"host": host, "token": token, "results": results, "local": local, "locks": stamps}, file)
+        place = {"host": platform.node(), "processes": _processes_seen()}
+        json.dump({**place, "token": token, "results": results, "local": local, "locks": stamps}, file)
         file.flush()
         hidden.replace(path)  # visible only when locked and complete
         atexit.register(path.unlink, missing_ok=True)
@@ -120,8 +120,9 @@ def _owner_gone(path: Path) -> Iterator[dict[str, Any]]:
 def _living_jobs(record: dict[str, Any]) -> str | None:
     """Return what to do about jobs of a killed run that may be living; None if there are none."""
     unlock = "then add --unlock once"
-    if record["host"] != platform.node():
-        return f"a run on host {record['host']} has not released this study; if it was killed, stop its jobs, {unlock}"
+    if (record["host"], record["processes"]) != (platform.node(), _processes_seen()):
+        where = f"on host {record['host']}" if record["host"] != platform.node() else "in another container"
+        return f"a run {where} has not released this study; if it was killed, stop its jobs, {unlock}"
     if not record["local"]:
         return f"a killed run may have jobs in the queue; cancel them (on SLURM: squeue --me, scancel), {unlock}"
     try:
@@ -133,6 +134,14 @@ def _living_jobs(record: dict[str, Any]) -> str | None:
     return (
         f"a killed run has left jobs that still work; wait for them, or end them with: kill {' '.join(map(str, jobs))}"
     )
+
+
+def _processes_seen() -> str:
+    """Return the namespace of this process on Linux: those in another one, as of a container, are not seen here."""
+    try:
+        return os.readlink("/proc/self/ns/pid")
+    except OSError:
+        return ""
 
 
 def _processes_of(token: str) -> list[int]:

@@ -93,6 +93,14 @@ def test_a_folder_with_other_files_is_refused(tmp_path, monkeypatch, model, file
     assert [path.name for path in (tmp_path / "thesis").iterdir()] == ["index.html"]
 
 
+def test_hidden_files_are_no_result(tmp_path, model, files):
+    (tmp_path / "out").mkdir()
+    for name in (".DS_Store", ".lock"):
+        (tmp_path / "out" / name).write_text("")
+    assert main(["explain", model, files[0], "-o", str(tmp_path / "out"), "--plots", "0"]) == 0
+    assert (tmp_path / "out" / "index.html").exists()
+
+
 def test_a_command_that_fails_leaves_no_folder(tmp_path, model, capsys):
     bad = write(tmp_path / "bad.fa", ">a\nAC!T\n")
     assert "'!'" in fails(capsys, "explain", model, bad, "-o", str(tmp_path / "new" / "out"))

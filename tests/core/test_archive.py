@@ -1,6 +1,8 @@
 """Files are written whole or not at all, and devices are written to."""
 
 import os
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -48,6 +50,31 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     assert read == ["text"]
     assert pipe.is_fifo()
     assert list(tmp_path.iterdir()) == [pipe]
+
+
+def test_a_link_stays_and_its_file_is_written(tmp_path):
+    for name, before in (("there", "old"), ("new", None)):
+        file, link = tmp_path / "scratch" / name, tmp_path / f"link_to_{name}"
+        link.symlink_to(file)
+        if before is not None:
+            file.parent.mkdir()
+            file.write_text(before)
+        check_writable(link)
+        with atomic_write(link, "w") as out:
+            out.write("text")
+        assert link.is_symlink()
+        assert file.read_text() == "text"
+    assert sorted(one.name for one in (tmp_path / "scratch").iterdir()) == ["new", "there"]
+
+
+def test_standard_output_by_its_name(tmp_path):
+    code = "from seqkern.core.archive import atomic_write\nwith atomic_write('/dev/stdout', 'w') as f: f.write('x')"
+    command = [sys.executable, "-c", code]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "x"
+    with (tmp_path / "out").open("w") as file:
+        subprocess.run(command, stdout=file, check=True)
+    assert (tmp_path / "out").read_text() == "x"
+    assert os.path.islink("/dev/stdout")
 
 
 def test_places_that_cannot_be_written_are_known_before(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from seqkern.core.archive import atomic_write
 from seqkern.core.interruption import Terminated, stoppable, uninterrupted
 
-KINDS = [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, Terminated)]
+KINDS = [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, Terminated), (signal.SIGHUP, Terminated)]
 
 
 @pytest.fixture

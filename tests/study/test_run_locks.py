@@ -87,7 +87,14 @@ def test_living_jobs_of_a_killed_run_keep_its_locks(killed, monkeypatch):
     assert not lock.exists()
 
 
-@pytest.mark.parametrize(("values", "said"), [({"host": "other"}, "host other"), ({"local": False}, "squeue --me")])
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"host": "other"}, "host other"),
+        ({"processes": "pid:[1]"}, "in another container"),
+        ({"local": False}, "squeue --me"),
+    ],
+)
 def test_what_cannot_be_seen_from_here_is_left_with_one_line(killed, values, said):
     lock, folder = killed
     changed(folder, **values)
