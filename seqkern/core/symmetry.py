@@ -50,8 +50,8 @@ def largest_if_symmetric(K: npt.NDArray[np.float64]) -> float | None:
     largest = _symmetry.weighted_sums(K, weights, by_row, by_column)
     if not (np.isfinite(by_row).all() and np.isfinite(by_column).all()):
         return None
-    # the largest sum divided by the sum of the weights, which is less than 1.5 n, is at most the largest entry
-    allowed = 0.1 * ROUNDING * float(np.abs(by_row).max(initial=0.0)) / (1.5 * max(n, 1))
+    # one difference of ROUNDING · largest changes a sum by half of it or more; the sums round by far less
+    allowed = 0.1 * ROUNDING * largest
     return largest if bool((np.abs(by_row - by_column) <= allowed).all()) else None
 
 
