@@ -9,7 +9,9 @@ from pathlib import Path
 from seqkern.core.errors import FileError, GramError
 from seqkern.core.locks import FolderLock
 from seqkern.core.types import PathLike
-from seqkern.gram.matrix import GramMatrix, open_unverified, spectrum_path, tiles_root
+from seqkern.gram.matrix import GramMatrix
+from seqkern.gram.opening import open_unverified
+from seqkern.gram.paths import spectrum_path, tiles_root
 from seqkern.gram.spectrum import Spectrum, write_spectrum
 
 

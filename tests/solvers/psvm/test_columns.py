@@ -6,7 +6,8 @@ from scipy.sparse import coo_array, csc_matrix, csr_array
 from scipy.sparse.linalg import aslinearoperator
 
 from seqkern.core.errors import GramError, ParameterError
-from seqkern.gram.matrix_file import MatrixFile, is_whole_map
+from seqkern.gram.mapped import is_whole_map
+from seqkern.gram.matrix_file import MatrixFile
 from seqkern.kernels import build_kernel
 from seqkern.solvers.psvm.potential import _columns
 from seqkern.solvers.psvm.potential.columns import DenseColumns
