@@ -13,6 +13,8 @@ ROWS = 256
 ROUNDING, SINGLE_ROUNDING = 1e-9, 1e-5
 """What K[i, j] and K[j, i] may differ by, as a share of the largest entry: sums in different orders round differently.
 The second is for numbers that were float32."""
+SURE = 1e-10
+"""What weighted sums may differ by where no closer look is needed."""
 
 
 def largest_if_symmetric(K: npt.NDArray[np.float64]) -> float | None:
@@ -50,8 +52,8 @@ def largest_if_symmetric(K: npt.NDArray[np.float64]) -> float | None:
     largest = _symmetry.weighted_sums(K, weights, by_row, by_column)
     if not (np.isfinite(by_row).all() and np.isfinite(by_column).all()):
         return None
-    # one difference of ROUNDING · largest changes a sum by half of it or more; the sums round by far less
-    allowed = 0.1 * ROUNDING * largest
+    # a difference that matters changes a sum by half of it or more; the rounding of the sums is far smaller
+    allowed = SURE * largest
     return largest if bool((np.abs(by_row - by_column) <= allowed).all()) else None
 
 

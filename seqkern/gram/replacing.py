@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from seqkern.core.errors import FileError, GramError
 from seqkern.core.locks import FolderLock
@@ -12,7 +13,9 @@ from seqkern.core.types import PathLike
 from seqkern.gram.matrix import GramMatrix
 from seqkern.gram.opening import open_unverified
 from seqkern.gram.paths import spectrum_path, tiles_root
-from seqkern.gram.spectrum import Spectrum, write_spectrum
+
+if TYPE_CHECKING:
+    from seqkern.gram.spectrum import Spectrum
 
 
 @contextlib.contextmanager
@@ -74,6 +77,8 @@ def store_spectrum(path: PathLike, gram: GramMatrix, found: Spectrum) -> bool:
     FileError
         If the file cannot be written.
     """
+    from seqkern.gram.spectrum import write_spectrum  # imported here: needs SciPy, which slows start-up
+
     with replacing(Path(path)):
         try:
             if open_unverified(path).meta != gram.meta:

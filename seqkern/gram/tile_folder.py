@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from seqkern.core.locks import FolderLock
+from seqkern.core.locks import LOCK, FolderLock
 from seqkern.gram.paths import tiles_root
 from seqkern.gram.replacing import writing
 
@@ -70,7 +70,11 @@ class TileFolder:
                 if self._use.is_alone() is not False:
                     self._use.remove()
                 self._use.release()
-            self.root.rmdir()
+            whole = FolderLock(self.root)  # a run that was killed while it replaced the matrix has left its lock there
+            if whole.try_alone():
+                whole.release()
+            elif not whole.folder.joinpath(LOCK).exists():
+                self.root.rmdir()
 
     def _clear_others(self) -> None:
         """Remove the tiles of other matrices that no process uses."""
