@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from seqkern.core.archive import unwritable
 from seqkern.core.errors import FileError, GramError
 from seqkern.core.locks import FolderLock
 from seqkern.core.types import PathLike
@@ -112,8 +113,4 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(
-            f"cannot be written: {error.strerror}",
-            file=path,
-            remedy="check the path, its permissions and the free space",
-        ) from error
+        raise unwritable(path, error) from error
