@@ -90,7 +90,7 @@ class Evaluation:
     def _identity(self) -> str:
         """What the results depend on besides labels and splits."""
         # imported here to keep --help fast
-        from seqkern.gram.matrix import stored_dtype
+        from seqkern.gram.side_file import stored_dtype
 
         how = {"calibration": self.calibration, "threshold": self.threshold, "layers": self.solver.layers.specs()}
         how |= {"dtypes": [stored_dtype(path) for path in self.args.gram]}

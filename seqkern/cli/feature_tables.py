@@ -73,7 +73,8 @@ def check_label_column(path: str, column: str, *, exact: bool = False) -> None:
         If the file is one of these.
     """
     # imported here to keep --help fast
-    from seqkern.core.text_files import is_excel, open_lines, read_cells
+    from seqkern.core.table_cells import is_excel, read_cells
+    from seqkern.core.text_files import open_lines
     from seqkern.datasets.label_sources import label_column
 
     if path == "-":
@@ -133,7 +134,8 @@ def read_table(path: PathLike, names: Sequence[str]) -> FeatureTable:
     import numpy as np
 
     # imported here to keep --help fast
-    from seqkern.core.text_files import read_cells, source_name
+    from seqkern.core.table_cells import read_cells
+    from seqkern.core.text_files import source_name
     from seqkern.datasets.label_sources import id_column_of
     from seqkern.datasets.table_files import read_features
     from seqkern.sequences.tables import FeatureTable

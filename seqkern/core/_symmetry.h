@@ -6,27 +6,70 @@
 #include <math.h>
 #include <stddef.h>
 
-/* Return Σ_j row[j]·weights[j], add weight·row[j] to each sums[j], and raise *largest to the largest |row[j]|. Eight
- * partial results: vector instructions. */
-static double add_row(
-    const double *restrict row, const double *restrict weights, double weight, double *restrict sums, ptrdiff_t n, double *largest
+#include "kernels/_simd.h"
+
+/* Rows that are read together, so that the sums of the columns are loaded and stored once for all of them. */
+#define TOGETHER 4
+/* Partial results of each sum, for vector instructions; the same at every level, and so the result. */
+#define LANES 8
+
+/* For `count` rows, `stride` numbers apart: write Σ_j row[j]·weights[j] to by_row, add Σ row[j]·(weight of the row) to
+ * each by_column[j], and raise *largest to the largest |row[j]|. Loops of constant length are unrolled. */
+ALWAYS_INLINE void add_some_rows(
+    const double *rows, ptrdiff_t stride, int count, const double *weights, const double *row_weights,
+    double *restrict by_row, double *restrict by_column, ptrdiff_t n, double *restrict largest
 ) {
-    double partial[8] = {0}, top[8] = {0};
+    double partial[TOGETHER][LANES] = {{0}}, top[LANES] = {0};
     ptrdiff_t j = 0;
-    for (; j + 8 <= n; j += 8)
-        for (int lane = 0; lane < 8; lane++) {
-            partial[lane] += row[j + lane] * weights[j + lane];
-            sums[j + lane] += row[j + lane] * weight;
-            top[lane] = fabs(row[j + lane]) > top[lane] ? fabs(row[j + lane]) : top[lane];
+    for (; j + LANES <= n; j += LANES)
+        for (int lane = 0; lane < LANES; lane++) {
+            double column = by_column[j + lane];
+            for (int i = 0; i < count; i++) {
+                const double value = rows[i * stride + j + lane];
+                partial[i][lane] += value * weights[j + lane];
+                column += value * row_weights[i];
+                top[lane] = fabs(value) > top[lane] ? fabs(value) : top[lane];
+            }
+            by_column[j + lane] = column;
         }
-    for (; j < n; j++) {
-        partial[0] += row[j] * weights[j];
-        sums[j] += row[j] * weight;
-        top[0] = fabs(row[j]) > top[0] ? fabs(row[j]) : top[0];
+    for (; j < n; j++)
+        for (int i = 0; i < count; i++) {
+            const double value = rows[i * stride + j];
+            partial[i][0] += value * weights[j];
+            by_column[j] += value * row_weights[i];
+            top[0] = fabs(value) > top[0] ? fabs(value) : top[0];
+        }
+    for (int i = 0; i < count; i++) {
+        by_row[i] = 0;
+        for (int lane = 0; lane < LANES; lane++)
+            by_row[i] += partial[i][lane];
     }
-    for (int lane = 0; lane < 8; lane++)
+    for (int lane = 0; lane < LANES; lane++)
         *largest = top[lane] > *largest ? top[lane] : *largest;
-    return partial[0] + partial[1] + partial[2] + partial[3] + partial[4] + partial[5] + partial[6] + partial[7];
+}
+
+/* The same for all rows of a square matrix. */
+ALWAYS_INLINE void add_all_rows(
+    const double *matrix, ptrdiff_t n, const double *weights, double *by_row, double *by_column, double *largest
+) {
+    ptrdiff_t i = 0;
+    for (; i + TOGETHER <= n; i += TOGETHER)
+        add_some_rows(matrix + i * n, n, TOGETHER, weights, weights + i, by_row + i, by_column, n, largest);
+    for (; i < n; i++)
+        add_some_rows(matrix + i * n, n, 1, weights, weights + i, by_row + i, by_column, n, largest);
+}
+
+DEFINE_LEVELS(add_rows, add_all_rows,
+              (const double *matrix, ptrdiff_t n, const double *weights, double *by_row, double *by_column,
+               double *largest),
+              (matrix, n, weights, by_row, by_column, largest))
+
+/* Run it with vector instructions of a level of _simd.h. */
+static inline void add_rows(
+    int level, const double *matrix, ptrdiff_t n, const double *weights, double *by_row, double *by_column,
+    double *largest
+) {
+    CALL_LEVEL(level, add_rows, matrix, n, weights, by_row, by_column, largest);
 }
 
 #endif

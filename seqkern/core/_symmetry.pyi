@@ -9,4 +9,5 @@ def weighted_sums(
     weights: npt.NDArray[np.float64] | None,
     by_row: npt.NDArray[np.float64] | None,
     by_column: npt.NDArray[np.float64] | None,
+    level: int = ...,
 ) -> float: ...

@@ -1,8 +1,15 @@
 """The comparison of a matrix with its transpose."""
 
 cdef extern from "_symmetry.h" nogil:
-    double add_row(
-        const double *row, const double *weights, double weight, double *sums, Py_ssize_t n, double *largest
+    int highest_simd_level()
+    void add_rows(
+        int level,
+        const double *matrix,
+        Py_ssize_t n,
+        const double *weights,
+        double *by_row,
+        double *by_column,
+        double *largest,
     )
 
 
@@ -21,16 +28,21 @@ def is_symmetric(const double[:, :] matrix):
     return same
 
 
-def weighted_sums(const double[:, ::1] matrix, const double[::1] weights, double[::1] by_row, double[::1] by_column):
+def weighted_sums(
+    const double[:, ::1] matrix,
+    const double[::1] weights,
+    double[::1] by_row,
+    double[::1] by_column,
+    int level=highest_simd_level(),
+):
     """Write the weighted sums of the rows of a square matrix, and those of its columns; return its largest |entry|.
 
     The sums are equal where it is symmetric, but for rounding, and finite only if all entries are.
     """
-    cdef Py_ssize_t n = matrix.shape[0], i
+    cdef Py_ssize_t n = matrix.shape[0]
     cdef double largest = 0.0
-    with nogil:
-        for i in range(n):
-            by_column[i] = 0.0
-        for i in range(n):
-            by_row[i] = add_row(&matrix[i, 0], &weights[0], weights[i], &by_column[0], n, &largest)
+    by_column[:] = 0.0
+    if n:
+        with nogil:
+            add_rows(level, &matrix[0, 0], n, &weights[0], &by_row[0], &by_column[0], &largest)
     return largest

@@ -52,8 +52,8 @@ def largest_if_symmetric(K: npt.NDArray[np.float64]) -> float | None:
     largest = _symmetry.weighted_sums(K, weights, by_row, by_column)
     if not (np.isfinite(by_row).all() and np.isfinite(by_column).all()):
         return None
-    # the largest sum divided by the sum of the weights, which is less than 1.5 n, is at most the largest entry
-    allowed = SURE * float(np.abs(by_row).max(initial=0.0)) / (1.5 * max(n, 1))
+    # a difference that matters changes a sum by half of it or more; the rounding of the sums is far smaller
+    allowed = SURE * largest
     return largest if bool((np.abs(by_row - by_column) <= allowed).all()) else None
 
 

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from seqkern.core.errors import SequenceError
-from seqkern.core.text_files import open_lines, read_cells
+from seqkern.core.table_cells import read_cells
+from seqkern.core.text_files import open_lines
 from seqkern.core.types import PathLike
 from seqkern.datasets.label_sources import columns_of_first_words, columns_of_headers, rows_of_ids
 from seqkern.datasets.table_files import read_features, read_similarities

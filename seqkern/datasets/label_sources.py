@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import LabelError, unknown_name
-from seqkern.core.text_files import check_columns, read_cells, source_name
+from seqkern.core.table_cells import check_columns, read_cells
+from seqkern.core.text_files import source_name
 from seqkern.core.types import Ids, PathLike, Source
 from seqkern.sequences.fasta import Reading
 from seqkern.sequences.labels import Labels, make_labels

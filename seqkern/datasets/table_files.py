@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
-from seqkern.core.text_files import check_columns, read_cells, source_name
+from seqkern.core.table_cells import check_columns, read_cells
+from seqkern.core.text_files import source_name
 from seqkern.core.types import Source
 from seqkern.datasets.label_sources import id_column_of
 from seqkern.sequences.record_ids import unique_ids

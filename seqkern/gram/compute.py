@@ -11,8 +11,10 @@ import numpy.typing as npt
 from seqkern.core.checkpoint import note_reused
 from seqkern.core.errors import GramError
 from seqkern.core.types import PathLike
-from seqkern.gram.job import GramJob, Progress, tile_grid
+from seqkern.gram.job import GramJob
 from seqkern.gram.matrix import GramMatrix
+from seqkern.gram.tile_values import Progress
+from seqkern.gram.tiles import tile_grid
 
 if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel
@@ -96,12 +98,12 @@ def compute_gram(
     gram = job.finished()
     if gram is not None:
         note_reused()
-        job.clear()
+        job.tiles.clear()
         return gram
     job.check_memory(memory_limit)
     job.check_place()
-    with job.using_tiles():
-        job.clear_litter()
+    with job.tiles.in_use():
+        job.tiles.clear_litter()
         job.check_disk()
         job.compute(job.missing())
         if laps is not None:
@@ -183,7 +185,7 @@ def compute_tile(
         return
     job.check_memory(memory_limit)
     job.check_place()
-    with job.using_tiles():
+    with job.tiles.in_use():
         job.compute(job.missing(wanted))
         job.costs.write()
 
@@ -264,7 +266,7 @@ def assemble(
     job = GramJob(kernel, X, Y, path, dtype, None, progress)
     gram = job.finished()
     if gram is not None:
-        job.clear()
+        job.tiles.clear()
         return gram
     missing = job.missing()
     if missing:
@@ -274,5 +276,5 @@ def assemble(
             remedy="compute them first",
         )
     job.check_disk()
-    with job.using_tiles():
+    with job.tiles.in_use():
         return job.assemble()

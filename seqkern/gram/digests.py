@@ -1,10 +1,12 @@
-"""Digests of a stored matrix: of the values, one for each block of rows, and of the side file.
+"""Digests of a stored matrix: of the values, one for each block of rows, of the side file, and of the data.
 
 They find damage of a disk or a copy, and a side file of another matrix. XXH3 is no protection from forgery.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Iterator, Sequence
 from io import FileIO
 from typing import Any
@@ -14,6 +16,7 @@ import numpy.typing as npt
 import xxhash
 
 from seqkern.core.archive import canonical_json
+from seqkern.sequences.tables import Data, SimilarityTable
 
 BLOCK_BYTES = 1 << 24
 """Bytes of a block of rows, or one row if it has more; part of the file format."""
@@ -40,6 +43,28 @@ def content_digest(content: dict[str, Any]) -> str:
     """
     rest = {key: value for key, value in content.items() if key != "digest"}
     return xxhash.xxh3_128_hexdigest(canonical_json(rest).encode(errors="backslashreplace"))
+
+
+def data_digests(X: Data, Y: Data | None = None) -> tuple[str, str]:
+    """Return the digests of rows and columns; of two parts of a similarity table, with the rectangle.
+
+    Parameters
+    ----------
+    X : SequenceSet or table
+        The rows.
+    Y : SequenceSet or table, optional
+        The columns; default: `X`.
+
+    Returns
+    -------
+    (str, str)
+    """
+    if Y is None:
+        return X.digest(), X.digest()
+    if isinstance(X, SimilarityTable) and isinstance(Y, SimilarityTable):
+        between = np.ascontiguousarray(SimilarityTable.block(X, Y))
+        return X.digest() + hashlib.blake2b(between.data, digest_size=8).hexdigest(), Y.digest()
+    return X.digest(), Y.digest()
 
 
 class RowDigests:

@@ -7,6 +7,7 @@ a whole, by the digest of its data, where its records come first.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import itertools
@@ -17,10 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import GramError
+from seqkern.core.errors import FileError, GramError
 from seqkern.core.types import PathLike
-from seqkern.gram.matrix import GramMatrix, npy_path, open_gram
-from seqkern.gram.matrix_file import open_mapped
+from seqkern.gram.mapped import open_mapped
+from seqkern.gram.matrix import GramMatrix
+from seqkern.gram.opening import open_gram
+from seqkern.gram.paths import npy_path
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data, FeatureTable
 
@@ -55,6 +58,8 @@ class Extension:
         The finished matrix, C-ordered. It is read from its file, since mapped pages would count as used memory.
     rows, cols : ndarray of int64, shape (n,) and (m,)
         For each row and column of the new matrix, that of the finished one; −1 if it is new.
+    path : path-like, optional
+        The finished matrix as the user names it, for messages.
 
     Examples
     --------
@@ -78,6 +83,7 @@ class Extension:
     values: Any
     rows: npt.NDArray[np.int64]
     cols: npt.NDArray[np.int64]
+    path: PathLike | None = None
 
     def copy(self, start: int, left: int, out: npt.NDArray[np.floating[Any]]) -> None:
         """Copy what is known of a tile.
@@ -91,8 +97,8 @@ class Extension:
 
         Raises
         ------
-        OSError
-            If the file has become shorter.
+        FileError
+            If the file cannot be read, or has become shorter.
         """
         new = np.flatnonzero(self.cols[left:] >= 0)
         if not len(new):
@@ -101,7 +107,7 @@ class Extension:
         first, last = int(old.min()), int(old.max()) + 1
         span = np.empty(last - first, dtype=out.dtype)
         here, there = _as_slice(new), _as_slice(old - first)
-        with open_mapped(self.values) as file:
+        with _reading(self.path), open_mapped(self.values) as file:
             for i, row in enumerate(self.rows[start : start + len(out)].tolist()):
                 if row < 0:
                     continue
@@ -176,7 +182,17 @@ def open_extension(path: PathLike, identity: dict[str, Any], X: Data, Y: Data | 
             file=npy_path(path),
             remedy="give the sequences of that matrix and the new ones, or leave --extend out",
         )
-    return Extension(gram.values, rows, cols)
+    return Extension(gram.values, rows, cols, path)
+
+
+@contextlib.contextmanager
+def _reading(path: PathLike | None) -> Iterator[None]:
+    """Convert an OSError of the body to a FileError about `path`."""
+    try:
+        yield
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror}"
+        raise FileError(problem, file=path, remedy="compute it again, or leave --extend out") from error
 
 
 def record_digests(X: Data) -> str | None:

@@ -1,4 +1,4 @@
-"""The computation of one Gram matrix: its identity, memory, tiles, and the work on them.
+"""The computation of one Gram matrix: its identity, its tiles, and the work on them.
 
 Until the matrix is complete, its tiles are in ``gram.npy.tiles/<digest>/``. The digest covers kernel, data, dtype
 and build, so that tiles of anything else are never used. ``manifest.json`` beside them is the future
@@ -10,64 +10,43 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import shutil
-import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern import __version__
-from seqkern.core.archive import atomic_write, canonical_json, check_writable
+from seqkern.core.archive import canonical_json, check_writable
 from seqkern.core.build import build_digest
 from seqkern.core.checkpoint import note_kept
-from seqkern.core.errors import FileError, GramError, ParameterError, TooLargeError
-from seqkern.core.locks import FolderLock
-from seqkern.core.memory import (
-    available_memory,
-    default_limit_words,
-    format_bytes,
-    more_memory,
-    parse_bytes,
-)
-from seqkern.core.memory_limits import free_addresses
-from seqkern.core.threads import available_threads, given_threads
+from seqkern.core.errors import FileError, GramError
+from seqkern.core.threads import available_threads
 from seqkern.core.types import PathLike
-from seqkern.gram.digests import content_digest
-from seqkern.gram.extension import Extension, Range, open_extension, record_digests
-from seqkern.gram.matrix import (
-    FORMAT,
-    GramMatrix,
-    data_digests,
-    npy_path,
-    open_gram,
-    open_unverified,
-    side_path,
-    spectrum_path,
-    tiles_root,
-)
-from seqkern.gram.replacing import replacing, writing
+from seqkern.gram.assembly import assemble, buffer_bytes
+from seqkern.gram.digests import content_digest, data_digests
+from seqkern.gram.extension import Extension, open_extension, record_digests
+from seqkern.gram.limits import allowed_memory, check_disk, check_matrix_fits, check_tile_fits
+from seqkern.gram.matrix import GramMatrix
+from seqkern.gram.opening import open_gram, open_unverified
+from seqkern.gram.paths import npy_path, side_path, spectrum_path
+from seqkern.gram.replacing import replacing
+from seqkern.gram.side_file import FORMAT, write_meta
 from seqkern.gram.tile_costs import TileCosts
-from seqkern.gram.tiles import ASSEMBLY_BYTES, TileGrid
+from seqkern.gram.tile_folder import TileFolder
+from seqkern.gram.tile_values import Progress, TileValues
+from seqkern.gram.tiles import tile_grid
 from seqkern.kernels import _blocks
-from seqkern.kernels.blocks import BLOCK_BYTES, fill
+from seqkern.kernels.blocks import BLOCK_BYTES
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel
-    from seqkern.kernels.prepared import Prepared
-
-Progress: TypeAlias = Callable[[int, int], object]
-"""Called with (entries done, all entries)."""
-
-THREAD_ADDRESSES = 256 << 20
-"""What stacks and heaps of threads reserve of the addresses, beside the matrix; hardly any of it is used."""
 
 
 class GramJob:
@@ -126,14 +105,7 @@ class GramJob:
         self.progress = progress
         self._cpu_start = time.process_time() if cpu_start is None else cpu_start
         self.extend = extend
-        self._done = self._total = 0
-        self._buffer = ASSEMBLY_BYTES
-        self._lock = threading.Lock()
-
-    @cached_property
-    def _use(self) -> FolderLock:
-        """The use of the folder of the tiles by this process."""
-        return FolderLock(self.folder)
+        self._buffer = buffer_bytes(self.grid)
 
     @cached_property
     def identity(self) -> dict[str, Any]:
@@ -155,10 +127,15 @@ class GramJob:
         }
 
     @cached_property
+    def tiles(self) -> TileFolder:
+        """Where the tiles are, of a matrix on disk."""
+        text = canonical_json([self.identity, self.grid.spans])
+        return TileFolder(self._file, hashlib.blake2b(text.encode(), digest_size=8).hexdigest())
+
+    @property
     def folder(self) -> Path:
         """Folder of the tiles."""
-        text = canonical_json([self.identity, self.grid.spans])
-        return tiles_root(self._file) / hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+        return self.tiles.path
 
     @cached_property
     def costs(self) -> TileCosts:
@@ -171,11 +148,9 @@ class GramJob:
         return cast(Path, self.path)
 
     @cached_property
-    def prepared(self) -> tuple[Prepared, Prepared]:
-        """The rows and columns, prepared by the kernel; the same object for a symmetric matrix."""
-        with given_threads(self.n_threads):
-            cols = self.kernel.prepare(self.X if self.Y is None else self.Y)
-            return (cols if self.Y is None else self.kernel.prepare(self.X, like=cols)), cols
+    def values(self) -> TileValues:
+        """The entries of tiles; the data are prepared here."""
+        return TileValues(self.kernel, self.X, self.Y, self.grid, self.n_threads, self.progress)
 
     @cached_property
     def extension(self) -> Extension | None:
@@ -199,47 +174,14 @@ class GramJob:
         ParameterError
             As for `seqkern.kernels.kernel.Plan.check`.
         """
-        allowed = available_memory() // 2 if limit is None else parse_bytes(limit)
         work = self.kernel.plan(self.X, self.Y).check().bytes
         if self.grid.dtype == np.float32:
             work += BLOCK_BYTES * available_threads(self.n_threads or self.kernel.n_threads)
-        shape = f"{self.grid.rows} × {self.grid.cols} {self.grid.dtype}"
         if self.path is None:
-            need = self.grid.matrix_bytes + work
-            more = more_memory(limit)
-            if need > allowed:
-                raise TooLargeError(
-                    f"a matrix of {shape} needs {format_bytes(need)} of memory, but the limit is "
-                    f"{format_bytes(allowed)}{default_limit_words(limit)}",
-                    remedy=f"{more}, write it to a file (path), or train without a matrix: solver linear_svc or "
-                    "primal_svc with a kernel such as gapped_kmer, spectrum or mismatch",
-                    more=more,
-                )
+            check_matrix_fits(self.grid, work, limit)
             return
-        need = max(self.grid.tile_bytes + work, self.grid.assembly_bytes)
-        self._buffer = min(ASSEMBLY_BYTES, max(0, allowed - self.grid.tile_bytes))
-        if need > allowed:
-            enough = limit is not None and need <= available_memory()
-            raise GramError(
-                f"one tile of a matrix of {shape} needs {format_bytes(need)} of memory, but the limit is "
-                f"{format_bytes(allowed)}{default_limit_words(limit)}",
-                file=self.path,
-                remedy=f"set the limit (--memory, memory_limit in a study) to {format_bytes(need)} or more"
-                if enough
-                else more_memory(),
-            )
-        self._check_addresses()
-
-    def _check_addresses(self) -> None:
-        """Raise GramError unless the finished file can be mapped: ``ulimit -v`` counts mapped files like memory."""
-        need, free = self.grid.matrix_bytes + THREAD_ADDRESSES, free_addresses()
-        if free is not None and need > free:
-            raise GramError(
-                f"mapping a matrix of {format_bytes(self.grid.matrix_bytes)} takes {format_bytes(need)} of memory "
-                f"addresses, but {format_bytes(free)} are left by ulimit -v",
-                file=self.path,
-                remedy="raise the limit of the shell (ulimit -v)",
-            )
+        check_tile_fits(self.grid, work, limit, self.path)
+        self._buffer = buffer_bytes(self.grid, allowed_memory(limit))
 
     def check_place(self) -> None:
         """Raise FileError if the matrix or its side file cannot be written at their paths."""
@@ -249,61 +191,8 @@ class GramJob:
     def check_disk(self) -> None:
         """Raise GramError if the disk has not enough space for the missing tiles and the matrix."""
         entries = sum(self.grid.entries(index) for index in self.missing())
-        need = entries * self.grid.dtype.itemsize + self.grid.matrix_bytes
         self.check_place()
-        free = shutil.disk_usage(next(folder for folder in self._file.absolute().parents if folder.exists())).free
-        if need > free:
-            raise GramError(
-                f"the matrix and its tiles need {format_bytes(need)}, but the disk has {format_bytes(free)} left",
-                file=self.path,
-                remedy="free disk space or choose another path",
-            )
-
-    # ---- other processes ---------------------------------------------------------------------------------
-
-    @contextlib.contextmanager
-    def using_tiles(self) -> Iterator[None]:
-        """Hold the folder of the tiles, so that no other process takes it for litter."""
-        with writing(self._file):
-            self._use.acquire(shared=True)
-        try:
-            yield
-        finally:
-            self._use.release()
-            with contextlib.suppress(OSError):
-                tiles_root(self._file).rmdir()
-
-    def clear_litter(self) -> None:
-        """Remove incomplete files of killed runs, and tiles of other matrices for this path, that no process uses."""
-        self._clear_others()
-        if self._use.is_alone():
-            for file in (*self.folder.glob(".*.tmp"), *self.folder.glob("matrix-*.npy")):
-                file.unlink(missing_ok=True)
-        with writing(self._file):
-            self._use.share()
-
-    def clear(self) -> None:
-        """Remove all tiles but those that other processes use."""
-        root = tiles_root(self._file)
-        if not root.exists():
-            return
-        self._clear_others()
-        with contextlib.suppress(OSError):  # a folder that cannot be written
-            if self.folder.exists():
-                self._use.share()
-                if self._use.is_alone() is not False:
-                    self._use.remove()
-                self._use.release()
-            root.rmdir()
-
-    def _clear_others(self) -> None:
-        """Remove the tiles of other matrices that no process uses."""
-        with contextlib.suppress(OSError):
-            for other in tiles_root(self._file).iterdir():
-                lock = FolderLock(other)
-                if other != self.folder and other.is_dir() and lock.try_alone():
-                    lock.remove()
-                    lock.release()
+        check_disk(entries * self.grid.dtype.itemsize + self.grid.matrix_bytes, self._file)
 
     # ---- the work ----------------------------------------------------------------------------------------
 
@@ -343,14 +232,13 @@ class GramJob:
     def in_memory(self) -> GramMatrix:
         """Return the GramMatrix, computed tile by tile in place, with the same bits as one on disk."""
         values = np.empty((self.grid.rows, self.grid.cols), dtype=self.grid.dtype)
-        self._total = sum(map(self.grid.entries, range(len(self.grid))))
+        self.values.expect(sum(map(self.grid.entries, range(len(self.grid)))))
         for index, (start, stop) in enumerate(self.grid.spans):
             self._fill(index, values[start:stop, self.grid.first_column(index) :])
         if self.grid.symmetric:
             with ThreadPoolExecutor(available_threads(self.n_threads or self.kernel.n_threads)) as pool:
                 list(pool.map(lambda span: _blocks.mirror(values, *span), self.grid.spans))
-        rows, cols = self.prepared
-        return GramMatrix(values, rows.diagonal, cols.diagonal, self.meta())
+        return GramMatrix(values, self.values.rows.diagonal, self.values.cols.diagonal, self.meta())
 
     def compute(self, tiles: Sequence[int]) -> None:
         """Compute tiles and write each to its file.
@@ -365,14 +253,14 @@ class GramJob:
         FileError
             If a tile cannot be written.
         """
-        self._total = sum(map(self.grid.entries, tiles))
+        self.values.expect(sum(map(self.grid.entries, tiles)))
         # Allocating memory for each tile would cost more than copying it to disk.
         room = np.empty(max(map(self.grid.entries, tiles), default=0), dtype=self.grid.dtype)
         for index in tiles:
             tile = room[: self.grid.entries(index)].reshape(self.grid.shape(index))
             self._fill(index, tile)
             if not self._manifest.exists():
-                self._write_json(self._manifest, self.stored_meta())
+                write_meta(self._manifest, self.stored_meta())
             self.grid.write(self.folder, index, tile)
             note_kept()
             self.costs.write()
@@ -380,27 +268,27 @@ class GramJob:
     def assemble(self) -> GramMatrix:
         """Create the matrix and its side file from the tiles, and open it; the tiles are removed."""
         meta = self.stored_meta()
-        self.__dict__.pop("prepared", None)  # its memory is needed now
+        self.__dict__.pop("values", None)  # its memory is needed now
         whole = self.folder / f"matrix-{uuid.uuid4().hex}.npy"  # incomplete ones are removed by clear_litter
         try:
-            meta["value_digests"] = self.grid.assemble(self.folder, whole, self.progress, self._buffer)
+            meta["value_digests"] = assemble(self.grid, self.folder, whole, self.progress, self._buffer)
             meta["digest"] = content_digest(meta)
             with replacing(self._file):
                 side = side_path(self._file)
                 for old in (side, spectrum_path(self._file)):
                     old.unlink(missing_ok=True)  # must not be mistaken for that of the new matrix
                 whole.replace(self._file)
-                self._write_json(side, meta)
+                write_meta(side, meta)
                 gram = open_unverified(self._file)
         finally:
             with contextlib.suppress(OSError):
                 whole.unlink()
-        self.clear()
+        self.tiles.clear()
         return gram
 
     def meta(self) -> dict[str, Any]:
         """Return the content of the side file."""
-        rows, cols = self.prepared
+        rows, cols = self.values.rows, self.values.cols
         records: dict[str, Any] = {"row_diagonal": rows.diagonal.tolist(), "row_records": record_digests(self.X)}
         if self.Y is not None:
             records |= {"col_diagonal": cols.diagonal.tolist(), "col_records": record_digests(self.Y)}
@@ -414,7 +302,7 @@ class GramJob:
         """Return the content of the side file written with the first tile; else create it."""
         try:
             return json.loads(self._manifest.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return self.meta()
 
     @property
@@ -422,96 +310,6 @@ class GramJob:
         """Path of the future side file."""
         return self.folder / "manifest.json"
 
-    @staticmethod
-    def _write_json(path: Path, content: dict[str, Any]) -> None:
-        """Write a JSON file."""
-        with atomic_write(path, "w") as file:
-            file.write(canonical_json(content) + "\n")
-
     def _fill(self, index: int, out: npt.NDArray[np.floating[Any]]) -> None:
         """Write the entries of tile `index` to `out`."""
-        rows, cols = self.prepared
-        start, stop = self.grid.spans[index]
-        left = self.grid.first_column(index)
-        if self.extension is not None and self._extend(self.extension, index, out):
-            return
-        # In the progress a row counts with all its columns, even if half of a square is mirrored.
-        progress = None if self.progress is None else lambda done: self._count(done * (len(cols) - left))
-        fill(
-            self.kernel,
-            rows.rows(start, stop),
-            cols.rows(left, len(cols)),
-            out,
-            leading=self.grid.symmetric,
-            n_threads=self.n_threads,
-            progress=progress,
-        )
-
-    def _extend(self, known: Extension, index: int, out: npt.NDArray[np.floating[Any]]) -> bool:
-        """Write the entries of tile `index` to `out`, the known ones copied; False if all of its rows are new."""
-        start, stop = self.grid.spans[index]
-        left = self.grid.first_column(index)
-        new_rows = known.new_rows(start, stop)
-        if new_rows == [Range(start, stop)]:
-            return False
-        rows, cols = self.prepared
-        with _reading(self.extend):
-            known.copy(start, left, out)
-        for first, last in known.new_cols(left):
-            part = cols.rows(first, last)
-            fill(
-                self.kernel, rows.rows(start, stop), part, out[:, first - left : last - left], n_threads=self.n_threads
-            )
-        for first, last in new_rows:
-            part, target = cols.rows(left, len(cols)), out[first - start : last - start]
-            fill(self.kernel, rows.rows(first, last), part, target, n_threads=self.n_threads)
-        if self.progress is not None:
-            self._count(self.grid.entries(index))
-        return True
-
-    def _count(self, entries: int) -> None:
-        """Report `entries` more as done; called from several threads."""
-        with self._lock:
-            self._done += entries
-            cast(Progress, self.progress)(self._done, self._total)
-
-
-@contextlib.contextmanager
-def _reading(path: PathLike | None) -> Iterator[None]:
-    """Convert an OSError of the body to a FileError about `path`."""
-    try:
-        yield
-    except OSError as error:
-        problem = f"cannot be read: {error.strerror}"
-        raise FileError(problem, file=path, remedy="compute it again, or leave --extend out") from error
-
-
-def tile_grid(rows: int, cols: int, dtype: npt.DTypeLike, symmetric: bool) -> TileGrid:
-    """Return the division of a matrix into tiles.
-
-    Parameters
-    ----------
-    rows, cols : int
-        Shape of the matrix.
-    dtype : {"float64", "float32"}
-        Data type of its entries.
-    symmetric : bool
-        Whether only one half is computed.
-
-    Returns
-    -------
-    TileGrid
-
-    Raises
-    ------
-    ParameterError
-        For another dtype.
-
-    Examples
-    --------
-    >>> tile_grid(1000, 1000, "float32", symmetric=True).spans
-    [(0, 512), (512, 1000)]
-    """
-    if str(dtype) not in ("float64", "float32") and dtype not in (np.float64, np.float32):
-        raise ParameterError(f"invalid dtype {dtype!r} for a Gram matrix", remedy="choose float64 or float32")
-    return TileGrid(rows, cols, np.dtype(dtype), symmetric)
+        self.values.write(index, out, self.extension)

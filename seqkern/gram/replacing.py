@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from seqkern.core.archive import unwritable
 from seqkern.core.errors import FileError, GramError
 from seqkern.core.locks import FolderLock
 from seqkern.core.types import PathLike
-from seqkern.gram.matrix import GramMatrix, open_unverified, spectrum_path, tiles_root
+from seqkern.gram.matrix import GramMatrix
+from seqkern.gram.opening import open_unverified
+from seqkern.gram.paths import spectrum_path, tiles_root
 
 if TYPE_CHECKING:
     from seqkern.gram.spectrum import Spectrum
@@ -110,8 +113,4 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(
-            f"cannot be written: {error.strerror}",
-            file=path,
-            remedy="check the path, its permissions and the free space",
-        ) from error
+        raise unwritable(path, error) from error

@@ -1,4 +1,4 @@
-"""The row-block tiles of a Gram matrix: their division, their files, and their assembly to one matrix.
+"""The row-block tiles of a Gram matrix: their division and their files.
 
 A tile contains some rows of the matrix; for a symmetric matrix only the columns from its first row on, half of
 the work. The division depends only on the shape of the matrix, so that all jobs use the same tiles.
@@ -6,8 +6,6 @@ the work. The division depends only on the shape of the matrix, so that all jobs
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,13 +16,11 @@ import numpy.typing as npt
 import xxhash
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.errors import FileError
+from seqkern.core.errors import ParameterError
 from seqkern.core.memory import check_mappable
-from seqkern.gram.digests import RowDigests
 
 TILE_BYTES = 1 << 26
 TILE_ROWS = 512
-ASSEMBLY_BYTES = 2 * TILE_BYTES
 DIGEST_BYTES = 16
 """At the end of the file of a tile, after the values."""
 
@@ -117,9 +113,14 @@ class TileGrid:
         return self.entries(0) * self.dtype.itemsize if self.spans else 0
 
     @property
+    def height(self) -> int:
+        """Rows of a tile (the last may have fewer)."""
+        return self.spans[0][1] if self.spans else 0
+
+    @property
     def assembly_bytes(self) -> int:
         """Bytes of memory for assembling, at least: the rows of one tile, and a tile being read."""
-        return self._height * self.cols * self.dtype.itemsize + self.tile_bytes
+        return self.height * self.cols * self.dtype.itemsize + self.tile_bytes
 
     def file_name(self, index: int) -> str:
         """Return the file name of a tile.
@@ -177,128 +178,54 @@ class TileGrid:
             If the file cannot be written.
         """
         with atomic_write(folder / self.file_name(index)) as file:
-            _write_header(file, tile.shape, tile.dtype)
+            write_header(file, tile.shape, tile.dtype)
             values = np.ascontiguousarray(tile).data
             file.write(values)
             file.write(xxhash.xxh3_128_digest(values))
 
-    def assemble(
-        self,
-        folder: Path,
-        path: Path,
-        progress: Callable[[int, int], object] | None = None,
-        buffer: int = ASSEMBLY_BYTES,
-    ) -> list[str]:
-        """Write the whole matrix to `path` from the tiles in `folder`, with buffers of bounded size.
 
-        Parameters
-        ----------
-        folder : Path
-            Folder with all tiles.
-        path : Path
-            The ``.npy`` to write.
-        progress : callable, optional
-            Called with (entries written, all entries).
-        buffer : int
-            Bytes of the rows that are written at a time; those of one tile, if it has more.
+def tile_grid(rows: int, cols: int, dtype: npt.DTypeLike, symmetric: bool) -> TileGrid:
+    """Return the division of a matrix into tiles.
 
-        Returns
-        -------
-        list of str
-            The digests of its blocks of rows.
+    Parameters
+    ----------
+    rows, cols : int
+        Shape of the matrix.
+    dtype : {"float64", "float32"}
+        Data type of its entries.
+    symmetric : bool
+        Whether only one half is computed.
 
-        Raises
-        ------
-        FileError
-            If a tile cannot be read, or is damaged (it is then removed), or `path` cannot be written.
-        """
-        per_group = max(1, buffer // max(self.dtype.itemsize * self.cols * self._height, 1))
-        # Allocating memory for each group would cost more than copying.
-        rows = np.empty(min(self.rows, per_group * self._height) * self.cols, dtype=self.dtype)
-        mirrored = np.empty(self._height * min(self.rows, per_group * self._height), dtype=self.dtype)
-        digests = RowDigests(self.cols * self.dtype.itemsize)
-        with atomic_write(path) as file:
-            _write_header(file, (self.rows, self.cols), self.dtype)
-            for first in range(0, len(self), per_group):
-                group = self._group(folder, first, min(first + per_group, len(self)), rows, mirrored)
-                file.write(group.data)
-                digests.add(group)
-                if progress is not None:
-                    last = self.spans[min(first + per_group, len(self)) - 1][1]
-                    progress(last * self.cols, self.rows * self.cols)
-        return digests.finish()
+    Returns
+    -------
+    TileGrid
 
-    @property
-    def _height(self) -> int:
-        """Rows of a tile (the last may have fewer)."""
-        return self.spans[0][1] if self.spans else 0
+    Raises
+    ------
+    ParameterError
+        For another dtype.
 
-    def _group(
-        self,
-        folder: Path,
-        first: int,
-        last: int,
-        rows: npt.NDArray[np.floating[Any]],
-        mirrored: npt.NDArray[np.floating[Any]],
-    ) -> npt.NDArray[np.floating[Any]]:
-        """Return the rows of tiles `first` to `last`, with all columns; `rows` and `mirrored` are work space."""
-        top, bottom = self.spans[first][0], self.spans[last - 1][1]
-        out = _cut(rows, (bottom - top, self.cols))
-        for index in range(first, last):
-            start, stop = self.spans[index]
-            left = self.first_column(index)
-            self._read(folder, index, left, out[start - top : stop - top, left:])
-        if self.symmetric:
-            for index in range(last):
-                start, stop = self.spans[index]
-                below = max(stop, top)
-                above = _cut(mirrored, (stop - start, bottom - below))
-                self._read(folder, index, below, above)
-                out[below - top :, start:stop] = above.T
-        return out
-
-    def _read(self, folder: Path, index: int, column: int, out: npt.NDArray[np.floating[Any]]) -> None:
-        """Read columns of tile `index` from `column` on, as many as fit into `out`; a whole tile is verified.
-
-        By plain reading: mapped pages would count as used memory, and each costs a page fault.
-        """
-        path, (rows, width) = folder / self.file_name(index), self.shape(index)
-        digest = xxhash.xxh3_128() if out.shape == (rows, width) else None
-        try:
-            with open(path, "rb", buffering=0) as file:
-                # after the header
-                start = file.seek(0, os.SEEK_END) - DIGEST_BYTES - rows * width * self.dtype.itemsize
-                if start < 0:
-                    raise _damaged(path)
-                for i in range(rows):
-                    file.seek(start + (i * width + column - self.first_column(index)) * self.dtype.itemsize)
-                    if file.readinto(out[i]) != out[i].nbytes:
-                        raise _damaged(path)
-                    if digest is not None:
-                        digest.update(out[i])
-                if digest is not None and file.read(DIGEST_BYTES) != digest.digest():
-                    raise _damaged(path)
-        except FileNotFoundError as error:
-            raise FileError("has been removed by another process", file=path, remedy="repeat the command") from error
-        except OSError as error:
-            if isinstance(error, FileError):
-                raise
-            problem = f"cannot be read: {error.strerror or error}"
-            raise FileError(problem, file=path, remedy="check the disk, and repeat the command") from error
+    Examples
+    --------
+    >>> tile_grid(1000, 1000, "float32", symmetric=True).spans
+    [(0, 512), (512, 1000)]
+    """
+    if str(dtype) not in ("float64", "float32") and dtype not in (np.float64, np.float32):
+        raise ParameterError(f"invalid dtype {dtype!r} for a Gram matrix", remedy="choose float64 or float32")
+    return TileGrid(rows, cols, np.dtype(dtype), symmetric)
 
 
-def _damaged(path: Path) -> FileError:
-    """Return the error for a damaged tile, and remove the tile."""
-    path.unlink(missing_ok=True)
-    return FileError("is damaged, and has been removed", file=path, remedy="repeat the command to compute it again")
+def write_header(file: IO[bytes], shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """Write the header of a C-ordered ``.npy``.
 
-
-def _cut(buffer: npt.NDArray[np.floating[Any]], shape: tuple[int, int]) -> npt.NDArray[np.floating[Any]]:
-    """Return the start of a flat array as an array of this shape."""
-    return buffer[: shape[0] * shape[1]].reshape(shape)
-
-
-def _write_header(file: IO[bytes], shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    """Write the header of a C-ordered ``.npy``."""
+    Parameters
+    ----------
+    file : file object
+        Open for writing, at its start.
+    shape : tuple of int
+        Of the array.
+    dtype : dtype
+        Of its numbers.
+    """
     header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(file, header)

@@ -11,9 +11,9 @@ import numpy as np
 from seqkern.core.threads import given_threads
 from seqkern.datasets import Dataset
 from seqkern.folds import FoldSet
-from seqkern.gram.job import tile_grid
+from seqkern.gram.assembly import ASSEMBLY_BYTES
 from seqkern.gram.spectrum import EXACT_ROWS, LANCZOS_STEPS, SAMPLED_ROWS
-from seqkern.gram.tiles import ASSEMBLY_BYTES
+from seqkern.gram.tiles import tile_grid
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.solver_input import solver_input
 from seqkern.models.plan_folds import FoldShape, fold_shapes

@@ -28,8 +28,8 @@ from seqkern.core.memory import (
 from seqkern.core.threads import given_threads
 from seqkern.gram import compute_gram
 from seqkern.gram.gram_rows import GramRows
+from seqkern.gram.mapped import is_whole_map
 from seqkern.gram.matrix import GramMatrix
-from seqkern.gram.matrix_file import is_whole_map
 from seqkern.gram.transforms import build_transform, fit_chain, naming_rows
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.blocks import fill

@@ -10,7 +10,8 @@ from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.types import PathLike
 from seqkern.evaluation.held_out import neighbours
 from seqkern.gram import compute_gram, open_gram
-from seqkern.gram.matrix import GramMatrix, npy_path, side_path
+from seqkern.gram.matrix import GramMatrix
+from seqkern.gram.paths import npy_path, side_path
 from seqkern.kernels.kernel import Kernel
 from seqkern.models.data import TrainingData
 from seqkern.models.method import Method

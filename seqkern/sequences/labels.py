@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
@@ -16,15 +15,12 @@ import numpy.typing as npt
 from seqkern.core.archive import canonical_json
 from seqkern.core.errors import LabelError
 from seqkern.core.types import Ids, PathLike, Rows
+from seqkern.sequences.written_numbers import by_value, real_labels, refuse_written_numbers
 
 KINDS = ("binary", "multiclass", "real", "none")
 POSITIVE_NAMES = ("1", "+1", "1.0", "+", "positive", "pos", "true", "yes")
 DECOY = "decoy"
 UNLABELLED = -1
-WRITTEN_NUMBER = re.compile(r"([+-]?\d+(?:[.,]\d+)?)(?:\s*(?:%|[^\W\d_]{1,3}(?:/[^\W\d_]{1,3})?))?")
-"""A number, perhaps with a decimal comma, a percent sign or a unit."""
-MOST_CLASSES = 10
-"""Of more, if most samples have one of their own, it is asked whether they are numbers."""
 ONE_CLASS = ("out", "in")
 
 
@@ -252,14 +248,14 @@ def make_labels(
     """
     texts = [str(value).strip() for value in values]
     if kind == "real":
-        return Labels(ids, _real(ids, texts, file), "real", (), **columns)
+        return Labels(ids, real_labels(ids, texts, file), "real", (), **columns)
     if kind == "none":
         return Labels(ids, np.ones(len(ids)), "none", ONE_CLASS, **columns)
     found = set(texts) - {""}
-    names = sorted(found, key=_natural) if classes is None else [str(name) for name in classes]
+    names = sorted(found, key=by_value) if classes is None else [str(name) for name in classes]
     _check_known(ids, texts, found - set(names), "is not one of the classes", names, file)
     if kind is None and classes is None:
-        _refuse_written_numbers(ids, texts, found, file)
+        refuse_written_numbers(ids, texts, found, file)
     if len(found) < 2:
         raise LabelError(
             f"only one class: {', '.join(found) or 'no labels'}",
@@ -280,44 +276,6 @@ def make_labels(
         names.reverse()
     codes = {name: code for code, name in enumerate(names)} | {"": UNLABELLED}
     return Labels(ids, np.array([codes[text] for text in texts], dtype=np.int64), kind, tuple(names), **columns)
-
-
-def _refuse_written_numbers(ids: Ids, values: list[str], found: set[str], file: PathLike | None) -> None:
-    """Raise LabelError for measurements that are not written as numbers: each would be a class of its own."""
-    if len(found) <= max(MOST_CLASSES, len(values) // 2) or not all(map(WRITTEN_NUMBER.fullmatch, found)):
-        return
-    for name, value in zip(ids, values, strict=True):
-        if value and not _is_number(value):
-            raise LabelError(
-                f"label {value!r} would be a class of its own, one of {len(found)}",
-                file=file,
-                record=name,
-                remedy=f"to learn numbers, write {_plain_number(value)}",
-            )
-
-
-def _is_number(text: str) -> bool:
-    """Return whether a text is a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _plain_number(text: str) -> str:
-    """Return how to write a number with a decimal comma, a percent sign or a unit; else an example."""
-    found = WRITTEN_NUMBER.fullmatch(text)
-    return "plain numbers such as 0.5" if found is None else f"{found[1].replace(',', '.')} in place of {text!r}"
-
-
-def _natural(name: str) -> tuple[int, float, str]:
-    """Return a sorting key: numbers by value, before text."""
-    try:
-        value = float(name)
-    except ValueError:
-        value = math.nan
-    return (1, 0.0, name) if math.isnan(value) else (0, value, name)  # nan has no place in an order
 
 
 def _check_known(
@@ -352,28 +310,6 @@ def _against_rest(
     rest = [name for name in classes if name != positive]
     y = np.array([UNLABELLED if value == "" else int(value == positive) for value in values], dtype=np.int64)
     return y, "binary", (rest[0] if len(rest) == 1 else f"not {positive}", positive)
-
-
-def _real(ids: Ids, values: list[str], file: PathLike | None) -> npt.NDArray[np.float64]:
-    """Return numbers of texts, NaN for an empty one; raise LabelError for one that is not a finite number."""
-    y = np.full(len(values), np.nan)
-    for i, value in enumerate(values):
-        if value == "":
-            continue
-        try:
-            y[i] = float(value)
-        except ValueError:
-            y[i] = np.inf
-        if not np.isfinite(y[i]):
-            raise LabelError(
-                f"label {value!r} is not a finite number",
-                file=file,
-                record=ids[i],
-                remedy=f"write {_plain_number(value)}, or give a solver for classes (in a study without kind: real)",
-            )
-    if np.isnan(y).all():
-        raise LabelError("no labels", file=file, remedy="check the column or field of the labels")
-    return y
 
 
 def natural_key(text: object) -> list[tuple[int, str] | str]:

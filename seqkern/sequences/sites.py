@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
-from seqkern.core.text_files import check_columns, read_cells, source_name
+from seqkern.core.table_cells import check_columns, read_cells
+from seqkern.core.text_files import source_name
 from seqkern.core.types import PathLike, Source
 
 STRANDS = ("+", "-")

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 
 from seqkern.core.errors import SequenceError
-from seqkern.core.text_files import check_columns, open_lines, read_cells
+from seqkern.core.table_cells import check_columns, read_cells
+from seqkern.core.text_files import open_lines
 from seqkern.core.types import PathLike
 from seqkern.sequences.sequence_set import SequenceSet
 

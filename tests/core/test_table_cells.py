@@ -7,7 +7,7 @@ import io
 import pytest
 
 from seqkern.core.errors import FileError, SequenceError
-from seqkern.core.text_files import is_excel, read_cells
+from seqkern.core.table_cells import is_excel, read_cells
 
 ROWS = [["id", "label", "note"], ["a1", "1", "x, y"], ["007", "NA", ""], ["b", "0.5", "z; w"]]
 

@@ -7,7 +7,7 @@ import pytest
 import xxhash
 
 from seqkern.core.errors import FileError, GramError
-from seqkern.gram import compute_gram, compute_tile, digests, job, open_gram, tiles
+from seqkern.gram import assembly, compute_gram, compute_tile, digests, open_gram, tiles
 from seqkern.gram.digests import content_digest
 from seqkern.kernels import SpectrumKernel
 from seqkern.sequences.sequence_set import SequenceSet
@@ -145,7 +145,7 @@ def test_digests_are_those_of_the_rows_however_they_are_made(tmp_path, monkeypat
         compute_gram(kernel, X, path=path)
     else:
         if make == "groups":
-            monkeypatch.setattr(job, "ASSEMBLY_BYTES", 2 * 7 * N * 8)
+            monkeypatch.setattr(assembly, "ASSEMBLY_BYTES", 2 * 7 * N * 8)
         else:
             monkeypatch.setattr(digests, "BLOCK_BYTES", 1 << 24)
         compute_gram(kernel, X, path=path)

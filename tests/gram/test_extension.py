@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import FileError, GramError
-from seqkern.gram import compute_gram, compute_tile, count_tiles, job, open_gram, tiles
+from seqkern.gram import compute_gram, compute_tile, count_tiles, open_gram, tile_values, tiles
 from seqkern.gram.digests import content_digest
 from seqkern.kernels import LinearKernel, RBFKernel, SpectrumKernel, build_kernel
 from seqkern.sequences.sequence_set import SequenceSet
@@ -34,13 +34,13 @@ def small_tiles(monkeypatch):
 @pytest.fixture
 def entries(monkeypatch):
     """Return a list to which the shape of each computed part is added."""
-    shapes, original = [], job.fill
+    shapes, original = [], tile_values.fill
 
     def fill(kernel, rows, cols, out, **options):
         shapes.append(out.shape)
         return original(kernel, rows, cols, out, **options)
 
-    monkeypatch.setattr(job, "fill", fill)
+    monkeypatch.setattr(tile_values, "fill", fill)
     return shapes
 
 

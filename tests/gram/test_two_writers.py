@@ -9,9 +9,9 @@ import pytest
 from conftest import ROOT
 
 from seqkern.core.locks import FolderLock
-from seqkern.gram import compute_gram, compute_tile, matrix, open_gram, tiles
+from seqkern.gram import compute_gram, compute_tile, job, open_gram, opening, tiles
 from seqkern.gram.job import GramJob
-from seqkern.gram.matrix import tiles_root
+from seqkern.gram.paths import tiles_root
 from seqkern.gram.replacing import store_spectrum
 from seqkern.gram.spectrum import spectrum
 from seqkern.kernels import SpectrumKernel
@@ -91,27 +91,27 @@ def test_the_files_are_those_of_one_of_them(tmp_path, writers, tasks):
 def test_tiles_that_another_process_uses_are_no_litter(tmp_path):
     X, path = sequences(), tmp_path / "gram.npy"
     other = GramJob(SpectrumKernel(k=3), X, None, path, "float64", 1, None)
-    with other.using_tiles():
+    with other.tiles.in_use():
         other.compute([0, 1])
         unfinished = other.folder / ".rows-000014-000021.npy.abc.tmp"
         unfinished.write_text("half")
         compute_gram(SpectrumKernel(k=2), X, path=path)
         assert other.missing() == [*range(2, 9)]
         mine = GramJob(SpectrumKernel(k=3), X, None, path, "float64", 1, None)
-        with mine.using_tiles():
-            mine.clear_litter()
-            mine.clear()
+        with mine.tiles.in_use():
+            mine.tiles.clear_litter()
+            mine.tiles.clear()
         assert unfinished.exists()
         assert other.missing() == [*range(2, 9)]
-    with mine.using_tiles():
-        mine.clear_litter()
+    with mine.tiles.in_use():
+        mine.tiles.clear_litter()
     assert not unfinished.exists()
     compute_gram(SpectrumKernel(k=2), X.take(np.arange(9)), path=path)
     assert not tiles_root(path).exists()  # nobody uses them any more
 
 
 def test_the_matrix_changes_while_nobody_else_changes_it(tmp_path, monkeypatch):
-    path, write = tmp_path / "gram.npy", GramJob._write_json
+    path, write = tmp_path / "gram.npy", job.write_meta
     alone = []
 
     def look(target, content):
@@ -119,7 +119,7 @@ def test_the_matrix_changes_while_nobody_else_changes_it(tmp_path, monkeypatch):
             alone.append(FolderLock(tiles_root(path)).try_alone())
         write(target, content)
 
-    monkeypatch.setattr(GramJob, "_write_json", staticmethod(look))
+    monkeypatch.setattr(job, "write_meta", look)
     compute_gram(SpectrumKernel(k=2), sequences(), path=path)
     assert alone == [False]
 
@@ -139,7 +139,7 @@ def test_opening_waits_for_no_writer_and_mixes_nothing(tmp_path, monkeypatch):
     """A side file of the new matrix with the old values, as a reader may meet it, is read again."""
     X, path = sequences(), tmp_path / "gram.npy"
     compute_gram(SpectrumKernel(k=2), X, path=path)
-    read, times = matrix._read_meta, []
+    read, times = opening.read_meta, []
 
     def replaced_first(target):
         if not times:
@@ -147,7 +147,7 @@ def test_opening_waits_for_no_writer_and_mixes_nothing(tmp_path, monkeypatch):
             compute_gram(SpectrumKernel(k=3), X, path=path)
         return read(target)
 
-    monkeypatch.setattr(matrix, "_read_meta", replaced_first)
+    monkeypatch.setattr(opening, "read_meta", replaced_first)
     times.clear()
     gram = open_gram(path)
     np.testing.assert_array_equal(gram.values, SpectrumKernel(k=3)(X))

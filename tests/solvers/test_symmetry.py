@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from seqkern.core import _symmetry
 from seqkern.core.errors import GramError
-from seqkern.core.symmetry import ROWS, check_symmetric
+from seqkern.core.symmetry import ROWS, check_symmetric, largest_if_symmetric
 from seqkern.gram.gram_rows import GramRows
 from seqkern.gram.transforms import CentreGram
+from seqkern.kernels.positional._position_weights import highest_level
 from seqkern.solvers import CSVC, PSVC, SOLVERS
 
 N = 24
@@ -97,3 +99,28 @@ def test_rows_of_a_file_that_nobody_has_verified(tmp_path):
                 CSVC().fit(rows, y)
         else:
             CSVC().fit(rows, y)
+
+
+@pytest.mark.parametrize("n", [1, 3, 8, 37])
+def test_sums_of_rows_and_columns_at_every_level(n):
+    rng = np.random.default_rng(n)
+    K, weights = rng.normal(size=(n, n)), rng.random(n)
+    found = []
+    for level in range(highest_level() + 1):
+        sums = np.full((2, n), np.nan)
+        largest = _symmetry.weighted_sums(K, weights, *sums, level)
+        np.testing.assert_allclose(sums, [K @ weights, K.T @ weights], atol=1e-12)
+        assert largest == np.abs(K).max()
+        found.append(sums.tobytes())
+    assert len(set(found)) == 1
+
+
+@pytest.mark.parametrize("n", [300, 1500])
+def test_one_pass_is_enough_for_a_symmetric_matrix(n):
+    for K in (np.ones((n, n)), problem(n)[0]):
+        assert largest_if_symmetric(K) == np.abs(K).max()
+        K[n - 1, n // 2] += 2e-9 * np.abs(K).max()
+        assert largest_if_symmetric(K) is None
+        K[n - 1, n // 2] += 1e-3 * np.abs(K).max()
+        with pytest.raises(GramError, match="not symmetric"):
+            check_symmetric(K)

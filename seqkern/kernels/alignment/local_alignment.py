@@ -99,7 +99,7 @@ class LocalAlignmentKernel(AlignmentKernel):
         doc="Precision of the sums. The error of ln K is below 2^−22·(|x| + |y| + 40) in single "
         "precision, typically a hundredth of that, and below 2^−51·(|x| + |y| + 40) in double "
         "precision. Double precision is used anyway if both sequences have more than 1,024 "
-        "residues, or if β·s exceeds about 8 or β·gap_open 50.",
+        "residues, or if β·s exceeds about 8 or β·gap_open 50. Subnormal numbers are taken as zero in both.",
     )
     normalize: bool = changed(default=False, doc="Divide by sqrt(K(x, x)·K(y, y)), with K the logarithms or the sums.")
     zero_diagonal: Literal["error", "zero"] = changed(

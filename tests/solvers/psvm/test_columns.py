@@ -7,7 +7,8 @@ from scipy.sparse.linalg import aslinearoperator
 
 from seqkern.core import _symmetry
 from seqkern.core.errors import GramError, ParameterError
-from seqkern.gram.matrix_file import MatrixFile, is_whole_map
+from seqkern.gram.mapped import is_whole_map
+from seqkern.gram.matrix_file import MatrixFile
 from seqkern.kernels import build_kernel
 from seqkern.solvers.psvm.potential.columns import DenseColumns
 from seqkern.solvers.psvm.potential.columns_mapped import MappedColumns

@@ -8,7 +8,8 @@ import numpy.typing as npt
 
 from seqkern.core.sparse_types import is_operator, is_sparse
 from seqkern.gram.gram_rows import GramRows
-from seqkern.gram.matrix_file import MIB, MatrixFile, is_whole_map
+from seqkern.gram.mapped import is_whole_map
+from seqkern.gram.matrix_file import MIB, MatrixFile
 from seqkern.solvers import _linear
 
 
