@@ -144,11 +144,14 @@ def gather_variants(args: argparse.Namespace, models: list[str], vcf: str) -> No
             job.placing.finish()
             return False
 
-        notes = gather(args, models, [vcf, args.genome], check)
-    ends = [tuple(end) for note in notes for end in note["ends"] if end[0]]
-    if args.output.endswith(VCF[1:]):
-        _index(Path(args.output), all(note["in_order"] for note in notes) and _ascending(ends))
-    _say(args, job, vcf)
+        def index(notes: list[Any]) -> None:
+            ends = [tuple(end) for note in notes for end in note["ends"] if end[0]]
+            if args.output.endswith(VCF[1:]):
+                _index(Path(args.output), all(note["in_order"] for note in notes) and _ascending(ends))
+
+        joined = gather(args, models, [vcf, args.genome], check, index)
+    if joined is not None:
+        _say(args, job, vcf)
 
 
 def _ascending(places: list[Any]) -> bool:

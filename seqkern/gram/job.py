@@ -28,7 +28,7 @@ from seqkern.core.archive import atomic_write, canonical_json, check_writable
 from seqkern.core.build import build_digest
 from seqkern.core.checkpoint import note_kept
 from seqkern.core.errors import FileError, GramError, ParameterError, TooLargeError
-from seqkern.core.locks import FolderLock
+from seqkern.core.locks import LOCK, FolderLock
 from seqkern.core.memory import (
     available_memory,
     default_limit_words,
@@ -294,7 +294,11 @@ class GramJob:
                 if self._use.is_alone() is not False:
                     self._use.remove()
                 self._use.release()
-            root.rmdir()
+            whole = FolderLock(root)  # a run that was killed while it replaced the matrix has left its lock there
+            if whole.try_alone():
+                whole.release()
+            elif not whole.folder.joinpath(LOCK).exists():
+                root.rmdir()
 
     def _clear_others(self) -> None:
         """Remove the tiles of other matrices that no process uses."""

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -329,3 +330,45 @@ def test_an_index_of_an_earlier_file_is_refused(folder, capsys, tmp_path):
         assert "g.fa.fai: does not belong to the genome; delete it" in refused(capsys, *words, "--part", "1/2")
     (tmp_path / "g.fa").write_text(">a\nACAGTACAGT\nACGT\n\n")
     runs(capsys, *words, "--part", "1/2")
+
+
+@pytest.mark.parametrize("verb", ["predict", "variants"])
+def test_a_run_that_was_stopped_while_it_removed_the_parts_goes_on(folder, capsys, tmp_path, monkeypatch, verb):
+    words = ["predict", str(folder / "spectrum"), str(folder / "q.fa"), "-o", str(tmp_path / "o.tsv")]
+    if verb == "variants":
+        words = ["variants", str(folder / "gapped"), str(folder / "v.vcf"), "--genome", str(folder / "g.fa"), "-o"]
+        words.append(str(tmp_path / "o.vcf.gz"))
+    for number in (1, 2, 3):
+        runs(capsys, *words, "--part", f"{number}/3")
+    removed = []
+
+    def stopped(path, *, remove=shutil.rmtree, **more):
+        if removed:
+            raise KeyboardInterrupt
+        removed.append(path)
+        remove(path, **more)
+
+    with monkeypatch.context() as context:
+        context.setattr(shutil, "rmtree", stopped)
+        assert main([*words, "--gather"]) == 130
+    capsys.readouterr()
+    assert len(list(tmp_path.glob("*.parts/*-of-3"))) == 2
+    made = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    assert len(made) == 1 + (verb == "variants")
+    assert runs(capsys, *words, "--gather").endswith("the parts have been joined before\n")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == made
+    assert "no part of it is left, so it may be joined already; keep it" in refused(capsys, *words, "--gather")
+
+
+def test_an_output_that_was_changed_is_not_taken_for_the_joined_parts(folder, capsys, tmp_path, monkeypatch):
+    words = ["predict", str(folder / "spectrum"), str(folder / "q.fa"), "-o", str(tmp_path / "o.tsv")]
+    runs(capsys, *words, "--part", "1/1")
+    with monkeypatch.context() as context:
+        context.setattr(shutil, "rmtree", lambda path, **more: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert main([*words, "--gather"]) == 130
+    capsys.readouterr()
+    made = (tmp_path / "o.tsv").read_bytes()
+    (tmp_path / "o.tsv").write_text("mine")
+    runs(capsys, *words, "--gather")
+    assert (tmp_path / "o.tsv").read_bytes() == made
+    assert [path.name for path in tmp_path.iterdir()] == ["o.tsv"]
