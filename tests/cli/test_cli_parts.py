@@ -22,7 +22,7 @@ from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
 from seqkern.sequences.windows import Window
 
-pytest.importorskip("pysam")
+pysam = pytest.importorskip("pysam")
 
 PARTS = (2, 7)
 
@@ -372,3 +372,26 @@ def test_an_output_that_was_changed_is_not_taken_for_the_joined_parts(folder, ca
     runs(capsys, *words, "--gather")
     assert (tmp_path / "o.tsv").read_bytes() == made
     assert [path.name for path in tmp_path.iterdir()] == ["o.tsv"]
+
+
+@pytest.mark.parametrize("by_chromosome", [True, False])
+def test_an_index_that_cannot_be_written_is_told_from_an_unsorted_file(folder, capsys, tmp_path, by_chromosome):
+    lines = (folder / "v.vcf").read_text().splitlines(keepends=True)
+    rows = sorted(line for line in lines if not line.startswith("#"))
+    rows = rows[:2] if by_chromosome else [rows[0], rows[-1], rows[0]]
+    (tmp_path / "v.vcf").write_text("".join([line for line in lines if line.startswith("#")] + rows))
+    out = tmp_path / "o.vcf.gz"
+    words = ["variants", str(folder / "gapped"), str(tmp_path / "v.vcf"), "--genome", str(folder / "g.fa"), "-o"]
+    (tmp_path / "o.vcf.gz.tbi").write_text("of an earlier file")
+
+    def fails(*_, **__):
+        raise OSError("building of index failed")
+
+    with pytest.MonkeyPatch.context() as context:
+        if by_chromosome:
+            context.setattr(pysam, "tabix_index", fails)
+        assert main([*words, str(out)]) == int(by_chromosome)
+    said = capsys.readouterr().err
+    assert ("o.vcf.gz.tbi: cannot be written; check the free space" in said) == by_chromosome
+    assert ("not sorted by chromosome, so there is no index" in said) != by_chromosome
+    assert not (tmp_path / "o.vcf.gz.tbi").exists()

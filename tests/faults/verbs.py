@@ -99,8 +99,8 @@ COMMANDS = {
     ),
     "discover": Command(f"discover tiny/datasets/donors --kernel {TABLE_KERNEL} --solver csvc:C=1 -o new/motifs"),
     "effects": Command(
-        f"effects regions/data --folds regions/folds --kernel {TABLE_KERNEL} --solver csvc:C=1 --variants sim/variants.vcf "
-        "--genome sim/genome.fa --truth EFFECT -o new/effects"
+        f"effects regions/data --folds regions/folds --kernel {TABLE_KERNEL} --solver csvc:C=1 --truth EFFECT "
+        "--variants sim/variants.vcf --genome sim/genome.fa -o new/effects"
     ),
     "report": Command("report tiny -o new/report"),
     "train": Command(
