@@ -12,7 +12,7 @@ from seqkern.core.types import PathLike
 PLACES = {"workflow": "workflow", "config": "studies", "profiles": "workflow_profiles"}
 DEFAULT_PROFILE = "default"  # Snakemake finds it beside the Snakefile
 CONFIG = "config/config.yaml"
-RUN = {"results", ".snakemake"}
+RUN = {"results", "logs", ".snakemake"}
 """What Snakemake adds to them."""
 SUFFIXES = {"", ".smk", ".yaml"}
 STARTER = """# Two FASTA files, one question. Paths are relative to the folder where snakemake is started.

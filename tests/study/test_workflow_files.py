@@ -123,7 +123,7 @@ def test_a_stopped_demo_lets_snakemake_end_and_goes_on(tmp_path):
 @pytest.mark.parametrize("change", ["file", "configuration", "missing"])
 def test_only_an_unchanged_demo_goes_on(tmp_path, capsys, change):
     write_workflow(tmp_path)
-    for name in ("results", ".snakemake"):
+    for name in ("results", "logs", ".snakemake"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "x").write_text("")
     assert is_demo(tmp_path)
