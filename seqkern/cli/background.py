@@ -126,6 +126,7 @@ def _write(args: argparse.Namespace, background: Background) -> None:
     # imported here to keep --help fast
     from seqkern.cli.common import tell_counts
     from seqkern.core.archive import atomic_write
+    from seqkern.core.locks import alone_for
     from seqkern.core.tsv import write_tsv
     from seqkern.genome.bed import write_bed
     from seqkern.genome.match_table import COLUMNS, match_lines, match_rows
@@ -134,18 +135,19 @@ def _write(args: argparse.Namespace, background: Background) -> None:
     tell_counts(background.regions.counts, args.peaks)
     for remark in background.remarks:
         print(f"seqkern: {remark}", file=sys.stderr)
-    write_bed(args.output, background.regions)
-    print_output(args.output)
-    if args.table:
-        write_tsv(args.table, COLUMNS, match_rows(*both))
-        print(args.table)
-    if args.plot:
-        # imported here: matplotlib is slow to load
-        from seqkern.figures.match import match_picture
+    with alone_for(args.output):
+        write_bed(args.output, background.regions)
+        print_output(args.output)
+        if args.table:
+            write_tsv(args.table, COLUMNS, match_rows(*both))
+            print(args.table)
+        if args.plot:
+            # imported here: matplotlib is slow to load
+            from seqkern.figures.match import match_picture
 
-        with atomic_write(args.plot, "w") as file:
-            file.write(match_picture(*both))
-        print(args.plot)
+            with atomic_write(args.plot, "w") as file:
+                file.write(match_picture(*both))
+            print(args.plot)
     for line in match_lines(*both):
         print(f"  {line}")
 

@@ -18,7 +18,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser : ArgumentParser
         The parser of this verb.
     """
-    parser.add_argument("folder", nargs="?", default="seqkern-demo", help="new or empty folder (default: seqkern-demo)")
+    parser.add_argument(
+        "folder",
+        nargs="?",
+        default="seqkern-demo",
+        help="new or empty folder, or that of a stopped demo (default: seqkern-demo)",
+    )
     parser.add_argument("--cores", default="all", help="number of cores for Snakemake (default: all)")
 
 
@@ -35,10 +40,20 @@ def run(args: argparse.Namespace) -> int:
     int
         Snakemake's exit code.
     """
-    from seqkern.study.workflow_files import write_workflow  # imported here to keep --help fast
+    # imported here to keep --help fast
+    from seqkern.core.checkpoint import note_kept
+    from seqkern.study.workflow_files import is_demo, write_workflow
 
-    write_workflow(args.folder)
+    if not is_demo(args.folder):  # else one that was stopped goes on
+        write_workflow(args.folder)
     command = [sys.executable, "-m", "snakemake", "--cores", args.cores, "--quiet", "rules"]
     # the rules call the seqkern command installed beside this Python
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
-    return subprocess.run(command, cwd=args.folder, env={**os.environ, "PATH": path}, check=False).returncode
+    with subprocess.Popen(command, cwd=args.folder, env={**os.environ, "PATH": path}) as snakemake:
+        try:
+            return snakemake.wait()
+        except KeyboardInterrupt:
+            note_kept()
+            snakemake.terminate()  # lets it end the jobs that are running, and remove its locks
+            snakemake.wait()
+            raise

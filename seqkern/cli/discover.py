@@ -50,6 +50,7 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.cli.dataset_model import train_on_dataset, training_summary, write_json
     from seqkern.cli.motifs import known_motifs
     from seqkern.core.archive import check_writable
+    from seqkern.core.locks import alone_in
     from seqkern.core.threads import given_threads
     from seqkern.datasets import load_dataset
     from seqkern.explain import Explainer
@@ -68,12 +69,13 @@ def run(args: argparse.Namespace) -> None:
         with given_threads(args.threads):
             motifs = find_motifs(explainer, positive)
     matches = None if known is None else nearest([motif.probabilities for motif in motifs], known)
-    model.save(out_dir / "model.seqkern")
-    files.write_meme(out_dir / "motifs.meme", motifs, model.alphabet)
-    files.write_table(out_dir / "motifs.tsv", motifs, labels.classes, matches)
     count = 0 if known is None else len(known.names)
     summary = training_summary(model) | {"positive": labels.classes[1], "sequences": len(positive), "known": count}
-    write_json(out_dir / "motifs.json", summary)
+    with alone_in(out_dir):
+        model.save(out_dir / "model.seqkern")
+        files.write_meme(out_dir / "motifs.meme", motifs, model.alphabet)
+        files.write_table(out_dir / "motifs.tsv", motifs, labels.classes, matches)
+        write_json(out_dir / "motifs.json", summary)
     print(out_dir / "motifs.tsv")
 
 

@@ -63,6 +63,7 @@ def run(args: argparse.Namespace) -> None:
     # imported here to keep --help fast
     from seqkern.cli.dataset_model import write_json
     from seqkern.core.archive import check_writable
+    from seqkern.core.locks import alone_in
     from seqkern.datasets import load_dataset
     from seqkern.genome.reference import Genome
     from seqkern.models.variants.effect_scores import effect_scores, write_effects
@@ -89,10 +90,11 @@ def run(args: argparse.Namespace) -> None:
     names = [split.name for split in splits]
     scores = None if args.truth is None else effect_scores(effects, distance, args.threshold)
     truth = None if args.truth is None else {"field": args.truth, "threshold": args.threshold}
-    write_effects(out_dir / "effects.tsv", effects, distance, names, args.threshold if truth else None)
     summary: dict[str, Any] = {"variants": len(variants), "truth": truth, "positive": labels.classes[1]}
     summary |= {"splits": _of_splits(effects, names, training.records), "scores": scores}
-    write_json(out_dir / "effects.json", summary)
+    with alone_in(out_dir):
+        write_effects(out_dir / "effects.tsv", effects, distance, names, args.threshold if truth else None)
+        write_json(out_dir / "effects.json", summary)
     print(out_dir / "effects.tsv")
     _tell(effects, scores)
 

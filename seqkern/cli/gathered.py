@@ -22,6 +22,8 @@ def gather_predictions(args: argparse.Namespace) -> None:
         The parsed arguments of ``seqkern predict``.
     """
     notes = gather(args, [args.model], [args.fasta], _big_wig)
+    if notes is None:
+        return
     tell_counts(added([note["counts"] for note in notes]), args.fasta)
 
 

@@ -70,6 +70,7 @@ def run(args: argparse.Namespace) -> None:
     # imported here to keep --help fast
     from seqkern.cli.dataset_model import train_on_dataset, training_summary, write_json
     from seqkern.core.archive import check_writable
+    from seqkern.core.locks import alone_in
     from seqkern.datasets import load_dataset
     from seqkern.explain import Explainer
     from seqkern.explain.position_files import write_positions
@@ -94,10 +95,11 @@ def run(args: argparse.Namespace) -> None:
             section=args.section,
         )
     assert positions is not None  # windows of one length have means
-    write_positions(positions, out_dir, dataset.name)
-    model.save(out_dir / "model.seqkern")
-    write_json(out_dir / "importance.json", training_summary(model) | {"part": part, "pair": args.pair})
-    positions.save(out_dir / "importance.npz")
+    with alone_in(out_dir):
+        write_positions(positions, out_dir, dataset.name)
+        model.save(out_dir / "model.seqkern")
+        write_json(out_dir / "importance.json", training_summary(model) | {"part": part, "pair": args.pair})
+        positions.save(out_dir / "importance.npz")
     print(out_dir / "importance.svg")
 
 

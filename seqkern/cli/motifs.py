@@ -73,6 +73,7 @@ def run(args: argparse.Namespace) -> None:
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable
     from seqkern.core.errors import ParameterError, SeqkernError
+    from seqkern.core.locks import alone_for
     from seqkern.core.threads import given_threads
     from seqkern.explain import Explainer
     from seqkern.motifs import files
@@ -100,14 +101,15 @@ def run(args: argparse.Namespace) -> None:
     require_motifs(motifs, of_kmers=args.kmers)
     matches = None if known is None else nearest([motif.probabilities for motif in motifs], known)
     classes = explainer.model.classes or ("lower", "higher")
-    files.write_meme(args.output, motifs)
-    print_output(args.output)
-    if args.table is not None:
-        files.write_table(args.table, motifs, classes, matches)
-        print(args.table)
-    if plot is not None:
-        _draw(plot, Path(args.model).name, motifs, classes, matches, source)
-        print(plot)
+    with alone_for(args.output):
+        files.write_meme(args.output, motifs)
+        print_output(args.output)
+        if args.table is not None:
+            files.write_table(args.table, motifs, classes, matches)
+            print(args.table)
+        if plot is not None:
+            _draw(plot, Path(args.model).name, motifs, classes, matches, source)
+            print(plot)
     print(f"  {source}")
     columns = files.COLUMNS if matches is None else (*files.COLUMNS, *files.KNOWN[:3])
     print("  " + "\t".join(columns))

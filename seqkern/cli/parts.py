@@ -68,20 +68,22 @@ def as_part(args: argparse.Namespace, models: Sequence[str], data: Sequence[str]
     """
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable
+    from seqkern.core.locks import alone_in
 
     if args.part is None:
         yield {}
         return
     folder = part_folder(args, models, data)
-    if folder.is_finished(args.part):
-        print(f"seqkern: {args.output}: part {args.part} has been made before", file=sys.stderr)
-        yield None
-        return
     check_writable(args.output)
-    args.output = str(folder.begin(args.part) / folder.output.name)
-    notes: dict[str, Any] = {}
-    yield notes
-    folder.finish(args.part, notes)
+    with alone_in(folder.lock(args.part)):
+        if folder.is_finished(args.part):
+            print(f"seqkern: {args.output}: part {args.part} has been made before", file=sys.stderr)
+            yield None
+            return
+        args.output = str(folder.begin(args.part) / folder.output.name)
+        notes: dict[str, Any] = {}
+        yield notes
+        folder.finish(args.part, notes)
 
 
 def part_folder(args: argparse.Namespace, models: Sequence[str], data: Sequence[str]) -> PartFolder:
@@ -172,7 +174,8 @@ def gather(
     models: Sequence[str],
     data: Sequence[str],
     make: Callable[[PartFolder, str, list[Any]], bool] | None = None,
-) -> list[Any]:
+    finish: Callable[[list[Any]], object] | None = None,
+) -> list[Any] | None:
     """Join the parts of the verb's output, and remove them.
 
     Parameters
@@ -181,18 +184,30 @@ def gather(
         As for `as_part`.
     make : callable, optional
         ``make(folder, name, notes)`` writes a file that is not simply joined, and returns whether it did.
+    finish : callable, optional
+        ``finish(notes)`` writes what is made of the joined files, such as an index.
 
     Returns
     -------
-    list
-        The notes of the parts.
+    list or None
+        The notes of the parts; None if an earlier run has joined them, and was killed while it removed them.
     """
+    # imported here to keep --help fast
+    from seqkern.core.locks import alone_in
+
     folder = part_folder(args, models, data)
-    names, notes = folder.complete()
-    for name in names:
-        if make is None or not make(folder, name, notes):
-            join(folder, name, len(notes), folder.output.with_name(name))
-    folder.clear()
+    with alone_in(folder.folder):
+        if folder.is_joined():
+            folder.clear([])
+            print(f"seqkern: {args.output}: the parts have been joined before", file=sys.stderr)
+            return None
+        names, notes = folder.complete()
+        for name in names:
+            if make is None or not make(folder, name, notes):
+                join(folder, name, len(notes), folder.output.with_name(name))
+        if finish is not None:
+            finish(notes)
+        folder.clear(names)
     return notes
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import warnings
 from pathlib import Path
@@ -86,6 +87,7 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.cli.training_input import chosen_method, read_input, read_method, tell_fewer_folds
     from seqkern.core.archive import check_writable
     from seqkern.core.checkpoint import Unfinished
+    from seqkern.core.locks import alone_for
     from seqkern.core.progress import progress_counter
     from seqkern.core.threads import given_threads
     from seqkern.models.finished import identity_of
@@ -147,15 +149,17 @@ def run(args: argparse.Namespace) -> None:
     for text in doubts(deciding, dataset, at_sites):
         print(f"seqkern: warning: {text}", file=sys.stderr)
     tell_counts(model.record["kernel_counts"], source)
-    if args.format == "lsgkm":
-        write_lsgkm(cast("Model", model), args.output)
-    else:
-        model.save(args.output)
+    with alone_for(args.output) if args.features else contextlib.nullcontext():
+        if args.format == "lsgkm":
+            write_lsgkm(cast("Model", model), args.output)
+        else:
+            model.save(args.output)
+        if args.features:
+            cast("FeatureModel", model).write_features(args.features)
     unfinished.clear()
-    print(args.output)
-    if args.features:
-        cast("FeatureModel", model).write_features(args.features)
-        print(args.features)
+    for path in (args.output, args.features):
+        if path:
+            print(path)
     chosen = searches(args) or len(method.kernels) > 1
     for name, text in summary(model, dataset, args, at_sites, chosen, estimate, data.labels):
         print(f"  {name:<10} {text}".rstrip())

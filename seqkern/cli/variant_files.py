@@ -144,11 +144,14 @@ def gather_variants(args: argparse.Namespace, models: list[str], vcf: str) -> No
             job.placing.finish()
             return False
 
-        notes = gather(args, models, [vcf, args.genome], check)
-    ends = [tuple(end) for note in notes for end in note["ends"] if end[0]]
-    if args.output.endswith(VCF[1:]):
-        _index(Path(args.output), all(note["in_order"] for note in notes) and _ascending(ends))
-    _say(args, job, vcf)
+        def index(notes: list[Any]) -> None:
+            ends = [tuple(end) for note in notes for end in note["ends"] if end[0]]
+            if args.output.endswith(VCF[1:]):
+                _index(Path(args.output), all(note["in_order"] for note in notes) and _ascending(ends))
+
+        joined = gather(args, models, [vcf, args.genome], check, index)
+    if joined is not None:
+        _say(args, job, vcf)
 
 
 def _ascending(places: list[Any]) -> bool:
@@ -234,8 +237,11 @@ def _opened(
 def _index(output: Path, in_order: bool) -> None:
     """Write the index of a compressed VCF file, or say why there is none."""
     # imported here to keep --help fast
+    from seqkern.core.errors import FileError
     from seqkern.genome.libraries import pysam
 
+    index = output.with_name(f"{output.name}.tbi")
+    index.unlink(missing_ok=True)
     if not in_order:
         print(f"seqkern: {output}: not sorted by position, so there is no index (bcftools sort)", file=sys.stderr)
         return
@@ -243,8 +249,21 @@ def _index(output: Path, in_order: bool) -> None:
     library.set_verbosity(0)
     try:
         library.tabix_index(str(output), preset="vcf", force=True)
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        index.unlink(missing_ok=True)
+        if _is_by_chromosome(output):  # it does not say what went wrong
+            raise FileError("cannot be written", file=index, remedy="check the free space") from error
         print(f"seqkern: {output}: not sorted by chromosome, so there is no index (bcftools sort)", file=sys.stderr)
+
+
+def _is_by_chromosome(output: Path) -> bool:
+    """Return whether the variants of each chromosome follow one another in a compressed VCF file."""
+    # imported here to keep --help fast
+    import gzip
+
+    with gzip.open(output, "rb") as file:
+        names = [name for name, _ in itertools.groupby(line.split(b"\t", 1)[0] for line in file if line[:1] != b"#")]
+    return len(names) == len(set(names))
 
 
 def _say(args: argparse.Namespace, job: VariantRun, vcf: str) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
+from seqkern.core.standard_output import is_standard_output
+
 try:
     import fcntl
 except ImportError:  # not on Windows
@@ -15,6 +17,8 @@ except ImportError:  # not on Windows
 
 LOCK = ".lock"
 """Name of the file that is locked."""
+MOST_OF_NAME = 60
+"""Characters of a file's name in that of its folder: file systems allow 255 bytes, and some of ours take four."""
 _ATTEMPTS = 1000
 """To create a folder that other processes remove at the same time."""
 
@@ -46,6 +50,37 @@ def alone_in(folder: str | os.PathLike[str]) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+@contextlib.contextmanager
+def alone_for(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Write files that belong together, such as a model and its table, while no other process that asks for it does.
+
+    Parameters
+    ----------
+    path : path-like
+        One of the files, the same in each process; the others may be anywhere. Beside it, ``.NAME.writing`` is the
+        folder that is held; nothing is for standard output, devices and pipes.
+
+    Yields
+    ------
+    None
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with alone_for(f"{folder}/motifs.meme"):
+    ...         during = os.listdir(folder)
+    ...     during, os.listdir(folder)
+    (['.motifs.meme.writing'], [])
+    """
+    path = Path(path)
+    if is_standard_output(path) or (path.exists() and not path.is_file() and not path.is_dir()):
+        yield
+        return
+    with alone_in(path.with_name(f".{path.name[:MOST_OF_NAME]}.writing")):
+        yield
 
 
 class FolderLock:

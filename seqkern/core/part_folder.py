@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from seqkern.core.types import PathLike
 
 NOTE = "part.json"
 """Written last, so that a part with it is complete."""
+JOINED = "joined.json"
+"""Written when the output is complete, before the parts are removed: a killed run goes on with that."""
 NAME = re.compile(r"(\d+)-of-(\d+)")
 CHUNK = 1 << 20
 
@@ -81,6 +84,20 @@ class PartFolder:
         found = self._note(part)
         return found is not None and found["identity"] == self.identity
 
+    def lock(self, part: Part) -> Path:
+        """Return the folder that whoever makes a part holds.
+
+        Parameters
+        ----------
+        part : Part
+            Which one.
+
+        Returns
+        -------
+        Path
+        """
+        return self.folder / f".{self.path(part).name}"
+
     def begin(self, part: Part) -> Path:
         """Return the empty folder of a part.
 
@@ -94,6 +111,7 @@ class PartFolder:
         Path
         """
         path = self.path(part)
+        (self.folder / JOINED).unlink(missing_ok=True)
         (path / NOTE).unlink(missing_ok=True)
         shutil.rmtree(path, ignore_errors=True)
         return path
@@ -128,6 +146,12 @@ class PartFolder:
             If a part is missing, or made of other input.
         """
         numbers = self._numbers()
+        if not numbers and self.output.is_file():
+            raise FileError(
+                "no part of it is left, so it may be joined already",
+                file=self.output,
+                remedy="keep it, or make the parts with --part I/N again",
+            )
         if not numbers:
             raise FileError("no part has been made", file=self.output, remedy="make the parts with --part I/N first")
         problems = []
@@ -158,9 +182,39 @@ class PartFolder:
                 while data := file.read(CHUNK):
                     yield data
 
-    def clear(self) -> None:
-        """Remove all parts."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+    def is_joined(self) -> bool:
+        """Return whether these parts have been joined, and the output has not been changed since.
+
+        Returns
+        -------
+        bool
+        """
+        try:
+            found = json.loads((self.folder / JOINED).read_text("utf-8"))
+            stamps = {name: file_stamp(self.output.with_name(name)) for name in found["files"]}
+            return bool(found == {"identity": self.identity, "files": stamps})
+        except (OSError, ValueError, RecursionError, TypeError, KeyError, FileError):
+            return False
+
+    def clear(self, names: Iterable[str]) -> None:
+        """Remove all parts; `is_joined` is true until the last is gone.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Of the files made of them, beside the output.
+        """
+        if not self.is_joined():
+            stamps = {name: file_stamp(self.output.with_name(name)) for name in names}
+            with contextlib.suppress(FileError), atomic_write(self.folder / JOINED, "w") as file:  # or the disk is full
+                file.write(canonical_json({"identity": self.identity, "files": stamps}))
+        with contextlib.suppress(OSError):
+            for path in self.folder.iterdir():
+                if path.is_dir():
+                    shutil.rmtree(path)
+            for path in self.folder.glob(f".{JOINED}.*"):  # of a killed run
+                path.unlink()
+            (self.folder / JOINED).unlink(missing_ok=True)
 
     def _numbers(self) -> dict[int, int]:
         """Return how many parts there are of each number of parts."""

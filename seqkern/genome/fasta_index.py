@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from seqkern.core.archive import atomic_write
 from seqkern.core.cache import cache_dir
 from seqkern.core.errors import FileError
 from seqkern.core.types import PathLike
@@ -58,8 +59,10 @@ def fasta_index(path: PathLike) -> tuple[Path, Path | None]:
         _check_fresh(path, beside[0], packed)
         return beside
     _check_records(path, packed)
-    if os.access(path.parent, os.W_OK) and not any(file is not None and file.exists() for file in beside):
-        return _make(path, beside)
+    if os.access(path.parent, os.W_OK) and not beside[0].exists():
+        made = _made(path, packed)
+        if beside[1] is None or not beside[1].exists() or beside[1].read_bytes() == made[1]:
+            return _write(beside, made)
     own = path.stat()
     key = hashlib.blake2b(f"{path.resolve()} {own.st_size} {own.st_mtime_ns}".encode(), digest_size=12).hexdigest()
     folder = cache_dir() / "genomes"
@@ -74,7 +77,7 @@ def fasta_index(path: PathLike) -> tuple[Path, Path | None]:
             file=path,
             remedy=f"run samtools faidx {path} where you can write, or set XDG_CACHE_HOME",
         ) from error
-    return _make(path, kept)
+    return _write(kept, _made(path, packed))
 
 
 def _is_packed(path: Path) -> bool:
@@ -165,15 +168,15 @@ def _headers(path: Path, packed: bool) -> Iterator[bytes]:
                 rest = block[-1:]
 
 
-def _make(path: Path, names: tuple[Path, Path | None]) -> tuple[Path, Path | None]:
-    """Write the index files at once, under these names."""
+def _made(path: Path, packed: bool) -> tuple[bytes, bytes | None]:
+    """Return the content of the index files."""
     library: Any = pysam()
     before = library.set_verbosity(0)
-    with tempfile.TemporaryDirectory(dir=names[0].parent, prefix=".index") as folder:
-        made = [None if name is None else Path(folder) / name.name for name in names]
-        words = ["--fai-idx", str(made[0])] + ([] if made[1] is None else ["--gzi-idx", str(made[1])])
+    # not beside the genome, where a killed process would leave them
+    with tempfile.TemporaryDirectory(prefix="seqkern-index") as folder:
+        fai, gzi = Path(folder, "fai"), Path(folder, "gzi")
         try:
-            library.faidx(str(path), *words)
+            library.faidx(str(path), "--fai-idx", str(fai), *(["--gzi-idx", str(gzi)] if packed else []))
         except library.SamtoolsError as error:
             raise FileError(
                 "cannot be indexed: lines of a sequence differ in length, or are damaged",
@@ -182,7 +185,13 @@ def _make(path: Path, names: tuple[Path, Path | None]) -> tuple[Path, Path | Non
             ) from error
         finally:
             library.set_verbosity(before)
-        for name, file in zip(names, made, strict=True):
-            if name is not None and file is not None:
-                file.replace(name)
+        return fai.read_bytes(), gzi.read_bytes() if packed else None
+
+
+def _write(names: tuple[Path, Path | None], made: tuple[bytes, bytes | None]) -> tuple[Path, Path | None]:
+    """Write the index files; the one that all genomes have comes last, so that with it they are complete."""
+    for name, content in reversed(list(zip(names, made, strict=True))):
+        if name is not None and content is not None:
+            with atomic_write(name) as file:
+                file.write(content)
     return names

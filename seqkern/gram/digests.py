@@ -6,7 +6,6 @@ They find damage of a disk or a copy, and a side file of another matrix. XXH3 is
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator, Sequence
 from io import FileIO
 from typing import Any

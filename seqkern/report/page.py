@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from seqkern.core.archive import atomic_write
+from seqkern.core.locks import alone_in
 from seqkern.core.markup import Markup, join, tag
 from seqkern.core.progress import progress_bar
 from seqkern.core.tsv import write_tsv
@@ -165,33 +166,36 @@ def build_report(
     costs, cost_table = render_costs(study, views), [row for view in views for row in cost_rows(view)]
     summaries = [summary_table(view.dataset, view.ranking) for view in views]
     keys = ["dataset", "tasks", "kernel", "solver", "values"]
-    write_tables(summaries, keys, out_dir / "summary.tsv")
-    write_tables([families_table(v.dataset) for v in views], ["dataset", "task", *keys[2:4]], out_dir / "families.tsv")
-    write_tables(
-        [metrics_table(v.dataset) for v in views],
-        ["dataset", *keys[2:4], "task", "split"],
-        out_dir / "metrics.tsv",
-    )
     compared = [(v.dataset.name, one) for v in views for one in v.comparisons.values()]
     compared += [("all", overview.compared)] if overview and overview.compared else []
-    write_tsv(out_dir / "comparisons.tsv", COLUMNS, [row for name, one in compared for row in one.rows(name)])
-    write_tsv(out_dir / "intervals.tsv", INTERVAL_COLUMNS, [row for view in views for row in interval_rows(view)])
-    write_tsv(out_dir / "costs.tsv", COST_COLUMNS, cost_table)
-    write_curves(results.datasets, out_dir)
     texts = {
         "costs.html": costs,
         "config.yaml": config_text(study),
         "methods.txt": text.text(),
         "references.bib": bibliography(text.keys),
     }
-    for name, content in texts.items():
-        with atomic_write(out_dir / name, "w") as file:
-            file.write(content)
-    for name, picture in figures.items():
-        with atomic_write(out_dir / FOLDER / name, "wb") as file:
-            file.write(picture)
-    with atomic_write(out_dir / "index.html", "w") as file:
-        file.write(page)
+    with alone_in(out_dir):
+        write_tables(summaries, keys, out_dir / "summary.tsv")
+        write_tables(
+            [families_table(v.dataset) for v in views], ["dataset", "task", *keys[2:4]], out_dir / "families.tsv"
+        )
+        write_tables(
+            [metrics_table(v.dataset) for v in views],
+            ["dataset", *keys[2:4], "task", "split"],
+            out_dir / "metrics.tsv",
+        )
+        write_tsv(out_dir / "comparisons.tsv", COLUMNS, [row for name, one in compared for row in one.rows(name)])
+        write_tsv(out_dir / "intervals.tsv", INTERVAL_COLUMNS, [row for view in views for row in interval_rows(view)])
+        write_tsv(out_dir / "costs.tsv", COST_COLUMNS, cost_table)
+        write_curves(results.datasets, out_dir)
+        for name, content in texts.items():
+            with atomic_write(out_dir / name, "w") as file:
+                file.write(content)
+        for name, picture in figures.items():
+            with atomic_write(out_dir / FOLDER / name, "wb") as file:
+                file.write(picture)
+        with atomic_write(out_dir / "index.html", "w") as file:
+            file.write(page)
     return out_dir / "index.html"
 
 

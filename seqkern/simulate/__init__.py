@@ -34,6 +34,7 @@ import numpy as np
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, unknown_name
+from seqkern.core.locks import alone_for
 from seqkern.core.types import PathLike
 from seqkern.residues.residues import STATES
 from seqkern.sequences.sequence_set import SequenceSet
@@ -248,21 +249,22 @@ def write_simulated(data: Simulated, prefix: PathLike) -> list[Path]:
     paths = [path.with_name(path.name + ending) for ending in endings]
     for path in paths:
         check_writable(path)
-    with atomic_write(paths[0], "w") as fasta:
-        for name, string, fields in zip(data.sequences.ids, data.sequences.strings(), _rows(data), strict=True):
-            print(f">{name}", *(f"{column}={value}" for column, value in fields), file=fasta)
-            _print_lines(string, fasta)
-        fasta.flush()  # detects a full disk before the second file is written
-        with atomic_write(paths[1], "w") as tsv:
-            if data.of_genes:
-                _write_features(tsv, data.table)
-                return paths
-            columns = data.table if data.of_sites else {"id": data.sequences.ids, **data.table}
-            print(*columns, sep="\t", file=tsv)
-            for values in zip(*columns.values(), strict=True):
-                print(*values, sep="\t", file=tsv)
-    if len(paths) > 2:
-        _write_states(paths[2], data.sequences)
+    with alone_for(path):
+        with atomic_write(paths[0], "w") as fasta:
+            for name, string, fields in zip(data.sequences.ids, data.sequences.strings(), _rows(data), strict=True):
+                print(f">{name}", *(f"{column}={value}" for column, value in fields), file=fasta)
+                _print_lines(string, fasta)
+            fasta.flush()  # detects a full disk before the second file is written
+            with atomic_write(paths[1], "w") as tsv:
+                if data.of_genes:
+                    _write_features(tsv, data.table)
+                    return paths
+                columns = data.table if data.of_sites else {"id": data.sequences.ids, **data.table}
+                print(*columns, sep="\t", file=tsv)
+                for values in zip(*columns.values(), strict=True):
+                    print(*values, sep="\t", file=tsv)
+        if len(paths) > 2:
+            _write_states(paths[2], data.sequences)
     return paths
 
 

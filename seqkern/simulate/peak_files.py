@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from seqkern.core.archive import atomic_write, check_writable
+from seqkern.core.locks import alone_in
 from seqkern.core.meme import meme_lines
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.simulate.planted import Planted
@@ -50,9 +51,10 @@ def write_peak_genome(genome: SequenceSet, planted: Planted, folder: Path) -> li
     paths = [folder / name for name in contents]
     for path in paths:
         check_writable(path)
-    for path, lines in zip(paths, contents.values(), strict=True):
-        with atomic_write(path, "w") as file:
-            file.writelines(f"{line}\n" for line in lines)
+    with alone_in(folder):
+        for path, lines in zip(paths, contents.values(), strict=True):
+            with atomic_write(path, "w") as file:
+                file.writelines(f"{line}\n" for line in lines)
     return paths
 
 

@@ -12,6 +12,8 @@ from seqkern.core.types import PathLike
 PLACES = {"workflow": "workflow", "config": "studies", "profiles": "workflow_profiles"}
 DEFAULT_PROFILE = "default"  # Snakemake finds it beside the Snakefile
 CONFIG = "config/config.yaml"
+RUN = {"results", "logs", ".snakemake"}
+"""What Snakemake adds to them."""
 SUFFIXES = {"", ".smk", ".yaml"}
 STARTER = """# Two FASTA files, one question. Paths are relative to the folder where snakemake is started.
 study: {name}
@@ -61,6 +63,49 @@ def write_workflow(folder: PathLike, *, config: str | None = None, profile: str 
     mystudy/config/config.yaml True
     """
     home = Path(folder)
+    texts = _texts(config, profile)
+    if home.exists() and (not home.is_dir() or not _is_unfinished(home, texts)):
+        raise FileError("is not an empty folder", file=home, remedy="give a new folder")
+    for name, text in texts.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        with atomic_write(home / name, "w") as file:
+            file.write(text)
+    return home / CONFIG
+
+
+def is_demo(folder: PathLike) -> bool:
+    """Return whether a folder holds the demo as this version writes it, and what Snakemake has made of it, but no more.
+
+    Parameters
+    ----------
+    folder : path-like
+        Perhaps that of a demo which was stopped.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     before = is_demo(folder)
+    ...     _ = write_workflow(folder)
+    ...     before, is_demo(folder)
+    (False, True)
+    """
+    home, texts = Path(folder), _texts(None, None)
+    try:
+        if any((home / name).read_bytes() != text.encode() for name, text in texts.items()):
+            return False
+        names = {name.split("/")[0] for name in texts} | RUN
+        return all(path.name in names for path in home.iterdir())
+    except OSError:
+        return False
+
+
+def _texts(config: str | None, profile: str | None) -> dict[str, str]:
+    """Return the content of the workflow's files by name; the configuration is the last."""
     found = {f"{place}/{name}": path for place in PLACES for name, path in _files(place)}
     profiles = {name.split("/")[1]: name for name in found if name.startswith("profiles/")}
     if profile is not None and profile not in profiles:
@@ -69,13 +114,7 @@ def write_workflow(folder: PathLike, *, config: str | None = None, profile: str 
     texts = {name: path.read_text(encoding="utf-8") for name, path in found.items() if name not in others}
     configuration = texts.pop(CONFIG)
     texts[CONFIG] = configuration if config is None else config  # the last: with it, the study is complete
-    if home.exists() and (not home.is_dir() or not _is_unfinished(home, texts)):
-        raise FileError("is not an empty folder", file=home, remedy="give a new folder")
-    for name, text in texts.items():
-        (home / name).parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(home / name, "w") as file:
-            file.write(text)
-    return home / CONFIG
+    return texts
 
 
 def _is_unfinished(home: Path, texts: Mapping[str, str]) -> bool:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
 from seqkern.sequences.windows import Window
 
-pytest.importorskip("pysam")
+pysam = pytest.importorskip("pysam")
 
 PARTS = (2, 7)
 
@@ -329,3 +330,68 @@ def test_an_index_of_an_earlier_file_is_refused(folder, capsys, tmp_path):
         assert "g.fa.fai: does not belong to the genome; delete it" in refused(capsys, *words, "--part", "1/2")
     (tmp_path / "g.fa").write_text(">a\nACAGTACAGT\nACGT\n\n")
     runs(capsys, *words, "--part", "1/2")
+
+
+@pytest.mark.parametrize("verb", ["predict", "variants"])
+def test_a_run_that_was_stopped_while_it_removed_the_parts_goes_on(folder, capsys, tmp_path, monkeypatch, verb):
+    words = ["predict", str(folder / "spectrum"), str(folder / "q.fa"), "-o", str(tmp_path / "o.tsv")]
+    if verb == "variants":
+        words = ["variants", str(folder / "gapped"), str(folder / "v.vcf"), "--genome", str(folder / "g.fa"), "-o"]
+        words.append(str(tmp_path / "o.vcf.gz"))
+    for number in (1, 2, 3):
+        runs(capsys, *words, "--part", f"{number}/3")
+    removed = []
+
+    def stopped(path, *, remove=shutil.rmtree, **more):
+        if removed:
+            raise KeyboardInterrupt
+        removed.append(path)
+        remove(path, **more)
+
+    with monkeypatch.context() as context:
+        context.setattr(shutil, "rmtree", stopped)
+        assert main([*words, "--gather"]) == 130
+    capsys.readouterr()
+    assert len(list(tmp_path.glob("*.parts/*-of-3"))) == 2
+    made = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    assert len(made) == 1 + (verb == "variants")
+    assert runs(capsys, *words, "--gather").endswith("the parts have been joined before\n")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == made
+    assert "no part of it is left, so it may be joined already; keep it" in refused(capsys, *words, "--gather")
+
+
+def test_an_output_that_was_changed_is_not_taken_for_the_joined_parts(folder, capsys, tmp_path, monkeypatch):
+    words = ["predict", str(folder / "spectrum"), str(folder / "q.fa"), "-o", str(tmp_path / "o.tsv")]
+    runs(capsys, *words, "--part", "1/1")
+    with monkeypatch.context() as context:
+        context.setattr(shutil, "rmtree", lambda path, **more: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert main([*words, "--gather"]) == 130
+    capsys.readouterr()
+    made = (tmp_path / "o.tsv").read_bytes()
+    (tmp_path / "o.tsv").write_text("mine")
+    runs(capsys, *words, "--gather")
+    assert (tmp_path / "o.tsv").read_bytes() == made
+    assert [path.name for path in tmp_path.iterdir()] == ["o.tsv"]
+
+
+@pytest.mark.parametrize("by_chromosome", [True, False])
+def test_an_index_that_cannot_be_written_is_told_from_an_unsorted_file(folder, capsys, tmp_path, by_chromosome):
+    lines = (folder / "v.vcf").read_text().splitlines(keepends=True)
+    rows = sorted(line for line in lines if not line.startswith("#"))
+    rows = rows[:2] if by_chromosome else [rows[0], rows[-1], rows[0]]
+    (tmp_path / "v.vcf").write_text("".join([line for line in lines if line.startswith("#")] + rows))
+    out = tmp_path / "o.vcf.gz"
+    words = ["variants", str(folder / "gapped"), str(tmp_path / "v.vcf"), "--genome", str(folder / "g.fa"), "-o"]
+    (tmp_path / "o.vcf.gz.tbi").write_text("of an earlier file")
+
+    def fails(*_, **__):
+        raise OSError("building of index failed")
+
+    with pytest.MonkeyPatch.context() as context:
+        if by_chromosome:
+            context.setattr(pysam, "tabix_index", fails)
+        assert main([*words, str(out)]) == int(by_chromosome)
+    said = capsys.readouterr().err
+    assert ("o.vcf.gz.tbi: cannot be written; check the free space" in said) == by_chromosome
+    assert ("not sorted by chromosome, so there is no index" in said) != by_chromosome
+    assert not (tmp_path / "o.vcf.gz.tbi").exists()

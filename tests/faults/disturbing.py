@@ -8,13 +8,16 @@ import fcntl
 import importlib
 import os
 import random
+import re
 import resource
 import shlex
 import shutil
 import signal
+import subprocess
 import sys
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from verbs import COMMANDS, FILES, INPUTS, Command
@@ -35,6 +38,7 @@ FAULTS = {  # calls, signal, error, whether later calls fail, too
     "memory": (0, 0, 0, 0),  # RLIMIT_AS
     "clock": (0, 0, 0, 0),  # goes backwards
     "two-writers": (0, 0, 0, 0),  # at the same time
+    "full-disk": (0, 0, 0, 0),  # a tmpfs of some pages; only root can mount it
 }
 STOPPED = {"SIGTERM": {143, -15}, "SIGINT": {130}, "SIGKILL": {-9}}
 UNCLEAN = {"SIGKILL", "EROFS"}  # nothing can be removed afterwards
@@ -43,8 +47,15 @@ Arm = tuple[int, int, int, int, int]
 
 
 def tree(folder: Path) -> Tree:
-    """Return the bytes of all files in a folder."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    """Return the bytes of all files in a folder; random parts of names are left out."""
+    found = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return {re.sub("[0-9a-f]{32}", "*", str(path.relative_to(folder))): path.read_bytes() for path in found}
+
+
+def _used(folder: Path) -> int:
+    """Return the bytes in use on a file system."""
+    found = os.statvfs(folder)
+    return (found.f_blocks - found.f_bfree) * found.f_frsize
 
 
 class Bench:
@@ -71,7 +82,10 @@ class Bench:
             output = made.split()[-1]
             if made in self.inputs or made == line:
                 continue
-            if any(word.startswith(output) or output.startswith(f"{word}/") for word in words):
+            named = (
+                word.startswith(output) or output.startswith(f"{word}/") or f'"{output}/' in word for word in words
+            )
+            if any(named):
                 self.inputs.add(made)
                 self._provide(made)
                 self._must(self.base, made)
@@ -186,6 +200,8 @@ class Bench:
         """Return the columns of the table that a round counts for."""
         if name not in self.start:
             self._undisturbed(name, COMMANDS[name])
+        if fault == "full-disk":
+            return self._on_full_disk(name, draw, keep)
         folder, words = self.fresh(name), COMMANDS[name].words()
         arm, limit, at = None, None, 0
         kinds, number, error, lasting = FAULTS[fault]
@@ -198,7 +214,14 @@ class Bench:
             code, said = self.two_writers(folder, words)
         else:
             code, said, _ = self.run(folder, words, arm=arm, limit=limit)
+        return self._repeated(name, fault, at, code, said, keep)
+
+    def _repeated(self, name: str, fault: str, at: int, code: int, said: str, keep: str | None, free=None) -> set[str]:
+        """Judge a round, repeat its command without the fault, and return the columns that it counts for."""
+        folder, words = self.home / "round", COMMANDS[name].words()
         counts = {"tried"} | self._judge(name, fault, code, said, tree(folder))
+        if free is not None:
+            free()
         # verbs that refuse an existing output are not repeated where everything is there
         again, told, _ = (0, "", []) if self._is_complete(name, tree(folder)) else self.run(folder, words)
         left, made = tree(folder), self.made[name]
@@ -214,6 +237,29 @@ class Bench:
             if keep:
                 shutil.copytree(folder, Path(keep) / f"{name}-{fault}-{at}", dirs_exist_ok=True)
         return counts
+
+    def _on_full_disk(self, name: str, draw: random.Random, keep: str | None) -> set[str]:
+        """Run a command on a file system with too little room; nothing without the right to mount one."""
+        folder, page = self.home / "round", resource.getpagesize()
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        mount = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(folder)]
+        if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
+            return set()
+        try:
+            shutil.copytree(self.start[name], folder, dirs_exist_ok=True)
+            used = _used(folder)
+            needed = sum(-(-len(data) // page) for data in self.made[name].values()) - used // page
+            pages = draw.randint(0, max(2, needed + 1))
+            self._resize(folder, used + pages * page)
+            code, said, _ = self.run(folder, COMMANDS[name].words())
+            free = partial(self._resize, folder, 64 << 20)
+            return self._repeated(name, "full-disk", pages, code, said, keep, free)
+        finally:
+            subprocess.run(["umount", str(folder)], check=True)
+
+    def _resize(self, folder: Path, size: int) -> None:
+        subprocess.run(["mount", "-o", f"remount,size={size}", str(folder)], check=True)
 
     def _is_right(self, name: str, path: str, left: Tree) -> bool:
         """Return whether a file is there, with the bytes of an undisturbed run."""

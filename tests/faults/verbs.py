@@ -26,6 +26,8 @@ chr2\t130\tv3\tA\tT\t.\tPASS\tEFFECT=0.1
 GENOME = "".join(f">{name}\n{'A' * 100}{'ACATATGACACTTAGACATTA' * 6}{'A' * 100}\n" for name in ("chr1", "chr2"))
 TABLE_KERNEL = "gapped_kmer:l=4,k=3,d=1,estimator=truncated,reverse_complement=true"
 FILES = {"study.yaml": CONFIG, "variants.vcf": VARIANTS, "genome.fa": GENOME}
+PEAKS = json.dumps({"fasta": {"peak": "sim/peaks.narrowPeak"}, "genome": "sim/genome.fa", "width": 60, "background": 1})
+CHROMOSOMES = json.dumps({"method": "leave-one-group-out"})
 ALSO = "spectrum:k=3 --solver csvc:C=1"
 STUDY = "--folds tiny/folds/donors --kernel spectrum:k=2"
 
@@ -39,6 +41,9 @@ INPUTS = [
     "baseline tiny/datasets/donors --folds tiny/folds/donors -o tiny/baseline/donors",
     "plan tiny/datasets/donors --folds tiny/folds/donors --study study.yaml -o plan.json",
     "gram donors.fasta --kernel spectrum:k=2 --ids number -o old.npy",
+    "simulate peaks --n-chromosomes 3 --n-letters 6000 --n-peaks 12 --n-motifs 1 --n-variants 12 -o sim",
+    f"datasets --name bound --entry {shlex.quote(PEAKS)} -o regions/data",
+    f"folds regions/data --options {shlex.quote(CHROMOSOMES)} -o regions/folds",
 ]
 
 
@@ -93,6 +98,10 @@ COMMANDS = {
         "-o new/importance"
     ),
     "discover": Command(f"discover tiny/datasets/donors --kernel {TABLE_KERNEL} --solver csvc:C=1 -o new/motifs"),
+    "effects": Command(
+        f"effects regions/data --folds regions/folds --kernel {TABLE_KERNEL} --solver csvc:C=1 --truth EFFECT "
+        "--variants sim/variants.vcf --genome sim/genome.fa -o new/effects"
+    ),
     "report": Command("report tiny -o new/report"),
     "train": Command(
         "train donors.fasta --labels donors.tsv --kernel spectrum:k=2 --solver csvc:C=1 -o new/model.seqkern"
@@ -106,9 +115,16 @@ COMMANDS = {
         "predict model.seqkern donors.fasta --gather -o predicted.tsv",
         tuple(f"predict model.seqkern donors.fasta --part {number}/2 -o predicted.tsv" for number in (1, 2)),
     ),
-    "scan": Command("predict model.seqkern genome.fa --scan AG --window -10:+9 -o scan.tsv"),
+    "scan": Command("predict model.seqkern genome.fa --scan AG --window -30:+29 -o scan.tsv"),
     "variants": Command("variants tables.seqkern variants.vcf --genome genome.fa -o scores.tsv"),
     "explain": Command("explain model.seqkern donors.fasta -o explained"),
+    "variants-gather": Command(
+        "variants tables.seqkern variants.vcf --genome genome.fa --gather -o scores.vcf.gz",
+        tuple(
+            f"variants tables.seqkern variants.vcf --genome genome.fa --part {number}/2 -o scores.vcf.gz"
+            for number in (1, 2)
+        ),
+    ),
     "motifs": Command("motifs tables.seqkern donors.fasta --minimum 2 -o motifs.meme --plot motifs.html"),
     "background": Command("background donors.fasta --shuffle 2 -o shuffled.fasta"),
 }

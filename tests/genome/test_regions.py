@@ -3,13 +3,17 @@
 import gzip
 import os
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from seqkern.core.errors import SeqkernError
 from seqkern.genome.bed import read_bed, write_bed
+from seqkern.genome.bgzip import BgzipWriter
 from seqkern.genome.chromosomes import check_regions
+from seqkern.genome.fasta_index import fasta_index
 from seqkern.genome.loci import loci
 from seqkern.genome.reference import Genome
 from seqkern.genome.regions import make_regions, overlapping, overlapping_one_another, resized
@@ -215,3 +219,37 @@ def test_bgzip_gives_the_same(inside, tmp_path):
     with Genome(tmp_path / "g.fa.gz") as packed, Genome("g.fa") as plain:
         assert packed.lengths == plain.lengths
         assert packed.fetch("chr3", 100, 20_000) == plain.fetch("chr3", 100, 20_000)
+
+
+def test_a_run_that_is_killed_while_it_indexes_leaves_nothing_beside_the_genome(tmp_path):
+    (tmp_path / "g.fa").write_text(">a\nACGT\n")
+    script = (
+        "import os, sys\n"
+        "from seqkern.genome import fasta_index\n"
+        "library = fasta_index.pysam()\n"
+        "faidx = library.faidx\n"
+        "library.faidx = lambda *words: (faidx(*words), os.kill(os.getpid(), 9))\n"
+        "fasta_index.fasta_index(sys.argv[1])\n"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path.parent)}
+    killed = subprocess.run([sys.executable, "-c", script, str(tmp_path / "g.fa")], env=environment, check=False)
+    assert killed.returncode == -9
+    assert [path.name for path in tmp_path.iterdir()] == ["g.fa"]
+
+
+def test_an_index_of_which_one_file_is_there_is_completed(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with (tmp_path / "g.fa.gz").open("wb") as file:
+        writer = BgzipWriter(file)
+        writer.write(">a\nACGT\n")
+        writer.finish()
+    fai, gzi = fasta_index(tmp_path / "g.fa.gz")
+    made = fai.read_bytes(), gzi.read_bytes()
+    fai.unlink()  # as after a kill between the two
+    assert fasta_index(tmp_path / "g.fa.gz") == (fai, gzi)
+    assert (fai.read_bytes(), gzi.read_bytes()) == made
+    fai.unlink()
+    gzi.write_bytes(b"of another file")
+    kept, _ = fasta_index(tmp_path / "g.fa.gz")
+    assert (kept.read_bytes(), gzi.read_bytes()) == (made[0], b"of another file")
+    assert not fai.exists()

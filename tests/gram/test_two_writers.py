@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
-from seqkern.core.locks import FolderLock
+from seqkern.core.locks import LOCK, FolderLock
 from seqkern.gram import compute_gram, compute_tile, job, open_gram, opening, tiles
 from seqkern.gram.job import GramJob
 from seqkern.gram.paths import tiles_root
@@ -161,4 +161,13 @@ def test_eigenvalues_of_a_matrix_that_is_gone_are_not_stored(tmp_path):
     assert store_spectrum(path, gram, found)
     compute_gram(SpectrumKernel(k=3), X, path=path)
     assert not store_spectrum(path, gram, found)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["gram.json", "gram.npy"]
+
+
+def test_the_lock_of_a_killed_run_is_removed_with_the_tiles(tmp_path):
+    X, path = sequences(9), tmp_path / "gram.npy"
+    compute_gram(SpectrumKernel(k=2), X, path=path)
+    tiles_root(path).mkdir()
+    (tiles_root(path) / LOCK).write_text("")
+    compute_gram(SpectrumKernel(k=2), X, path=path)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["gram.json", "gram.npy"]

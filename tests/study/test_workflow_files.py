@@ -1,7 +1,9 @@
 """The workflow in a folder of its own: what `seqkern init` and `seqkern demo` write, and that Snakemake runs it."""
 
+import os
 import subprocess
 import sys
+import time
 
 import pytest
 from conftest import ROOT
@@ -9,7 +11,7 @@ from conftest import ROOT
 from seqkern.cli.main import main
 from seqkern.core.errors import FileError, ParameterError
 from seqkern.study import Study
-from seqkern.study.workflow_files import write_workflow
+from seqkern.study.workflow_files import is_demo, write_workflow
 
 
 def written(folder):
@@ -84,3 +86,52 @@ def test_an_interrupted_init_is_repeated_and_nothing_of_the_user_is_taken_for_it
             write_workflow(home)
         assert (home / name).read_text() == "mine"
         (home / "mine.txt").unlink(missing_ok=True)
+
+
+SNAKEMAKE = """
+import os, pathlib, signal, sys, time
+pathlib.Path("results").mkdir(exist_ok=True)
+old = pathlib.Path("results", "stopped").exists()
+def stop(*_):
+    time.sleep(0.2)  # ends its jobs
+    pathlib.Path("results", "stopped").write_text("")
+    sys.exit(1)
+signal.signal(signal.SIGTERM, stop)
+pathlib.Path("results", "started").write_text("")
+while not old:
+    time.sleep(0.01)
+"""
+
+
+def test_a_stopped_demo_lets_snakemake_end_and_goes_on(tmp_path):
+    (tmp_path / "snakemake.py").write_text(SNAKEMAKE)
+    home = tmp_path / "demo"
+    paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-m", "seqkern.cli.main", "demo", str(home)]
+    options = {"env": {**os.environ, "PYTHONPATH": paths}, "stderr": subprocess.PIPE, "text": True}
+    demo = subprocess.Popen(command, **options)
+    while demo.poll() is None and not (home / "results" / "started").exists():
+        time.sleep(0.01)
+    demo.terminate()
+    assert demo.communicate(timeout=60)[1] == "seqkern: terminated; repeat the command to resume\n"
+    assert demo.returncode == 143
+    assert (home / "results" / "stopped").exists()
+    again = subprocess.run(command, **options, check=False)
+    assert (again.returncode, again.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("change", ["file", "configuration", "missing"])
+def test_only_an_unchanged_demo_goes_on(tmp_path, capsys, change):
+    write_workflow(tmp_path)
+    for name in ("results", "logs", ".snakemake"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x").write_text("")
+    assert is_demo(tmp_path)
+    if change == "file":
+        (tmp_path / "mine.txt").write_text("")
+    elif change == "configuration":
+        (tmp_path / "config" / "config.yaml").write_text("study: mine\n")
+    else:
+        (tmp_path / "workflow" / "Snakefile").unlink()
+    assert main(["demo", str(tmp_path)]) == 1
+    assert "is not an empty folder" in capsys.readouterr().err
