@@ -100,10 +100,7 @@ def outcome(module, tree, mutant, functions, tests):
 
 def _verdict(module, tree, mutant, functions, items):
     for (name, line), changed in compiled(tree, mutant, module.__file__).items():
-        places = functions.get((module.__file__, name, line), [])
-        if not places:
-            return None
-        for function in places:
+        for function in functions.get((module.__file__, name, line), []):
             try:
                 function.__code__ = changed
             except ValueError:

@@ -13,6 +13,7 @@ from mutant_operators import mutants
 TESTS = {
     "seqkern.evaluation": [
         "tests/evaluation",
+        "tests/cli/test_cli_search.py",
         "tests/folds/test_five_by_two.py",
         "tests/models/test_cross_validation.py",
         "tests/models/test_crossval.py",
@@ -37,12 +38,12 @@ def sample(options):
     return drawn
 
 
-def _everything(package, ending):
-    """Yield all mutants of the Python modules in a package, numbered within their functions."""
+def _everything(package, only):
+    """Yield all mutants of these Python modules of a package, numbered within their functions."""
     outer = importlib.import_module(package)
     for name in [package, *(found.name for found in pkgutil.walk_packages(outer.__path__, f"{package}."))]:
         module = importlib.import_module(name)
-        if not (module.__file__.endswith(".py") and name.endswith(ending)):
+        if not (module.__file__.endswith(".py") and only in name):
             continue
         tree = ast.parse(Path(module.__file__).read_bytes())
         numbers = Counter()

@@ -42,19 +42,17 @@ class Mutating:
             if name.partition(".")[0] in ("seqkern", "numpy", "scipy", "sklearn", "pandas"):
                 with contextlib.suppress(ImportError):
                     importlib.import_module(name)
+        gc.unfreeze()
         functions = _functions(files)
         # the collector of a fork does not visit what is here, which would copy its pages
         gc.freeze()
         passing = [(item, *lines[item.nodeid]) for item in session.items if item.nodeid in lines]
         print(f"{self.package}: {len(passing)} quick tests pass, {len(self.chosen)} mutants", flush=True)
         for module, tree, mutant in self.chosen:
+            if not any((module.__file__, mutant.qualname) == place[:2] for place in functions):
+                raise RuntimeError(f"no function {module.__name__}.{mutant.qualname}")
             wanted = {(module.__file__, line) for line in range(mutant.first, mutant.last + 1)}
-            tests = [
-                (item, seconds)
-                for item, there, seconds in passing
-                if seconds <= self.options.slowest and there & wanted
-            ]
-            tests.sort(key=lambda test: test[1])
+            tests = sorted((test for test in passing if test[2] & wanted), key=lambda test: test[1])
             verdict = outcome(module, tree, mutant, functions, tests)
             if verdict is None:
                 continue
@@ -111,11 +109,11 @@ def table(results):
 def main():
     """Print survivors and a table; the exit status is 1 if the share of killed mutants is below ``--at-least``."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--mutants", type=int, default=300, help="in all packages, in proportion to those of each")
+    parser.add_argument("--mutants", type=float, default=300, help="in all packages, in proportion to those of each")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--slowest", type=float, default=2.0, help="leave out tests that take longer, in seconds")
     parser.add_argument("--at-least", type=float, default=0.0, help="percent of mutants to be killed")
-    parser.add_argument("--only", default="", help="modules whose name ends so")
+    parser.add_argument("--only", default="", help="modules whose name contains this")
     parser.add_argument("--verbose", action="store_true", help="print killed mutants, too")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
