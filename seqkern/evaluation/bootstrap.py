@@ -124,7 +124,7 @@ def bootstrap_interval(
     >>> found.low < found.score < found.high
     True
     """
-    check_real("level", level, 0, 1, open_low=True)
+    check_real("level", level, 0, 1, open_low=True, open_high=True)
     check_choice("method", method, ("bca", "percentile"))
     sample = Sample(labels, [decisions], score, folds)
     if not sample.parts:

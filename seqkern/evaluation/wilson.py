@@ -39,4 +39,5 @@ def wilson_interval(hits: float, n: float, z: float = Z95) -> tuple[float, float
     share, spread = hits / n, z**2 / n
     centre = (share + spread / 2) / (1 + spread)
     half = z / (1 + spread) * math.sqrt(share * (1 - share) / n + spread / (4 * n))
-    return max(0.0, centre - half), min(1.0, centre + half)
+    # exact at the ends, where rounding would leave the score outside
+    return max(0.0, centre - half) if hits > 0 else 0.0, min(1.0, centre + half) if hits < n else 1.0

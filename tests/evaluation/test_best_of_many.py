@@ -79,3 +79,23 @@ def test_tasks_are_drawn_as_wholes_and_the_seed_decides():
     assert corrected_mean(values, seed=3) == corrected_mean(values, seed=3) != corrected_mean(values, seed=4)
     assert corrected_mean(values) < values.mean(axis=1).max()
     assert np.isnan(corrected_mean(values[:, :1]))
+
+
+def naive_mean_of_sets(right, folds, draws, rng):
+    """BBC-CV of means over test sets, draw by draw: samples are drawn within the sets."""
+    found = []
+    for _ in range(draws):
+        inside = [rng.choice(np.flatnonzero(folds == k), (folds == k).sum()) for k in set(folds.tolist())]
+        best = np.argmax(np.mean([right[:, rows].mean(axis=1) for rows in inside], axis=0))
+        outside = [np.setdiff1d(np.flatnonzero(folds == k), rows) for k, rows in enumerate(inside)]
+        found.append(np.mean([right[best, rows].mean() for rows in outside]))
+    return np.mean(found)
+
+
+def test_the_corrected_mean_of_every_set_counts_the_same():
+    rng = np.random.default_rng(3)
+    folds = np.repeat([0, 1, 2], [40, 12, 12])
+    # the last set is the easy one, and small
+    right = rng.random((5, 64)) < np.array([0.5, 0.5, 0.95])[folds]
+    expected = naive_mean_of_sets(right, folds, 1500, rng)
+    assert corrected_mean(right, folds=folds, draws=4000) == pytest.approx(expected, abs=0.01)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import bootstrap, t
+from scipy.stats import bootstrap, norm, t
 
 from seqkern.core.errors import LabelError, ParameterError
 from seqkern.evaluation import average_precision, delong_interval, delong_test, roc_auc, roc_n
@@ -137,3 +137,23 @@ def test_what_has_no_interval():
         bootstrap_interval(y, y, n_resamples=1)
     with pytest.raises(LabelError, match="one fold for each"):
         bootstrap_interval(y, y, folds=[1])
+
+
+@pytest.mark.parametrize("share", [0.1, 0.2])
+def test_the_bca_interval_is_efrons_formula_of_the_same_draws(share):
+    y, d, _ = sample(8, n=60, share=share)
+    found = bootstrap_interval(y, d, "average_precision", n_resamples=300, seed=1, level=0.9)
+    counter = Sample(y, [d], "average_precision", None)
+    draws, value = counter.draws(300, 1)[:, 0], counter.whole()[0]
+    bias = norm.ppf(np.mean(np.sign(np.round(value - draws, 12)) + 1) / 2)
+    skew = naive_acceleration(y, d, "average_precision")
+    assert skew > 0.01
+    moved = [bias + (bias + z) / (1 - skew * (bias + z)) for z in norm.ppf([0.05, 0.95])]
+    assert (found.low, found.high) == pytest.approx(np.quantile(draws, norm.cdf(moved)), abs=1e-9)
+
+
+def test_levels_outside_the_domain():
+    y, d, _ = sample(9, n=20)
+    for level in (-0.5, 0, 1, 1.5):
+        with pytest.raises(ParameterError, match="level"):
+            bootstrap_interval(y, d, level=level)

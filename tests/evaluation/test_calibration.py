@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 
 import numpy as np
 import pytest
@@ -340,3 +341,32 @@ def test_a_model_without_has_no_such_column(folder, capsys):
 def test_files_of_lsgkm_hold_no_probabilities(folder, capsys):
     assert main([*TRAIN, "--calibration", "platt", "--format", "lsgkm"]) == 1
     assert "the LS-GKM format stores neither probabilities nor a threshold" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("numbers", [(math.nan, 0.0), (1.0, math.inf), ("1", 0.0), (1.0, None)])
+def test_a_sigmoid_of_numbers_only(numbers):
+    with pytest.raises(LabelError, match="invalid calibration value"):
+        SigmoidCalibration(*numbers, folds=5, n=9)
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        [],
+        [[0.0, 0.5, 1.0]],
+        [[0.0, 0.1], [1.0]],
+        [[0.0, math.nan]],
+        [[0.0, 0.5], [0.0, 0.6]],
+        [[1.0, 0.5], [0.5, 0.6]],
+        [[0.0, 0.5], [1.0, 0.4]],
+        [[0.0, -0.1], [1.0, 0.4]],
+        [[0.0, 0.5], [1.0, 1.1]],
+    ],
+)
+def test_isotonic_points_that_are_not_a_calibration(points):
+    with pytest.raises(LabelError, match="invalid calibration"):
+        IsotonicCalibration(points, folds=5, n=9)
+
+
+def test_isotonic_points_at_the_bounds():
+    IsotonicCalibration([[0.0, 0.0], [1e-9, 0.0], [2.0, 1.0]], folds=5, n=9)

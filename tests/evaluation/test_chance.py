@@ -180,3 +180,20 @@ def test_a_useful_method_is_found():
     labels = np.tile([0, 1], (5, 20))
     parts = [permuted_auc(y, rng.normal(size=40) + y) for y in labels]
     assert chance_test(parts).p * 24 < 0.01
+
+
+def test_a_class_of_one_and_a_class_without_samples():
+    decisions = np.random.default_rng(4).integers(6, size=(7, 4)).astype(float)
+    labels = np.array([0, 0, 0, 1, 2, 2, 2])
+    present = permuted_auc(labels, decisions[:, :3])
+    assert tuple(permuted_auc(labels, decisions)) == pytest.approx(tuple(present))
+
+    def macro(y):
+        return np.mean([naive_auc(y == c, decisions[:, c]) for c in range(3)])
+
+    assert tuple(present) == pytest.approx((macro(labels), *enumerated(macro, labels)))
+
+
+def test_one_number_has_one_order():
+    assert tuple(permuted_error([1.0], [3.0])) == (-4.0, -4.0, 0.0)
+    assert permuted_error([1.0, 2.0], [3.0, 5.0]).variance > 0

@@ -116,3 +116,9 @@ def test_clusters_need_two_classes_and_a_gram_matrix():
 def test_a_negative_sample_of_a_positive_group_goes_with_it():
     found = cluster_groups(np.eye(2), np.array([True, True, False, False]), 2, groups=[0, 1, 0, 1])
     assert found[0] == found[2] != found[1] == found[3]
+
+
+def test_negative_samples_have_the_next_numbers():
+    K = np.eye(3) + 0.5
+    found = cluster_groups(K, np.array([True, False, True, True, False]), 3)
+    assert sorted(found.tolist()) == list(range(5))

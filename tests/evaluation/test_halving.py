@@ -135,3 +135,38 @@ def test_groups_are_not_divided_by_the_subset_of_a_rung():
     first = np.unique(np.concatenate([rows for rows in seen if len(rows) < 400]))
     assert 80 <= len(first) <= 160
     assert all(np.isin(first, np.arange(8 * group, 8 * group + 8)).sum() in (0, 8) for group in range(50))
+
+
+def naive_schedule(n, seconds, n_specs, folds, budget):
+    """Try 1, 2, … rungs until they are cheap enough; then leave out the last ones."""
+    dearest = sorted(seconds)[::-1]
+
+    def cost(rungs):
+        total = 0.0
+        for size, kernels in rungs:
+            total += sum(dearest[i] * (size / n) ** 2 for i in range(kernels))
+            total += kernels * n_specs * folds * FIT_SECONDS * (size * (folds - 1) / folds) ** 2
+        return total
+
+    for length in itertools.count(1):
+        rungs = [(-(-n // 2 ** (length - 1 - i)), len(seconds)) for i in range(length)]
+        for i in range(1, length):
+            rungs[i] = rungs[i][0], max(min(2, len(seconds)), -(-len(seconds) // 2**i))
+        if cost(rungs) <= budget or n / 2**length < FEWEST or rungs[-1][1] <= 2:
+            break
+    while cost(rungs) > budget and len(rungs) > 1:
+        del rungs[-1]
+    return rungs
+
+
+def test_the_schedule_is_that_of_the_twin():
+    rng = np.random.default_rng(0)
+    lengths = set()
+    for _ in range(300):
+        n, kernels = int(rng.integers(20, 9000)), int(rng.integers(1, 20))
+        seconds = np.exp(rng.normal(size=kernels)).tolist()
+        numbers = int(rng.integers(1, 9)), int(rng.integers(2, 7)), float(10 ** rng.uniform(-1, 4))
+        found = schedule(n, seconds, *numbers)
+        assert found == naive_schedule(n, seconds, *numbers)
+        lengths.add(len(found))
+    assert {1, 2, 3, 4} <= lengths

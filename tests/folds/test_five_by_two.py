@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from seqkern.cli.main import main
 from seqkern.core.errors import FoldError, LabelError
@@ -121,3 +122,16 @@ def test_the_command_writes_ten_splits(tmp_path, capsys):
     assert len(read_folds(tmp_path / "f/all.tsv", X.ids, labels)) == 10
     assert main(["folds", str(tmp_path / "d"), "--method", "five_by_two", "--k", "3", "-o", str(tmp_path / "g")]) == 1
     assert "option of fold method 'five_by_two' 'k'" in capsys.readouterr().err
+
+
+def test_a_half_without_difference_is_a_half_as_any_other():
+    table = [[0.0, 0.05], [0.02, 0.04], [0.06, 0.03], [0.04, 0.0], [0.05, 0.04]]
+    t_value, f_value = naive(table)
+    assert five_by_two_t(table).statistic == t_value == 0
+    assert five_by_two_t(table).p == 1
+    table[0][0] = 0.08
+    t_value, f_value = naive(table)
+    found_t, found_f = five_by_two_t(table), five_by_two_f(table)
+    assert (found_t.statistic, found_f.statistic) == pytest.approx((t_value, f_value))
+    assert found_t.p == pytest.approx(2 * stats.t.sf(t_value, 5))
+    assert found_f.p == pytest.approx(stats.f.sf(f_value, 10, 5))

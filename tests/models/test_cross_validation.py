@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from seqkern.core.errors import ParameterError
 from seqkern.evaluation.chance import variance_of_mean
 from seqkern.evaluation.estimates import estimates
 from seqkern.evaluation.fold_tables import FoldResult, decision_rows
 from seqkern.evaluation.metrics import scores
-from seqkern.evaluation.simultaneous import auc_variance, share_ends
+from seqkern.evaluation.simultaneous import auc_variance, error_ends, share_ends
 from seqkern.kernels import build_kernel
 from seqkern.models.cross_validation import OuterFolds, check_splits, cross_validate
 from seqkern.models.crossval import evaluate_fold
@@ -144,3 +145,29 @@ def test_mistakes_are_told_before_any_work():
     few = make_labels(list("abcdef"), ["x", "x", "y", "y", "y", "y"])
     with pytest.raises(ParameterError, match="fold 1"):
         check_splits(method, few, OuterFolds(folds=2).splits(few))
+
+
+def numbers(n=40):
+    labels = make_labels([str(i) for i in range(n)], RNG.normal(size=n), kind="real")
+    return labels, labels.y + RNG.normal(size=n)
+
+
+def test_the_interval_of_other_scores_is_nadeau_and_bengios():
+    labels, decisions = numbers()
+    splits = OuterFolds(folds=4).splits(labels)
+    for name in ("r2", "spearman"):
+        one = estimates(results_of(labels, decisions, decisions, splits), labels)[name]
+        half = stats.t.ppf(0.975, 3) * math.sqrt((1 / 4 + 10 / 30) * np.var(one.folds, ddof=1))
+        lowest = -1.0 if name == "spearman" else -math.inf
+        expected = max(lowest, one.score - half), min(1.0, one.score + half), "Nadeau-Bengio"
+        assert (one.low, one.high, one.how) == (pytest.approx(expected[0]), pytest.approx(expected[1]), expected[2])
+
+
+def test_repeats_take_the_widest_interval_of_the_error():
+    labels, decisions = numbers()
+    splits = OuterFolds(folds=4, repeats=3).splits(labels)
+    one = estimates(results_of(labels, decisions, decisions, splits), labels)["rmse"]
+    errors = [(labels.y - decisions)[split.test] for split in splits]
+    each = [error_ends(one.score, errors[i : i + 4], 1) for i in (0, 4, 8)]
+    widest = max(each, key=lambda found: found.high - found.low)
+    assert (one.low, one.high) == pytest.approx((widest.low, widest.high))
