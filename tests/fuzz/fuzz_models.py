@@ -122,8 +122,16 @@ def _beside(name: str, content: Callable[[], bytes]) -> Callable[[Path], object]
 READERS = (
     Reader("ls-gkm models", load_model, lambda: LSGKM, (), ".txt"),
     Reader("weights of k-mers", lambda path: read_scorer(path), lambda: WEIGHTS, ("variants --model",), ".txt"),
-    Reader("models", _predict, _models, ("predict model", "explain model", "motifs model"), ".seqkern", form="zip"),
-    Reader("models of residues", _residues, _residue_models, suffix=".seqkern", form="zip", slow=True),
+    Reader(
+        "models",
+        _predict,
+        _models,
+        ("predict model", "explain model", "motifs model"),
+        ".seqkern",
+        form="zip",
+        weight=2.5,
+    ),
+    Reader("models of residues", _residues, _residue_models, suffix=".seqkern", form="zip", slow=True, weight=2.5),
     Reader("k-mer tables of models", load_kmer_tables, _models, suffix=".seqkern", form="zip"),
     Reader(
         "data sets",
@@ -132,6 +140,7 @@ READERS = (
         ("--dataset", *(f"{verb} dataset" for verb in OF_DATASETS)),
         file="data.npz",
         form="zip",
+        weight=2.5,
     ),
     Reader("positional importance", load_positions, _positions, suffix=".npz", form="zip"),
     Reader("archives", load_archive, _positions, suffix=".npz", form="zip"),

@@ -2,8 +2,8 @@
 
     python fuzz_worker.py JSON
 
-with the keys reader, folder, findings, seed, start, inputs, seconds and engine. Counts are kept in the file `counts`
-of the folder, where they survive the process.
+with the keys reader, folder, findings, seed, start, inputs, seconds, least and engine. Counts are kept in the file
+`counts` of the folder, where they survive the process.
 """
 
 import contextlib
@@ -19,8 +19,8 @@ import time
 from pathlib import Path
 
 LIMIT_MEMORY = 1 << 30
-COUNTS = struct.Struct("qqqqqdd")
-FIELDS = ("index", "inputs", "accepted", "refused", "failures", "slowest", "peak")
+COUNTS = struct.Struct("qqqqqddd")
+FIELDS = ("index", "inputs", "accepted", "refused", "failures", "slowest", "peak", "seconds")
 
 
 class Counts:
@@ -76,10 +76,13 @@ class Worker:
 
         end = time.monotonic() + self.given["seconds"]
         for index in range(self.given["start"], self.given["inputs"]):
-            if time.monotonic() > end:
+            if index >= self.given["least"] and time.monotonic() > end:
                 break
+            before = time.perf_counter()
             rng = random.Random((self.given["seed"] << 40) + index)
             self.one(mutate(self.seeds, rng, self.reader.form), index)
+            self.counts.values["seconds"] += time.perf_counter() - before
+        self.counts.write()
 
     def one(self, data: bytes, index: int) -> None:
         """Judge one input."""
@@ -156,7 +159,8 @@ def main(text: str) -> None:
         return
     worker = Worker(given)
     worker.warm_up()
-    worker.run()
+    with worker.harness.watch():
+        worker.run()
 
 
 if __name__ == "__main__":
