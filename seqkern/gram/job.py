@@ -414,7 +414,7 @@ class GramJob:
         """Return the content of the side file written with the first tile; else create it."""
         try:
             return json.loads(self._manifest.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return self.meta()
 
     @property

@@ -382,7 +382,7 @@ def _read_meta(path: Path) -> dict[str, Any]:
             return meta
     except FileNotFoundError as error:
         raise _unfinished(path) from error
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         pass
     raise GramError(
         "is corrupted, or from another version of seqkern", file=side, remedy="compute the Gram matrix again"

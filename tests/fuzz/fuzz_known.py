@@ -9,6 +9,7 @@ from typing import NamedTuple
 import fuzz_genome
 import fuzz_profiles
 import fuzz_tables
+import numpy as np
 
 LONG = b"7" * 5000
 
@@ -43,6 +44,41 @@ def _header(old: bytes, new: bytes) -> bytes:
     data = fuzz_tables._npy()[1]
     assert old in data
     return data.replace(old, new, 1)
+
+
+def _zipped(name: str, data: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(name), data)
+    return out.getvalue()
+
+
+def _huge() -> bytes:
+    """Return an .npy without values whose header names 2^40."""
+    return _header(b"'shape': (4, 2), }" + b" " * 10, b"'shape': (1099511627776,), }")[:128]
+
+
+def _dense() -> bytes:
+    """Return an .npz whose directory claims more bytes of an entry than there can be."""
+    data = bytearray(_zipped("a.npy", fuzz_tables._npy()[1]))
+    at = data.rindex(b"PK\1\2") + 24
+    data[at : at + 4] = (1 << 31).to_bytes(4, "little")
+    return bytes(data)
+
+
+def _hollow() -> bytes:
+    import h5py
+
+    out = io.BytesIO()
+    with h5py.File(out, "w") as file:
+        file.create_dataset("a", (1 << 40,), chunks=(1 << 10,))
+    return out.getvalue()
+
+
+def _archive(text: bytes) -> bytes:
+    out = io.BytesIO()
+    np.save(out, np.frombuffer(text, dtype=np.uint8))
+    return _zipped("json.npy", out.getvalue())
 
 
 def _plan(value: object) -> bytes:
@@ -99,6 +135,26 @@ KNOWN = (
     Known("plan", "thousands of brackets", lambda: b"[" * 100_000),
     Known("costs", "thousands of brackets", lambda: b"[" * 100_000),
     Known("configuration of applications", "YAML of thousands of brackets", lambda: b"[" * 3000),
+    Known("vectors, npz", "an array of 2^40 numbers in its header", lambda: _zipped("a.npy", _huge())),
+    Known("vectors, npz", "an entry that claims to unpack to 2^31 bytes", lambda: _dense()),
+    Known("vectors, hdf5", "a data set of 2^40 numbers without one stored", lambda: _hollow()),
+    Known(
+        "archives", "the header of an array is Python code", lambda: _zipped("json.npy", _header(b"(4, 2)", b"(4, x)"))
+    ),
+    Known(
+        "archives",
+        "a bracket that does not close in an array's header",
+        lambda: _zipped("json.npy", _header(b"(4, 2)", b"(4, 2 ")),
+    ),
+    Known("archives", "NaN in JSON", lambda: _archive(b'{"a": NaN}')),
+    Known("archives", "an infinite number in JSON", lambda: _archive(b"[1e999]")),
+    Known("gram, header", "thousands of brackets", lambda: b"[" * 100_000),
+    Known("study, json", "text that is neither JSON nor a path", lambda: b"study: " + b"a" * 5000),
+    Known(
+        "motifs: meme, jaspar, transfac",
+        "a background of 1e-320",
+        lambda: fuzz_profiles.MEME.replace(b"G 0.2", b"G 1e-320"),
+    ),
     Known("kernel", "a parameter of 5000 digits", lambda: b"spectrum:k=" + LONG),
 )
 
