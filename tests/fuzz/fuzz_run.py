@@ -9,20 +9,18 @@ line about the file. Such inputs are stored in the folder of `--findings`, reduc
 
 import argparse
 import importlib.util
-import json
 import math
+import multiprocessing
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from fuzz_readers import READERS
-from fuzz_worker import Counts, keep
+from fuzz_worker import Counts, keep, work
 
 STUCK = 20
 """Seconds without an input: something outside Python hangs, which the harness cannot interrupt."""
@@ -36,9 +34,9 @@ class Job:
 
     def __init__(self, name: str, args: argparse.Namespace, root: Path, engine: str) -> None:
         self.name, self.args, self.engine = name, args, engine
-        self.folder = root / f"{list(READERS).index(name)}{engine}"
+        self.folder = root / f"{list(args.readers).index(name)}{engine}"
         self.folder.mkdir()
-        self.least = int(args.minimum * READERS[name].weight)
+        self.least = int(args.minimum * args.readers[name].weight)
         self.seconds, self.most = args.seconds, max(args.inputs, self.least)
         self.ends = 0
 
@@ -64,17 +62,16 @@ class Job:
             "seconds": max(0.0, self.end - time.monotonic()),
             "engine": self.engine,
         }
-        worker = Path(__file__).with_name("fuzz_worker.py")
-        environment = os.environ | {"OMP_NUM_THREADS": "1", "TMPDIR": str(self.folder)}
         self.log = self.folder / "log"
-        with self.log.open("ab") as log:
-            command = [sys.executable, str(worker), json.dumps(self.given)]
-            self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
+        # atheris instruments seqkern while it is imported; otherwise a fork has imported everything already
+        context = multiprocessing.get_context("spawn" if self.engine == "atheris" else "fork")
+        self.process = context.Process(target=work, args=(self.given, str(self.log)))
+        self.process.start()
         self.seen, self.since = (-1, -1), time.monotonic()
 
     def poll(self) -> bool:
         """Return whether the job has ended; restart its process after a crash or a hang."""
-        code = self.process.poll()
+        code = self.process.exitcode
         counts = self.counts()
         if code is None:
             now = counts["index"], counts["inputs"]
@@ -83,7 +80,7 @@ class Job:
             if time.monotonic() - self.since < STUCK + 40 * (counts["inputs"] == 0):
                 return False
             self.process.kill()
-            self.process.wait()
+            self.process.join()
             return self.ended(counts, "hang", f"no answer in {STUCK} s")
         if code == 0:
             return True
@@ -159,7 +156,7 @@ def run(jobs: Sequence[Job], together: int) -> None:
     finally:
         for job in running:
             job.process.kill()
-            job.process.wait()
+            job.process.join()
 
 
 def shared_out(jobs: Sequence[Job], inputs: int) -> list[Job]:
@@ -267,11 +264,16 @@ def main() -> int:
     parser.add_argument("--engine", choices=("own", "atheris", "both"), default="own", help="default: own")
     parser.add_argument("--findings", type=Path, default=Path("fuzz-findings"), help="folder (default: fuzz-findings)")
     args = parser.parse_args()
+    from fuzz_readers import (
+        READERS,
+    )  # not above: a process of atheris imports this module, and then instruments seqkern
+
     names = args.readers.replace(", ", "\0").split(",") if args.readers else list(READERS)
-    args.readers = [name.replace("\0", ", ") for name in names]
-    unknown = [name for name in args.readers if name not in READERS]
+    names = [name.replace("\0", ", ") for name in names]
+    unknown = [name for name in names if name not in READERS]
     if unknown:
         parser.error(f"unknown reader {unknown[0]!r}; choose from: {'; '.join(READERS)}")
+    args.readers = {name: READERS[name] for name in names}
     if args.engine != "own" and importlib.util.find_spec("atheris") is None:
         parser.error("atheris is not installed: pip install atheris, or use --engine own")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # which ends the workers, too

@@ -1,9 +1,6 @@
 """Fuzz one reader in a process of its own; `fuzz_run.py` starts it, and starts it again after an input that ended it.
 
-    python fuzz_worker.py JSON
-
-with the keys reader, folder, findings, seed, start, inputs, seconds, least and engine. Counts are kept in the file
-`counts` of the folder, where they survive the process.
+Counts are kept in the file `counts` of its folder, where they survive the process.
 """
 
 import contextlib
@@ -13,8 +10,9 @@ import mmap
 import os
 import random
 import resource
+import signal
 import struct
-import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -143,15 +141,23 @@ def keep(given: dict, data: bytes, index: int, kind: str, detail: str, place: st
         file.write(json.dumps(line | {"place": place, "detail": detail}) + "\n")
 
 
-def main(text: str) -> None:
-    """Run a worker.
+def work(given: dict, log: str) -> None:
+    """Run a worker in this process, which is its own.
 
     Parameters
     ----------
-    text : str
-        JSON.
+    given : dict
+        The keys reader, folder, findings, seed, start, inputs, seconds, least and engine.
+    log : str
+        File for what is printed.
     """
-    given = json.loads(text)
+    os.setsid()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.environ |= {"OMP_NUM_THREADS": "1", "TMPDIR": given["folder"]}
+    tempfile.tempdir = given["folder"]
+    with open(log, "ab") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
     if given["engine"] == "atheris":
         from fuzz_atheris import fuzz
 
@@ -161,7 +167,3 @@ def main(text: str) -> None:
     worker.warm_up()
     with worker.harness.watch():
         worker.run()
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])
