@@ -105,6 +105,9 @@ KNOWN = (
     Known("vcf, bgzip; bcf", "BCF cut off after its magic", lambda: b"BCF\2\2"),
     Known("vcf, bgzip; bcf", "gzip cut off", lambda: fuzz_genome._bcf()[0][:60]),
     Known("vcf, bgzip; bcf", "damage in the compressed data", lambda: _damaged(fuzz_genome._bcf()[0], 40)),
+    Known(
+        "vcf", "a chromosome's length of 5000 digits", lambda: fuzz_genome.VCF.replace(b"=30", b"=" + LONG), "accepted"
+    ),
     Known("region", "a position of 5000 digits", lambda: b"chr1:" + LONG + b"-8"),
     Known("folds", "a group of 30 digits", lambda: b"id\tgroup\t1\na\t" + LONG[:30] + b"\ttrain\n"),
     Known("labels in an Excel file", "its directory is damaged", _directory_lost),
@@ -145,6 +148,11 @@ KNOWN = (
         "archives",
         "a bracket that does not close in an array's header",
         lambda: _zipped("json.npy", _header(b"(4, 2)", b"(4, 2 ")),
+    ),
+    Known(
+        "archives",
+        "an invalid escape in the header of an array",
+        lambda: _zipped("json.npy", _header(b"(4, 2)", b"('\\s')")),
     ),
     Known("archives", "NaN in JSON", lambda: _archive(b'{"a": NaN}')),
     Known("archives", "an infinite number in JSON", lambda: _archive(b"[1e999]")),

@@ -22,7 +22,7 @@ from seqkern.models.model import Model
 from seqkern.models.training import train_model
 from seqkern.models.variants.scorer import read_scorer
 from seqkern.residues import residue_samples
-from seqkern.sequences.alphabets import DNA
+from seqkern.sequences.alphabets import DNA, PROTEIN
 from seqkern.sequences.labels import make_labels
 
 LSGKM = (
@@ -105,7 +105,7 @@ def _predict(path: Path) -> None:
 
 def _residues(path: Path) -> None:
     model = load_model(path)
-    if not isinstance(model, Model):
+    if not isinstance(model, Model) and model.alphabet == PROTEIN:
         model.decide(SequenceSet.from_strings(["GSAELLKKGSP"], "protein"))
 
 
