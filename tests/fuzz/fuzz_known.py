@@ -134,6 +134,11 @@ KNOWN = (
     Known("layers", "a window longer than any array", lambda: b"structure:window=9223372036854775807"),
     Known("kernel", "2^40 combinations", lambda: b"mismatch:k=4|5" + b",m=1h:k=4|5" * 39),
     Known("solver", "thousands of parentheses", lambda: b"csvc:C=[" + b"(" * 3000),
+    Known(
+        "methods",
+        "a number of 60,000 digits: time by its square",
+        lambda: b'{"svm": {"solver": "csvc:C=' + b"7" * 60_000 + b'x"}}',
+    ),
     Known("methods", "thousands of brackets", lambda: b"[" * 100_000),
     Known("plan", "thousands of brackets", lambda: b"[" * 100_000),
     Known("costs", "thousands of brackets", lambda: b"[" * 100_000),
