@@ -2,14 +2,19 @@
 
 import io
 import json
+import tempfile
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import fuzz_genome
+import fuzz_models
 import fuzz_profiles
 import fuzz_tables
 import numpy as np
+
+from seqkern.core.archive import load_archive, save_archive
 
 LONG = b"7" * 5000
 
@@ -79,6 +84,16 @@ def _archive(text: bytes) -> bytes:
     out = io.BytesIO()
     np.save(out, np.frombuffer(text, dtype=np.uint8))
     return _zipped("json.npy", out.getvalue())
+
+
+def _neighbours(value: float) -> bytes:
+    """Return a model whose solver keeps other numbers than it was trained with."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.seqkern"
+        path.write_bytes(fuzz_models._models()[-1])
+        header, arrays = load_archive(path)
+        save_archive(path, header, arrays | {"solver/diagonal": np.full(4, value)})
+        return path.read_bytes()
 
 
 def _plan(value: object) -> bytes:
@@ -159,6 +174,8 @@ KNOWN = (
         "an invalid escape in the header of an array",
         lambda: _zipped("json.npy", _header(b"(4, 2)", b"('\\s')")),
     ),
+    Known("models", "distances of neighbours that are NaN: warnings of NumPy", lambda: _neighbours(float("nan"))),
+    Known("models", "distances of neighbours whose sum overflows", lambda: _neighbours(1e308), "accepted"),
     Known("archives", "NaN in JSON", lambda: _archive(b'{"a": NaN}')),
     Known("archives", "an infinite number in JSON", lambda: _archive(b"[1e999]")),
     Known("gram, header", "thousands of brackets", lambda: b"[" * 100_000),

@@ -50,6 +50,7 @@ def _models() -> tuple[bytes, ...]:
         train_model(X, LABELS, WeightedDegreeKernel(2), "csvc:C=1"),
         train_model(X, LABELS, SpectrumKernel(2), "csvc:C=1", transforms=[build_transform("centre")]),
         train_model(X, LABELS, SpectrumKernel(1), "primal_svc:C=1"),
+        train_model(X, LABELS, SpectrumKernel(2), "kernel_neighbors:n_neighbors=1"),
     ]
     return tuple(_written(model.save) for model in made)
 
