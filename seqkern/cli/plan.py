@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from seqkern.study.plan import DatasetPlan
     from seqkern.study.study import Study
 
+LONGEST_PATH = 1024
 EXAMPLE = (
     "seqkern plan results/demo/datasets/donors --folds results/demo/folds/donors"
     " --study config/config.yaml -o plan.json"
@@ -69,6 +70,11 @@ def _study(given: str) -> Study:
     from seqkern.study.study import Study
 
     if not given.lstrip().startswith("{"):
+        if len(given) > LONGEST_PATH or "\n" in given:
+            raise ConfigError(
+                f"--study is neither JSON nor the path of a file: {given[:40]!r}…",
+                remedy="quote the argument in the shell, or name a YAML file",
+            )
         return Study.load(given)
     try:
         config = json.loads(given)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
+import math
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -253,8 +254,21 @@ def load_archive(
     """
     with damaged(path, problem, remedy, error):
         arrays = read_entries(path)
-        header = json.loads(arrays.pop(JSON_ENTRY).tobytes().decode())
+        header = json.loads(arrays.pop(JSON_ENTRY).tobytes().decode(), parse_constant=_not_finite, parse_float=_finite)
     return header, arrays
+
+
+def _not_finite(text: str) -> Any:
+    """Refuse NaN and Infinity, which are not JSON, though Python reads them."""
+    raise ValueError(f"the number {text}")
+
+
+def _finite(text: str) -> float:
+    """Return a number; refuse 1e999, which Python reads as infinity."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"the number {text[:20]}")
+    return value
 
 
 def nest(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:

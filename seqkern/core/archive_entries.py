@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 import zipfile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -21,8 +22,12 @@ if TYPE_CHECKING:
 LARGEST_CODE = 0x10FFFF
 LONGEST_HEADER = 10_000  # NumPy's own limit
 ENCRYPTED = 0x1
+DENSEST = 1032
+"""Bytes that deflate stores in one, at most."""
 PLAIN = "biufUS"
 """Kinds of dtypes that seqkern stores: real numbers and text."""
+OTHERS = "cmMV"
+"""Other kinds of fixed size, which the reader of vectors refuses by name."""
 
 
 def read_entries(path: PathLike) -> Arrays:
@@ -67,7 +72,7 @@ def read_entries(path: PathLike) -> Arrays:
     return arrays
 
 
-def check_header(file: IO[bytes], size: int, longest: int | None = None) -> None:
+def check_header(file: IO[bytes], size: int, longest: int | None = None, kinds: str = PLAIN) -> None:
     """Check the header of an ``.npy`` file: exactly the bytes of the array must follow it.
 
     Parameters
@@ -78,6 +83,8 @@ def check_header(file: IO[bytes], size: int, longest: int | None = None) -> None
         Bytes of the file.
     longest : int, optional
         The longest side of an array without values, which has no bytes to compare; default: `size`.
+    kinds : str
+        Kinds of dtypes that are read.
 
     Raises
     ------
@@ -99,8 +106,15 @@ def check_header(file: IO[bytes], size: int, longest: int | None = None) -> None
     read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     if version not in read:
         raise ValueError(f"version {version} of the .npy format")
-    shape, _, dtype = read[version](file, max_header_size=LONGEST_HEADER)
-    if dtype.kind not in PLAIN:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Python, about invalid escapes
+            shape, _, dtype = read[version](file, max_header_size=LONGEST_HEADER)
+    except Exception as error:  # the header is Python code, which NumPy parses: SyntaxError, TokenError, TypeError
+        raise ValueError("an invalid header of an array") from error
+    if dtype.hasobject:
+        raise ValueError("Python objects")
+    if dtype.kind not in kinds:
         raise ValueError("an array of neither numbers nor text")
     there = size - file.tell()
     count: int = math.prod(shape)
@@ -110,6 +124,37 @@ def check_header(file: IO[bytes], size: int, longest: int | None = None) -> None
     most = size if longest is None else longest
     if min(shape, default=0) < 0 or max(shape, default=0) > most or (count and not dtype.itemsize):
         raise ValueError(f"an array of shape {shape}")
+
+
+def read_entry(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
+    """Return one array of an ``.npz`` file that may be compressed.
+
+    Parameters
+    ----------
+    archive : ZipFile
+    name : str
+        Of the array, without ``.npy``.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        If it is larger than its bytes in the file can be, or `check_header` raises it.
+    """
+    known = archive.namelist()
+    entry = archive.getinfo(name if name in known and f"{name}.npy" not in known else f"{name}.npy")
+    if entry.file_size > DENSEST * (entry.compress_size + 1):
+        raise ValueError("an entry larger than compression allows")
+    with archive.open(entry) as file:
+        check_header(file, entry.file_size, kinds=PLAIN + OTHERS)
+    with archive.open(entry) as file:
+        array: npt.NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+        file.read(1)  # the end of the entry, where zipfile compares the checksum
+    check_text(array)
+    return array
 
 
 def check_npy(path: PathLike) -> None:

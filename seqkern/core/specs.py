@@ -27,7 +27,7 @@ from seqkern.core.parametrized import Parameters
 from seqkern.core.values import NUMBER, parse_value
 
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
-_WEIGHT = re.compile(r"((?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*\*")
+_WEIGHT = re.compile(r"((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*\*")
 _WORD = re.compile(r"[^,+*()\[\]=]+")
 
 

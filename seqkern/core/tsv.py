@@ -13,7 +13,7 @@ from seqkern.core.errors import FileError
 FORMULA = re.compile(
     r"""(?m)(?:^|(?<=\t))  # the start of a cell
     (?=[=+\-@\uff1d\uff0b\uff0d\uff20])  # that a spreadsheet would run, also with full-width signs
-    (?![+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf)?(?:\t|$))  # numbers, and + and - for strands
+    (?![+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|inf)?(?:\t|$))  # numbers, and + and - for strands
     """,
     re.VERBOSE,
 )

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?=\s*(?:[,+*)\]]|$))")
+NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?=\s*(?:[,+*)\]]|$))")
 _RANGE = re.compile(r"(\d{1,18})-(\d{1,18})")
 _LONGEST_RANGE = 1000
 MOST_DIGITS = 18

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 import warnings
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.archive_entries import DENSEST, read_entry
 from seqkern.core.errors import FileError, SeqkernError, SequenceError
 from seqkern.core.types import PathLike
 from seqkern.datasets.parquet_vectors import parquet_vectors
@@ -211,12 +214,11 @@ def _of_npy(path: Path, ids: PathLike | None) -> VectorFile:
 
 def _of_npz(name: str) -> VectorFile:
     """Return the arrays of an archive."""
-    arrays = np.load(name, allow_pickle=False)
-    if not isinstance(arrays, np.lib.npyio.NpzFile):
-        raise ValueError("not an archive of arrays")
-    if {IDS, VALUES} <= set(arrays.files):
-        return _of_table(name, _texts(arrays[IDS], name), arrays[VALUES])
-    return VectorFile(name, {key: key for key in arrays.files}, lambda key: arrays[key])
+    archive = zipfile.ZipFile(name)
+    names = [entry.removesuffix(".npy") for entry in archive.namelist()]
+    if {IDS, VALUES} <= set(names):
+        return _of_table(name, _texts(read_entry(archive, IDS), name), read_entry(archive, VALUES))
+    return VectorFile(name, {key: key for key in names}, lambda key: read_entry(archive, key))
 
 
 def _of_hdf5(name: str) -> VectorFile:
@@ -234,6 +236,8 @@ def _of_hdf5(name: str) -> VectorFile:
             raise SequenceError(
                 "is stored in another file", file=name, record=path, remedy="copy the data into the file"
             )
+        if item.size * item.dtype.itemsize > DENSEST * os.path.getsize(name):
+            raise ValueError(f"{path!r} is larger than compression allows")
     if {IDS, VALUES} <= set(found):
         return _of_table(name, _texts(found[IDS][...], name), found[VALUES][...])
     ids = [_text(item.attrs.get("original_id", path)) for path, item in found.items()]

@@ -29,7 +29,7 @@ COLUMNS = 5
 """CHROM, POS, ID, REF and ALT; the others stay one text."""
 BASES = re.compile("[ACGTN]+", re.IGNORECASE)
 POSITION = re.compile("[0-9]{1,15}")
-CONTIG = re.compile(r"##contig=<(?:.*,)?ID=([^,>]+).*[,<]length=(\d+)")
+CONTIG = re.compile(r"##contig=<(?:.*,)?ID=([^,>]+).*[,<]length=(\d{1,18})(?!\d)")
 SNV, SEQUENCE, SYMBOLIC, BREAKEND, STAR, NONE, OTHER = range(7)
 """Kinds of alternative alleles: one base for one base, bases for bases, and those without a sequence of their own."""
 SKIPPED = {

@@ -13,7 +13,7 @@ import numpy as np
 
 from seqkern.core.errors import ParameterError
 
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})")
 SIGNIFICANT = 6
 """Drawn numbers are rounded to this many digits."""

@@ -386,8 +386,9 @@ def solver_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArra
         solver = build_solver(header["spec"])
         solver.restore(header, arrays)
     except (KeyError, TypeError, ParameterError) as error:
+        reason = "" if "<class" in str(error) else f": {error}"  # NumPy names its own types
         raise ModelError(
-            f"not the state of a solver: {error}", remedy="the model file is corrupted; train the model again"
+            f"not the state of a solver{reason}", remedy="the model file is corrupted; train the model again"
         ) from error
     return solver
 

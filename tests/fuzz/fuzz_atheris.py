@@ -60,4 +60,5 @@ def fuzz(given: dict) -> None:
     atheris.Setup(
         ["fuzz", *(f"-{key}={value}" for key, value in options.items()), str(corpus)], one, custom_mutator=changed
     )
-    atheris.Fuzz()
+    with worker.harness.watch():
+        atheris.Fuzz()

@@ -2,13 +2,19 @@
 
 import io
 import json
+import tempfile
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import fuzz_genome
+import fuzz_models
 import fuzz_profiles
 import fuzz_tables
+import numpy as np
+
+from seqkern.core.archive import load_archive, save_archive
 
 LONG = b"7" * 5000
 
@@ -45,6 +51,51 @@ def _header(old: bytes, new: bytes) -> bytes:
     return data.replace(old, new, 1)
 
 
+def _zipped(name: str, data: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(name), data)
+    return out.getvalue()
+
+
+def _huge() -> bytes:
+    """Return an .npy without values whose header names 2^40."""
+    return _header(b"'shape': (4, 2), }" + b" " * 10, b"'shape': (1099511627776,), }")[:128]
+
+
+def _dense() -> bytes:
+    """Return an .npz whose directory claims more bytes of an entry than there can be."""
+    data = bytearray(_zipped("a.npy", fuzz_tables._npy()[1]))
+    at = data.rindex(b"PK\1\2") + 24
+    data[at : at + 4] = (1 << 31).to_bytes(4, "little")
+    return bytes(data)
+
+
+def _hollow() -> bytes:
+    import h5py
+
+    out = io.BytesIO()
+    with h5py.File(out, "w") as file:
+        file.create_dataset("a", (1 << 40,), chunks=(1 << 10,))
+    return out.getvalue()
+
+
+def _archive(text: bytes) -> bytes:
+    out = io.BytesIO()
+    np.save(out, np.frombuffer(text, dtype=np.uint8))
+    return _zipped("json.npy", out.getvalue())
+
+
+def _neighbours(value: float) -> bytes:
+    """Return a model whose solver keeps other numbers than it was trained with."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.seqkern"
+        path.write_bytes(fuzz_models._models()[-1])
+        header, arrays = load_archive(path)
+        save_archive(path, header, arrays | {"solver/diagonal": np.full(4, value)})
+        return path.read_bytes()
+
+
 def _plan(value: object) -> bytes:
     plan = json.loads(fuzz_tables._plan()[0])
     plan["methods"]["three"]["svm"]["inner"] = value
@@ -69,6 +120,9 @@ KNOWN = (
     Known("vcf, bgzip; bcf", "BCF cut off after its magic", lambda: b"BCF\2\2"),
     Known("vcf, bgzip; bcf", "gzip cut off", lambda: fuzz_genome._bcf()[0][:60]),
     Known("vcf, bgzip; bcf", "damage in the compressed data", lambda: _damaged(fuzz_genome._bcf()[0], 40)),
+    Known(
+        "vcf", "a chromosome's length of 5000 digits", lambda: fuzz_genome.VCF.replace(b"=30", b"=" + LONG), "accepted"
+    ),
     Known("region", "a position of 5000 digits", lambda: b"chr1:" + LONG + b"-8"),
     Known("folds", "a group of 30 digits", lambda: b"id\tgroup\t1\na\t" + LONG[:30] + b"\ttrain\n"),
     Known("labels in an Excel file", "its directory is damaged", _directory_lost),
@@ -95,10 +149,42 @@ KNOWN = (
     Known("layers", "a window longer than any array", lambda: b"structure:window=9223372036854775807"),
     Known("kernel", "2^40 combinations", lambda: b"mismatch:k=4|5" + b",m=1h:k=4|5" * 39),
     Known("solver", "thousands of parentheses", lambda: b"csvc:C=[" + b"(" * 3000),
+    Known(
+        "methods",
+        "a number of 60,000 digits: time by its square",
+        lambda: b'{"svm": {"solver": "csvc:C=' + b"7" * 60_000 + b'x"}}',
+    ),
     Known("methods", "thousands of brackets", lambda: b"[" * 100_000),
     Known("plan", "thousands of brackets", lambda: b"[" * 100_000),
     Known("costs", "thousands of brackets", lambda: b"[" * 100_000),
     Known("configuration of applications", "YAML of thousands of brackets", lambda: b"[" * 3000),
+    Known("vectors, npz", "an array of 2^40 numbers in its header", lambda: _zipped("a.npy", _huge())),
+    Known("vectors, npz", "an entry that claims to unpack to 2^31 bytes", lambda: _dense()),
+    Known("vectors, hdf5", "a data set of 2^40 numbers without one stored", lambda: _hollow()),
+    Known(
+        "archives", "the header of an array is Python code", lambda: _zipped("json.npy", _header(b"(4, 2)", b"(4, x)"))
+    ),
+    Known(
+        "archives",
+        "a bracket that does not close in an array's header",
+        lambda: _zipped("json.npy", _header(b"(4, 2)", b"(4, 2 ")),
+    ),
+    Known(
+        "archives",
+        "an invalid escape in the header of an array",
+        lambda: _zipped("json.npy", _header(b"(4, 2)", b"('\\s')")),
+    ),
+    Known("models", "distances of neighbours that are NaN: warnings of NumPy", lambda: _neighbours(float("nan"))),
+    Known("models", "distances of neighbours whose sum overflows", lambda: _neighbours(1e308), "accepted"),
+    Known("archives", "NaN in JSON", lambda: _archive(b'{"a": NaN}')),
+    Known("archives", "an infinite number in JSON", lambda: _archive(b"[1e999]")),
+    Known("gram, header", "thousands of brackets", lambda: b"[" * 100_000),
+    Known("study, json", "text that is neither JSON nor a path", lambda: b"study: " + b"a" * 5000),
+    Known(
+        "motifs: meme, jaspar, transfac",
+        "a background of 1e-320",
+        lambda: fuzz_profiles.MEME.replace(b"G 0.2", b"G 1e-320"),
+    ),
     Known("kernel", "a parameter of 5000 digits", lambda: b"spectrum:k=" + LONG),
 )
 

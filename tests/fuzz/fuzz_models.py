@@ -22,7 +22,7 @@ from seqkern.models.model import Model
 from seqkern.models.training import train_model
 from seqkern.models.variants.scorer import read_scorer
 from seqkern.residues import residue_samples
-from seqkern.sequences.alphabets import DNA
+from seqkern.sequences.alphabets import DNA, PROTEIN
 from seqkern.sequences.labels import make_labels
 
 LSGKM = (
@@ -50,6 +50,7 @@ def _models() -> tuple[bytes, ...]:
         train_model(X, LABELS, WeightedDegreeKernel(2), "csvc:C=1"),
         train_model(X, LABELS, SpectrumKernel(2), "csvc:C=1", transforms=[build_transform("centre")]),
         train_model(X, LABELS, SpectrumKernel(1), "primal_svc:C=1"),
+        train_model(X, LABELS, SpectrumKernel(2), "kernel_neighbors:n_neighbors=1"),
     ]
     return tuple(_written(model.save) for model in made)
 
@@ -105,7 +106,7 @@ def _predict(path: Path) -> None:
 
 def _residues(path: Path) -> None:
     model = load_model(path)
-    if not isinstance(model, Model):
+    if not isinstance(model, Model) and model.alphabet == PROTEIN:
         model.decide(SequenceSet.from_strings(["GSAELLKKGSP"], "protein"))
 
 
@@ -122,8 +123,16 @@ def _beside(name: str, content: Callable[[], bytes]) -> Callable[[Path], object]
 READERS = (
     Reader("ls-gkm models", load_model, lambda: LSGKM, (), ".txt"),
     Reader("weights of k-mers", lambda path: read_scorer(path), lambda: WEIGHTS, ("variants --model",), ".txt"),
-    Reader("models", _predict, _models, ("predict model", "explain model", "motifs model"), ".seqkern", form="zip"),
-    Reader("models of residues", _residues, _residue_models, suffix=".seqkern", form="zip", slow=True),
+    Reader(
+        "models",
+        _predict,
+        _models,
+        ("predict model", "explain model", "motifs model"),
+        ".seqkern",
+        form="zip",
+        weight=2.5,
+    ),
+    Reader("models of residues", _residues, _residue_models, suffix=".seqkern", form="zip", slow=True, weight=2.5),
     Reader("k-mer tables of models", load_kmer_tables, _models, suffix=".seqkern", form="zip"),
     Reader(
         "data sets",
@@ -132,6 +141,7 @@ READERS = (
         ("--dataset", *(f"{verb} dataset" for verb in OF_DATASETS)),
         file="data.npz",
         form="zip",
+        weight=2.5,
     ),
     Reader("positional importance", load_positions, _positions, suffix=".npz", form="zip"),
     Reader("archives", load_archive, _positions, suffix=".npz", form="zip"),

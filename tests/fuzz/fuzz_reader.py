@@ -5,16 +5,19 @@ import os
 import re
 import signal
 import sys
-import unicodedata
+import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from seqkern.core.errors import SeqkernError
 
 LIMIT_SECONDS = 5
+TICKS = 10
+"""In how many steps this time is measured: a timer that runs on costs less than one for each input."""
 LONGEST_MESSAGE = 3000
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 INTERNALS = re.compile(r"Traceback|site-packages|\.py\b.*line \d|\.pyx\b| at 0x[0-9a-f]{6}|<(class|function|built-in) ")
 
 
@@ -44,6 +47,8 @@ class Reader:
         Whether it calls a library that is known to end the process.
     slow : bool
         Whether the test suite tries fewer inputs.
+    weight : float
+        Factor of the least number of inputs: larger for files that people take from strangers.
     """
 
     name: str
@@ -57,6 +62,7 @@ class Reader:
     own_process: bool = False
     slow: bool = False
     file: str = ""
+    weight: float = 1
 
 
 class FailureError(Exception):
@@ -91,7 +97,33 @@ class Harness:
         self.path = self.folder / (reader.file or f"input{reader.suffix}")
         if reader.prepare is not None:
             reader.prepare(self.folder)
-        self._keep = {self.path, *self.folder.iterdir()}
+        self._keep = {self.path.name, *os.listdir(self.folder)}
+        self._watching = self._reading = False
+        self._ticks = 0
+        self._said: list[str] = []
+
+    @contextlib.contextmanager
+    def watch(self) -> Iterator[None]:
+        """Catch warnings and measure the time of all inputs that are read within; `one` does so for a single one."""
+        previous = signal.signal(signal.SIGALRM, self._tick)
+        signal.siginterrupt(signal.SIGALRM, False)
+        self._watching = True
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("always")
+                warnings.simplefilter("ignore", ResourceWarning)  # perhaps of an earlier input
+                warnings.showwarning = lambda text, kind, *_, **__: self._said.append(f"{kind.__name__}: {text}")
+                signal.setitimer(signal.ITIMER_REAL, LIMIT_SECONDS / TICKS, LIMIT_SECONDS / TICKS)
+                yield
+        finally:
+            self._watching = False
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, previous)
+
+    def _tick(self, *_: object) -> None:
+        self._ticks += 1
+        if self._reading and self._ticks > TICKS:
+            raise HangError
 
     def one(self, data: bytes) -> str:
         """Read one input.
@@ -109,15 +141,14 @@ class Harness:
         FailureError
             For another exception, a message that is not one line about this file, a hang, or too much memory.
         """
-        said: list[str] = []
-        previous = signal.signal(signal.SIGALRM, _over)
-        signal.setitimer(signal.ITIMER_REAL, LIMIT_SECONDS)
+        if not self._watching:
+            with self.watch():
+                return self.one(data)
+        self._said.clear()
+        self._ticks, before = 0, time.perf_counter()
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("always")
-                warnings.simplefilter("ignore", ResourceWarning)  # perhaps of an earlier input
-                warnings.showwarning = lambda text, category, *_, **__: said.append(f"{category.__name__}: {text}")
-                self._read(data)
+            self._reading = True
+            self._read(data)
             outcome = "accepted"
         except SeqkernError as error:
             self._check_message(error)
@@ -129,10 +160,11 @@ class Harness:
         except Exception as error:
             raise FailureError("traceback", f"{type(error).__name__}: {error}"[:300], _place(error)) from error
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, previous)
-        if said:
-            raise FailureError("warning", said[0])
+            self._reading = False
+        if time.perf_counter() - before > LIMIT_SECONDS:
+            raise FailureError("hang", f"over {LIMIT_SECONDS} s")
+        if self._said:
+            raise FailureError("warning", self._said[0])
         return outcome
 
     def _read(self, data: bytes) -> None:
@@ -141,9 +173,8 @@ class Harness:
             # as Python decodes arguments of the command line, which cannot contain zeros
             self.reader.read(os.fsdecode(data.replace(b"\0", b"")))
             return
-        if set(self.folder.iterdir()) != self._keep:  # such as an index
-            for path in set(self.folder.iterdir()) - self._keep:
-                path.unlink()
+        for name in self._keep.symmetric_difference(os.listdir(self.folder)) - {self.path.name}:  # such as an index
+            (self.folder / name).unlink()
         with open(self.path, "wb", buffering=0) as file:
             file.write(data)
         self.reader.read(self.path)
@@ -151,24 +182,19 @@ class Harness:
     def _check_message(self, error: SeqkernError) -> None:
         """Raise FailureError unless the message is one line that names the file and no internals."""
         message = str(error)
-        place = _place(error)
         cause: BaseException | None = error
         while cause is not None:
             if isinstance(cause, MemoryError) and not isinstance(cause, SeqkernError):
                 raise FailureError("memory", message[:300], _place(cause))
             cause = cause.__cause__ or cause.__context__
-        if any(unicodedata.category(c) in ("Cc", "Cs") for c in message):
-            raise FailureError("control characters in the message", repr(message[:300]), place)
+        if CONTROL.search(message):
+            raise FailureError("control characters in the message", repr(message[:300]), _place(error))
         if len(message) > LONGEST_MESSAGE:
-            raise FailureError("long message", f"{len(message)} characters: {message[:100]}", place)
+            raise FailureError("long message", f"{len(message)} characters: {message[:100]}", _place(error))
         if not self.reader.of_text and str(self.folder) not in message:
-            raise FailureError("message without the file", message[:300], place)
+            raise FailureError("message without the file", message[:300], _place(error))
         if found := INTERNALS.search(message):
-            raise FailureError("internals in the message", f"{found[0]!r}: {message[:300]}", place)
-
-
-def _over(*_: object) -> None:
-    raise HangError
+            raise FailureError("internals in the message", f"{found[0]!r}: {message[:300]}", _place(error))
 
 
 def _place(error: BaseException) -> str:

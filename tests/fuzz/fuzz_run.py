@@ -9,18 +9,18 @@ line about the file. Such inputs are stored in the folder of `--findings`, reduc
 
 import argparse
 import importlib.util
-import json
+import math
+import multiprocessing
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from fuzz_readers import READERS
-from fuzz_worker import Counts, keep
+from fuzz_worker import Counts, keep, work
 
 STUCK = 20
 """Seconds without an input: something outside Python hangs, which the harness cannot interrupt."""
@@ -34,11 +34,20 @@ class Job:
 
     def __init__(self, name: str, args: argparse.Namespace, root: Path, engine: str) -> None:
         self.name, self.args, self.engine = name, args, engine
-        self.folder = root / f"{list(READERS).index(name)}{engine}"
+        self.folder = root / f"{list(args.readers).index(name)}{engine}"
         self.folder.mkdir()
-        self.end = time.monotonic() + args.seconds
+        self.least = int(args.minimum * args.readers[name].weight)
+        self.seconds, self.most = args.seconds, max(args.inputs, self.least)
         self.ends = 0
-        self.start(0)
+
+    def more(self, inputs: int) -> None:
+        """Let the next start go on for some inputs, however long they take."""
+        self.least = self.most = self.counts()["index"] + 1 + inputs
+
+    def begin(self) -> None:
+        """Start where the job has stopped."""
+        self.end = time.monotonic() + self.seconds
+        self.start(self.counts()["index"] + 1 if (self.folder / "counts").exists() else 0)
 
     def start(self, index: int) -> None:
         """Start a process at an input."""
@@ -48,21 +57,21 @@ class Job:
             "findings": str(self.args.findings),
             "seed": self.args.seed,
             "start": index,
-            "inputs": self.args.inputs,
+            "inputs": self.most,
+            "least": self.least,
             "seconds": max(0.0, self.end - time.monotonic()),
             "engine": self.engine,
         }
-        worker = Path(__file__).with_name("fuzz_worker.py")
-        environment = os.environ | {"OMP_NUM_THREADS": "1", "TMPDIR": str(self.folder)}
         self.log = self.folder / "log"
-        with self.log.open("ab") as log:
-            command = [sys.executable, str(worker), json.dumps(self.given)]
-            self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
+        # atheris instruments seqkern while it is imported; otherwise a fork has imported everything already
+        context = multiprocessing.get_context("spawn" if self.engine == "atheris" else "fork")
+        self.process = context.Process(target=work, args=(self.given, str(self.log)))
+        self.process.start()
         self.seen, self.since = (-1, -1), time.monotonic()
 
     def poll(self) -> bool:
         """Return whether the job has ended; restart its process after a crash or a hang."""
-        code = self.process.poll()
+        code = self.process.exitcode
         counts = self.counts()
         if code is None:
             now = counts["index"], counts["inputs"]
@@ -71,7 +80,7 @@ class Job:
             if time.monotonic() - self.since < STUCK + 40 * (counts["inputs"] == 0):
                 return False
             self.process.kill()
-            self.process.wait()
+            self.process.join()
             return self.ended(counts, "hang", f"no answer in {STUCK} s")
         if code == 0:
             return True
@@ -90,7 +99,8 @@ class Job:
         store.values["inputs"] += counts["inputs"] == store.values["inputs"]
         store.write()
         self.ends += 1
-        if self.ends >= MOST_ENDS or time.monotonic() > self.end:
+        enough = counts["index"] + 1 >= self.least and time.monotonic() > self.end
+        if self.ends >= MOST_ENDS or enough:
             return True
         self.start(counts["index"] + 1)
         return False
@@ -112,33 +122,77 @@ def fuzz(args: argparse.Namespace) -> int:
     int
     """
     both = {"both": ("own", "atheris")}.get(args.engine, (args.engine,))
-    waiting = [(name, engine) for name in args.readers for engine in both]
-    running: list[Job] = []
-    done: list[Job] = []
     shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     root = Path(tempfile.mkdtemp(prefix="fuzz", dir=shared))
     before = time.monotonic()
+    jobs = [Job(name, args, root, engine) for name in args.readers for engine in both]
     try:
-        while waiting or running:
-            while waiting and len(running) < args.jobs:
-                running.append(Job(waiting[0][0], args, root, waiting.pop(0)[1]))
-            for job in [job for job in running if job.poll()]:
-                running.remove(job)
-                done.append(job)
-            time.sleep(0.1)
-        return report(done, time.monotonic() - before, args)
+        try:
+            run(jobs, args.jobs)
+            run(shared_out(jobs, args.inputs_in_all), args.jobs)
+        except (KeyboardInterrupt, SystemExit):
+            print("stopped before the end")
+        return report(jobs, time.monotonic() - before, args)
     finally:
-        for job in running:
-            job.process.kill()
         shutil.rmtree(root, ignore_errors=True)
 
 
-def report(done: list[Job], seconds: float, args: argparse.Namespace) -> int:
+def run(jobs: Sequence[Job], together: int) -> None:
+    """Run jobs, some at a time.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+    together : int
+    """
+    waiting, running = list(jobs), []
+    try:
+        while waiting or running:
+            while waiting and len(running) < together:
+                running.append(waiting.pop(0))
+                running[-1].begin()
+            running = [job for job in running if not job.poll()]
+            time.sleep(0.05)
+    finally:
+        for job in running:
+            job.process.kill()
+            job.process.join()
+
+
+def shared_out(jobs: Sequence[Job], inputs: int) -> list[Job]:
+    """Return the jobs that go on until there are so many inputs in all: time by speed, so inputs by its square.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+        All have run.
+    inputs : int
+
+    Returns
+    -------
+    list of Job
+    """
+    counts = [job.counts() for job in jobs]
+    missing = inputs - sum(one["inputs"] for one in counts)
+    squares = [
+        (one["inputs"] / max(one["seconds"], 1e-9)) ** 2 * (job.ends < MOST_ENDS)
+        for job, one in zip(jobs, counts, strict=True)
+    ]
+    going = []
+    for job, square in zip(jobs, squares, strict=True):
+        more = math.ceil(missing * square / sum(squares))
+        if more > 0:
+            job.more(more)
+            going.append(job)
+    return going
+
+
+def report(done: Sequence[Job], seconds: float, args: argparse.Namespace) -> int:
     """Print the table, and return the number of failures.
 
     Parameters
     ----------
-    done : list of Job
+    done : sequence of Job
     seconds : float
     args : Namespace
 
@@ -150,7 +204,9 @@ def report(done: list[Job], seconds: float, args: argparse.Namespace) -> int:
     slowest, peak = 0.0, 0.0
     rows = []
     for name in args.readers:
-        several = [job.counts() for job in done if job.name == name]
+        several = [job.counts() for job in done if job.name == name and (job.folder / "counts").exists()]
+        if not several:  # not reached
+            continue
         own = {key: sum(one[key] for one in several) for key in sums}
         worst, most = max(one["slowest"] for one in several), max(one["peak"] for one in several) / 1024
         slowest, peak = max(slowest, worst), max(peak, most)
@@ -192,6 +248,15 @@ def main() -> int:
     parser.add_argument("--readers", help="names, between commas and not followed by a blank (default: all)")
     parser.add_argument("--seconds", type=float, default=10, help="for each reader and engine (default: 10)")
     parser.add_argument("--inputs", type=int, default=1 << 40, help="at most, for each reader and engine")
+    parser.add_argument(
+        "--minimum",
+        type=int,
+        default=0,
+        help="inputs of each reader, however long they take; 2.5 times for models and data sets",
+    )
+    parser.add_argument(
+        "--inputs-in-all", type=int, default=0, help="go on to this number, the faster readers with more inputs"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time (default: 1)")
     parser.add_argument(
         "--seed", type=int, default=1, help="the same seed gives the same inputs, but for atheris (default: 1)"
@@ -199,11 +264,16 @@ def main() -> int:
     parser.add_argument("--engine", choices=("own", "atheris", "both"), default="own", help="default: own")
     parser.add_argument("--findings", type=Path, default=Path("fuzz-findings"), help="folder (default: fuzz-findings)")
     args = parser.parse_args()
+    from fuzz_readers import (
+        READERS,
+    )  # not above: a process of atheris imports this module, and then instruments seqkern
+
     names = args.readers.replace(", ", "\0").split(",") if args.readers else list(READERS)
-    args.readers = [name.replace("\0", ", ") for name in names]
-    unknown = [name for name in args.readers if name not in READERS]
+    names = [name.replace("\0", ", ") for name in names]
+    unknown = [name for name in names if name not in READERS]
     if unknown:
         parser.error(f"unknown reader {unknown[0]!r}; choose from: {'; '.join(READERS)}")
+    args.readers = {name: READERS[name] for name in names}
     if args.engine != "own" and importlib.util.find_spec("atheris") is None:
         parser.error("atheris is not installed: pip install atheris, or use --engine own")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # which ends the workers, too

@@ -1,9 +1,6 @@
 """Fuzz one reader in a process of its own; `fuzz_run.py` starts it, and starts it again after an input that ended it.
 
-    python fuzz_worker.py JSON
-
-with the keys reader, folder, findings, seed, start, inputs, seconds and engine. Counts are kept in the file `counts`
-of the folder, where they survive the process.
+Counts are kept in the file `counts` of its folder, where they survive the process.
 """
 
 import contextlib
@@ -13,14 +10,15 @@ import mmap
 import os
 import random
 import resource
+import signal
 import struct
-import sys
+import tempfile
 import time
 from pathlib import Path
 
 LIMIT_MEMORY = 1 << 30
-COUNTS = struct.Struct("qqqqqdd")
-FIELDS = ("index", "inputs", "accepted", "refused", "failures", "slowest", "peak")
+COUNTS = struct.Struct("qqqqqddd")
+FIELDS = ("index", "inputs", "accepted", "refused", "failures", "slowest", "peak", "seconds")
 
 
 class Counts:
@@ -76,10 +74,13 @@ class Worker:
 
         end = time.monotonic() + self.given["seconds"]
         for index in range(self.given["start"], self.given["inputs"]):
-            if time.monotonic() > end:
+            if index >= self.given["least"] and time.monotonic() > end:
                 break
+            before = time.perf_counter()
             rng = random.Random((self.given["seed"] << 40) + index)
             self.one(mutate(self.seeds, rng, self.reader.form), index)
+            self.counts.values["seconds"] += time.perf_counter() - before
+        self.counts.write()
 
     def one(self, data: bytes, index: int) -> None:
         """Judge one input."""
@@ -140,15 +141,23 @@ def keep(given: dict, data: bytes, index: int, kind: str, detail: str, place: st
         file.write(json.dumps(line | {"place": place, "detail": detail}) + "\n")
 
 
-def main(text: str) -> None:
-    """Run a worker.
+def work(given: dict, log: str) -> None:
+    """Run a worker in this process, which is its own.
 
     Parameters
     ----------
-    text : str
-        JSON.
+    given : dict
+        The keys reader, folder, findings, seed, start, inputs, seconds, least and engine.
+    log : str
+        File for what is printed.
     """
-    given = json.loads(text)
+    os.setsid()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.environ |= {"OMP_NUM_THREADS": "1", "TMPDIR": given["folder"]}
+    tempfile.tempdir = given["folder"]
+    with open(log, "ab") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
     if given["engine"] == "atheris":
         from fuzz_atheris import fuzz
 
@@ -156,8 +165,5 @@ def main(text: str) -> None:
         return
     worker = Worker(given)
     worker.warm_up()
-    worker.run()
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])
+    with worker.harness.watch():
+        worker.run()

@@ -19,6 +19,7 @@ from seqkern.sequences.alphabets import DNA, RNA, Alphabet
 SCALE = 100  # a score of 1 is a hundredth of a bit
 MOST_COLUMNS = 200
 MOST_COUNTS = 1e12
+LEAST_BACKGROUND = 1e-100  # counts divided by it stay finite
 ROUNDING = 1e-9
 LANE_LIMIT = 1 << 30  # of sums of scores, in lanes of 32 bits
 
@@ -80,14 +81,14 @@ class Matrix:
         Raises
         ------
         ParameterError
-            If the numbers are not counts, or a background frequency is not above 0.
+            If the numbers are not counts, or a background frequency is not above `LEAST_BACKGROUND`.
         """
         counts = np.array(counts, dtype=np.float64)
         share = np.full(len(letters), 1 / len(letters)) if background is None else np.asarray(background, dtype=float)
-        if share.shape != (len(letters),) or not np.all((share > 0) & (share <= 1)):
+        if share.shape != (len(letters),) or not np.all((share >= LEAST_BACKGROUND) & (share <= 1)):
             raise ParameterError(
-                "the background letter frequencies are not all above 0",
-                remedy="give a frequency above 0 for each letter",
+                f"the background letter frequencies are not all from {LEAST_BACKGROUND:g} to 1",
+                remedy="give such a frequency for each letter",
             )
         good = counts.ndim == 2 and 0 < len(counts) <= MOST_COLUMNS and counts.shape[1] == len(letters)
         if not good:

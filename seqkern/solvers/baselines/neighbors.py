@@ -157,6 +157,7 @@ class KernelNeighbors(Neighbors, ClassSolver):
             wrong += int(np.sum(self._scores(distances).argmax(axis=1) != y[part]))
         return {"converged": True, "iterations": 1, "residual": 0.0, "objective": wrong / len(K)}
 
+    @np.errstate(all="ignore")  # what is not finite is found in the decisions
     def _scores(self, distances: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the value of each class for each row of squared distances, shape (m, classes)."""
         k = self.n_neighbors
@@ -241,6 +242,7 @@ class KernelNeighborsRegressor(Neighbors, RealSolver):
             errors[part] = self._means(distances) - y[part]
         return {"converged": True, "iterations": 1, "residual": 0.0, "objective": float(np.mean(errors**2))}
 
+    @np.errstate(all="ignore")  # as above
     def _means(self, distances: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the mean of the neighbours' values for each row of squared distances."""
         nearer, tied, share = self._neighbors(distances)
