@@ -125,10 +125,26 @@ def check_fit(solver: Fitted) -> None:
     numbers += [np.float64(value) for value in header.values() if isinstance(value, float)]
     numbers += [np.float64(solver.report_[key]) for key in ("residual", "objective", "gap") if _known(solver, key)]
     if not all(np.isfinite(part).all() for part in numbers):
-        raise GramError(
-            f"solver {solver.name!r} ended with numbers that are not finite",
-            remedy="lower C, choose normalize=true for the kernel, or scale the values",
-        )
+        raise lost_digits(solver)
+
+
+def lost_digits(solver: Fitted) -> GramError:
+    """Return the error of a fit whose numbers have become too large or too small for each other.
+
+    Parameters
+    ----------
+    solver : Solver
+        Whose fit it was.
+
+    Returns
+    -------
+    GramError
+        With a remedy.
+    """
+    return GramError(
+        f"solver {solver.name!r} ended with numbers that are not finite",
+        remedy="lower C, choose normalize=true for the kernel, or scale the values",
+    )
 
 
 def check_decisions(solver: Fitted, decisions: npt.NDArray[np.float64]) -> None:
