@@ -9,7 +9,8 @@ import pytest
 from seqkern.core.errors import GramError, LabelError, SeqkernError
 from seqkern.gram.gram_rows import GramRows
 from seqkern.kernels import LinearKernel
-from seqkern.solvers import CSVC, LSSVR, PSVC, PSVR, SVR, KernelFisher, KernelPCA, LinearSVC, PrimalSVC
+from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.solvers import CSVC, LSSVR, PSVC, PSVR, SVR, KernelFisher, KernelPCA, LinearSVC, OneClassSVM, PrimalSVC
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.finite import LARGEST, SMALLEST, largest_value
 from seqkern.solvers.solver_table import SOLVERS
@@ -64,12 +65,11 @@ def test_a_matrix_times_s_with_c_over_s_gives_the_same_decisions_or_one_line(nam
     far = SOLVERS.classes[name].examples()[0].set_params(C=solver.C * (1 if name in FREE_OF_SCALE else share))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        try:
-            found = far.fit(matrix * factor, y).decision_function(matrix * factor)
-        except SeqkernError as error:
-            assert name == "lp_machine"
-            assert "choose another C" in str(error)
+        if name == "lp_machine":
+            with pytest.raises(SeqkernError, match="choose another C"):
+                far.fit(matrix * factor, y)
             return
+        found = far.fit(matrix * factor, y).decision_function(matrix * factor)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
 
 
@@ -192,3 +192,24 @@ def test_the_limits_and_zero():
     assert largest_value(np.asfortranarray(V)) == np.abs(V).max()
     assert largest_value(V[:, ::2]) == np.abs(V[:, ::2]).max()
     assert np.isnan(largest_value(np.array([[1.0, np.nan], [np.inf, 2.0]])))
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e300, 1e-160, 1e-300])
+@pytest.mark.parametrize("solver", [CSVC(), SVR(), OneClassSVM(), PSVC(), PSVR()])
+def test_matrices_read_by_rows_are_refused_too(solver, scale, tmp_path):
+    np.save(tmp_path / "gram.npy", K * scale)
+    rows = np.arange(24)
+    stored = GramRows(np.load(tmp_path / "gram.npy", mmap_mode="r"), rows, rows, room=10**6)
+    with pytest.raises(GramError, match=r"the largest value of the matrix is .*; choose normalize=true or scale"):
+        solver.fit(stored, Y)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "scale"),
+    [(np.float32, 1e18), (np.float32, 1e-18), (np.float64, 1e160), (np.float64, 1e-160)],
+)
+@pytest.mark.parametrize("loss", ["squared_hinge", "squared", "logistic"])
+def test_features_in_blocks_are_refused_where_their_squares_leave_their_precision(dtype, scale, loss):
+    blocks = FeatureBlocks.of((V * scale).astype(dtype))
+    with pytest.raises(GramError, match=r"the largest value of the features is .*; choose normalize=true or scale"):
+        PrimalSVC(loss=loss).fit(blocks, Y)

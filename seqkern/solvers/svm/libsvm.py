@@ -113,8 +113,9 @@ class LibsvmMachine(KernelExpansion):
         scale = scale_of(largest_value(K))
         if scale != 1:
             K = K * scale
-            if "C" in estimator.get_params():
-                estimator.set_params(C=scaled_cost(self.C, scale))
+            cost = estimator.get_params().get("C")
+            if cost is not None:
+                estimator.set_params(C=scaled_cost(cost, scale))
             else:  # ν alone: the tolerance is in units of K
                 estimator.set_params(tol=options["tol"] * scale)
         with ignoring_unconverged():

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from seqkern.core.progress import progress_counter
 from seqkern.gram.gram_rows import GramRows
+from seqkern.solvers.finite import check_size
 from seqkern.solvers.svm._smo import Minimiser, RowCache
 from seqkern.solvers.svm.libsvm import scale_of, scaled_cost
 
@@ -111,11 +112,13 @@ def minimise_by_rows(
     Raises
     ------
     GramError
-        If a row that is read contains NaN or inf.
+        If a row that is read contains NaN or inf, or K(x, x) is too large or too small for sums of products.
     """
     n = K.shape[0]
     diagonal = K.diagonal()
-    scale = scale_of(float(np.abs(diagonal).max()))
+    largest = float(np.abs(diagonal).max())
+    check_size(largest)
+    scale = scale_of(largest)
     rows = RowCache(K.row if scale == 1 else lambda i: K.row(i).astype(np.float64) * scale, n, cache_rows(n, K.room))
     alpha = np.zeros(len(y)) if start is None else start / scale
     bounds = cost if scale == 1 else np.array([scaled_cost(bound, scale) for bound in cost])
