@@ -242,3 +242,23 @@ def test_tables_with_numbers_that_are_not_finite_name_the_row(number):
         values[1, 1] = float(number)
         with pytest.raises(SequenceError, match=r"^record '2': has a value that is not a finite number"):
             make(values)
+
+
+@pytest.mark.parametrize("weights", ["", ",weights=[0.5,2,0.3]", ",weights=[1e37,1e37,1e37]", ",weights=[1e-200,0,0]"])
+@pytest.mark.parametrize("spec", ["weighted_degree:degree=3", "shifted_weighted_degree:degree=3,shift=2"])
+@pytest.mark.parametrize("normalize", ["true", "false"])
+def test_bounds_of_weighted_degree_kernels_hold(spec, weights, normalize):
+    kernel = build_kernel(f"{spec}{weights},normalize={normalize}")
+    rows = kernel.prepare([*X, X[0].replace("A", "N"), "N" * 13 + "A"])
+    out = np.empty((5, 5))
+    assert np.abs(kernel.block(rows, rows, out)).max() <= kernel.fill_block(rows, rows, out) < np.inf
+    part = rows.rows(3, 5)
+    out = np.empty((2, 5))
+    assert np.abs(kernel.block(part, rows, out)).max() <= kernel.fill_block(part, rows, out) < np.inf
+
+
+def test_bounds_of_products_of_vectors_hold_for_ranges_of_rows():
+    rows = LinearKernel().prepare(V)
+    part = rows.rows(1, 3)
+    assert part.payload.largest == 3.0
+    assert np.abs(V[1:] @ V.T).max() <= LinearKernel().fill_block(part, rows, np.empty((2, 3))) < np.inf

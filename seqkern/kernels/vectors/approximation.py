@@ -252,8 +252,8 @@ class ApproximateKernel(CompositeKernel):
         values = self.features(X).astype(np.float64)
         return PreparedVectors(values, np.ascontiguousarray(values.T), ())
 
-    def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: npt.NDArray[np.float64]) -> None:
-        LinearKernel._block(self, rows, cols, out)  # type: ignore[arg-type]  # it does not use the kernel
+    def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: npt.NDArray[np.float64]) -> float | None:
+        return LinearKernel._block(self, rows, cols, out)  # type: ignore[arg-type]  # it does not use the kernel
 
     _fold = LinearKernel._fold
 
