@@ -55,7 +55,7 @@ def check_squares(kernel: Kernel, ids: Sequence[str], squares: npt.NDArray[np.fl
     raise SequenceError(
         f"its kernel with itself is {value:g}: kernel {_name(kernel)} {'underflows' if small else _fault(value)}",
         record=ids[record],
-        remedy=_remedy(kernel, small),
+        remedy=remedy_of(kernel, small),
     )
 
 
@@ -83,7 +83,7 @@ def check_vanished(
         raise SequenceError(
             f"its kernel with itself is too small for a number: kernel {_name(kernel)} underflows",
             record=ids[int(np.argmax(lost))],
-            remedy=_remedy(kernel, small=True),
+            remedy=remedy_of(kernel, small=True),
         )
 
 
@@ -114,7 +114,7 @@ def check_block(
     """
     largest = _blocks.largest(block) if largest is None else largest
     if not largest < np.inf:
-        _refuse(kernel, rows, cols, block, _remedy(kernel, small=False))
+        _refuse(kernel, rows, cols, block, remedy_of(kernel, small=False))
     return largest
 
 
@@ -141,7 +141,7 @@ def store_single(kernel: Kernel, rows: Prepared, cols: Prepared, out: npt.NDArra
         out[...] = block
         beyond = not np.isfinite(np.float32(largest))
     if beyond:
-        _refuse(kernel, rows, cols, out, f"choose dtype=float64, or {_remedy(kernel, small=False)}")
+        _refuse(kernel, rows, cols, out, f"choose dtype=float64, or {remedy_of(kernel, small=False)}")
 
 
 def _refuse(kernel: Kernel, rows: Prepared, cols: Prepared, block: npt.NDArray[Any], remedy: str) -> None:
@@ -164,8 +164,21 @@ def _fault(value: float) -> str:
     return "overflows or is undefined" if np.isnan(value) else "overflows"
 
 
-def _remedy(kernel: Kernel, small: bool) -> str:
-    """Return how to get larger or smaller values from a kernel, from its parameters."""
+def remedy_of(kernel: Kernel, small: bool) -> str:
+    """Return how to get larger or smaller values from a kernel, from its parameters.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Whose values are too large or too small.
+    small : bool
+        Whether they are too small.
+
+    Returns
+    -------
+    str
+        A remedy, for a message.
+    """
     names, change = kernel.parameter_names(), "larger" if small else "smaller"
     steps = []
     if "weights" in names:

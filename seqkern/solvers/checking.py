@@ -13,7 +13,10 @@ from seqkern.gram.gram_rows import GramRows
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.implicit import Implicit
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.solvers.finite import check_size, largest_value
+from seqkern.solvers.finite import LARGEST, SINGLE, SMALLEST, check_size, largest_value
+
+FIRST_ROWS = 256
+"""Of features in blocks, which show how large they are: others are computed when they are needed."""
 
 
 class TakesMatrices(Protocol):
@@ -168,13 +171,23 @@ def _checked_operator(solver: TakesMatrices, K: KernelOperator, reset: bool) -> 
     return K
 
 
+def _check_first(K: FeatureBlocks) -> None:
+    """Raise GramError if the first features are too large or too small for products in their precision."""
+    first = K.block(0, min(FIRST_ROWS, len(K)))
+    largest = float(np.abs(first).max(initial=0.0))
+    if largest < np.inf:  # the solver names a row that is not finite
+        check_size(largest, "features", SINGLE if K.dtype == np.float32 else (SMALLEST, LARGEST))
+
+
 def _checked_unread(solver: TakesMatrices, K: Any, reset: bool) -> Any:
-    """Return `K` after checking its shape only."""
+    """Return `K` after checking its shape, and the size of the first features; a solver checks the rest as it reads."""
     if reset:
         if K.shape[0] < 2 or K.shape[1] < 1:
             raise GramError(f"a matrix of {K.shape[0]} × {K.shape[1]} is too small to learn from")
         if isinstance(K, GramRows) and K.square and not solver.accepts_asymmetric:
             K.check_symmetric()
+        if isinstance(K, FeatureBlocks):
+            _check_first(K)
         solver.n_features_in_ = K.shape[1]
     elif K.shape[1] != solver.n_features_in_:
         raise GramError(f"the matrix has {K.shape[1]} columns, but the solver was fitted with {solver.n_features_in_}")

@@ -28,7 +28,7 @@ from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.checking import checked_labels, checked_matrix, count_rows
 from seqkern.solvers.costs import FitCost, FitWork, dense_algebra, hardness
 from seqkern.solvers.estimator import Estimator, check_is_fitted, clone
-from seqkern.solvers.finite import check_decisions, check_fit
+from seqkern.solvers.finite import check_decisions, check_fit, lost_digits
 from seqkern.solvers.stored import Stored
 
 if TYPE_CHECKING:
@@ -363,7 +363,10 @@ class Solver(Stored, Estimator):
         """
         K, target = self.checked_data(K, y, groups)
         learn: Callable[..., dict[str, Any]] = self._fit
-        report = learn(K, target, groups) if self.accepts_groups else learn(K, target)
+        try:
+            report = learn(K, target, groups) if self.accepts_groups else learn(K, target)
+        except np.linalg.LinAlgError as error:
+            raise lost_digits(self) from error
         size = len(self.support_)
         self.report_ = {**report, "n_support": size, "support_share": size / self.n_features_in_}
         check_fit(self)

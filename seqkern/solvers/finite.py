@@ -17,6 +17,9 @@ from seqkern.kernels import _blocks
 SMALLEST, LARGEST = 1e-100, 1e100
 """Products of three values between these, and sums of many such products, neither overflow nor vanish."""
 
+SINGLE = 1e-15, 1e15
+"""As these, of products of two values in single precision."""
+
 
 class Fitted(Protocol):
     """The members of a `Solver` used by the checks."""
@@ -57,13 +60,17 @@ def largest_value(matrix: Any) -> float:
     return float(np.abs(values).max())
 
 
-def check_size(largest: float) -> None:
+def check_size(largest: float, what: str = "matrix", limits: tuple[float, float] = (SMALLEST, LARGEST)) -> None:
     """Raise GramError if the numbers of a training matrix are too large or too small for a solver.
 
     Parameters
     ----------
     largest : float
-        The largest absolute value, finite; zero is a value like others.
+        The largest absolute value; zero is a value like others.
+    what : str
+        What has the values.
+    limits : tuple of float
+        The least and the largest that is taken.
 
     Raises
     ------
@@ -79,9 +86,10 @@ def check_size(largest: float) -> None:
     ...     print(error)
     the largest value of the matrix is 1e+160, beyond 1e-100 to 1e+100; choose normalize=true or scale the values
     """
-    if largest and not SMALLEST <= largest <= LARGEST:
+    least, most = limits
+    if largest and not least <= largest <= most:
         raise GramError(
-            f"the largest value of the matrix is {largest:g}, beyond {SMALLEST:g} to {LARGEST:g}",
+            f"the largest value of the {what} is {largest:g}, beyond {least:g} to {most:g}",
             remedy="choose normalize=true or scale the values",
         )
 
@@ -125,10 +133,26 @@ def check_fit(solver: Fitted) -> None:
     numbers += [np.float64(value) for value in header.values() if isinstance(value, float)]
     numbers += [np.float64(solver.report_[key]) for key in ("residual", "objective", "gap") if _known(solver, key)]
     if not all(np.isfinite(part).all() for part in numbers):
-        raise GramError(
-            f"solver {solver.name!r} ended with numbers that are not finite",
-            remedy="lower C, choose normalize=true for the kernel, or scale the values",
-        )
+        raise lost_digits(solver)
+
+
+def lost_digits(solver: Fitted) -> GramError:
+    """Return the error of a fit whose numbers have become too large or too small for each other.
+
+    Parameters
+    ----------
+    solver : Solver
+        Whose fit it was.
+
+    Returns
+    -------
+    GramError
+        With a remedy.
+    """
+    return GramError(
+        f"solver {solver.name!r} ended with numbers that are not finite",
+        remedy="lower C, choose normalize=true for the kernel, or scale the values",
+    )
 
 
 def check_decisions(solver: Fitted, decisions: npt.NDArray[np.float64]) -> None:

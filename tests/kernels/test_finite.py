@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.core.errors import SequenceError
+from seqkern.core.errors import GramError, SequenceError
 from seqkern.gram import compute_gram
+from seqkern.gram.transforms import TRANSFORMS, fit_chain
 from seqkern.kernels import Kernel, LinearKernel, SpectrumKernel, _blocks
 from seqkern.kernels.kernel_specs import build_kernel
+from seqkern.sequences.tables import FeatureTable, SimilarityTable
 
 X = ["GATTACAGATTACA", "CCGGATTACCGGTT", "ACGTACGTACGTAC"]
 V = np.array([[1.0, 2.0, -1.0], [0.5, -1.0, 3.0], [2.0, 0.1, 0.3]])
@@ -184,3 +186,80 @@ def test_the_matrix_of_moderate_weights_is_unchanged():
     kernel = SpectrumKernel([2, 3], weights=[2.0, 3.0], normalize=False)
     plain = [SpectrumKernel(k, normalize=False)(X) for k in (2, 3)]
     np.testing.assert_array_equal(kernel(X), 2 * plain[0] + 3 * plain[1])
+
+
+@pytest.mark.parametrize("base", ["linear", "polynomial:degree=2,coef0=0", "rbf:gamma=1"])
+@pytest.mark.parametrize("landmarks", ["random", "kmeans"])
+@pytest.mark.parametrize("size", [1e-100, 1e-25, 1e25, 1e100])
+def test_nystroem_beyond_single_precision_is_one_line_or_right(base, landmarks, size):
+    kernel = build_kernel(f"nystroem:base=({base}),landmarks={landmarks}")
+    if base == "rbf:gamma=1" and size < 1:  # all samples are alike
+        np.testing.assert_allclose(kernel.fit(V * size).kernel(V * size), 1.0, rtol=1e-6)
+        return
+    with pytest.raises(SequenceError, match=r"single precision; .*scale the features|its kernel with itself is"):
+        kernel.fit(V * size).features(V * size)
+
+
+def test_features_of_new_samples_that_overflow_name_the_record():
+    for spec in ("nystroem:base=(linear)", "nystroem:base=(linear),normalize=true"):
+        kernel = build_kernel(spec).fit(V)
+        new = V.copy()
+        new[1] *= 1e45
+        with pytest.raises(SequenceError, match=r"^record '2': its features are not finite: kernel 'nystroem'"):
+            kernel.feature_blocks(new).block(0, 3)
+    waves = build_kernel("random_fourier:base=(rbf:gamma=1),n_components=20").fit(V)
+    with pytest.raises(SequenceError, match=r"^record '1': its features are not finite: kernel 'random_fourier'"):
+        waves.features(V * 1e100)
+
+
+@pytest.mark.parametrize("spec", ["empirical_map", "empirical_map:vector_kernel=rbf", "repair", "repair:method=flip"])
+def test_transforms_of_far_values_are_right_or_one_line(spec):
+    square = V @ V.T - 3.0
+    name, _, rest = spec.partition(":")
+    transform = TRANSFORMS.get(name)(**dict(part.split("=") for part in filter(None, rest.split(","))))
+    near = transform.fit(square).transform_train()[0]
+    for scale in (2.0**-300, 2.0**300):
+        unit = scale if name == "repair" else 1.0  # the empirical map is normalised
+        np.testing.assert_allclose(transform.fit(square * scale).transform_train()[0], near * unit, rtol=1e-12)
+    with pytest.raises((GramError, SequenceError), match="overflow"):
+        fit_chain([transform], square * 1e306, np.diagonal(square) * 1e306)
+
+
+def test_a_spectrum_with_inf_writes_nothing(tmp_path, capsys):
+    fasta, out = tmp_path / "x.fasta", tmp_path / "p.npy"
+    fasta.write_text("".join(f">d{i}\n{letters}\n" for i, letters in enumerate(X)))
+    spec = "polynomial:degree=200,gamma=1,coef0=1,base=(spectrum:k=2,normalize=false)"
+    assert main(["gram", str(fasta), "--kernel", spec, "--spectrum", "-o", str(out)]) != 0
+    told = capsys.readouterr().err
+    assert "overflows; choose a smaller degree" in told
+    assert "Traceback" not in told
+    assert not list(tmp_path.glob("p*"))
+
+
+@pytest.mark.parametrize("number", ["inf", "-inf", "nan", "1e999"])
+def test_tables_with_numbers_that_are_not_finite_name_the_row(number):
+    for make in (FeatureTable, SimilarityTable):
+        values = np.array([[1.0, 0.5], [0.5, 1.0]])
+        values[1, 1] = float(number)
+        with pytest.raises(SequenceError, match=r"^record '2': has a value that is not a finite number"):
+            make(values)
+
+
+@pytest.mark.parametrize("weights", ["", ",weights=[0.5,2,0.3]", ",weights=[1e37,1e37,1e37]", ",weights=[1e-200,0,0]"])
+@pytest.mark.parametrize("spec", ["weighted_degree:degree=3", "shifted_weighted_degree:degree=3,shift=2"])
+@pytest.mark.parametrize("normalize", ["true", "false"])
+def test_bounds_of_weighted_degree_kernels_hold(spec, weights, normalize):
+    kernel = build_kernel(f"{spec}{weights},normalize={normalize}")
+    rows = kernel.prepare([*X, X[0].replace("A", "N"), "N" * 13 + "A"])
+    out = np.empty((5, 5))
+    assert np.abs(kernel.block(rows, rows, out)).max() <= kernel.fill_block(rows, rows, out) < np.inf
+    part = rows.rows(3, 5)
+    out = np.empty((2, 5))
+    assert np.abs(kernel.block(part, rows, out)).max() <= kernel.fill_block(part, rows, out) < np.inf
+
+
+def test_bounds_of_products_of_vectors_hold_for_ranges_of_rows():
+    rows = LinearKernel().prepare(V)
+    part = rows.rows(1, 3)
+    assert part.payload.largest == 3.0
+    assert np.abs(V[1:] @ V.T).max() <= LinearKernel().fill_block(part, rows, np.empty((2, 3))) < np.inf

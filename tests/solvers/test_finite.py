@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import GramError, LabelError, SeqkernError
-from seqkern.solvers import CSVC, LSSVR, PSVC, PSVR, SVR, KernelFisher, KernelPCA, LinearSVC, PrimalSVC
+from seqkern.gram.gram_rows import GramRows
+from seqkern.kernels import LinearKernel
+from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.solvers import CSVC, LSSVR, PSVC, PSVR, SVR, KernelFisher, KernelPCA, LinearSVC, OneClassSVM, PrimalSVC
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.finite import LARGEST, SMALLEST, largest_value
 from seqkern.solvers.solver_table import SOLVERS
@@ -44,13 +47,84 @@ def test_solvers_without_a_scale_give_the_same_decisions_within_the_limits(name,
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
 
 
+WITH_COST = [name for name in NAMES if "C" in SOLVERS.classes[name].declarations()]
+FREE_OF_SCALE = ("psvc", "psvr", "spherical_svc")  # their C is not in units of K
+
+
+@pytest.mark.parametrize("name", WITH_COST)
+@pytest.mark.parametrize("power", [-300, -200, 200, 300])
+def test_a_matrix_times_s_with_c_over_s_gives_the_same_decisions_or_one_line(name, power):
+    """2^200 is 1.6e60: LIBSVM's single precision ends at 3.4e38."""
+    solver, matrix, y = example(name)
+    factor, share = 2.0**power, 2.0**-power
+    if solver.input != "gram":  # K is the square
+        factor = 2.0 ** (power // 2)
+    if name == "lp_machine":  # its norm is not squared
+        share = 1 / factor
+    expected = solver.fit(matrix, y).decision_function(matrix)
+    far = SOLVERS.classes[name].examples()[0].set_params(C=solver.C * (1 if name in FREE_OF_SCALE else share))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if name == "lp_machine":
+            with pytest.raises(SeqkernError, match="choose another C"):
+                far.fit(matrix * factor, y)
+            return
+        found = far.fit(matrix * factor, y).decision_function(matrix * factor)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("power", [-300, -100, 100, 300])
+@pytest.mark.parametrize("name", ["nusvc", "one_class_svm"])
+def test_svms_without_c_decide_the_same_at_any_scale(name, power):
+    near, far = (SOLVERS.classes[name](nu=0.6) for _ in range(2))
+    matrix = K + np.eye(24)
+    expected = near.fit(matrix, Y).decision_function(matrix) * (2.0**power if name == "one_class_svm" else 1)
+    found = far.fit(matrix * 2.0**power, Y).decision_function(matrix * 2.0**power)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert far.report_["converged"]
+
+
+@pytest.mark.parametrize("name", ["csvc", "svr", "one_class_svm"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_of_a_file_at_any_scale(name, dtype, tmp_path):
+    matrix, rows = (K + np.eye(24)).astype(dtype), np.arange(24)
+    y = REAL if name == "svr" else Y
+    for power in (-300, -100, 100, 300) if dtype == np.float64 else (-115, 115):
+        np.save(tmp_path / "gram.npy", matrix * dtype(2.0**power))
+        stored = np.load(tmp_path / "gram.npy", mmap_mode="r")
+        near, far = SOLVERS.classes[name](), SOLVERS.classes[name]()
+        if name != "one_class_svm":
+            far.set_params(C=2.0**-power)
+        far.fit(GramRows(stored, rows, rows, room=10**6), y)
+        unit = 2.0**power if name == "one_class_svm" else 1.0
+        full = matrix.astype(np.float64)
+        expected = near.fit(full, y).decision_function(full) * unit
+        found = far.decision_function(full * 2.0**power)
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12 * unit)
+        assert far.report_["converged"]
+
+
+@pytest.mark.parametrize(("cost", "scale", "word"), [(1e300, 1e-90, "small"), (1e300, 1e90, "large")])
+def test_costs_that_no_number_holds_in_units_of_the_matrix(cost, scale, word):
+    cost = 1 / cost if word == "small" else cost
+    for solver in (CSVC(C=cost), SVR(C=cost)):
+        with pytest.raises(SeqkernError, match=rf"C=.* is too {word} for kernel values of about .*; choose C near"):
+            solver.fit(K * scale, REAL if isinstance(solver, SVR) else Y)
+
+
+def test_singular_systems_are_one_line():
+    wide = LinearKernel().operator(V * 2.0**100)
+    with pytest.raises(GramError, match="ended with numbers that are not finite; lower C"):
+        SOLVERS.get("one_against_rest").examples()[0].fit(wide, Y)
+
+
 @pytest.mark.parametrize("solver", [SVR(), LSSVR(), PSVR()])
 def test_labels_beyond_the_limit_are_refused(solver):
     with pytest.raises(LabelError, match=r"label .*e\+307 of row \d+ is beyond 1e\+100; scale the labels"):
         solver.fit(K, REAL * 1e307)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if "C" in SOLVERS.classes[name].declarations()])
+@pytest.mark.parametrize("name", WITH_COST)
 @pytest.mark.parametrize("cost", [1e308, 1e-308])
 def test_extreme_costs_end_in_one_line_or_in_finite_decisions(name, cost):
     solver, matrix, y = example(name)
@@ -118,3 +192,24 @@ def test_the_limits_and_zero():
     assert largest_value(np.asfortranarray(V)) == np.abs(V).max()
     assert largest_value(V[:, ::2]) == np.abs(V[:, ::2]).max()
     assert np.isnan(largest_value(np.array([[1.0, np.nan], [np.inf, 2.0]])))
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e300, 1e-160, 1e-300])
+@pytest.mark.parametrize("solver", [CSVC(), SVR(), OneClassSVM(), PSVC(), PSVR()])
+def test_matrices_read_by_rows_are_refused_too(solver, scale, tmp_path):
+    np.save(tmp_path / "gram.npy", K * scale)
+    rows = np.arange(24)
+    stored = GramRows(np.load(tmp_path / "gram.npy", mmap_mode="r"), rows, rows, room=10**6)
+    with pytest.raises(GramError, match=r"the largest value of the matrix is .*; choose normalize=true or scale"):
+        solver.fit(stored, Y)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "scale"),
+    [(np.float32, 1e18), (np.float32, 1e-18), (np.float64, 1e160), (np.float64, 1e-160)],
+)
+@pytest.mark.parametrize("loss", ["squared_hinge", "squared", "logistic"])
+def test_features_in_blocks_are_refused_where_their_squares_leave_their_precision(dtype, scale, loss):
+    blocks = FeatureBlocks.of((V * scale).astype(dtype))
+    with pytest.raises(GramError, match=r"the largest value of the features is .*; choose normalize=true or scale"):
+        PrimalSVC(loss=loss).fit(blocks, Y)

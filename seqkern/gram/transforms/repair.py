@@ -6,9 +6,13 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
+from seqkern.core.errors import GramError
 from seqkern.core.parameters import choice
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.gram.transforms.products import multiply, square_of_rows
+
+LARGEST = 1e300
+"""Sums of squares of larger values, which LAPACK scales, and row sums may overflow."""
 
 
 class RepairGram(GramTransform):
@@ -46,6 +50,11 @@ class RepairGram(GramTransform):
     def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
         from scipy.linalg import eigh  # 0.2 s to import
 
+        if np.abs(K).max(initial=0.0) > LARGEST / max(len(K), 1):
+            raise GramError(
+                f"transform {self.name!r} cannot be fitted: sums of kernel values overflow",
+                remedy="choose normalize=true for the kernel",
+            )
         # No eigenvalue exceeds the largest row sum, and rounding makes at most this of a zero eigenvalue.
         rounding = len(K) * np.finfo(np.float64).eps * np.abs(K).sum(axis=1).max(initial=0.0)
         wanted: dict[str, Any] = {"subset_by_value": (-np.inf, -rounding), "check_finite": False}

@@ -121,11 +121,12 @@ ALWAYS_INLINE void finish_body(const double *sums, ptrdiff_t n, double divisor, 
         out[j] = sums[j] / divisor;
     if (diagonals != NULL)
         normalise_body(out, n, diagonal, diagonals);
-    largest_body(out, n, found);
+    if (found != NULL)
+        largest_body(out, n, found);
 }
 
 /* Divide sums by the divisor and, if diagonals are given, by the roots of their products; raise `found` as
- * `largest_of_row` does. */
+ * `largest_of_row` does, unless it is NULL. */
 DEFINE_LEVELS(finish, finish_body,
               (const double *sums, ptrdiff_t n, double divisor, double diagonal, const double *diagonals, double *out,
                int64_t *found),
@@ -321,8 +322,8 @@ static int allocate(const degree_sum *f, degree_memory *m)
     return 1;
 }
 
-/* Write K of all rows with all columns to out, and raise `found` to the bits of the largest absolute value; 0 if there
- * is no memory. With diagonals, K is normalised. */
+/* Write K of all rows with all columns to out, and raise `found`, unless it is NULL, to the bits of the largest absolute
+ * value; 0 if there is no memory. With diagonals, K is normalised. */
 static int fill_sums(int level, int counting, const degree_sum *f, const degree_records *rows,
                      const degree_records *cols, double *out, ptrdiff_t stride, int64_t *found)
 {

@@ -39,6 +39,7 @@ class DegreeSum:
         row_diagonal: npt.NDArray[np.float64] | None,
         col_diagonal: npt.NDArray[np.float64] | None,
         out: npt.NDArray[np.float64] | None,
+        look: bool = True,
     ) -> float: ...
     def squares(
         self, level: int, packed: npt.NDArray[np.uint64] | None, first: int, out: npt.NDArray[np.float64] | None

@@ -117,10 +117,12 @@ cdef class DegreeSum:
     def fill(
         self, int level, const uint64_t[:, :, :, ::1] rows, Py_ssize_t row, const uint64_t[:, :, :, ::1] cols,
         Py_ssize_t col, const double[::1] row_diagonal, const double[::1] col_diagonal, double[:, :] out,
+        bint look=True,
     ):
         """Write K of records from `row` of `rows` on with those from `col` of `cols` on to `out`, its rows contiguous.
 
-        With the diagonals (both, or None) K is normalised. Returns the largest absolute value, inf and NaN included.
+        With the diagonals (both, or None) K is normalised. Returns the largest absolute value, inf and NaN
+        included; 0 unless `look`.
         """
         cdef degree_records r, c
         cdef int done
@@ -134,7 +136,8 @@ cdef class DegreeSum:
             r.diagonal, c.diagonal = &row_diagonal[0], &col_diagonal[0]
         with nogil:
             done = fill_sums(
-                level, COUNTING, &self.f, &r, &c, &out[0, 0], out.strides[0] // <Py_ssize_t>sizeof(double), &found)
+                level, COUNTING, &self.f, &r, &c, &out[0, 0], out.strides[0] // <Py_ssize_t>sizeof(double),
+                &found if look else NULL)
         if not done:
             raise MemoryError
         memcpy(&largest, &found, sizeof(largest))

@@ -16,6 +16,7 @@ COMPARE_NS = (0.4, 0.08, 0.04)
 STEP_NS = (1.35, 0.29, 0.14)
 WEIGH_NS = (0.9, 0.65, 0.4)
 WORD, GROUP, ALIGNMENT, TILE_ROWS = 64, 8, 64, 64
+SMALL = 1e38  # a number of single precision; sums up to this are not looked at one by one
 RARE = 0.3  # with fewer remaining matches than this among 8 pairs, check whether there are any
 
 
@@ -30,6 +31,8 @@ class DegreePayload:
         Residues of each.
     sums : DegreeSum
         The sum over pairs of such records.
+    total : float
+        What no sum, also before it is divided, exceeds; by default unknown.
 
     Attributes
     ----------
@@ -37,9 +40,14 @@ class DegreePayload:
         Residues of each record.
     sums : DegreeSum
         As given.
+    total : float
+        As given.
+    least : float
+        The least K(x, x) above zero, of the whole set; 0 until `diagonal` was called.
     """
 
-    def __init__(self, X: SequenceSet, length: int, sums: DegreeSum) -> None:
+    def __init__(self, X: SequenceSet, length: int, sums: DegreeSum, total: float = np.inf) -> None:
+        self.total, self.least = total, 0.0
         self.length, self.sums, self._all, self._start, self._stop = length, sums, X, 0, len(X)
         shape = -(-len(X) // GROUP), planes(X.alphabet) + 1, words(length), GROUP
         self._packed = _aligned_zeros(shape)
@@ -75,7 +83,29 @@ class DegreePayload:
         """Return K(x, x), not normalised, float64 (n,)."""
         out = np.empty(len(self))
         self.sums.squares(_product.level(), self._packed, self._start, out)
+        self.least = float(out.min(where=out > 0, initial=np.inf))
         return out
+
+    def bound(self, cols: "DegreePayload", normalised: bool) -> float:
+        """Return what no K of these records with others exceeds; inf if unknown.
+
+        It costs nothing, a look at all values does. Rounding is far less than the factor of 2 here.
+
+        Parameters
+        ----------
+        cols : DegreePayload
+            The columns.
+        normalised : bool
+            Whether K is.
+
+        Returns
+        -------
+        float
+        """
+        if not normalised:
+            return 2 * self.total
+        roots = np.sqrt(self.least) * np.sqrt(cols.least)  # a product would underflow
+        return float(2 * self.total / roots) if roots > 0 else np.inf
 
     def fill(
         self,
@@ -98,11 +128,22 @@ class DegreePayload:
         Returns
         -------
         float
-            The largest absolute value, inf and NaN included.
+            A bound of the absolute values; or the largest one, inf and NaN included.
         """
-        return self.sums.fill(
-            _product.level(), self._packed, self._start, cols._packed, cols._start, row_diagonal, col_diagonal, out
+        bound = self.bound(cols, normalised=row_diagonal is not None)
+        look = not bound < SMALL
+        largest = self.sums.fill(
+            _product.level(),
+            self._packed,
+            self._start,
+            cols._packed,
+            cols._start,
+            row_diagonal,
+            col_diagonal,
+            out,
+            look,
         )
+        return largest if look else bound
 
     def places(
         self, record: int, others: "DegreePayload", coefficients: npt.NDArray[np.float64], lengths: int
@@ -221,6 +262,34 @@ def make_sum(
         filters,
         starts,
     )
+
+
+def largest_sum(
+    length: int,
+    degree: int,
+    length_weights: npt.NDArray[np.float64] | None,
+    start_weights: npt.NDArray[np.float64] | None,
+    shifts: npt.NDArray[np.int64],
+) -> float:
+    """Return what no sum of `make_sum` exceeds, before or after it is divided: the sum of all weights, none negative.
+
+    Parameters
+    ----------
+    length, degree, length_weights, start_weights, shifts
+        As for `make_sum`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> largest_sum(10, 2, None, None, np.zeros(10, dtype=np.int64))
+    30.0
+    """
+    lengths = degree * (degree + 1) / 2 if length_weights is None else float(length_weights.sum())
+    starts = float(length if start_weights is None else start_weights.sum())
+    return lengths * starts * (2.0 * int(shifts.max(initial=0)) + 1)
 
 
 def degree_cost(X: SequenceSet, Y: SequenceSet | None, degree: int, shift: int, weighted: bool) -> tuple[Cost, str]:

@@ -14,7 +14,14 @@ from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.positional.degree_explanations import DegreeExplanations
 from seqkern.kernels.positional.degree_implicit import implicit_bytes_of, implicit_of
-from seqkern.kernels.positional.degree_payload import DegreePayload, degree_cost, make_sum, positions_are_definite
+from seqkern.kernels.positional.degree_payload import (
+    SMALL,
+    DegreePayload,
+    degree_cost,
+    largest_sum,
+    make_sum,
+    positions_are_definite,
+)
 from seqkern.kernels.positional.position_weights import PositionWeights, fold, of_kernel
 from seqkern.kernels.prepared import Plan, Prepared
 from seqkern.sequences.sequence_set import SequenceSet
@@ -173,19 +180,22 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
 
     def _prepare(self, X: SequenceSet, like: DegreePayload | None) -> DegreePayload:
         if like is not None and len(like):
-            return DegreePayload(X, self.common_length(X, like.length), like.sums)
+            return DegreePayload(X, self.common_length(X, like.length), like.sums, like.total)
         length = self.common_length(X)
         given = None if self.weights is None else self.length_weights()
         starts = None if self.position_weights is None else self.start_weights(length)
         if starts is not None and np.all(starts == 1):
             starts = None
-        return DegreePayload(X, length, make_sum(X, length, self.degree, given, starts, self.shifts(length)))
+        shifts = self.shifts(length)
+        total = largest_sum(length, self.degree, given, starts, shifts)
+        return DegreePayload(X, length, make_sum(X, length, self.degree, given, starts, shifts), total)
 
     def _block(self, rows: DegreePayload, cols: DegreePayload, out: npt.NDArray[np.float64]) -> float | None:
         return rows.fill(cols, out)
 
     def _normalised_block(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64]) -> float | None:
-        if _blocks.far_diagonals(rows.raw_diagonal, cols.raw_diagonal):
+        near = rows.payload.bound(cols.payload, normalised=True) < SMALL and 1 / SMALL < rows.payload.total < SMALL
+        if not near and _blocks.far_diagonals(rows.raw_diagonal, cols.raw_diagonal):
             return super()._normalised_block(rows, cols, out)
         return rows.payload.fill(cols.payload, out, rows.raw_diagonal, cols.raw_diagonal)
 

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.errors import SequenceError
 from seqkern.core.parameters import changed
 from seqkern.core.threads import in_threads, one_thread
 from seqkern.kernels.additive import attributions, spread_evenly
 from seqkern.kernels.composite import CompositeKernel, as_parts
 from seqkern.kernels.explicit import normalised_vectors
 from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.finite import remedy_of, without_warnings
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.vectors.linear import PRODUCT_SECONDS, LinearKernel, PreparedVectors
@@ -28,6 +30,7 @@ from seqkern.sequences.tables import Data
 CHUNK_ROWS = 512
 SINGLE_SECONDS = 1e-11  # of CPU, for one product of two numbers in single precision, by BLAS
 VALUE_SECONDS = 1e-9  # for one exponential, power or wave in single precision
+SINGLE = 1e-30, 1e30  # kernel values whose products with a map of their inverse roots are numbers of single precision
 
 
 Values: TypeAlias = Callable[[npt.NDArray[np.int64]], npt.NDArray[np.floating[Any]]]
@@ -66,12 +69,58 @@ def in_chunks(
 
     def task(start: int) -> None:
         part = rows[start : start + CHUNK_ROWS]
-        block = values(part).astype(like.dtype, copy=False)
-        out[start : start + len(part)] = (block if matrix is None else block @ matrix)[: len(part)]
+        with without_warnings():  # each thread has its own
+            block = values(part).astype(like.dtype, copy=False)
+            out[start : start + len(part)] = (block if matrix is None else block @ matrix)[: len(part)]
 
     with one_thread():
         in_threads([partial(task, start) for start in range(0, len(rows), CHUNK_ROWS)], n_threads)
     return out
+
+
+def check_single(kernel: "ApproximateKernel", X: Any) -> None:
+    """Raise SequenceError if K(x, x) of the base kernel is too large or too small for single precision.
+
+    Parameters
+    ----------
+    kernel : ApproximateKernel
+        Its base is fitted.
+    X : SequenceSet or FeatureTable
+        The training samples; the first `CHUNK_ROWS` are looked at.
+
+    Raises
+    ------
+    SequenceError
+        With the limits and a remedy.
+    """
+    base = kernel.bases[0]
+    largest = float(np.abs(base.diagonal(X.take(slice(0, CHUNK_ROWS)))).max(initial=0.0))
+    if largest and not SINGLE[0] <= largest <= SINGLE[1]:
+        raise too_far(kernel, "K(x, x) of its base kernel", largest)
+
+
+def too_far(kernel: "ApproximateKernel", what: str, value: float) -> SequenceError:
+    """Return the error for a value that is too large or too small for single precision.
+
+    Parameters
+    ----------
+    kernel : ApproximateKernel
+        Which computes it.
+    what : str
+        What has the value.
+    value : float
+        NaN counts as large.
+
+    Returns
+    -------
+    SequenceError
+        With the limits and a remedy.
+    """
+    return SequenceError(
+        f"{what} is {value:g}, beyond {SINGLE[0]:g} to {SINGLE[1]:g}, and kernel {kernel.name!r} computes in single "
+        "precision",
+        remedy=remedy_of(kernel.bases[0], small=value < SINGLE[0]),
+    )
 
 
 class ApproximateKernel(CompositeKernel):
@@ -165,13 +214,22 @@ class ApproximateKernel(CompositeKernel):
         self.check_parameters()
         self.check_fitted()
         X = self.coerce(X)
-        columns, values = self._values(X)
+        with without_warnings():
+            columns, values = self._values(X)
         matrix = self._map()
         width = columns if matrix is None else matrix.shape[1]
 
         def compute(rows: Any) -> npt.NDArray[np.floating[Any]]:
-            like = np.empty((0, width), dtype=np.float32)
-            return in_chunks(np.arange(len(X))[rows], values, matrix, like, self.n_threads)
+            like, which = np.empty((0, width), dtype=np.float32), np.arange(len(X))[rows]
+            found = in_chunks(which, values, matrix, like, self.n_threads)
+            good = np.isfinite(found).all(axis=1)
+            if not good.all():
+                raise SequenceError(
+                    f"its features are not finite: kernel {self.name!r} computes in single precision",
+                    record=X.ids[which[np.argmin(good)]],
+                    remedy=remedy_of(self, small=False),
+                )
+            return found
 
         def times(weights: npt.NDArray[np.float64]) -> Callable[[Any], npt.NDArray[Any]]:
             weights = weights if matrix is None else self._fold_map(matrix, weights)
@@ -194,8 +252,8 @@ class ApproximateKernel(CompositeKernel):
         values = self.features(X).astype(np.float64)
         return PreparedVectors(values, np.ascontiguousarray(values.T), ())
 
-    def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: npt.NDArray[np.float64]) -> None:
-        LinearKernel._block(self, rows, cols, out)  # type: ignore[arg-type]  # it does not use the kernel
+    def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: npt.NDArray[np.float64]) -> float | None:
+        return LinearKernel._block(self, rows, cols, out)  # type: ignore[arg-type]  # it does not use the kernel
 
     _fold = LinearKernel._fold
 

@@ -37,12 +37,19 @@ class PreparedVectors:
         C-ordered, or columns of such an array.
     columns : tuple of str
         Names of the features.
+    largest : float, optional
+        No absolute value exceeds it; by default it is looked for.
     """
 
     values: npt.NDArray[np.float64]
     transposed: npt.NDArray[np.float64]
     columns: tuple[str, ...]
+    largest: float = -1.0
     least_block_rows: ClassVar[int] = 128  # each block packs all columns
+
+    def __post_init__(self) -> None:
+        if self.largest < 0:
+            object.__setattr__(self, "largest", _blocks.largest(self.values))
 
     def __len__(self) -> int:
         return len(self.values)
@@ -59,7 +66,7 @@ class PreparedVectors:
         -------
         PreparedVectors
         """
-        return PreparedVectors(self.values[start:stop], self.transposed[:, start:stop], self.columns)
+        return PreparedVectors(self.values[start:stop], self.transposed[:, start:stop], self.columns, self.largest)
 
     def diagonal(self) -> npt.NDArray[np.float64]:
         """Return float64 (n,): x · x, summed in the order of `_vector.products`."""
@@ -168,7 +175,7 @@ class LinearKernel(Kernel):
     def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: npt.NDArray[np.float64]) -> float | None:
         _vector.products(rows.values, cols.transposed, out)
         # no sum exceeds this, and it costs less than a look at all values
-        bound = len(rows.columns) * _blocks.largest(rows.values) * _blocks.largest(cols.transposed)
+        bound = rows.values.shape[1] * rows.largest * cols.largest
         return bound if bound < SMALL else None
 
     def features(self, X: Any) -> npt.NDArray[np.float64]:

@@ -13,11 +13,12 @@ from seqkern.core.parameters import choice, component, integer, real
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.feature_blocks import filled
+from seqkern.kernels.finite import without_warnings
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.prepared import Prepared
 from seqkern.kernels.vector_form import VectorForm
-from seqkern.kernels.vectors.approximation import CHUNK_ROWS, ApproximateKernel, Values
+from seqkern.kernels.vectors.approximation import CHUNK_ROWS, ApproximateKernel, Values, check_single, too_far
 from seqkern.kernels.vectors.comparison import LandmarkComparison, exact
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data, FeatureTable
@@ -125,16 +126,23 @@ class NystroemKernel(ApproximateKernel):
         rng = np.random.default_rng(self.seed)
         count = min(self.n_components, len(X))
         form = self.bases[0].vector_form()
+        check_single(self, X)
         if self.landmarks == "kmeans":
             rows = np.sort(rng.choice(len(X), min(PER_CENTRE * count, len(X)), replace=False))
-            vectors = cast(VectorForm, form).vectors(X).gather(rows)
+            with without_warnings():
+                vectors = cast(VectorForm, form).vectors(X).gather(rows)
+            if not np.isfinite(vectors).all():
+                raise too_far(self, "a number of the vectors", np.inf)
             self.landmarks_: Any = centres(vectors, count, self.seed)  # vectors; else samples
         else:
             drawn = X.take(np.sort(rng.choice(len(X), count, replace=False)))
-            self.landmarks_ = self._alone(drawn) if form is None else form.vectors(drawn).gather()
+            with without_warnings():
+                self.landmarks_ = self._alone(drawn) if form is None else form.vectors(drawn).gather()
         self._columns: Any = None  # the columns of the samples, prepared on first use
-        with one_thread():
+        with one_thread(), without_warnings():
             among = self.bases[0].kernel(self.landmarks_) if form is None else exact(form, self.landmarks_)
+            if not np.isfinite(among).all():
+                raise too_far(self, "a kernel value between landmarks", float(np.abs(among).max()))
             self.map_ = inverse_root(among, self.tolerance)
 
     def _alone(self, X: Data) -> Data:

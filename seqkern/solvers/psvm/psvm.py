@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import choice, real
+from seqkern.gram.gram_rows import GramRows
 from seqkern.solvers.base import BinarySolver, ConstantColumnWarning, RealSolver, Solver
+from seqkern.solvers.finite import check_size
 from seqkern.solvers.psvm.potential.decisions import decide, stays_outside
 from seqkern.solvers.psvm.wide_diagonal import remark
 from seqkern.solvers.shared import cost, limit, tolerance
@@ -115,6 +117,8 @@ class PotentialSVM(Solver):
 
         columns = columns_of(K, square=self.input == "gram", cache_size=self.cache_size)
         means, scales = columns.means, columns.scales
+        if isinstance(K, GramRows) or self.accepts_unread(K):  # now all its numbers have been read
+            check_size(max(float(np.abs(means).max(initial=0.0)), float(scales.max(initial=0.0))))
         constant = int(np.sum(scales == 0))
         if constant:
             are = "is" if constant == 1 else "are"

@@ -5,6 +5,7 @@ LIBSVM reads a C-ordered float64 matrix in place, memory maps included; it adds 
 `CACHE_MEGABYTES`.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -12,9 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.convergence import ignoring_unconverged
+from seqkern.core.errors import ParameterError
 from seqkern.gram.gram_rows import GramRows
 from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.expansion import KernelExpansion
+from seqkern.solvers.finite import largest_value
 from seqkern.solvers.shared import limit, tolerance
 
 CACHE_MEGABYTES = 200
@@ -27,6 +30,11 @@ SOON = (10_000, 100)
 
 LARGEST = 1e100
 """Larger coefficients may have infinite sums of squares."""
+
+NEAR = 2.0**-64, 2.0**64
+"""A matrix whose largest value is between these is given to LIBSVM as it is."""
+
+TINY = float(np.finfo(np.float64).tiny)
 
 UNBOUNDED = (
     "LIBSVM's coefficients diverged, as they do if the kernel matrix is not positive "
@@ -102,6 +110,14 @@ class LibsvmMachine(KernelExpansion):
         """
         options = {"tol": self.tol, "max_iter": self.max_iter, **limits}
         estimator.set_params(kernel="precomputed", cache_size=CACHE_MEGABYTES, **options)
+        scale = scale_of(largest_value(K))
+        if scale != 1:
+            K = K * scale
+            cost = estimator.get_params().get("C")
+            if cost is not None:
+                estimator.set_params(C=scaled_cost(cost, scale))
+            else:  # ν alone: the tolerance is in units of K
+                estimator.set_params(tol=options["tol"] * scale)
         with ignoring_unconverged():
             try:
                 estimator.fit(K, y)
@@ -115,7 +131,7 @@ class LibsvmMachine(KernelExpansion):
             return self._nothing(int(np.max(estimator.n_iter_)))
         support = estimator.support_.astype(np.int64)
         self.support_ = support if places is None else places[support]
-        self.dual_coef_ = estimator.dual_coef_[0].copy()
+        self.dual_coef_ = estimator.dual_coef_[0] * scale
         self.intercept_ = float(estimator.intercept_[0])
         return {"converged": estimator.fit_status_ == 0, "iterations": int(np.max(estimator.n_iter_))}
 
@@ -170,6 +186,63 @@ def libsvm_estimator(name: str, **params: Any) -> Any:
     from sklearn import svm  # imported here: scikit-learn takes a second, and prediction does not need it
 
     return getattr(svm, name)(**params)
+
+
+def scale_of(largest: float) -> float:
+    """Return the power of two by which LIBSVM's matrix is multiplied; mostly 1.
+
+    LIBSVM keeps the matrix in single precision, where far values overflow or vanish. With K·s, C/s and α/s the problem
+    is the same.
+
+    Parameters
+    ----------
+    largest : float
+        The largest absolute value of the matrix.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> scale_of(3.0), scale_of(2.0**70)
+    (1.0, 8.470329472543003e-22)
+    """
+    near = largest == 0 or NEAR[0] <= largest <= NEAR[1]
+    return 1.0 if near else 2.0 ** -math.frexp(largest)[1]
+
+
+def scaled_cost(cost: float, scale: float) -> float:
+    """Return C / s for a matrix that is multiplied by s.
+
+    Parameters
+    ----------
+    cost : float
+        C.
+    scale : float
+        s, a power of two.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ParameterError
+        If C / s is too large or too small for a number; infinite C stays infinite.
+
+    Examples
+    --------
+    >>> scaled_cost(8.0, 2.0)
+    4.0
+    """
+    found = cost / scale
+    if cost != np.inf and not TINY <= found < np.inf:
+        raise ParameterError(
+            f"C={cost:g} is too {'large' if found == np.inf else 'small'} for kernel values of about {1 / scale:.0g}",
+            remedy="choose C near 1 / the mean of K(x, x), or normalize=true and C near 1",
+        )
+    return found
 
 
 def unit_of(K: npt.NDArray[np.float64] | GramRows) -> float:

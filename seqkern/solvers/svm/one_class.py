@@ -10,9 +10,19 @@ from seqkern.gram.gram_rows import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.base import BinarySolver, count_rows
 from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.finite import largest_value
 from seqkern.solvers.products.losses import Hinge
 from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
-from seqkern.solvers.svm.libsvm import SOON, LibsvmMachine, libsvm_estimator, on_rows, share_of, unit_of, violation
+from seqkern.solvers.svm.libsvm import (
+    SOON,
+    LibsvmMachine,
+    libsvm_estimator,
+    on_rows,
+    scale_of,
+    share_of,
+    unit_of,
+    violation,
+)
 from seqkern.solvers.svm.nu_svm import smallest_sum
 
 if TYPE_CHECKING:
@@ -156,7 +166,11 @@ class OneClassSVM(OnProducts, LibsvmMachine, BinarySolver):
         tol = self.tol * unit
         if not isinstance(own, GramRows):
             estimator = libsvm_estimator("OneClassSVM", nu=self.nu)
-            return self._run(estimator, own, None, places=rows, tol=tol, max_iter=limit)
+            scale = scale_of(largest_value(own))
+            near = own if scale == 1 else own * scale
+            run = self._run(estimator, near, None, places=rows, tol=tol * scale, max_iter=limit)
+            self.intercept_ /= scale  # α stays the same, since its bounds do
+            return run
         # imported here: only training on a file needs it
         from seqkern.solvers.svm.smo import minimise_by_rows
 

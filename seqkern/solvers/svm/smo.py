@@ -21,7 +21,9 @@ import numpy.typing as npt
 
 from seqkern.core.progress import progress_counter
 from seqkern.gram.gram_rows import GramRows
+from seqkern.solvers.finite import check_size
 from seqkern.solvers.svm._smo import Minimiser, RowCache
+from seqkern.solvers.svm.libsvm import scale_of, scaled_cost
 
 FEWEST_ROWS = 16
 """In the cache."""
@@ -110,12 +112,17 @@ def minimise_by_rows(
     Raises
     ------
     GramError
-        If a row that is read contains NaN or inf.
+        If a row that is read contains NaN or inf, or K(x, x) is too large or too small for sums of products.
     """
     n = K.shape[0]
-    rows = RowCache(K.row, n, cache_rows(n, K.room))
-    alpha = np.zeros(len(y)) if start is None else start.copy()
-    minimiser = Minimiser(rows, y, linear, cost, K.diagonal(), np.array(order, dtype=np.int64), alpha)
+    diagonal = K.diagonal()
+    largest = float(np.abs(diagonal).max())
+    check_size(largest)
+    scale = scale_of(largest)
+    rows = RowCache(K.row if scale == 1 else lambda i: K.row(i).astype(np.float64) * scale, n, cache_rows(n, K.room))
+    alpha = np.zeros(len(y)) if start is None else start / scale
+    bounds = cost if scale == 1 else np.array([scaled_cost(bound, scale) for bound in cost])
+    minimiser = Minimiser(rows, y, linear, bounds, diagonal * scale, np.array(order, dtype=np.int64), alpha)
     with progress_counter(name, " iterations") as show:
         converged, iterations = minimiser.run(tol, max_iter, show)
-    return RowFit(alpha, minimiser.bias(), converged, iterations, rows.reads)
+    return RowFit(alpha * scale, minimiser.bias(), converged, iterations, rows.reads)
