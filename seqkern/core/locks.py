@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
@@ -45,6 +46,8 @@ def alone_in(folder: str | os.PathLike[str]) -> Iterator[None]:
     """
     lock = FolderLock(folder)
     with contextlib.suppress(OSError):  # whoever writes the files will say so
+        if lock.is_taken():
+            print(f"seqkern: waiting for another process that writes into {folder}", file=sys.stderr, flush=True)
         lock.acquire()
     try:
         yield
@@ -116,6 +119,17 @@ class FolderLock:
         """Hold an existing folder exclusively, if no other process holds it and there are locks; do not wait."""
         with contextlib.suppress(OSError):
             return fcntl is not None and self._hold(fcntl.LOCK_EX | fcntl.LOCK_NB) and self._handle is not None
+        return False
+
+    def is_taken(self) -> bool:
+        """Return whether another process holds the folder now."""
+        if fcntl is None or not self._path.exists():
+            return False
+        with contextlib.suppress(OSError), self._path.open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
         return False
 
     def acquire(self, *, shared: bool = False) -> Self:

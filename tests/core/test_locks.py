@@ -114,3 +114,14 @@ def test_a_folder_that_vanishes_is_not_a_full_disk(tmp_path):
 
     with pytest.raises(FileError, match="another process removed its folder, or what was written of it; repeat"):
         write()
+
+
+def test_who_waits_for_another_process_says_so(tmp_path, capsys):
+    other = FolderLock(tmp_path).acquire()
+    threading.Timer(0.2, other.release).start()
+    with alone_in(tmp_path):
+        pass
+    assert capsys.readouterr().err == f"seqkern: waiting for another process that writes into {tmp_path}\n"
+    with alone_in(tmp_path):
+        pass
+    assert capsys.readouterr().err == ""
