@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.core.errors import GramError, SequenceError
+from seqkern.core.errors import GramError, ParameterError, SequenceError
 from seqkern.gram import compute_gram
 from seqkern.gram.transforms import TRANSFORMS, fit_chain
 from seqkern.kernels import Kernel, LinearKernel, SpectrumKernel, _blocks
 from seqkern.kernels.kernel_specs import build_kernel
+from seqkern.sequences.sequence_set import as_sequences
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 
 X = ["GATTACAGATTACA", "CCGGATTACCGGTT", "ACGTACGTACGTAC"]
@@ -263,3 +264,10 @@ def test_bounds_of_products_of_vectors_hold_for_ranges_of_rows():
     part = rows.rows(1, 3)
     assert part.payload.largest == 3.0
     assert np.abs(V[1:] @ V.T).max() <= LinearKernel().fill_block(part, rows, np.empty((2, 3))) < np.inf
+
+
+def test_neighbourhoods_that_would_not_end_are_predicted_and_refused():
+    letters = np.random.default_rng(0).choice(list("ACDEFGHIKLMNPQRSTVWY"), (2, 100))
+    records = as_sequences(["".join(row) for row in letters], "protein")
+    with pytest.raises(ParameterError, match=r"would count for about .*e\+\d+ features; choose parameters that allow"):
+        build_kernel("substitution:k=12,sigma=30").plan(records)
