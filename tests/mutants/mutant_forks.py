@@ -69,7 +69,7 @@ def reached(items, files, slowest):
         def of_call(frame, *_, of_line=of_line):
             return of_line if frame.f_code.co_filename in files else None
 
-        started = time.perf_counter()
+        started = time.process_time()
         threading.settrace(of_call)
         sys.settrace(of_call)
         try:
@@ -77,7 +77,7 @@ def reached(items, files, slowest):
         finally:
             sys.settrace(None)
             threading.settrace(None)
-        seconds = time.perf_counter() - started
+        seconds = time.process_time() - started
         if passed and seconds <= slowest:
             found[item.nodeid] = seconds, lines
     return found, list(sys.modules)
@@ -92,7 +92,8 @@ def outcome(module, tree, mutant, functions, tests):
     """Return what the tests made of a mutant: killed, survived or not reached; None if Python refuses it."""
     if not tests:
         return "not reached"
-    limit = 5 + 4 * sum(seconds for _, seconds, _ in tests)
+    # generous: a busy computer is not a mutant that hangs
+    limit = 30 + 20 * sum(seconds for _, seconds, _ in tests)
     # a mutant that never ends, or ends the process, is noticed, too
     verdict = in_fork(lambda: (_verdict(module, tree, mutant, functions, [item for item, *_ in tests]),), limit)
     return verdict[0] if verdict else "killed"

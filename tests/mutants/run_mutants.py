@@ -111,7 +111,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mutants", type=float, default=300, help="in all packages, in proportion to those of each")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--slowest", type=float, default=2.0, help="leave out tests that take longer, in seconds")
+    parser.add_argument("--slowest", type=float, default=2.0, help="leave out tests that take longer, in CPU seconds")
     parser.add_argument("--at-least", type=float, default=0.0, help="percent of mutants to be killed")
     parser.add_argument("--only", default="", help="modules whose name contains this")
     parser.add_argument("--verbose", action="store_true", help="print killed mutants, too")
