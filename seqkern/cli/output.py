@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -98,6 +99,12 @@ FOLDERS = ("datasets", "folds", "baseline", "evaluate", "cv", "importance", "dis
 """Verbs that write several files into a folder."""
 
 
+OUTPUTS = ("output", "table", "plot", "features", "contributions", "cost")
+"""Options that name a file to be written."""
+REPLACED = ("extend",)
+"""Options that name an input which the output may replace: it is read whole before."""
+
+
 @contextlib.contextmanager
 def checked_output(args: argparse.Namespace) -> Iterator[None]:
     """Refuse an output that cannot be meant; with ``-o -`` send what a verb prints to standard error.
@@ -114,9 +121,13 @@ def checked_output(args: argparse.Namespace) -> Iterator[None]:
     Raises
     ------
     FileError
-        For a verb of several files: standard output, a file, or a folder that holds the current one.
+        For a file that is an input too; for a verb of several files: standard output, a file, or a folder that holds
+        the current one.
     """
     output = getattr(args, "output", None)
+    if output is not None and args.verb in FOLDERS and not is_standard_output(output):
+        _check_folder(Path(output))
+    _check_no_input(args)
     if output is not None and is_standard_output(output):
         if args.verb not in ONE_TABLE:
             what = "a file that is not text" if args.verb in ("train", "gram") else "several files"
@@ -124,9 +135,19 @@ def checked_output(args: argparse.Namespace) -> Iterator[None]:
         with table_on_standard_output():
             yield
         return
-    if output is not None and args.verb in FOLDERS:
-        _check_folder(Path(output))
     yield
+
+
+def _check_no_input(args: argparse.Namespace) -> None:
+    """Raise FileError if a file to be written is one that is read."""
+    given = vars(args)
+    outputs = [given[name] for name in OUTPUTS if isinstance(given.get(name), str) and os.path.isfile(given[name])]
+    inputs = [value for name, value in given.items() if name not in OUTPUTS + REPLACED]
+    for output in outputs:
+        for value in inputs:
+            for path in value if isinstance(value, list) else [value]:
+                if isinstance(path, str) and os.path.isfile(path) and os.path.samefile(path, output):
+                    raise FileError("would be overwritten, but is an input", file=output, remedy="name another output")
 
 
 def _check_folder(folder: Path) -> None:

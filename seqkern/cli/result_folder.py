@@ -83,6 +83,8 @@ def result_folder(args: argparse.Namespace) -> Iterator[None]:
     with alone_in(folder):
         with atomic_write(folder / MARK, "w") as file:
             file.write(canonical_json(_command(args)) + "\n")
+        for left in folder.glob(".*.tmp"):  # by a run that was killed
+            left.unlink(missing_ok=True)
         try:
             yield
         except BaseException:

@@ -44,7 +44,7 @@ def alone_in(folder: str | os.PathLike[str]) -> Iterator[None]:
     ...     FolderLock(folder).try_alone()
     False
     """
-    lock = FolderLock(folder)
+    lock, existed = FolderLock(folder), os.path.isdir(folder)
     with contextlib.suppress(OSError):  # whoever writes the files will say so
         if lock.is_taken():
             print(f"seqkern: waiting for another process that writes into {folder}", file=sys.stderr, flush=True)
@@ -52,7 +52,7 @@ def alone_in(folder: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     finally:
-        lock.release()
+        lock.release(keep=existed)
 
 
 @contextlib.contextmanager
@@ -186,13 +186,19 @@ class FolderLock:
             return False
         return True
 
-    def release(self) -> None:
-        """Hold it no longer; remove it if it is empty and no other process holds it."""
+    def release(self, *, keep: bool = False) -> None:
+        """Hold it no longer; remove it if it is empty and no other process holds it.
+
+        Parameters
+        ----------
+        keep : bool
+            Whether it stays in any case.
+        """
         alone = self.is_alone()
         with contextlib.suppress(OSError):
             if alone:
                 self._path.unlink()
-            if alone is not False:
+            if alone is not False and not keep:
                 for folder in (self.folder, *self._made):  # those with other content stay
                     folder.rmdir()
         self._close()

@@ -95,10 +95,11 @@ def test_a_folder_with_other_files_is_refused(tmp_path, monkeypatch, model, file
 
 def test_hidden_files_are_no_result(tmp_path, model, files):
     (tmp_path / "out").mkdir()
-    for name in (".DS_Store", ".lock"):
+    for name in (".DS_Store", ".lock", ".letters.tsv.k2_x9a1b.tmp"):  # the last is of a run that was killed
         (tmp_path / "out" / name).write_text("")
     assert main(["explain", model, files[0], "-o", str(tmp_path / "out"), "--plots", "0"]) == 0
     assert (tmp_path / "out" / "index.html").exists()
+    assert not list((tmp_path / "out").glob(".*.tmp"))
 
 
 def test_a_command_that_fails_leaves_no_folder(tmp_path, model, capsys):
@@ -145,3 +146,25 @@ def test_repeated_ids_are_named_once(tmp_path, model, capsys):
     out, err = capsys.readouterr()
     assert [line.split("\t")[0] for line in out.splitlines()] == ["id", "1", "2", "3", "4", "5"]
     assert err == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "lost"),
+    [
+        ("train pos.fa neg.fa --kernel spectrum:k=2 --solver csvc:C=1 -o pos.fa", "pos.fa"),
+        ("train all.fa --labels labels.tsv --kernel spectrum:k=2 --solver csvc:C=1 -o ./labels.tsv", "./labels.tsv"),
+        ("train pos.fa neg.fa --kernel spectrum:k=2 --solver csvc:C=1 -o m2.seqkern --features pos.fa", "pos.fa"),
+        ("predict m.seqkern pos.fa -o link.fa", "link.fa"),
+        ("predict m.seqkern pos.fa -o m.seqkern", "m.seqkern"),
+    ],
+)
+def test_an_input_is_never_overwritten(tmp_path, monkeypatch, capsys, command, lost):
+    monkeypatch.chdir(tmp_path)
+    for name in ("pos.fa", "neg.fa", "all.fa", "labels.tsv", "m.seqkern"):
+        (tmp_path / name).write_text(name)
+    (tmp_path / "link.fa").symlink_to("pos.fa")
+    before = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert main(command.split()) == 1
+    told = capsys.readouterr().err
+    assert told == f"seqkern: {lost}: would be overwritten, but is an input; name another output\n"
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before

@@ -125,3 +125,12 @@ def test_who_waits_for_another_process_says_so(tmp_path, capsys):
     with alone_in(tmp_path):
         pass
     assert capsys.readouterr().err == ""
+
+
+def test_a_folder_that_was_there_stays(tmp_path):
+    old, new = tmp_path / "old", tmp_path / "new" / "inner"
+    old.mkdir()
+    for folder in (old, new):
+        with alone_in(folder):
+            pass
+    assert list(tmp_path.iterdir()) == [old]
