@@ -139,7 +139,10 @@ def _refuse_folder(path: Path) -> None:
 def _target(path: PathLike) -> Path:
     """Return the file that a symbolic link names; other paths as they are, such as /dev/stdout that is a pipe."""
     path = Path(path)
-    return Path(os.path.realpath(path)) if path.is_symlink() and (path.is_file() or not path.exists()) else path
+    with contextlib.suppress(OSError):  # such as a name that is too long, which opening it will tell
+        if path.is_symlink() and (path.is_file() or not path.exists()):
+            return Path(os.path.realpath(path))
+    return path
 
 
 def _shortened(name: str) -> str:

@@ -15,10 +15,12 @@ KINDS = [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, Terminated), (sign
 
 @pytest.fixture
 def interruptible():
-    """Let SIGINT interrupt, which a process in the background of a shell ignores."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Let signals interrupt that a process in the background of a shell, or under nohup, ignores."""
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.mark.parametrize(("number", "kind"), KINDS)

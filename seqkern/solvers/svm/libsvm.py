@@ -206,7 +206,7 @@ def scale_of(largest: float) -> float:
     Examples
     --------
     >>> scale_of(3.0), scale_of(2.0**70)
-    (1.0, 8.470329472543003e-22)
+    (1.0, 4.235164736271502e-22)
     """
     near = largest == 0 or NEAR[0] <= largest <= NEAR[1]
     return 1.0 if near else 2.0 ** -math.frexp(largest)[1]

@@ -287,7 +287,7 @@ def test_features_that_are_no_numbers():
         with pytest.raises(GramError, match="row 2700"):
             PrimalSVC().fit(features, y)
     X[2700, 3] = 1.0
-    with pytest.raises(GramError, match="too large"):
+    with pytest.raises(GramError, match=r"largest value of the features is .*, beyond"):
         PrimalSVC().fit(FeatureBlocks.of(X * np.float32(1e30)), y)
 
 
