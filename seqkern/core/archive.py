@@ -139,7 +139,8 @@ def _refuse_folder(path: Path) -> None:
 def _target(path: PathLike) -> Path:
     """Return the file that a symbolic link names; other paths as they are, such as /dev/stdout that is a pipe."""
     path = Path(path)
-    return Path(os.path.realpath(path)) if path.is_symlink() and (path.is_file() or not path.exists()) else path
+    # os.path.islink: Path.is_symlink raises an error for a name that is too long
+    return Path(os.path.realpath(path)) if os.path.islink(path) and (path.is_file() or not path.exists()) else path
 
 
 def _shortened(name: str) -> str:
