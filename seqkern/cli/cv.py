@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from seqkern.cli.common import naming_file
 from seqkern.cli.outer_folds import add_outer_folds
-from seqkern.cli.output import add_spreadsheet_safe
+from seqkern.cli.output import add_spreadsheet_safe, tell_formulas
 from seqkern.cli.result_folder import add_overwrite, check_result_folder, result_folder
 from seqkern.cli.training_input import add_input, add_labels, add_reading, add_search
 
@@ -85,6 +85,8 @@ def run(args: argparse.Namespace) -> None:
         check_writable(Path(args.output) / "metrics.tsv")
         check_result_folder(args)
     given = read_input(args, method)
+    if args.output is not None:
+        tell_formulas(given.X.ids, args)
     method = chosen_method(args, method, given, count_folds(args, args.folds, given.labels))
     dataset = given.dataset
     with (

@@ -49,6 +49,7 @@ def run(args: argparse.Namespace) -> int:
     if args.list:
         return _list()
     # imported here to keep --help fast
+    from seqkern.cli.label_notes import tell_unlabelled
     from seqkern.core.errors import SeqkernError
     from seqkern.datasets import make_dataset, save_dataset
     from seqkern.sequences.unknown_letters import count_texts
@@ -63,6 +64,7 @@ def run(args: argparse.Namespace) -> int:
         error.remedy = _as_keys(error.remedy)
         raise
     save_dataset(dataset, args.output)
+    tell_unlabelled(dataset, f"data set {name}")
     counts = "".join(f"; {text}" for text in count_texts(dataset.X.counts))
     print(f"{args.output}: {len(dataset.X)} {_noun(dataset)}, tasks: {len(dataset.tasks)}{counts}")
     return 0

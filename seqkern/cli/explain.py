@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from seqkern.cli.common import add_policies, add_threads, add_tracks, naming_file, tell_counts
 from seqkern.cli.given_sites import add_given_sites
 from seqkern.cli.new_sequences import load_given, read_chunks
-from seqkern.cli.output import add_spreadsheet_safe
+from seqkern.cli.output import add_spreadsheet_safe, tell_formulas
 from seqkern.cli.regions import add_regions
 from seqkern.cli.result_folder import add_overwrite, check_result_folder, result_folder
 
@@ -117,7 +117,7 @@ def run(args: argparse.Namespace) -> None:
     ):
         table = write_explanation(
             explainer,
-            _counting(chunks, counts),
+            _counting(chunks, counts, args),
             args.output,
             model=Path(args.model).name,
             fasta=Path(name).name,
@@ -169,9 +169,11 @@ def _lengths(args: argparse.Namespace, model: Model) -> dict[str, int] | None:
     return record_lengths(args.fasta)
 
 
-def _counting(chunks: Iterable[SequenceSet], counts: dict[str, int]) -> Iterator[SequenceSet]:
-    """Yield the chunks, and add up the counts of the reading policies."""
+def _counting(chunks: Iterable[SequenceSet], counts: dict[str, int], args: argparse.Namespace) -> Iterator[SequenceSet]:
+    """Yield the chunks, add up the counts of the reading policies, and report ids that are formulas."""
+    told = False
     for X in chunks:
+        told = told or tell_formulas(X.ids, args)
         for what, count in X.counts.items():
             counts[what] = counts.get(what, 0) + count
         yield X

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from seqkern import __version__
-from seqkern.core.errors import ParameterError, SeqkernError, TooLargeError
+from seqkern.core.errors import ParameterError, SeqkernError, TooLargeError, unknown_name
 from seqkern.core.interruption import Terminated, stoppable
 
 SIMD_LEVELS = ("plain", "avx2", "avx512")
@@ -156,6 +156,8 @@ def _main(argv: list[str]) -> int:
         ):  # a name from a file may contain characters that the terminal cannot show
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # suppressed
     try:
+        if verb is not None and verb not in VERBS:
+            parser.error(str(unknown_name("verb", verb, VERBS)))
         args, unknown = parser.parse_known_args(_joined(argv))
         if unknown:
             _refuse(unknown, parser, verb)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,6 +92,36 @@ def add_spreadsheet_safe(parser: argparse.ArgumentParser) -> None:
         help="in tables, write ' before names that begin with =, +, - or @, which a spreadsheet would run as formulas "
         "(default: names unchanged)",
     )
+
+
+def tell_formulas(ids: Iterable[str], args: argparse.Namespace) -> bool:
+    """Print a note, unless ``--spreadsheet-safe`` is given, if a spreadsheet would run an id as a formula.
+
+    Parameters
+    ----------
+    ids : iterable of str
+        The ids of the table.
+    args : Namespace
+        The parsed arguments of a verb with ``--spreadsheet-safe``.
+
+    Returns
+    -------
+    bool
+        Whether the note was printed.
+    """
+    # imported here to keep --help fast
+    from seqkern.core.tsv import FORMULA
+
+    if args.spreadsheet_safe:
+        return False
+    first = next((name for name in ids if not name[:1].isalnum() and FORMULA.match(name)), None)
+    if first is not None:
+        print(
+            f"seqkern: the id {first!r} is a formula to a spreadsheet; add --spreadsheet-safe for tables that are "
+            "opened in one",
+            file=sys.stderr,
+        )
+    return first is not None
 
 
 ONE_TABLE = ("predict", "variants", "sites", "background", "motifs", "plan")

@@ -19,7 +19,7 @@ from seqkern.cli.common import (
 from seqkern.cli.gathered import gather_predictions
 from seqkern.cli.given_sites import add_given_sites
 from seqkern.cli.new_sequences import load_given, read_chunks
-from seqkern.cli.output import add_spreadsheet_safe
+from seqkern.cli.output import add_spreadsheet_safe, tell_formulas
 from seqkern.cli.parts import add_parts, as_part
 from seqkern.cli.predict_residues import (
     DRAWN,
@@ -130,12 +130,13 @@ def _predict(args: argparse.Namespace, model: Model) -> Counter[str]:
     from seqkern.core.text_files import source_name
     from seqkern.core.tsv import table_text
 
-    done, counts = 0, Counter[str]()
+    done, counts, told = 0, Counter[str](), False
     with contextlib.ExitStack() as stack:
         out = stack.enter_context(prediction_writer(args))
         show = stack.enter_context(progress_counter("predict", " records"))
         stack.enter_context(naming_file(source_name(args.fasta)))
         for number, X in enumerate(_blocks(model, args, counts)):
+            told = told or tell_formulas(X.ids, args)
             if number >= out.complete:
                 lines = _lines(model, X, args.threads)
                 if number == 0 and (args.part is None or args.part.number == 1):

@@ -20,11 +20,12 @@ from seqkern.cli.common import (
     windows_of,
 )
 from seqkern.cli.feature_tables import check_label_column, table_dataset
+from seqkern.cli.label_notes import tell_similar_classes, tell_unlabelled
 from seqkern.cli.profiles import profiles_of
 from seqkern.cli.regions import add_regions, regions_of, tell_background
 from seqkern.cli.train_residues import REDUCTIONS, check_layers, check_probabilities, states_entry
 from seqkern.cli.views import views_of
-from seqkern.cli.wrong_files import check_genome, check_twice
+from seqkern.cli.wrong_files import check_genome, check_kinds, check_same, check_twice
 
 if TYPE_CHECKING:
     from seqkern.datasets import Dataset
@@ -423,6 +424,9 @@ def read_input(args: argparse.Namespace, method: Method | None) -> Input:
         X = with_tracks(cast("SequenceSet", dataset.X))
     tell_counts(dataset.X.counts, source)
     tell_background(dataset.notes)
+    labelled = source if args.labels in (None, "header", "first-word") else args.labels
+    tell_unlabelled(dataset, labelled)
+    tell_similar_classes(dataset.task().labels, labelled)
     return Input(dataset, X, source)
 
 
@@ -583,7 +587,7 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
     if args.alphabet or alphabet:
         entry["alphabet"] = args.alphabet or alphabet
     dataset = make_dataset("train", entry, seed=args.seed, n_threads=args.threads)
-    check_genome(dataset, args.fasta if two_classes else None)
+    _check_classes(args, dataset, two_classes)
     if not specs and _are_numbers(dataset.task().labels):
         print("seqkern: the labels are numbers: regression", file=sys.stderr)
         return make_dataset("train", entry | {"labels": options | {"kind": "real"}}, n_threads=args.threads)
@@ -595,6 +599,16 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
             file=sys.stderr,
         )
     return dataset
+
+
+def _check_classes(args: argparse.Namespace, dataset: Dataset, two_classes: bool) -> None:
+    """Raise an error for sequences of a class that cannot be meant."""
+    files = args.fasta if two_classes else None
+    check_genome(dataset, files)
+    if not args.alphabet:
+        check_kinds(dataset, files)
+    if two_classes and not (args.track or args.view or profiles_of(args)):  # which may tell equal sequences apart
+        check_same(dataset, args.fasta)
 
 
 def _are_numbers(labels: Labels) -> bool:

@@ -1,4 +1,4 @@
-"""Sequences given by mistake: the same in two classes, a genome in place of sequences."""
+"""Sequences given by mistake: the same in two classes, DNA with proteins, a genome in place of sequences."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ LONG, TIMES = 100_000, 100
 
 MOST_COMPARED = 100_000
 """Records that are compared with each other."""
+
+FEWEST, SHORTEST = 20, 30
+"""A class of at least `FEWEST` proteins, all of at least `SHORTEST` residues and all of bases, is DNA."""
 
 
 def check_twice(files: Sequence[str]) -> None:
@@ -77,6 +80,82 @@ def same_in_two_classes(X: SequenceSet, labels: Labels) -> str | None:
     shown = " and ".join(f"{X.ids[i]!r} (class {labels.classes[int(labels.y[i])]})" for i in pair)
     count = f"{len(several)} sequences occur" if len(several) > 1 else "1 sequence occurs"
     return f"records {shown} are the same sequence; {count} in two classes"
+
+
+def check_same(dataset: Dataset, files: Sequence[str]) -> None:
+    """Raise an error if all sequences of the smaller class are also in the other one.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The training set.
+    files : sequence of str
+        Of the positives and the negatives.
+
+    Raises
+    ------
+    LabelError
+        If they are.
+    """
+    # imported here to keep --help fast
+    from seqkern.sequences.sequence_set import SequenceSet
+
+    X, labels = dataset.X, dataset.task().labels
+    if not isinstance(X, SequenceSet) or labels.kind != "binary" or len(X) > MOST_COMPARED:
+        return
+    classes: tuple[set[bytes], set[bytes]] = set(), set()
+    for start, stop, code in zip(X.starts.tolist(), X.stops.tolist(), labels.y.tolist(), strict=True):
+        classes[code].add(X.codes[start:stop].tobytes())
+    small, large = (1, 0) if len(classes[1]) <= len(classes[0]) else (0, 1)
+    if classes[small] <= classes[large]:
+        of_class = {labels.classes.index("positive"): files[0], labels.classes.index("negative"): files[1]}
+        raise LabelError(
+            f"all its sequences are also in {of_class[large]}, so nothing tells the classes apart",
+            file=of_class[small],
+            remedy="give files with different sequences",
+        )
+
+
+def check_kinds(dataset: Dataset, files: Sequence[str] | None) -> None:
+    """Raise an error if one class is DNA or RNA, and another protein.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The training set, its alphabet detected.
+    files : sequence of str or None
+        Of the positives and the negatives; None if classes do not have files of their own.
+
+    Raises
+    ------
+    SequenceError
+        If they are.
+    """
+    # imported here to keep --help fast
+    import numpy as np
+
+    # imported here to keep --help fast
+    from seqkern.sequences.alphabets import MASK, PROTEIN
+    from seqkern.sequences.sequence_set import SequenceSet
+
+    X, labels = dataset.X, dataset.task().labels
+    if not isinstance(X, SequenceSet) or X.alphabet != PROTEIN or not labels.classes or dataset.residues is not None:
+        return
+    is_base = np.zeros(256, dtype=bool)
+    is_base[[*PROTEIN.encode(b"ACGTN").tolist(), MASK]] = True  # U is masked
+    of_bases = [bool(is_base[X.codes[a:b]].all()) for a, b in zip(X.starts.tolist(), X.stops.tolist(), strict=True)]
+    whole = {
+        name: np.flatnonzero(labels.y == code)
+        for code, name in enumerate(labels.classes)
+        if np.all(np.array(of_bases)[labels.y == code])
+    }
+    for name, rows in whole.items():
+        if len(rows) >= FEWEST and X.lengths[rows].min() >= SHORTEST and len(whole) < len(labels.classes):
+            raise SequenceError(
+                f"the {len(rows)} sequences of class {name} are DNA or RNA, those of another class protein",
+                file=None if files is None else files[0 if name == "positive" else 1],
+                remedy="give all classes as DNA or all as protein; if they are proteins, add --alphabet protein",
+            )
 
 
 def check_genome(dataset: Dataset, files: Sequence[str] | None) -> None:

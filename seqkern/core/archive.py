@@ -92,7 +92,7 @@ def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
     except OSError as error:
         if isinstance(error, FileError):
             raise
-        raise unwritable(path, error) from error
+        raise unwritable(path, error, begun=temporary is not None) from error
     finally:
         with uninterrupted():
             if temporary is not None:
@@ -150,7 +150,7 @@ def _shortened(name: str) -> str:
     return os.fsdecode(os.fsencode(name)[:MOST_OF_NAME])
 
 
-def unwritable(path: Path, error: OSError) -> FileError:
+def unwritable(path: Path, error: OSError, begun: bool = True) -> FileError:
     """Return the FileError for an OSError raised while writing.
 
     Parameters
@@ -159,6 +159,8 @@ def unwritable(path: Path, error: OSError) -> FileError:
         The file.
     error : OSError
         What the system said.
+    begun : bool
+        Whether a part of the file had been written.
 
     Returns
     -------
@@ -166,6 +168,8 @@ def unwritable(path: Path, error: OSError) -> FileError:
     """
     if isinstance(error, IsADirectoryError):
         return FileError("is a directory", file=path, remedy="give a file name")
+    if isinstance(error, FileNotFoundError) and not begun and path.parent.is_dir():  # such as /proc
+        return FileError("cannot be written there", file=path, remedy="choose another folder")
     if isinstance(error, FileNotFoundError):  # missing folders are created
         problem = "cannot be written: another process removed its folder, or what was written of it"
         return FileError(problem, file=path, remedy="repeat the command")

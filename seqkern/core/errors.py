@@ -242,7 +242,19 @@ def unknown_name(kind: str, name: object, choices: Iterable[str]) -> ParameterEr
     unknown kernel 'spektrum'; did you mean 'spectrum'? choose from: mismatch, spectrum
     """
     choices = sorted(choices)
-    near = difflib.get_close_matches(str(name), choices, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}? " if near else ""
+    hint = f"did you mean {near!r}? " if (near := _nearest(str(name), choices)) else ""
     remedy = f"{hint}choose from: {', '.join(choices)}" if choices else "remove it (there are no choices)"
     return ParameterError(f"unknown {kind} {name!r}", remedy=remedy)
+
+
+ALSO_CALLED = {"svm": "csvc", "svc": "csvc"}
+"""Names that other programs give to what has another name here."""
+
+
+def _nearest(name: str, choices: list[str]) -> str | None:
+    """Return the choice that was probably meant: in other case, under the name of another program, or similar."""
+    lower = name.lower()
+    same = next((choice for choice in choices if choice.lower() == lower), ALSO_CALLED.get(lower))
+    if same in choices:
+        return same
+    return next(iter(difflib.get_close_matches(name, choices, n=1, cutoff=0.5)), None)

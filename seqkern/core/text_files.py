@@ -25,6 +25,10 @@ BINARY_BYTES = bytes(range(7)) + bytes(range(14, 27))
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 HEAD = 4096
 ZIP = b"PK\x03\x04"
+OWN = b"json.npy"
+"""The first entry of an archive of seqkern, whose name begins at byte `OWN_PLACE`."""
+OWN_PLACE = 30
+GIVE_TEXT = "give sequences (FASTA) or a table here"
 OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 """How Excel's .xls and Word's .doc begin."""
 SAVE = "save the text as plain text, or the table as CSV"
@@ -44,6 +48,7 @@ BINARY_FORMATS = {
     b"\x88\x8f\xfc\x26": ("bigWig", "convert it: bigWigToBedGraph values.bw values.bedgraph"),
     b"BCF": ("BCF", "convert it: bcftools view variants.bcf > variants.vcf"),
     b"%PDF": ("PDF", SAVE),
+    b"\x93NUMPY": ("a NumPy array, such as a Gram matrix", GIVE_TEXT),
     ZIP: ("a zip archive", "unpack it, and give the file inside"),
     OLD_OFFICE: ("a Word or Excel file", SAVE),
 }
@@ -127,6 +132,8 @@ def open_text(source: Source) -> Iterator[tuple[Any, str]]:
 
 def _not_text(head: bytes, name: str) -> FileError:
     """Return the error for a file that is not text."""
+    if head.startswith(ZIP) and head[OWN_PLACE:].startswith(OWN):
+        return FileError("is a model or data set of seqkern, not text", file=name, remedy=GIVE_TEXT)
     for mark, (noun, remedy) in OFFICE.items() if head.startswith(ZIP) else ():
         if mark in head:
             return FileError(f"is {noun}, not text", file=name, remedy=remedy)

@@ -20,7 +20,7 @@ from seqkern.gram.digests import count_blocks, damaged_rows
 from seqkern.gram.mapped import map_matrix
 from seqkern.gram.matrix import GramMatrix
 from seqkern.gram.paths import npy_path
-from seqkern.gram.side_file import check_origin, missing_matrix, read_meta
+from seqkern.gram.side_file import AGAIN, check_origin, missing_matrix, read_meta
 from seqkern.sequences.tables import Data
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _map_values(path: Path, file: IO[bytes], meta: dict[str, Any]) -> np.memmap:
         check_mappable(path, error)
         whole = False
     if not whole:
-        raise GramError("is corrupted: its size has changed", file=path, remedy="compute it again")
+        raise GramError("is corrupted: its size has changed", file=path, remedy=AGAIN)
     return values
 
 
@@ -152,7 +152,7 @@ def _verify(path: Path, file: IO[bytes], values: np.memmap, meta: dict[str, Any]
         raise GramError(
             f"is corrupted: values have changed in rows {bad} of {rows}",
             file=path,
-            remedy="compute it again, or restore both it and its .json file",
+            remedy=f"{AGAIN}, or restore both it and its .json file",
         )
 
 

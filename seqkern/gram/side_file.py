@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel
 
 FORMAT = "seqkern gram 2"
+AGAIN = "delete it and repeat the command that computed it"
 _KEYS = {
     "kernel",
     "identity",
@@ -60,7 +61,9 @@ def read_meta(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         pass
     raise GramError(
-        "is corrupted, or from another version of seqkern", file=side, remedy="compute the Gram matrix again"
+        "is corrupted, or from another version of seqkern",
+        file=side,
+        remedy="delete it and its .npy file, and repeat the command that computed them",
     )
 
 

@@ -1,6 +1,7 @@
 """Read a model of any kind from its file."""
 
 import contextlib
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from seqkern.core.archive import load_archive, unnest
 from seqkern.core.damaged import damaged
 from seqkern.core.errors import GramError, ModelError
+from seqkern.core.text_files import ZIP
 from seqkern.gram.transforms import transform_from_state
 from seqkern.kernels import kernel_from_state
 from seqkern.models.lsgkm_file import is_lsgkm
@@ -21,6 +23,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import solver_from_state
 
 AGAIN = "train the model again"
+LONGEST_HEAD = 4096
 
 
 def load_model(path: str | Path) -> Model | ResidueModel:
@@ -47,7 +50,11 @@ def load_model(path: str | Path) -> Model | ResidueModel:
         from seqkern.models.lsgkm import read_lsgkm  # imported here for fast start-up
 
         return read_lsgkm(path)
-    header, arrays = load_archive(path, "is not a seqkern model file, or is corrupted", AGAIN, ModelError)
+    try:
+        header, arrays = load_archive(path, "is not a seqkern model file, or is corrupted", AGAIN, ModelError)
+    except ModelError as error:
+        error.problem, error.remedy = _what_it_is(path) or (error.problem, error.remedy)
+        raise
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ModelError("is not a model file", file=path, remedy="give a model file of seqkern train")
     if header.get("version") != VERSION:
@@ -65,6 +72,19 @@ def load_model(path: str | Path) -> Model | ResidueModel:
             try_chain(of_residues)
             return of_residues
     return model
+
+
+def _what_it_is(path: str | Path) -> tuple[str, str] | None:
+    """Return problem and remedy for an empty file, FASTA, or the beginning of a model; None for others."""
+    with Path(path).open("rb") as file:
+        head = file.read(LONGEST_HEAD)
+    if not head:
+        return "is empty", "copy the model again, or train it again"
+    if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b">"):
+        return "is FASTA, not a model", "the model comes first, then the sequences"
+    if head.startswith(ZIP) and not zipfile.is_zipfile(path):
+        return "is cut off or damaged", "copy the model again, or train it again"
+    return None
 
 
 def _model_from_state(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Model:

@@ -421,7 +421,10 @@ def _guess(raws: list[_Raw], ids: str) -> Alphabet:
                 record = int(np.searchsorted(np.cumsum(raw.lengths), odd[0], side="right"))
                 error.file, error.record = raw.name, raw.record(record, ids)
                 if "both U and T" in error.problem:
-                    error.problem = f"contains U but {_first_with_t(raws, raw.name, ids)} contains T"
+                    stop = int(raw.lengths[: record + 1].sum())
+                    own = raw.text[stop - int(raw.lengths[record]) : stop].upper()
+                    other = None if b"T" in own else _first_with_t(raws, raw.name, ids)
+                    error.problem = "contains both T and U" if other is None else f"contains U but {other} contains T"
                 break
         raise
 

@@ -308,6 +308,13 @@ def _against_rest(
             remedy=f"the classes are: {', '.join(classes)}",
         )
     rest = [name for name in classes if name != positive]
+    alike = next((name for name in rest if name.casefold() == positive.casefold()), None)
+    if alike is not None:  # its samples would silently become negatives
+        raise LabelError(
+            f"the classes {alike!r} and {positive!r} differ only in case, and {positive!r} is the positive class",
+            file=file,
+            remedy="write them alike if they are one class, else rename one",
+        )
     y = np.array([UNLABELLED if value == "" else int(value == positive) for value in values], dtype=np.int64)
     return y, "binary", (rest[0] if len(rest) == 1 else f"not {positive}", positive)
 

@@ -180,7 +180,8 @@ LISTED = [
     reading("truncated gzip", gzip.compress(LONG)[:-20], "is truncated", "again", file="in.fa.gz"),
     reading("truncated bzip2", bz2.compress(LONG)[:-20], "is truncated", "again", file="in.fa.bz2"),
     reading("truncated xz", lzma.compress(LONG)[:-20], "is truncated", "again", command=predict, file="in.fa.xz"),
-    reading("binary file", b"\x93NUMPY\x01\x00" + bytes(100), "is a binary file", "give FASTA"),
+    reading("binary file", b"\x7fELF\x01\x00" + bytes(100), "is a binary file", "give FASTA"),
+    reading("NumPy array", b"\x93NUMPY\x01\x00" + bytes(100), "is a NumPy array", "give sequences"),
     Case(
         "no output",
         ["gram", "GOOD/pos.fa", "--kernel", SPECTRUM],
@@ -363,7 +364,7 @@ STRANGERS = [
     Case(
         "a model that is text",
         predict(model="GOOD/pos.fa"),
-        ("pos.fa: is not a seqkern model file", "train the model again"),
+        ("pos.fa: is FASTA, not a model", "the model comes first"),
     ),
     Case("a data set as a model", predict(model="GOOD/data/data.npz"), ("data.npz: is not a model", "seqkern train")),
     reading(

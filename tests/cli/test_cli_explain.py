@@ -118,7 +118,7 @@ def test_a_file_in_the_place_of_the_folder_is_one_line(tmp_path, model, new, cap
 
 def test_missing_and_damaged_models_are_one_line(tmp_path, new, capsys):
     assert "no such file" in fails(capsys, "explain", str(tmp_path / "none"), new, "-o", str(tmp_path / "out"))
-    assert "is not a seqkern model" in fails(capsys, "explain", new, new, "-o", str(tmp_path / "out"))
+    assert "is FASTA, not a model; the model comes" in fails(capsys, "explain", new, new, "-o", str(tmp_path / "out"))
 
 
 GENOME = 600

@@ -1,11 +1,13 @@
 """What a beginner mixes up: files of another kind, labels of another data set, the order of arguments."""
 
 import gzip
+import json
 import os
 import random
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 from test_cli_predict import fails, records, write
@@ -88,7 +90,8 @@ def test_the_model_comes_first(tmp_path, fasta, capsys, verb):
     assert main(["train", fasta, other, "--kernel", "spectrum:k=2", "--solver", "csvc", "-o", model]) == 0
     err = fails(capsys, *verb, fasta, model)
     assert f"{fasta}: is not a model file; give the model before the sequences: {model} {fasta}" in err
-    assert "or is corrupted; train the model again" in fails(capsys, *verb, fasta, other)
+    told = "pos.fa: is FASTA, not a model; the model comes first, then the sequences"
+    assert told in fails(capsys, *verb, fasta, other)
 
 
 # ---- files of another kind ---------------------------------------------------------------------------------
@@ -170,6 +173,8 @@ def test_rna_mixed_with_dna(tmp_path, fasta, train):
     assert "rna.fa: record 'NEG0': contains U but " in train(fasta, rna, *WORDS)
     both = write(tmp_path / "both.fa", *records("pos", 4), *(text.replace("T", "U") for text in records("neg", 4)))
     other = write(tmp_path / "no_t.fa", *(f">c{i}\nACGACG\n" for i in range(3)))
+    within = write(tmp_path / "within.fa", *records("pos", 8), ">p0\n", "ACGU" * 10, "ACGT\n")
+    assert "within.fa: record 'p0': contains both T and U; convert" in train(within, other, *WORDS)
     err = train(both, other, *WORDS)
     assert "both.fa: record 'neg0': contains U but record 'pos0' contains T; convert one of them" in err
 
@@ -193,6 +198,20 @@ def test_protein_with_dna(tmp_path, fasta, capsys):
         assert "is a model of proteins; translate DNA first" in capsys.readouterr().err
     assert main(["train", proteins, write(tmp_path / "r.fa", *protein("r", 8)), *WORDS, "-o", model]) == 0
     assert "DNA" not in capsys.readouterr().err
+
+
+def test_a_class_of_dna_and_one_of_proteins(tmp_path, capsys, train):
+    proteins, model = write(tmp_path / "p.fa", *protein("p", 20)), str(tmp_path / "m")
+    dna = [text.upper() for text in records("neg", 20)]
+    for name, texts in (("dna.fa", dna), ("rna.fa", [text.replace("T", "U") for text in dna])):
+        other = write(tmp_path / name, *texts)
+        err = train(proteins, other, *WORDS)
+        assert f"{name}: the 20 sequences of class negative are DNA or RNA, those of another class protein" in err
+        assert "if they are proteins, add --alphabet protein" in err
+    assert main(["train", proteins, str(tmp_path / "dna.fa"), *WORDS, "--alphabet", "protein", "-o", model]) == 0
+    assert "look like DNA" in capsys.readouterr().err
+    few = write(tmp_path / "few.fa", *dna[:19])
+    assert main(["train", proteins, few, *WORDS, "-o", model]) == 0
 
 
 def test_stars_gaps_and_selenocysteine(tmp_path, capsys, train):
@@ -234,9 +253,16 @@ def test_the_same_sequences_in_both_classes(tmp_path, fasta, train, capsys):
     assert "link.fa: is given twice" in train(fasta, str(tmp_path / "link.fa"), *WORDS)
     ids = write(tmp_path / "ids.fa", *records("neg", 3), *records("pos", 2))
     assert "record 'pos0': duplicate id (the first word of the header)" in train(fasta, ids, *WORDS)
-    copy = write(tmp_path / "copy.fa", *(text.replace(">", ">copy_") for text in records("pos", 8)))
-    assert main(["train", fasta, copy, *WORDS, "-o", str(tmp_path / "m")]) == 0
-    told = "records 'pos0' (class positive) and 'copy_pos0' (class negative) are the same sequence; 8 sequences occur"
+    copies = [text.replace(">", ">copy_") for text in records("pos", 8)]
+    copy = write(tmp_path / "copy.fa", *copies)
+    assert f"copy.fa: all its sequences are also in {fasta}, so nothing" in train(copy, fasta, *WORDS)
+    some = write(tmp_path / "some.fa", *copies[:5])
+    assert f"some.fa: all its sequences are also in {fasta}, so nothing" in train(fasta, some, *WORDS)
+    more = write(tmp_path / "more.fa", *copies, *records("neg", 1))
+    assert f"pos.fa: all its sequences are also in {more}, so nothing" in train(fasta, more, *WORDS)
+    part = write(tmp_path / "part.fa", *copies[:7], *records("neg", 1))
+    assert main(["train", fasta, part, *WORDS, "-o", str(tmp_path / "m")]) == 0
+    told = "records 'pos0' (class positive) and 'copy_pos0' (class negative) are the same sequence; 7 sequences occur"
     assert told in capsys.readouterr().err
 
 
@@ -294,6 +320,91 @@ def test_numbers_for_a_solver_of_classes(tmp_path, capsys):
     assert "the labels are 14 different numbers, each a class for this solver" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("verb", ["train", "cv"])
+def test_records_without_a_label_are_counted(tmp_path, capsys, verb):
+    fasta = write(tmp_path / "pos.fa", *records("pos", 40))
+
+    def said(*empty):
+        rows = (f"pos{i}\t{'' if i in empty else 'ab'[i % 2]}\n" for i in range(40))
+        table = write(tmp_path / "l.tsv", "id\tlabel\n", *rows)
+        output = ["-o", str(tmp_path / "m")] if verb == "train" else ["--folds", "2"]
+        assert main([verb, fasta, "--labels", table, *WORDS, *output]) == 0
+        return capsys.readouterr().err
+
+    assert "without a label" not in said()
+    assert said(3).count("l.tsv: 1 record without a label left out: 'pos3'\n") == 1
+    assert "l.tsv: 2 records without a label left out: 'pos1', …\n" in said(6, 1)
+
+
+def test_a_data_set_counts_records_without_a_label(tmp_path, fasta, capsys):
+    table = write(tmp_path / "l.tsv", "id\tlabel\n", *(f"pos{i}\t{'ab '[i % 3]}\n" for i in range(8)))
+    entry = json.dumps({"fasta": [fasta], "labels": {"from": "tsv", "file": table}})
+    assert main(["datasets", "--name", "pairs", "--entry", entry, "-o", str(tmp_path / "d")]) == 0
+    assert "data set pairs: 2 records without a label left out: 'pos2', …\n" in capsys.readouterr().err
+
+
+def test_classes_that_differ_only_in_case(tmp_path, fasta, train, capsys):
+    names = ["Pos", "pos ", " neg"]
+    table = write(tmp_path / "l.tsv", "id\tlabel\n", *(f"pos{i}\t{names[i % 3]}\n" for i in range(8)))
+    assert main(["train", fasta, "--labels", table, *WORDS, "-o", str(tmp_path / "m")]) == 0
+    err = capsys.readouterr().err
+    assert "l.tsv: the classes 'Pos' and 'pos' differ only in case; if they are one class, write them alike" in err
+    err = train(fasta, "--labels", table, *WORDS, "--positive", "pos")
+    assert "l.tsv: the classes 'Pos' and 'pos' differ only in case, and 'pos' is the positive class" in err
+
+
+# ---- models, data sets and matrices ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def model(tmp_path, fasta):
+    path, other = str(tmp_path / "m.seqkern"), write(tmp_path / "neg.fa", *records("neg", 8))
+    assert main(["train", fasta, other, *WORDS, "-o", path]) == 0
+    return path
+
+
+def test_a_model_or_a_matrix_in_place_of_sequences(tmp_path, fasta, model, train):
+    err = train(model, fasta, *WORDS)
+    assert "m.seqkern: is a model or data set of seqkern, not text; give sequences (FASTA) or a table here" in err
+    matrix = str(tmp_path / "k.npy")
+    assert main(["gram", fasta, "--kernel", "spectrum:k=2", "-o", matrix]) == 0
+    assert "k.npy: is a NumPy array, such as a Gram matrix, not text; give sequences" in train(matrix, fasta, *WORDS)
+
+
+@pytest.mark.parametrize(("length", "told"), [(0, "is empty"), (500, "is cut off or damaged")])
+def test_an_incomplete_model(tmp_path, fasta, model, capsys, length, told):
+    cut = tmp_path / "cut.seqkern"
+    cut.write_bytes(Path(model).read_bytes()[:length])
+    assert f"cut.seqkern: {told}; copy the model again, or train it" in fails(capsys, "predict", str(cut), fasta)
+
+
+def test_a_damaged_matrix_is_deleted_and_computed_again(tmp_path, fasta, train, capsys):
+    matrix = tmp_path / "k.npy"
+    argv = [fasta, write(tmp_path / "neg.fa", *records("neg", 8)), "--kernel", "spectrum:k=2"]
+    assert main(["gram", *argv, "-o", str(matrix)]) == 0
+    good = matrix.read_bytes()
+    again = "delete it and repeat the command that computed it"
+    for bad in (good[:-8], good[:-8] + bytes(8)):
+        matrix.write_bytes(bad)
+        assert again in train(*argv, "--solver", "csvc", "--gram", str(matrix))
+        assert again in fails(capsys, "gram", *argv, "--extend", str(matrix), "-o", str(tmp_path / "l.npy"))
+        matrix.unlink()
+        assert main(["gram", *argv, "-o", str(matrix)]) == 0
+        assert matrix.read_bytes() == good
+
+
+@pytest.mark.parametrize("verb", ["predict", "cv", "explain"])
+def test_ids_that_a_spreadsheet_would_run(tmp_path, model, capsys, verb):
+    first = [text.replace(">pos0", ">=cmd()").replace(">pos1", ">-1") for text in records("pos", 20)]
+    odd, other = write(tmp_path / "odd.fa", *first), write(tmp_path / "other.fa", *records("neg", 20))
+    argv = [verb, odd, other, *WORDS, "--folds", "2"] if verb == "cv" else [verb, model, odd]
+    capsys.readouterr()
+    told = "seqkern: the id '=cmd()' is a formula to a spreadsheet; add --spreadsheet-safe"
+    for option, count in (([], 1), (["--spreadsheet-safe"], 0)):
+        assert main([*argv, *option, "-o", str(tmp_path / f"o{count}")]) == 0
+        assert capsys.readouterr().err.count(told) == count
+
+
 # ---- options and the environment ---------------------------------------------------------------------------
 
 
@@ -316,3 +427,32 @@ def test_a_home_that_cannot_be_written(tmp_path, fasta):
     found = subprocess.run([*command, "-o", str(tmp_path / "o")], env=env, capture_output=True, text=True, check=False)
     assert (found.returncode, found.stderr) == (0, "")
     assert (tmp_path / "o" / "roc.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "meant"),
+    [
+        (["--kernel", "gapped_kmer:L=8", "--solver", "csvc"], "l"),
+        (["--kernel", "Spectrum:k=2", "--solver", "csvc"], "spectrum"),
+        (["--kernel", "spectrum:k=2", "--solver", "csvc:c=1"], "C"),
+        *(
+            (["--kernel", "spectrum:k=2", "--solver", name], "csvc")
+            for name in ("svm:C=1", "svc", "SVM", "SVC", "CSVC")
+        ),
+    ],
+)
+def test_names_in_other_case_or_of_other_programs(fasta, train, options, meant):
+    assert f"; did you mean {meant!r}? choose from: " in train(fasta, *options)
+
+
+def test_a_misspelt_verb(capsys):
+    assert main(["trian", "pos.fa"]) == 2
+    assert "seqkern: unknown verb 'trian'; did you mean 'train'? choose from: " in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no /proc")
+def test_a_folder_in_which_no_file_can_be_made(fasta, tmp_path, capsys):
+    other = write(tmp_path / "neg.fa", *records("neg", 8))
+    err = fails(capsys, "train", fasta, other, *WORDS, "-o", "/proc/x.seqkern")
+    assert "/proc/x.seqkern: cannot be written" in err
+    assert "another process" not in err

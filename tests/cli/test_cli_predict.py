@@ -252,7 +252,7 @@ def test_policies_are_the_models_unless_given(tmp_path, files, capsys):
 
 def test_mistakes_in_prediction_are_one_line(tmp_path, model, new, capsys, monkeypatch):
     assert "no such file" in fails(capsys, "predict", str(tmp_path / "none"), new)
-    assert "is not a seqkern model" in fails(capsys, "predict", new, new)
+    assert "is FASTA, not a model; the model comes first" in fails(capsys, "predict", new, new)
     assert "none.fa" in fails(capsys, "predict", model, str(tmp_path / "none.fa"))
     protein = write(tmp_path / "protein.fa", ">p\nMKVLAW\n")
     assert f"{protein}: record 'p': letter 'L' at position 4 is not in the alphabet dna" in fails(

@@ -167,7 +167,7 @@ def test_feature_tables_that_cannot_be_used(tmp_path, text, message):
 
 
 def test_feature_table_that_is_binary_or_truncated(tmp_path):
-    with pytest.raises(FileError, match="is a binary file"):
+    with pytest.raises(FileError, match="is a NumPy array, such as a Gram matrix, not text"):
         read_features(write(tmp_path, b"\x93NUMPY\x01\x00"))
     packed = gzip.compress(b"id\tg\n" + b"".join(b"r%d\t%d\n" % (i, i * i) for i in range(999)))
     with pytest.raises(FileError, match="is truncated"):
