@@ -75,7 +75,7 @@ def as_part(args: argparse.Namespace, models: Sequence[str], data: Sequence[str]
         return
     folder = part_folder(args, models, data)
     check_writable(args.output)
-    with alone_in(folder.lock(args.part)):
+    with alone_in(folder.lock(args.part), temporary=True):
         if folder.is_finished(args.part):
             print(f"seqkern: {args.output}: part {args.part} has been made before", file=sys.stderr)
             yield None
@@ -196,7 +196,7 @@ def gather(
     from seqkern.core.locks import alone_in
 
     folder = part_folder(args, models, data)
-    with alone_in(folder.folder):
+    with alone_in(folder.folder, temporary=True):
         if folder.is_joined():
             folder.clear([])
             print(f"seqkern: {args.output}: the parts have been joined before", file=sys.stderr)

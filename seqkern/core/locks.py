@@ -25,13 +25,15 @@ _ATTEMPTS = 1000
 
 
 @contextlib.contextmanager
-def alone_in(folder: str | os.PathLike[str]) -> Iterator[None]:
+def alone_in(folder: str | os.PathLike[str], *, temporary: bool = False) -> Iterator[None]:
     """Write the files of a folder while no other process that asks for it does, so that all are of one run.
 
     Parameters
     ----------
     folder : path-like
         Created if it is missing.
+    temporary : bool
+        Whether it goes when it is empty, even if it was there before.
 
     Yields
     ------
@@ -44,7 +46,7 @@ def alone_in(folder: str | os.PathLike[str]) -> Iterator[None]:
     ...     FolderLock(folder).try_alone()
     False
     """
-    lock, existed = FolderLock(folder), os.path.isdir(folder)
+    lock, stays = FolderLock(folder), os.path.isdir(folder) and not temporary
     with contextlib.suppress(OSError):  # whoever writes the files will say so
         if lock.is_taken():
             print(f"seqkern: waiting for another process that writes into {folder}", file=sys.stderr, flush=True)
@@ -52,7 +54,7 @@ def alone_in(folder: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     finally:
-        lock.release(keep=existed)
+        lock.release(keep=stays)
 
 
 @contextlib.contextmanager
@@ -82,7 +84,7 @@ def alone_for(path: str | os.PathLike[str]) -> Iterator[None]:
     if is_standard_output(path) or (path.exists() and not path.is_file() and not path.is_dir()):
         yield
         return
-    with alone_in(path.with_name(f".{path.name[:MOST_OF_NAME]}.writing")):
+    with alone_in(path.with_name(f".{path.name[:MOST_OF_NAME]}.writing"), temporary=True):
         yield
 
 
