@@ -315,7 +315,7 @@ FOREIGN = {
 def test_foreign_files_are_refused(tmp_path, name):
     path = tmp_path / "m.seqkern"
     path.write_bytes(FOREIGN[name])
-    with pytest.raises(ModelError, match=r"m\.seqkern: is not a (seqkern )?model") as caught:
+    with pytest.raises(ModelError, match=r"m\.seqkern: is (not a (seqkern )?model|empty)") as caught:
         load_model(path)
     assert "\n" not in str(caught.value)
     import builtins
