@@ -156,17 +156,18 @@ def checked_output(args: argparse.Namespace) -> Iterator[None]:
         the current one.
     """
     output = getattr(args, "output", None)
-    if output is not None and args.verb in FOLDERS and not is_standard_output(output):
+    piped = output is not None and is_standard_output(output)
+    if output is not None and not piped and args.verb in FOLDERS:
         _check_folder(Path(output))
     _check_no_input(args)
-    if output is not None and is_standard_output(output):
-        if args.verb not in ONE_TABLE:
-            what = "a file that is not text" if args.verb in ("train", "gram") else "several files"
-            raise FileError(f"{args.verb} writes {what}, not to standard output", remedy="name it: -o NAME")
-        with table_on_standard_output():
-            yield
+    if not piped:
+        yield
         return
-    yield
+    if args.verb not in ONE_TABLE:
+        what = "a file that is not text" if args.verb in ("train", "gram") else "several files"
+        raise FileError(f"{args.verb} writes {what}, not to standard output", remedy="name it: -o NAME")
+    with table_on_standard_output():
+        yield
 
 
 def _check_no_input(args: argparse.Namespace) -> None:

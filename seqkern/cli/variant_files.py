@@ -160,7 +160,7 @@ def _ascending(places: list[Any]) -> bool:
 
 
 def _check_names(args: argparse.Namespace, vcf: str) -> None:
-    """Raise an error for an output that cannot be written, or is the input."""
+    """Raise an error for an output whose name says no format, and for standard input."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
 
@@ -171,8 +171,6 @@ def _check_names(args: argparse.Namespace, vcf: str) -> None:
         )
     if vcf == "-":
         raise ParameterError("variants are read from a file, not from standard input", remedy="give a file")
-    if Path(args.output).exists() and Path(vcf).exists() and Path(args.output).samefile(vcf):
-        raise ParameterError(f"-o {args.output} is the file of the variants", remedy="choose another name")
 
 
 def check_dna(scorers: dict[str, Scorer]) -> None:

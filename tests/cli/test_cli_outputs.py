@@ -156,11 +156,12 @@ def test_repeated_ids_are_named_once(tmp_path, model, capsys):
         ("train pos.fa neg.fa --kernel spectrum:k=2 --solver csvc:C=1 -o m2.seqkern --features pos.fa", "pos.fa"),
         ("predict m.seqkern pos.fa -o link.fa", "link.fa"),
         ("predict m.seqkern pos.fa -o m.seqkern", "m.seqkern"),
+        ("variants m.seqkern v.vcf --genome all.fa -o v.vcf", "v.vcf"),
     ],
 )
 def test_an_input_is_never_overwritten(tmp_path, monkeypatch, capsys, command, lost):
     monkeypatch.chdir(tmp_path)
-    for name in ("pos.fa", "neg.fa", "all.fa", "labels.tsv", "m.seqkern"):
+    for name in ("pos.fa", "neg.fa", "all.fa", "labels.tsv", "m.seqkern", "v.vcf"):
         (tmp_path / name).write_text(name)
     (tmp_path / "link.fa").symlink_to("pos.fa")
     before = {path.name: path.read_text() for path in tmp_path.iterdir()}
