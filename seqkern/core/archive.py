@@ -182,6 +182,25 @@ def unwritable(path: Path, error: OSError, begun: bool = True) -> FileError:
     )
 
 
+def unreadable(path: PathLike | None, error: OSError, remedy: str) -> FileError:
+    """Return the FileError for an OSError raised while reading.
+
+    Parameters
+    ----------
+    path : path-like or None
+        The file.
+    error : OSError
+        What the system said.
+    remedy : str
+        The remedy.
+
+    Returns
+    -------
+    FileError
+    """
+    return FileError(f"cannot be read: {error.strerror or error}", file=path, remedy=remedy)
+
+
 def canonical_json(value: Any) -> str:
     """Return `value` as compact JSON with sorted keys, the text used for digests.
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from seqkern.core.archive import atomic_write
+from seqkern.core.archive import atomic_write, unreadable
 from seqkern.core.errors import FileError
 from seqkern.gram.digests import RowDigests
 from seqkern.gram.tiles import DIGEST_BYTES, TILE_BYTES, TileGrid, write_header
@@ -136,8 +136,7 @@ def _read(grid: TileGrid, folder: Path, index: int, column: int, out: npt.NDArra
     except OSError as error:
         if isinstance(error, FileError):
             raise
-        problem = f"cannot be read: {error.strerror or error}"
-        raise FileError(problem, file=path, remedy="check the disk, and repeat the command") from error
+        raise unreadable(path, error, "check the disk, and repeat the command") from error
 
 
 def _damaged(path: Path) -> FileError:

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import FileError, GramError
+from seqkern.core.archive import unreadable
+from seqkern.core.errors import GramError
 from seqkern.core.types import PathLike
 from seqkern.gram.mapped import open_mapped
 from seqkern.gram.matrix import GramMatrix
@@ -191,8 +192,7 @@ def _reading(path: PathLike | None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        problem = f"cannot be read: {error.strerror}"
-        raise FileError(problem, file=path, remedy="compute it again, or leave --extend out") from error
+        raise unreadable(path, error, "compute it again, or leave --extend out") from error
 
 
 def record_digests(X: Data) -> str | None:

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from seqkern.core.archive import unreadable
 from seqkern.core.errors import FileError, GramError
 from seqkern.core.memory import check_mappable
 from seqkern.core.types import PathLike
@@ -124,8 +125,7 @@ def _open(path: Path, check: Callable[[dict[str, Any], Path], None], verify: boo
         except OSError as error:
             if isinstance(error, FileError):
                 raise
-            problem = f"cannot be read: {error.strerror or error}"
-            raise FileError(problem, file=path, remedy="check the file and its permissions") from error
+            raise unreadable(path, error, "check the file and its permissions") from error
     raise GramError("is being replaced by other processes", file=path, remedy="repeat the command when they have ended")
 
 
