@@ -9,29 +9,43 @@
 
 #include "_simd.h"
 
+/* The larger of `bits` and the bits of |value|; those of NaN are above those of infinity. Integers are compared in
+ * vectors, so that one pass shows whether all values are finite. */
+ALWAYS_INLINE int64_t larger_bits(int64_t bits, double value)
+{
+    int64_t other;
+    memcpy(&other, &value, sizeof other);
+    other &= INT64_MAX;
+    return other > bits ? other : bits;
+}
+
 /* Where the quotient is to be 0, whatever the value, 0 is divided by infinity: a division that depended on a condition
  * would not vectorise. 0.0 is added so that no quotient is -0. */
-ALWAYS_INLINE void normalise_body(double *values, ptrdiff_t n, double diagonal, const double *diagonals)
+ALWAYS_INLINE void normalise_body(double *values, ptrdiff_t n, double diagonal, const double *diagonals, int64_t *found)
 {
+    int64_t largest = *found;
     for (ptrdiff_t j = 0; j < n; ++j) {
         double product = diagonal * diagonals[j];
         double divisor = product > 0 ? product : HUGE_VAL;
         double value = product > 0 ? values[j] : 0.0;
         values[j] = value / sqrt(divisor) + 0.0;
+        largest = larger_bits(largest, values[j]);
     }
+    *found = largest;
 }
 
 DEFINE_LEVELS(normalise_row, normalise_body,
-              (double *values, ptrdiff_t n, double diagonal, const double *diagonals),
-              (values, n, diagonal, diagonals))
+              (double *values, ptrdiff_t n, double diagonal, const double *diagonals, int64_t *found),
+              (values, n, diagonal, diagonals, found))
 
-/* values[j] /= sqrt(diagonal · diagonals[j]); 0 where either is not positive.
+/* values[j] /= sqrt(diagonal · diagonals[j]); 0 where either is not positive. `found` as for largest_of_row.
  *
  * The root of the product, rather than a product of roots, makes K(x, x) exactly 1: sqrt(d·d) = d in IEEE
  * arithmetic. */
-static void normalise_row(int level, double *values, ptrdiff_t n, double diagonal, const double *diagonals)
+static inline void normalise_row(int level, double *values, ptrdiff_t n, double diagonal, const double *diagonals,
+                          int64_t *found)
 {
-    CALL_LEVEL(level, normalise_row, values, n, diagonal > 0 ? diagonal : 0.0, diagonals);
+    CALL_LEVEL(level, normalise_row, values, n, diagonal > 0 ? diagonal : 0.0, diagonals, found);
 }
 
 /* Products of diagonals between these have neither overflowed nor lost digits. */
@@ -72,16 +86,11 @@ static inline void normalise_far(double *values, ptrdiff_t n, double diagonal, c
     }
 }
 
-/* The bits of the largest absolute value, those of NaN being above those of infinity. As integers they are compared in
- * vectors, and in one pass show whether all values are finite. */
 ALWAYS_INLINE void largest_body(const double *values, ptrdiff_t n, int64_t *found)
 {
     int64_t largest = *found;
     for (ptrdiff_t j = 0; j < n; ++j) {
-        int64_t bits;
-        memcpy(&bits, values + j, sizeof bits);
-        bits &= INT64_MAX;
-        largest = bits > largest ? bits : largest;
+        largest = larger_bits(largest, values[j]);
     }
     *found = largest;
 }

@@ -5,7 +5,9 @@ from libc.string cimport memcpy
 
 cdef extern from "_blocks.h" nogil:
     int highest_simd_level()
-    void normalise_row(int level, double *values, Py_ssize_t n, double diagonal, const double *diagonals)
+    void normalise_row(
+        int level, double *values, Py_ssize_t n, double diagonal, const double *diagonals, int64_t *found
+    )
     int far_apart(const double *rows, Py_ssize_t n, const double *columns, Py_ssize_t m)
     void normalise_far(double *values, Py_ssize_t n, double diagonal, const double *diagonals)
     void largest_of_row(int level, const double *values, Py_ssize_t n, int64_t *found)
@@ -34,9 +36,9 @@ def normalise(double[:, :] block, const double[::1] row_diagonal, const double[:
         for i in range(n):
             if far:
                 normalise_far(&block[i, 0], m, row_diagonal[i], &col_diagonal[0])
+                largest_of_row(LEVEL, &block[i, 0], m, &found)
             else:
-                normalise_row(LEVEL, &block[i, 0], m, row_diagonal[i], &col_diagonal[0])
-            largest_of_row(LEVEL, &block[i, 0], m, &found)
+                normalise_row(LEVEL, &block[i, 0], m, row_diagonal[i], &col_diagonal[0], &found)
     memcpy(&value, &found, sizeof(value))
     return value
 

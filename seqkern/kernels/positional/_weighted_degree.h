@@ -119,9 +119,11 @@ ALWAYS_INLINE void finish_body(const double *sums, ptrdiff_t n, double divisor, 
 {
     for (ptrdiff_t j = 0; j < n; ++j)
         out[j] = sums[j] / divisor;
+    int64_t unused = 0;
+    found = found != NULL ? found : &unused;
     if (diagonals != NULL)
-        normalise_body(out, n, diagonal, diagonals);
-    if (found != NULL)
+        normalise_body(out, n, diagonal, diagonals, found);
+    else
         largest_body(out, n, found);
 }
 

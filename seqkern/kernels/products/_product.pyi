@@ -85,4 +85,5 @@ def finish(
     row_diagonal: npt.NDArray[np.float64],
     col_diagonal: npt.NDArray[np.float64],
     upper: bool,
+    search: bool,
 ) -> float: ...

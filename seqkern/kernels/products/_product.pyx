@@ -6,7 +6,9 @@ from libc.string cimport memcpy
 
 cdef extern from "_blocks.h" nogil:
     int highest_simd_level()
-    void normalise_row(int level, double *values, Py_ssize_t n, double diagonal, const double *diagonals)
+    void normalise_row(
+        int level, double *values, Py_ssize_t n, double diagonal, const double *diagonals, int64_t *found
+    )
     void largest_of_row(int level, const double *values, Py_ssize_t n, int64_t *found)
 
 cdef extern from "_dense.h" nogil:
@@ -325,11 +327,12 @@ def finish(
     const double[::1] row_diagonal,
     const double[::1] col_diagonal,
     bint upper,
+    bint search,
 ):
     """Do the last `store`, multiply by `scale` and normalise (unless the diagonals are empty), row by row.
 
     With `upper`, only the columns j ≥ i are computed, and mirrored to the left part of the square. Returns the largest
-    absolute value, inf and NaN included.
+    absolute value, inf and NaN included; values that are not normalised are looked through only with `search`.
     """
     cdef Py_ssize_t i, j, left, m = values.shape[1]
     cdef bint normal = row_diagonal.shape[0] > 0
@@ -345,8 +348,9 @@ def finish(
                 for j in range(left, m):
                     values[i, j] = scale * values[i, j]
             if normal:
-                normalise_row(LEVEL, &values[i, left], m - left, row_diagonal[i], &col_diagonal[left])
-            largest_of_row(LEVEL, &values[i, left], m - left, &found)
+                normalise_row(LEVEL, &values[i, left], m - left, row_diagonal[i], &col_diagonal[left], &found)
+            elif search:
+                largest_of_row(LEVEL, &values[i, left], m - left, &found)
             for j in range(left):
                 values[i, j] = values[j, i]
     memcpy(&largest, &found, sizeof(largest))

@@ -34,6 +34,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 NO_DIAGONAL = np.zeros(0)
 INT32_LIMIT = 2.0**31 - 1
 INT64_LIMIT = 2.0**63 - 2.0**40
+HARMLESS = 2.0**100  # no value up to this overflows, in single precision either
 LARGEST_FACTOR = 2.0**31  # of sums of integers; terms with larger weights are added in floating point
 
 
@@ -299,7 +300,8 @@ def product(
     Returns
     -------
     float
-        The largest absolute value, inf and NaN included.
+        The largest absolute value, inf and NaN included; or a bound of it, where sums of integers are far from
+        overflowing.
     """
     largest = 0.0
     upper = rows.blocks is cols.blocks and rows.start == cols.start and rows.stop <= cols.stop
@@ -311,8 +313,19 @@ def product(
         if t + 1 < len(rows.terms):
             _product.store(sums, out, *how)
         else:
-            largest = _product.finish(sums, out, *how, rows.scale, row_diagonal, col_diagonal, upper)
+            bound = _value_bound(rows, cols) if len(row_diagonal) == 0 else math.inf
+            search = not bound < HARMLESS
+            found = _product.finish(sums, out, *how, rows.scale, row_diagonal, col_diagonal, upper, search)
+            largest = found if search else bound
     return largest
+
+
+def _value_bound(rows: TermBlocks, cols: TermBlocks) -> float:
+    """Return an upper bound of |K| of two payloads, not normalised; inf for real terms."""
+    total = 0.0
+    for mine, theirs in zip(rows.terms, cols.terms, strict=True):
+        total += math.inf if mine.real else _bound(mine, theirs) / mine.divisor * abs(mine.weight)
+    return total * abs(rows.scale)
 
 
 def _sum_type(mine: Term, theirs: Term) -> type[np.int32] | type[np.int64] | type[np.float64]:
