@@ -1,0 +1,27 @@
+"""docs/explanation/lecture.md names methods and tests that exist."""
+
+import re
+
+import pytest
+from conftest import ROOT
+
+from seqkern.gram.transforms import TRANSFORMS
+from seqkern.kernels import KERNELS
+from seqkern.solvers import SOLVERS
+from seqkern.solvers.selection.selectors import SELECTORS
+
+TEXT = (ROOT / "docs" / "explanation" / "lecture.md").read_text()
+
+
+@pytest.mark.parametrize("test", sorted(set(re.findall(r"`([a-z_/0-9]+\.py(?:::\w+)?)`", TEXT))))
+def test_a_test_exists(test):
+    file, _, name = test.partition("::")
+    text = (ROOT / "tests" / file).read_text()
+    assert not name or re.search(rf"^def {name}\(", text, re.MULTILINE)
+
+
+def test_every_kernel_solver_and_selector_is_known():
+    rows = [line.split("|") for line in TEXT.splitlines() if line.startswith("| ") and "`" in line]
+    names = {name for row in rows for name in re.findall(r"`([a-z_0-9]+)[:`]", row[2])}
+    known = {*KERNELS.names, *SOLVERS.names, *SELECTORS.names, *TRANSFORMS.names, "scaler", "five_by_two"}
+    assert names - known == set()
