@@ -209,24 +209,6 @@ def test_a_limit_of_moves_is_kept_after_jumps_too(limit):
     assert working.moves == limit
 
 
-def test_what_is_stopped_is_at_zero_or_at_the_bound_without_rounding():
-    stopped = 0
-    for trial in range(40):
-        K, y = matrix(SHAPES[trial % len(SHAPES)], seed=trial)
-        columns = DenseColumns.of(K, False)
-        varies = columns.scales > 0
-        dual = Dual(columns, y - y.mean(), 3.0, 0.3)
-        working = WorkingSet(columns)
-        working.include(np.flatnonzero(varies))
-        alpha = np.where(varies, np.random.default_rng(trial).uniform(-0.3, 0.3, size=len(varies)), 0)
-        own = alpha[working.members]
-        before, gradient = own.copy(), dual.gradient(dual.residual(alpha))[working.members]
-        if working._jump(dual, own, gradient) < 1:
-            assert ((own != before) & np.isin(own, [-0.3, 0.0, 0.3])).any()
-            stopped += 1
-    assert stopped
-
-
 # ---- warm starts -----------------------------------------------------------------------------------------
 
 
