@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+import warm
 import yaml
 from Bio.Align import substitution_matrices
 from conftest import ROOT
@@ -37,24 +38,19 @@ STUDY = {
 REPORT = "results/tiny/report/index.html"
 
 
+SNAKEFILE = ["--snakefile", str(ROOT / "Snakefile"), "--cores", "2"]
+
+
 def command(folder, *options):
+    """Return the arguments of a new process, in which nothing is imported yet."""
     environment = {**os.environ, "PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"}
     # the tools of this interpreter, on the installed package, from the folder of the study
-    line = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--snakefile",
-        str(ROOT / "Snakefile"),
-        "--cores",
-        "2",
-        *options,
-    ]
+    line = [sys.executable, "-m", "snakemake", *SNAKEFILE, *options]
     return {"args": line, "cwd": folder, "env": environment, "capture_output": True, "text": True}
 
 
 def snakemake(folder, *options):
-    return subprocess.run(**command(folder, *options), check=False)
+    return warm.snakemake([*SNAKEFILE, *options], folder)
 
 
 def write_study(folder, **changes):

@@ -1,10 +1,7 @@
 """The workflow as a module of another workflow, and the study that Snakemake's catalog runs."""
 
-import os
-import subprocess
-import sys
-
 import pytest
+import warm
 import yaml
 from conftest import ROOT
 
@@ -39,9 +36,7 @@ SMALLEST = yaml.safe_load((ROOT / ".test" / "config" / "config.yaml").read_text(
 
 
 def snakemake(folder, *options):
-    environment = {**os.environ, "PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"}
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", *options]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return warm.snakemake(["--cores", "2", *options], folder)
 
 
 def write(folder, study, key="classification"):

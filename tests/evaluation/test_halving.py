@@ -137,6 +137,38 @@ def test_groups_are_not_divided_by_the_subset_of_a_rung():
     assert all(np.isin(first, np.arange(8 * group, 8 * group + 8)).sum() in (0, 8) for group in range(50))
 
 
+class Unconverged:
+    """A stub whose fits end with a gap that is larger on fewer samples."""
+
+    def __init__(self, spec, kind):
+        self.report_ = {}
+
+    def complexity(self):
+        return ()
+
+    def fit_after(self, previous, K, y, groups=None):
+        self.report_["gap"] = 1 / len(y)
+        return self
+
+    def count_not_converged(self):
+        return 1
+
+    def decision_function(self, K):
+        return K[:, 0]
+
+    def predict(self, K):
+        return np.where(K[:, 0] > 0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("rungs", [[(100, 6), (400, 3)], [(400, 6)]])
+def test_the_worst_gap_is_that_of_all_rungs(rungs):
+    labels, pairs = data()
+    candidates = [(name, {"solver": "stub"}) for name in pairs]
+    choice, _ = halve(pairs, labels, candidates, Unconverged, rungs, folds=2)
+    assert choice.worst_gap == 2 / rungs[0][0]
+    assert choice.not_converged == choice.n_fits == 2 * sum(kernels for _, kernels in rungs)
+
+
 def naive_schedule(n, seconds, n_specs, folds, budget):
     """Try 1, 2, … rungs until they are cheap enough; then leave out the last ones."""
     dearest = sorted(seconds)[::-1]

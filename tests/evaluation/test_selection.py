@@ -283,3 +283,34 @@ def test_refusals():
     real = Labels(list("abcd"), [1.0, 1.0, 1.0, 1.0], "real")
     with pytest.raises(FoldError, match="no inner fold can be scored"):
         select(revealing(real.y)[0], real, FACTORS, Scaled, folds=2)
+
+
+class Column(Scaled):
+    """A stub: decisions are one column of the kernel; the first is the simplest."""
+
+    def __init__(self, spec, kind):
+        super().__init__(spec, kind)
+        self.column, self.size = spec["column"], (spec["column"],)
+
+    def decision_function(self, K):
+        return K[:, self.column]
+
+
+def test_the_standard_error_is_that_of_the_metric_that_chooses():
+    y = np.arange(24) % 2
+    labels, folds = binary(y), 3
+    signs = np.where(y > 0, 1.0, -1.0)
+    # the second column ranks every fold perfectly, but in one fold all its decisions are positive
+    columns = np.stack([signs, signs], axis=1)
+    columns[next(inner_folds(labels, folds, 0))[1], 1] += 5
+    # the first makes one mistake in every fold
+    for _, valid in inner_folds(labels, folds, 0):
+        columns[valid[:1], 0] *= -1
+
+    def pair(train, valid, y_train):
+        return tuple(np.pad(columns[rows], ((0, 0), (0, len(train) - 2))) for rows in (train, valid))
+
+    specs = [("k", {"column": column}) for column in range(2)]
+    choice = select({"k": pair}, labels, specs, Column, folds=folds, metric="auc", rule="one_standard_error")
+    assert choice.spec == {"column": 1}
+    assert choice.scores[1].tolist() == [1.0, 1.0, 1.0]

@@ -55,3 +55,5 @@ def test_real_labels_and_several_classes():
     classes = make_labels(ids[:6], list("aabbcc"))
     assert too_few(classes).counts == "2 against 2 against 2"
     assert too_few(make_labels(ids, list("abc") * 10)) is None
+    assert too_few(make_labels(ids[:8], list("aabbccdd"))).counts == "2 against 2 against 2 against 2"
+    assert too_few(make_labels(ids[:10], list("aabbccddee"))).counts == "5 classes, the smallest of 2 samples"

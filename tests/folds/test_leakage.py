@@ -48,6 +48,16 @@ def test_identical_units_share_a_class():
         find_links(encoded(["AC"], "protein"), reverse_complement=True)
 
 
+def test_the_other_strand_is_searched_only_if_it_is_asked_for():
+    (forward,) = random_strings(1, 60, 60, seed=3)
+    X = encoded([forward, forward[::-1].translate(str.maketrans("ACGT", "TGCA")), *random_strings(2, 60, 60, seed=4)])
+    assert find_links(X, contained=False, identity=0.9).pairs.tolist() == []
+    # by default, as it is decided for these data: both strands of DNA
+    assert find_links(X, contained=False, identity="auto").pairs.tolist() == [[0, 1]]
+    with pytest.raises(ParameterError, match="identity"):
+        find_links(FeatureTable([[0.0], [1.0]]), identity=0.0)
+
+
 def test_masked_letters_are_one_letter():
     assert find_links(encoded(["ANG", "ARG", "ACG"])).identical.tolist() == [0, 0, 1]
 

@@ -6,8 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqkern.core.errors import FoldError
+from seqkern.folds import make_folds
 from seqkern.folds.chains import chain_labels
 from seqkern.folds.leakage import find_links
+from seqkern.folds.methods import fewer_folds
 from seqkern.folds.relaxed import relaxed_groups
 from seqkern.folds.samples import Samples
 from seqkern.folds.similar import groups_of, kept_groups, kept_where, told
@@ -15,7 +17,7 @@ from seqkern.folds.split import Split
 from seqkern.folds.train_size import with_train_size
 from seqkern.folds.whole_chains import groups_of_chains
 from seqkern.residues import STATES, Residues
-from seqkern.sequences.labels import make_labels
+from seqkern.sequences.labels import Labels, make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.similarity.groups import SimilarGroups
 
@@ -105,6 +107,26 @@ def test_reasons_are_told_once(reasons, expected):
         first, *rest = told([(groups, (where, reason)) for reason in reasons], "sequences")
         assert first.endswith(ending)
         assert rest == expected
+
+
+def test_unlabelled_samples_have_no_part_in_similarity_groups():
+    y, similar = [0, 1, -1] * 8, np.repeat(np.arange(12), 2)
+    labels = Labels([str(i) for i in range(24)], y, "binary", ("no", "yes"))
+    folds = make_folds(labels, k=2, similar=similar)
+    used = np.flatnonzero(labels.used())
+    assert sorted(row for split in folds for row in split.test) == used.tolist()
+    assert all(not set(similar[split.train]) & set(similar[split.test]) for split in folds)
+    assert (folds.groups[~labels.used()] == -1).all()
+    assert joined(folds.groups[used].tolist()) == joined(similar[used].tolist())
+
+
+def test_whole_chromosomes_of_each_class_are_folds():
+    names = ["chr1", "chr2", "chr3", "chr1", "chr1", "chr2"]
+    ids, y = list("abcdef"), ["peak"] * 3 + ["other"] * 3
+    assert fewer_folds(5, make_labels(ids, y, chromosome=names, groups=names)) == 2
+    assert fewer_folds(1, make_labels(ids, y, chromosome=names, groups=names)) == 1
+    assert fewer_folds(5, make_labels(ids, y, chromosome=names, groups=list("uvwxyz"))) == 5
+    assert fewer_folds(5, make_labels(ids, y, chromosome=names)) == 5
 
 
 def test_chains_that_differ_in_known_states():

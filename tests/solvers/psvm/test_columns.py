@@ -312,3 +312,12 @@ def test_decisions_have_the_same_bits_however_rows_are_stored(tmp_path):
         np.testing.assert_array_equal(decide(stored, columns, means, weights, 0.3, 1), bits)
     np.testing.assert_array_equal(decide(csr_array(K), columns, means, weights, 0.3, 1 / 64), bits)
     np.testing.assert_allclose(decide(aslinearoperator(K), columns, means, weights, 0.3, 1), expected, atol=1e-11)
+
+
+def test_elements_of_a_file_are_read_a_row_at_a_time_if_no_more_fit(tmp_path):
+    K = counts(9, 7)
+    columns = MappedColumns.of(mapped(tmp_path, K), False, 1)
+    rows, which = np.array([5, 0, 8]), np.array([6, 1])
+    for block in (1, 7, 14):
+        columns.block = block
+        np.testing.assert_array_equal(columns.values(rows, which), K[np.ix_(rows, which)])

@@ -347,3 +347,17 @@ def test_no_convergence_is_a_warning_with_the_gap(C):
     assert report["converged"] is False
     assert report["iterations"] == 5
     assert report["gap"] > 1e-6
+
+
+@pytest.mark.parametrize("solver", [PSVC, PSVR])
+def test_a_search_goes_from_simple_to_complex_within_its_limits(solver):
+    grid, limits = solver.default_grid(), solver.search_limits()
+    for name, values in grid.items():
+        low, high = limits[name]
+        assert 0 < low < high
+        assert values == sorted(values)
+        assert low <= values[0] < values[-1] <= high
+    assert limits["epsilon"][0] >= 10 * solver().tol
+    # larger bounds and less ε leave the coefficients more freedom
+    assert solver(C=0.1).complexity() < solver(C=0.2).complexity()
+    assert solver(C=0.1, epsilon=0.2).complexity() < solver(C=0.1, epsilon=0.1).complexity()

@@ -196,6 +196,19 @@ def test_a_jump_lowers_the_objective():
         np.testing.assert_allclose(gradient, problem.gradient(problem.residual(after))[working.members], atol=1e-8)
 
 
+@pytest.mark.parametrize("limit", [1, 100, 150])
+def test_a_limit_of_moves_is_kept_after_jumps_too(limit):
+    rng = np.random.default_rng(1)
+    y = rng.normal(size=60)
+    columns = DenseColumns.of(rng.normal(size=(60, 1)) + 0.3 * rng.normal(size=(60, 80)), False)
+    dual = Dual(columns, y - y.mean(), 0.1, 0.3)
+    working = WorkingSet(columns)
+    working.include(np.flatnonzero(columns.scales > 0))
+    alpha = np.zeros(columns.n_columns)
+    working.minimise(dual, alpha, dual.gradient(dual.residual(alpha)), 1e-14, limit)
+    assert working.moves == limit
+
+
 # ---- warm starts -----------------------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import aslinearoperator
 
 from seqkern.core.errors import GramError, ParameterError
+from seqkern.gram.gram_rows import GramRows
 from seqkern.kernels import build_kernel
 from seqkern.solvers import PSVC, PSVR, DecisionDAG, OneAgainstRest, PairwiseVoting, solver_from_state
 from seqkern.solvers.psvm.potential.columns_operator import GramOperator
@@ -165,3 +166,12 @@ def test_memory_is_bounded_by_the_cache(tmp_path):
     symmetric, other, whole = map(float, done.stdout.split())
     assert max(symmetric, other) < 8 + 4
     assert whole > 40
+
+
+def test_large_numbers_with_means_of_zero_are_refused(tmp_path):
+    signs = np.tile([1.0, -1.0], 12)
+    np.save(tmp_path / "gram.npy", 1e160 * np.outer(signs, signs))
+    rows = np.arange(24)
+    matrix = GramRows(np.load(tmp_path / "gram.npy", mmap_mode="r"), rows, rows, room=10**6)
+    with pytest.raises(GramError, match="the largest value of the matrix is"):
+        PSVC().fit(matrix, signs)
