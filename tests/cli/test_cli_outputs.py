@@ -1,6 +1,7 @@
 """Where results go: standard output, folders that hold something, names that a spreadsheet would run, repeated ids."""
 
 import json
+import os
 
 import pytest
 from test_cli_predict import fails, records, write
@@ -217,3 +218,21 @@ def test_an_input_is_never_overwritten(tmp_path, monkeypatch, capsys, command, l
     told = capsys.readouterr().err
     assert told == f"seqkern: {lost}: would be overwritten, but is an input; name another output\n"
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before
+
+
+def test_a_file_name_with_a_leading_dash(tmp_path, monkeypatch, model, files, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-new.fa").write_text((tmp_path / "pos.fa").read_text())
+    monkeypatch.setattr("sys.argv", ["seqkern", "predict", model, "-new.fa"])
+    assert main() == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert err.endswith("; write ./-new.fa for the file -new.fa\n")
+    assert main(["predict", model, "./-new.fa"]) == 0
+
+
+def test_a_model_from_a_pipe_is_refused_at_once(tmp_path, files, capsys):
+    os.mkfifo(tmp_path / "pipe")
+    assert "pipe: is a pipe, but a model is read in parts; write it" in fails(
+        capsys, "predict", str(tmp_path / "pipe"), files[0]
+    )
