@@ -1,5 +1,7 @@
 """What is said in several places about the package: its version, its dependencies, the commands of CI."""
 
+import json
+import os
 import re
 import subprocess
 import tomllib
@@ -90,3 +92,32 @@ def test_an_unknown_section_is_refused_and_a_failure_stops_no_other(tmp_path):
     assert "not reached" not in both.stdout
     assert re.search(r"\nbad +failed \(1\) +\d+ s\ngood +passed +\d+ s\n$", both.stdout)
     assert run("good").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "verdict"),
+    [(None, 75, "not reachable"), ({}, 75, "not reachable"), ({"vulnerabilities": [{"id": "PYSEC"}]}, 0, "passed")],
+    ids=["no answer", "a mirror without vulnerabilities", "PyPI"],
+)
+def test_an_audit_that_cannot_look_up_vulnerabilities_does_not_pass(tmp_path, answer, code, verdict):
+    script, short = (ROOT / ".ci" / "nightly").read_text(), tmp_path / ".ci" / "nightly"
+    script = re.sub(r"^environment\(\) \{.*?^\}", "environment() { :; }", script, flags=re.MULTILINE | re.DOTALL)
+    short.parent.mkdir()
+    short.write_text(script.replace("\n    pip-audit", "\n    echo looked up"))
+    for name in ("tests", "pyproject.toml"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    place = tmp_path / "jinja2" / "2.4.1" / "json"
+    if answer is not None:
+        place.parent.mkdir(parents=True)
+        place.write_text(json.dumps(answer))
+    done = subprocess.run(
+        ["bash", str(short), "audit"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYPI_JSON": tmp_path.as_uri()},
+    )
+    assert done.returncode == code, done.stderr
+    assert re.search(rf"^audit +{verdict} ", done.stdout.split("== summary")[1], re.MULTILINE)
+    assert ("looked up" in done.stdout) == (code == 0)
+    assert (f"not reachable: {tmp_path.as_uri()}" in done.stderr) == (code == 75)
+    assert "| numpy |" in done.stdout  # the licences

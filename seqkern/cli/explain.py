@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import copy
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, cast
 
@@ -107,8 +108,9 @@ def run(args: argparse.Namespace) -> None:
         raise
     name = source_name(args.fasta)
     counts: dict[str, int] = {}
-    lengths = None if args.contributions is None else _lengths(args, model)
-    chunks = cast("Iterator[SequenceSet]", read_chunks(model, args))
+    reading = copy.copy(args)
+    lengths = None if args.contributions is None else _lengths(reading, model)
+    chunks = cast("Iterator[SequenceSet]", read_chunks(model, reading))
     with (
         result_folder(args),
         contextlib.nullcontext() if args.contributions is None else Track() as track,
@@ -136,7 +138,10 @@ def run(args: argparse.Namespace) -> None:
         print(args.contributions)
     if explainer.no_words:
         print(f"  {explainer.no_words}")
-    for kmer, weight, count in table.sorted()[: args.top]:
+    largest = table.sorted()[: args.top]
+    if largest:
+        print("  k-mer\tweight\toccurrences")
+    for kmer, weight, count in largest:
         print("  " + "\t".join(map(format_cell, (kmer, weight, count))))
 
 

@@ -69,7 +69,9 @@ class Parser(argparse.ArgumentParser):
         message : str
             As from argparse; joined to one line.
         """
-        self.exit(2, f"seqkern: {' '.join(message.split())}; see {self.prog} --help\n")
+        dashed = next((word for word in sys.argv[1:] if word.startswith("-") and os.path.exists(word)), None)
+        see = f"see {self.prog} --help" if dashed is None else f"write ./{dashed} for the file {dashed}"
+        self.exit(2, f"seqkern: {' '.join(message.split())}; {see}\n")
 
 
 def build_parser(verb: str | None = None) -> Parser:

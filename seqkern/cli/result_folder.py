@@ -7,11 +7,12 @@ import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from seqkern.core.errors import FileError
 
 MARK = ".seqkern.json"
-"""In the folder: the command that wrote it."""
+"""In the folder: the command that wrote it, and its files."""
 NEITHER = ("run", "version", "output", "threads", "overwrite", "top")
 """What makes no other result."""
 
@@ -27,7 +28,8 @@ def add_overwrite(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--overwrite",
         action="store_true",
-        help="write into a folder that holds other files or the result of another command (default: refuse)",
+        help="write into a folder that holds other files, which stay, or the result of another command, which is "
+        "removed (default: refuse)",
     )
 
 
@@ -50,12 +52,10 @@ def check_result_folder(args: argparse.Namespace) -> None:
     # hidden files are ours, such as a killed run's lock, or those of a file manager (.DS_Store)
     if all(path.name.startswith(".") for path in folder.iterdir()):
         return
-    mark = folder / MARK
-    if not mark.exists():
+    if not (folder / MARK).exists():
         raise FileError("holds other files", file=folder, remedy="name a new folder, or add --overwrite")
-    with contextlib.suppress(OSError, ValueError):
-        if json.loads(mark.read_text(encoding="utf-8")) == _command(args):
-            return
+    if _read_mark(folder)[0] == _command(args):
+        return
     raise FileError(
         "holds the result of another command", file=folder, remedy="name a new folder, or add --overwrite to replace it"
     )
@@ -65,6 +65,8 @@ def check_result_folder(args: argparse.Namespace) -> None:
 def result_folder(args: argparse.Namespace) -> Iterator[None]:
     """Hold the folder alone, and note in it which command writes it; the note goes if that fails before any file.
 
+    The files that another command wrote there go first, so that all are of one command; those of the user stay.
+
     Parameters
     ----------
     args : Namespace
@@ -73,27 +75,65 @@ def result_folder(args: argparse.Namespace) -> Iterator[None]:
     Yields
     ------
     None
+
+    Raises
+    ------
+    FileError
+        If another process has written its result there meanwhile, unless it may be replaced.
     """
     # imported here to keep --help fast
-    from seqkern.core.archive import atomic_write, canonical_json
-    from seqkern.core.locks import LOCK, alone_in
+    from seqkern.core.litter import SUFFIX, remove_dead
+    from seqkern.core.locks import alone_in
 
     folder = Path(args.output).absolute()
-    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     with alone_in(folder):
-        with atomic_write(folder / MARK, "w") as file:
-            file.write(canonical_json(_command(args)) + "\n")
-        for left in folder.glob(".*.tmp"):  # by a run that was killed
-            left.unlink(missing_ok=True)
+        check_result_folder(args)
+        command, files = _read_mark(folder)
+        if command != _command(args):
+            for name in files:
+                (folder / name).unlink(missing_ok=True)
+            files = []
+        for left in folder.glob(f".*{SUFFIX}"):  # by a run that was killed
+            remove_dead(left)
+        before = _signs(folder)
+        _write_mark(folder, args, files)
         try:
             yield
         except BaseException:
-            if not any(path.name not in (MARK, LOCK) for path in folder.iterdir()):
+            if not any(not path.name.startswith(".") for path in folder.iterdir()):
                 (folder / MARK).unlink()
-            with contextlib.suppress(OSError):
-                for path in made:  # folders with other content stay
-                    path.rmdir()
             raise
+        finally:
+            if (folder / MARK).exists():
+                now = _signs(folder)
+                written = {name for name in now if now[name] != before.get(name)}
+                _write_mark(folder, args, sorted(written | now.keys() & set(files)))
+
+
+def _read_mark(folder: Path) -> tuple[Any, list[str]]:
+    """Return the command that wrote a folder, and the names of those of its files that are there."""
+    with contextlib.suppress(OSError, ValueError, RecursionError, KeyError, TypeError):
+        mark = json.loads((folder / MARK).read_text(encoding="utf-8"))
+        here = _signs(folder)  # a name in a file is never a path
+        return mark["command"], [name for name in mark["files"] if name in here]
+    return None, []
+
+
+def _write_mark(folder: Path, args: argparse.Namespace, files: list[str]) -> None:
+    """Note the command and its files."""
+    # imported here to keep --help fast
+    from seqkern.core.archive import atomic_write, canonical_json
+
+    with atomic_write(folder / MARK, "w") as file:
+        file.write(canonical_json({"command": _command(args), "files": files}) + "\n")
+
+
+def _signs(folder: Path) -> dict[str, Any]:
+    """Return what tells each file of a folder from one that replaces it, by name; hidden ones are left out."""
+    # imported here to keep --help fast
+    from seqkern.core.meanwhile import sign
+
+    return {path.name: sign(path) for path in folder.iterdir() if not path.name.startswith(".") and path.is_file()}
 
 
 def _command(args: argparse.Namespace) -> dict[str, str]:

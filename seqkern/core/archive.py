@@ -7,7 +7,6 @@ import errno
 import json
 import math
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,12 +17,14 @@ import numpy.typing as npt
 from seqkern.core.archive_entries import read_entries
 from seqkern.core.damaged import PROBLEM, REMEDY, damaged
 from seqkern.core.errors import FileError, SeqkernError
+from seqkern.core.folders import missing_parents, remove_empty
 from seqkern.core.interruption import uninterrupted
+from seqkern.core.litter import locked_temporary
+from seqkern.core.meanwhile import note_output, sign, tell_replaced
 from seqkern.core.standard_output import is_standard_output, standard_output
 from seqkern.core.types import Arrays, PathLike
 
 JSON_ENTRY = "json"
-MOST_OF_NAME = 200  # bytes; file systems allow 255
 
 
 @contextlib.contextmanager
@@ -69,17 +70,20 @@ def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
     # bytes of a file name that are not UTF-8 are written as escapes
     text: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
     temporary: str | None = None
+    lock: int | None = None
     made: list[Path] = []
     try:
         _refuse_folder(path)
-        made = [folder for folder in path.absolute().parents if not folder.exists()]
+        made = missing_parents(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not path.is_file():
             with path.open(mode, **text) as file:  # write to a device or pipe, never replace it
                 yield file
             return
         with uninterrupted():
-            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{_shortened(path.name)}.", suffix=".tmp")
+            before = sign(path)
+            handle, temporary = locked_temporary(path)
+            lock = os.dup(handle)  # until it has its name
             opened = os.fdopen(handle, mode, **text)
         with opened as file:
             yield file
@@ -87,6 +91,7 @@ def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
             umask = os.umask(0)
             os.umask(umask)
             os.chmod(temporary, 0o666 & ~umask)
+            tell_replaced(path, before)
             os.replace(temporary, path)
             temporary, made = None, []
     except OSError as error:
@@ -98,13 +103,15 @@ def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
             if temporary is not None:
                 with contextlib.suppress(OSError):
                     os.unlink(temporary)
-            with contextlib.suppress(OSError):
-                for folder in made:  # folders with other content stay
-                    folder.rmdir()
+            if lock is not None:
+                os.close(lock)
+            remove_empty(made)
 
 
 def check_writable(path: PathLike) -> None:
     """Raise an error, before any work, for a path that cannot be written; nothing is created.
+
+    A file that another process writes there meanwhile is replaced with a remark.
 
     Parameters
     ----------
@@ -128,6 +135,7 @@ def check_writable(path: PathLike) -> None:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
         raise unwritable(path, error) from error
+    note_output(path)
 
 
 def _refuse_folder(path: Path) -> None:
@@ -143,11 +151,6 @@ def _target(path: PathLike) -> Path:
         if path.is_symlink() and (path.is_file() or not path.exists()):
             return Path(os.path.realpath(path))
     return path
-
-
-def _shortened(name: str) -> str:
-    """Return the beginning of a file name: a temporary name is longer, and must not become too long."""
-    return os.fsdecode(os.fsencode(name)[:MOST_OF_NAME])
 
 
 def unwritable(path: Path, error: OSError, begun: bool = True) -> FileError:
@@ -180,25 +183,6 @@ def unwritable(path: Path, error: OSError, begun: bool = True) -> FileError:
         file=path,
         remedy="check the path, its permissions and the free space",
     )
-
-
-def unreadable(path: PathLike | None, error: OSError, remedy: str) -> FileError:
-    """Return the FileError for an OSError raised while reading.
-
-    Parameters
-    ----------
-    path : path-like or None
-        The file.
-    error : OSError
-        What the system said.
-    remedy : str
-        The remedy.
-
-    Returns
-    -------
-    FileError
-    """
-    return FileError(f"cannot be read: {error.strerror or error}", file=path, remedy=remedy)
 
 
 def canonical_json(value: Any) -> str:

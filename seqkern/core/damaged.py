@@ -23,6 +23,41 @@ REMEDY = "create it again"
 LONGEST_REASON = 200
 
 
+def unreadable(
+    path: PathLike | None,
+    error: OSError,
+    remedy: str = "check the path and its permissions",
+    kind: type[SeqkernError] = FileError,
+) -> SeqkernError:
+    """Return the error for an OSError raised while reading.
+
+    Parameters
+    ----------
+    path : path-like or None
+        The file.
+    error : OSError
+        What the system said.
+    remedy : str
+        The remedy for a file that is there.
+    kind : type of SeqkernError
+        What is returned.
+
+    Returns
+    -------
+    SeqkernError
+
+    Examples
+    --------
+    >>> print(unreadable("plan.json", IsADirectoryError(21, "Is a directory")))
+    plan.json: cannot be read: Is a directory; check the path and its permissions
+    >>> print(unreadable("plan.json", FileNotFoundError(2, "No such file or directory")))
+    plan.json: no such file; check the path
+    """
+    if isinstance(error, FileNotFoundError):
+        return kind("no such file", file=path, remedy="check the path")
+    return kind(f"cannot be read: {error.strerror or error}", file=path, remedy=remedy)
+
+
 @contextlib.contextmanager
 def damaged(
     path: PathLike, problem: str = PROBLEM, remedy: str = REMEDY, error: type[SeqkernError] = FileError
@@ -61,8 +96,6 @@ def damaged(
     """
     try:
         yield
-    except FileNotFoundError as found:
-        raise FileError("no such file", file=path, remedy="check the path") from found
     except SeqkernError as found:
         if found.file is not None:
             raise
@@ -71,9 +104,7 @@ def damaged(
     except OSError as found:
         if found.errno is None:  # raised by a parser, not by the system
             raise error(problem, file=path, remedy=remedy) from found
-        raise FileError(
-            f"cannot be read: {found.strerror}", file=path, remedy="check the path and its permissions"
-        ) from found
+        raise unreadable(path, found) from found
     except ImportError:  # of an optional package: nothing is wrong with the file
         raise
     except MemoryError as found:

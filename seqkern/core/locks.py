@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Self
 
+from seqkern.core.folders import missing_parents, remove_empty
 from seqkern.core.standard_output import is_standard_output
 
 try:
@@ -48,9 +49,8 @@ def alone_in(folder: str | os.PathLike[str], *, temporary: bool = False) -> Iter
     """
     lock, stays = FolderLock(folder), os.path.isdir(folder) and not temporary
     with contextlib.suppress(OSError):  # whoever writes the files will say so
-        if lock.is_taken():
-            print(f"seqkern: waiting for another process that writes into {folder}", file=sys.stderr, flush=True)
-        lock.acquire()
+        text = f"seqkern: waiting for another process that writes into {folder}"
+        lock.acquire(on_wait=lambda: print(text, file=sys.stderr, flush=True))
     try:
         yield
     finally:
@@ -123,24 +123,15 @@ class FolderLock:
             return fcntl is not None and self._hold(fcntl.LOCK_EX | fcntl.LOCK_NB) and self._handle is not None
         return False
 
-    def is_taken(self) -> bool:
-        """Return whether another process holds the folder now."""
-        if fcntl is None or not self._path.exists():
-            return False
-        with contextlib.suppress(OSError), self._path.open("rb") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return True
-        return False
-
-    def acquire(self, *, shared: bool = False) -> Self:
+    def acquire(self, *, shared: bool = False, on_wait: Callable[[], object] | None = None) -> Self:
         """Wait for the folder, and hold it.
 
         Parameters
         ----------
         shared : bool
             Whether other processes may hold it in the same way.
+        on_wait : callable, optional
+            Called before waiting for another process that holds it.
 
         Returns
         -------
@@ -152,13 +143,13 @@ class FolderLock:
         OSError
             If the folder cannot be created.
         """
-        if fcntl is None:
-            return self
         for left in reversed(range(_ATTEMPTS)):
-            self._made += [path for path in self.folder.absolute().parents if not path.exists()]
+            self._made += missing_parents(self.folder)
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
-                if self._hold(fcntl.LOCK_SH if shared else fcntl.LOCK_EX):
+                if fcntl is None:
+                    break
+                if self._hold(fcntl.LOCK_SH if shared else fcntl.LOCK_EX, on_wait):
                     break
             except (FileNotFoundError, FileExistsError):  # another process has just removed it
                 if not left:
@@ -200,9 +191,8 @@ class FolderLock:
         with contextlib.suppress(OSError):
             if alone:
                 self._path.unlink()
-            if alone is not False and not keep:
-                for folder in (self.folder, *self._made):  # those with other content stay
-                    folder.rmdir()
+        if alone is not False and not keep:
+            remove_empty((self.folder, *self._made))
         self._close()
 
     def remove(self) -> None:
@@ -213,7 +203,7 @@ class FolderLock:
                     with contextlib.suppress(OSError):
                         path.unlink()
 
-    def _hold(self, how: int) -> bool:
+    def _hold(self, how: int, on_wait: Callable[[], object] | None = None) -> bool:
         """Lock the file; False if it has been removed meanwhile."""
         try:
             handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
@@ -222,6 +212,11 @@ class FolderLock:
         except OSError:  # such as the file of another user
             return True
         try:
+            if on_wait is not None:
+                try:
+                    fcntl.flock(handle, how | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    on_wait()
             fcntl.flock(handle, how)
         except BlockingIOError:
             os.close(handle)

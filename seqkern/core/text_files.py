@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from seqkern.core.damaged import unreadable
 from seqkern.core.errors import FileError, SequenceError
 
 if TYPE_CHECKING:
@@ -236,8 +237,6 @@ def _reading(name: str) -> Iterator[None]:
     """Convert errors of the standard library while reading to FileError."""
     try:
         yield
-    except FileNotFoundError as error:
-        raise FileError("no such file", file=name, remedy="check the path") from error
     except EOFError as error:
         raise FileError("is truncated", file=name, remedy="copy or download it again") from error
     except FileError:
@@ -245,5 +244,4 @@ def _reading(name: str) -> Iterator[None]:
     except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
         raise FileError("is corrupted", file=name, remedy="copy or download it again") from error
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise FileError(f"cannot be read: {reason}", file=name, remedy="check the file") from error
+        raise unreadable(name, error, "check the file") from error

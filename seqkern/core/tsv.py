@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from os import PathLike
 
 from seqkern.core.archive import atomic_write
+from seqkern.core.damaged import unreadable
 from seqkern.core.errors import FileError
 
 FORMULA = re.compile(
@@ -142,9 +143,10 @@ def read_utf8(path: str | PathLike, *, remedy: str) -> str:
     try:
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise FileError(f"cannot be read: {reason}", file=path, remedy=remedy) from error
+    except OSError as error:
+        raise unreadable(path, error, remedy) from error
+    except UnicodeDecodeError as error:
+        raise FileError("is not UTF-8 text", file=path, remedy=remedy) from error
 
 
 def read_tsv(path: str | PathLike) -> list[dict[str, str]]:

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive_entries import DENSEST, read_entry
+from seqkern.core.damaged import unreadable
 from seqkern.core.errors import FileError, SeqkernError, SequenceError
 from seqkern.core.types import PathLike
 from seqkern.datasets.parquet_vectors import parquet_vectors
@@ -153,10 +154,8 @@ def _first_bytes(path: PathLike) -> bytes:
     try:
         with Path(path).open("rb") as file:
             head = file.read(8)
-    except FileNotFoundError as error:
-        raise FileError("no such file", file=path, remedy="check the path") from error
     except OSError as error:
-        raise FileError(f"cannot be read: {error.strerror}", file=path, remedy="check the file") from error
+        raise unreadable(path, error) from error
     if not head:
         raise SequenceError("is empty", file=path, remedy="check how the file was created")
     return head

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, cast
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.cache import cache_dir
+from seqkern.core.damaged import unreadable
 from seqkern.core.errors import FileError
 from seqkern.core.types import PathLike
 from seqkern.core.values import whole_number
@@ -85,10 +86,8 @@ def _is_packed(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             head = file.read(18)
-    except FileNotFoundError as error:
-        raise FileError("no such file", file=path, remedy="check the path") from error
     except OSError as error:
-        raise FileError(f"cannot be read: {error.strerror}", file=path, remedy="check the path") from error
+        raise unreadable(path, error) from error
     if not head:
         raise FileError("is empty", file=path, remedy="check how the file was created")
     if not head.startswith(GZIP):

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from seqkern.core.archive import atomic_write, unreadable
+from seqkern.core.archive import atomic_write
+from seqkern.core.damaged import unreadable
 from seqkern.core.errors import FileError
 from seqkern.gram.digests import RowDigests
 from seqkern.gram.tiles import DIGEST_BYTES, TILE_BYTES, TileGrid, write_header

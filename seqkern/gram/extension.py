@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.archive import unreadable
+from seqkern.core.damaged import unreadable
 from seqkern.core.errors import GramError
 from seqkern.core.types import PathLike
 from seqkern.gram.mapped import open_mapped

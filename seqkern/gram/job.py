@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import sys
 import time
 import uuid
 from collections.abc import Iterable, Sequence
@@ -26,6 +27,7 @@ from seqkern.core.archive import canonical_json, check_writable
 from seqkern.core.build import build_digest
 from seqkern.core.checkpoint import note_kept
 from seqkern.core.errors import FileError, GramError
+from seqkern.core.meanwhile import sign, tell_replaced
 from seqkern.core.threads import available_threads
 from seqkern.core.types import PathLike
 from seqkern.gram.assembly import assemble, buffer_bytes
@@ -197,7 +199,7 @@ class GramJob:
     # ---- the work ----------------------------------------------------------------------------------------
 
     def finished(self, *, verify: bool = True) -> GramMatrix | None:
-        """Return the matrix if it already exists at its path, complete and undamaged.
+        """Return the matrix if it already exists at its path, complete and undamaged; say if it is damaged.
 
         Parameters
         ----------
@@ -210,7 +212,11 @@ class GramJob:
         """
         try:
             gram = (open_gram if verify else open_unverified)(self._file)
-        except (GramError, FileError):
+        except GramError as error:
+            if verify and side_path(self._file).exists():  # else it is unfinished
+                print(f"seqkern: {error.file}: {error.problem}; it is computed again", file=sys.stderr, flush=True)
+            return None
+        except FileError:
             return None
         return gram if {key: gram.meta.get(key) for key in self.identity} == self.identity else None
 
@@ -274,6 +280,7 @@ class GramJob:
             meta["value_digests"] = assemble(self.grid, self.folder, whole, self.progress, self._buffer)
             meta["digest"] = content_digest(meta)
             with replacing(self._file):
+                tell_replaced(self._file, sign(self._file))
                 side = side_path(self._file)
                 for old in (side, spectrum_path(self._file)):
                     old.unlink(missing_ok=True)  # must not be mistaken for that of the new matrix

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from seqkern.core.archive import unreadable
+from seqkern.core.damaged import unreadable
 from seqkern.core.errors import FileError, GramError
 from seqkern.core.memory import check_mappable
 from seqkern.core.types import PathLike

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from seqkern.core.archive import load_archive, unnest
 from seqkern.core.damaged import damaged
-from seqkern.core.errors import GramError, ModelError
+from seqkern.core.errors import FileError, GramError, ModelError
 from seqkern.core.text_files import ZIP
 from seqkern.gram.transforms import transform_from_state
 from seqkern.kernels import kernel_from_state
@@ -44,8 +44,10 @@ def load_model(path: str | Path) -> Model | ResidueModel:
         If the file is not a model, corrupted, or of a newer version, or if this version of seqkern computes
         different kernel values than the version that trained the model.
     FileError
-        If there is no such file.
+        If there is no such file, or it is a pipe.
     """
+    if Path(path).is_fifo():  # its bytes can be read once only
+        raise FileError("is a pipe, but a model is read in parts", file=path, remedy="write it to a file first")
     if is_lsgkm(path):
         from seqkern.models.lsgkm import read_lsgkm  # imported here for fast start-up
 

@@ -165,8 +165,26 @@ class Model:
             As from `decision`.
         """
         K = np.empty((len(rows), len(self.columns)))
-        diagonal: npt.NDArray[np.float64] | None = rows.diagonal
         fill(self.kernel, rows, self.columns, K, n_threads=n_threads)
+        return self.by_values(K, rows.diagonal)
+
+    def by_values(
+        self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64] | None
+    ) -> npt.NDArray[np.float64]:
+        """Return the decision values of samples from their kernel values with the support samples.
+
+        Parameters
+        ----------
+        K : ndarray of float64, shape (n, support samples)
+            May be overwritten.
+        diagonal : ndarray of float64, shape (n,), or None
+            Kernel values of the samples with themselves.
+
+        Returns
+        -------
+        ndarray of float64
+            As from `decision`.
+        """
         for transform in self.transforms:
             K, diagonal = transform.transform(K, diagonal)
         return self.solver.decision_function(K)

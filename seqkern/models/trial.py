@@ -1,7 +1,7 @@
 """Decisions of a model that was just loaded: damage shows before a user's samples are read.
 
 Arrays that do not fit each other may pass every check of a single part. A decision about one of the model's own samples
-uses them all.
+uses them all. Its kernel is computed with a single support sample, so that its cost does not depend on their number.
 """
 
 from __future__ import annotations
@@ -38,7 +38,11 @@ def try_model(model: Model) -> None:
     with given_threads(1), contextlib.suppress(SequenceError, GramError):  # a rejected sample says nothing of the model
         if len(X):
             # not `decision`, which may first fold all weights into a table
-            values = model.by_matrix(model.kernel.prepare(X, like=model.columns), 1)
+            columns = model.columns
+            sample = model.kernel.prepare(X, like=columns)
+            K = np.zeros((1, len(columns)))
+            model.kernel.block(sample, columns.rows(0, 1), K[:, :1])
+            values = model.by_values(K, sample.diagonal)
         elif isinstance(X, SequenceSet):
             letters = (X.alphabet.letters * LETTERS)[: LETTERS if model.window is None else model.window.length]
             values = model.decision(SequenceSet.from_strings([letters], X.alphabet), n_threads=1)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 import yaml
 
+from seqkern.core.damaged import unreadable
 from seqkern.core.errors import FileError
 
 
@@ -57,9 +58,10 @@ def read_table(
             table = table.assign(**{name: numbers(table[name]) for name in wanted})
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
-        problem = " ".join(str(error).split())
-        raise FileError(f"cannot be read: {problem}", file=path, remedy="make it again") from error
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except ValueError as error:
+        raise FileError(f"is not a table: {error}", file=path, remedy="make it again") from error
     for column in columns:
         if column not in table:
             raise FileError(f"has no column {column!r}", file=path, remedy="make it again with this version")
@@ -84,7 +86,7 @@ def read_json(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     FileError
         If it is no JSON object.
     """
-    return _mapping(path, json.loads, "cannot be read", "is not a JSON object", "make it again")
+    return _mapping(path, json.loads, "is not JSON", "is not a JSON object", "make it again")
 
 
 def read_laps(path: str | os.PathLike[str], columns: Sequence[str]) -> pd.DataFrame | None:
@@ -146,7 +148,9 @@ def _mapping(
         value = parse(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
         raise FileError(f"{unread}: {error}", file=path, remedy=remedy) from error
     if not isinstance(value, dict):
         raise FileError(other, file=path, remedy=remedy)

@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from seqkern.core.damaged import unreadable
 from seqkern.core.errors import ConfigError, SeqkernError
 from seqkern.core.memory import parse_bytes
 from seqkern.evaluation.held_out import check_afterwards
@@ -369,7 +370,7 @@ def read_config(path: File) -> Any:
     try:
         return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise ConfigError(f"cannot be read: {error.strerror}", file=path, remedy="check the path") from error
+        raise unreadable(path, error, kind=ConfigError) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConfigError(f"is not YAML: {error}", file=path, remedy="correct the given line") from error
 

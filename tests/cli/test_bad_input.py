@@ -382,7 +382,7 @@ STRANGERS = [
         evaluate(data="GOOD/table", kernel="linear"),
         ("all.tsv: record 'p0': is not in the data set", "create the folds again"),
     ),
-    Case("no folds", evaluate(fold_files="GOOD"), ("all.tsv: cannot be read", "check the path")),
+    Case("no folds", evaluate(fold_files="GOOD"), ("all.tsv: no such file", "check the path")),
     fold_file(
         "folds without a test set", lambda letter, i: "train", "all.tsv: ", "test set", "is empty", "other folds"
     ),

@@ -1,8 +1,12 @@
 """Where results go: standard output, folders that hold something, names that a spreadsheet would run, repeated ids."""
 
+import json
+import os
+
 import pytest
 from test_cli_predict import fails, records, write
 
+from seqkern.cli import explain
 from seqkern.cli.main import main
 from seqkern.core.tsv import read_tsv, spreadsheet_safe, table_text, write_tsv
 
@@ -93,6 +97,51 @@ def test_a_folder_with_other_files_is_refused(tmp_path, monkeypatch, model, file
     assert [path.name for path in (tmp_path / "thesis").iterdir()] == ["index.html"]
 
 
+def test_a_replaced_result_leaves_no_files_and_those_of_the_user_stay(tmp_path, model, files):
+    home, alone = tmp_path / "out", tmp_path / "alone"
+    home.mkdir()
+    (home / "notes.txt").write_text("mine")
+    cv, explained = ["cv", *files, *METHOD, "--folds", "2"], ["explain", model, files[0], "--plots", "1"]
+    assert main([*cv, "-o", str(home), "--overwrite"]) == 0
+    (home / "later.txt").write_text("mine")
+    assert main([*explained, "-o", str(home), "--overwrite"]) == 0
+    assert main([*explained, "-o", str(alone)]) == 0
+    names = {path.name for path in alone.iterdir()}
+    assert {path.name for path in home.iterdir()} == names | {"notes.txt", "later.txt"}
+    assert main([*explained, "-o", str(home)]) == 0  # the same command
+    assert {path.name for path in home.iterdir()} == names | {"notes.txt", "later.txt"}
+
+
+def test_names_in_the_note_of_a_folder_are_no_paths(tmp_path, model, files):
+    home, mine = tmp_path / "out", tmp_path / "mine.txt"
+    for file in (home / "deep" / "a.txt", mine):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("mine")
+    (home / "link").symlink_to(home / "deep")
+    names = ["../mine.txt", str(mine), "deep/a.txt", "deep", "link/a.txt", ".", "", 3, None, "a\0b"]
+    for mark in ({"command": {}, "files": names}, {"command": 1}, [], {"files": "x"}, "damaged"):
+        (home / ".seqkern.json").write_text(json.dumps(mark))
+        assert main(["explain", model, files[0], "-o", str(home), "--plots", "0", "--overwrite"]) == 0
+        assert mine.read_text() == (home / "deep" / "a.txt").read_text() == "mine"
+
+
+def test_a_folder_that_another_command_has_filled_meanwhile_is_refused(tmp_path, monkeypatch, model, files, capsys):
+    home = str(tmp_path / "out")
+    first, second = (["explain", model, file, "-o", home, "--plots", "0"] for file in files)
+    check = explain.check_result_folder
+
+    def then_the_other(args):
+        check(args)
+        monkeypatch.setattr(explain, "check_result_folder", check)
+        assert main(first) == 0
+
+    monkeypatch.setattr(explain, "check_result_folder", then_the_other)
+    assert "out: holds the result of another command" in fails(capsys, *second)
+    content = (tmp_path / "out" / "decisions.tsv").read_bytes()
+    assert main(first) == 0
+    assert (tmp_path / "out" / "decisions.tsv").read_bytes() == content
+
+
 def test_hidden_files_are_no_result(tmp_path, model, files):
     (tmp_path / "out").mkdir()
     for name in (".DS_Store", ".lock", ".letters.tsv.k2_x9a1b.tmp"):  # the last is of a run that was killed
@@ -169,3 +218,21 @@ def test_an_input_is_never_overwritten(tmp_path, monkeypatch, capsys, command, l
     told = capsys.readouterr().err
     assert told == f"seqkern: {lost}: would be overwritten, but is an input; name another output\n"
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before
+
+
+def test_a_file_name_with_a_leading_dash(tmp_path, monkeypatch, model, files, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-new.fa").write_text((tmp_path / "pos.fa").read_text())
+    monkeypatch.setattr("sys.argv", ["seqkern", "predict", model, "-new.fa"])
+    assert main() == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert err.endswith("; write ./-new.fa for the file -new.fa\n")
+    assert main(["predict", model, "./-new.fa"]) == 0
+
+
+def test_a_model_from_a_pipe_is_refused_at_once(tmp_path, files, capsys):
+    os.mkfifo(tmp_path / "pipe")
+    assert "pipe: is a pipe, but a model is read in parts; write it" in fails(
+        capsys, "predict", str(tmp_path / "pipe"), files[0]
+    )

@@ -115,12 +115,22 @@ def test_a_matrix_of_the_former_format_is_refused(stored):
         open_gram(stored)
 
 
-def test_a_damaged_matrix_is_computed_again(stored):
-    before = stored.read_bytes()
+def test_a_damaged_matrix_is_computed_again_and_that_is_said(stored, capsys):
+    before, side = stored.read_bytes(), stored.with_suffix(".json")
     change(stored, one_pair)
     compute_gram(SpectrumKernel(k=2), sequences(), path=stored)
     assert stored.read_bytes() == before
     open_gram(stored)
+    what = "is corrupted: values have changed in rows 1 to 5 and 16 to 20 of 30"
+    assert capsys.readouterr().err == f"seqkern: {stored}: {what}; it is computed again\n"
+    side.write_text("{}")
+    compute_gram(SpectrumKernel(k=2), sequences(), path=stored)
+    what = "is corrupted, or from another version of seqkern"
+    assert capsys.readouterr().err == f"seqkern: {side}: {what}; it is computed again\n"
+    side.unlink()  # as a killed run leaves it
+    compute_gram(SpectrumKernel(k=2), sequences(), path=stored)
+    compute_gram(SpectrumKernel(k=3), sequences(), path=stored)
+    assert capsys.readouterr().err == ""
 
 
 def test_a_damaged_matrix_is_not_extended(stored, tmp_path):

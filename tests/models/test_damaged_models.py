@@ -10,6 +10,7 @@ from damage import damage, read_npz, write_npz
 from seqkern.core.errors import ModelError, SeqkernError
 from seqkern.datasets import make_dataset
 from seqkern.kernels import SpectrumKernel, build_kernel
+from seqkern.kernels.kernel import Kernel
 from seqkern.models.loading import load_model
 from seqkern.models.residue_model import ResidueModel
 from seqkern.models.training import train_model
@@ -83,3 +84,12 @@ def test_arrays_that_do_not_fit_each_other_are_found_before_prediction(intact, t
         write_npz(tmp_path / "x.seqkern", header, damaged)
         with pytest.raises(ModelError, match=r"x\.seqkern: is not usable"):
             load_model(tmp_path / "x.seqkern")
+
+
+def test_the_decision_on_loading_takes_one_kernel_value_whatever_the_number_of_support_samples(intact, monkeypatch):
+    shapes, block = [], Kernel.block
+    monkeypatch.setattr(
+        Kernel, "block", lambda self, rows, cols, out: shapes.append(out.shape) or block(self, rows, cols, out)
+    )
+    assert len(load_model(intact / "support").columns) > 1
+    assert shapes == [(1, 1)]

@@ -128,6 +128,19 @@ def layers_option(solver):
     return option("--layers", as_json(entry.layer_specs)) if entry.has_layers else ""
 
 
+# what all rules that evaluate a method tell the command; `build` makes them run again with another one
+OF_METHOD = {
+    "kernel": lambda wildcards: as_json(STUDY.kernels[wildcards.kernel].to_dict()),
+    "gram": lambda wildcards, input: option("--gram", input.gram),
+    "folds": STUDY.inner.folds,
+    "metric": STUDY.inner.metric,
+    "search": search_options(),
+    "clusters": clusters_option(),
+    "seed": STUDY.seed,
+    "build": BUILD,
+}
+
+
 def importance_of(dataset):
     """Return the importance settings of a data set's entry; None without."""
     return STUDY.datasets[dataset].importance

@@ -35,19 +35,12 @@ rule evaluate:
         runtime=minutes(of_method),
         memory_limit=STUDY.memory_limit,
     params:
-        kernel=lambda wildcards: as_json(STUDY.kernels[wildcards.kernel].to_dict()),
+        **OF_METHOD,
         solver=lambda wildcards: as_json(STUDY.solvers[wildcards.solver].spec),
         layers=lambda wildcards: layers_option(wildcards.solver),
-        gram=lambda wildcards, input: option("--gram", input.gram),
-        folds=STUDY.inner.folds,
-        metric=STUDY.inner.metric,
-        search=search_options(),
-        clusters=clusters_option(),
         pooled=lambda wildcards, input: option("--pooled", input.pooled),
         afterwards=lambda wildcards: afterwards_options(wildcards.solver),
         bias=lambda wildcards: bias_option(wildcards.dataset),
-        seed=STUDY.seed,
-        build=BUILD,
     shell:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
         " --solver {params.solver:q} {params.layers} --inner-folds {params.folds} --inner-metric {params.metric}"

@@ -27,16 +27,9 @@ rule share:
         runtime=minutes(of_share()),
         memory_limit=STUDY.memory_limit,
     params:
-        kernel=lambda wildcards: as_json(STUDY.kernels[wildcards.kernel].to_dict()),
+        **OF_METHOD,
         methods=shared_methods,
-        gram=lambda wildcards, input: option("--gram", input.gram),
-        folds=STUDY.inner.folds,
-        metric=STUDY.inner.metric,
-        search=search_options(),
-        clusters=clusters_option(),
         further=lambda wildcards: " ".join([*map(shlex.quote, after_options()), bias_option(wildcards.dataset)]),
-        seed=STUDY.seed,
-        build=BUILD,
     shell:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
         " --methods {params.methods:q} --share {wildcards.share}/{wildcards.shares}"
@@ -55,16 +48,9 @@ use rule share as inner_share with:
         runtime=minutes(of_share(inner=True)),
         memory_limit=STUDY.memory_limit,
     params:
-        kernel=lambda wildcards: as_json(STUDY.kernels[wildcards.kernel].to_dict()),
+        **OF_METHOD,
         methods=lambda wildcards: shared_methods(wildcards, inner=True),
-        gram=lambda wildcards, input: option("--gram", input.gram),
-        folds=STUDY.inner.folds,
-        metric=STUDY.inner.metric,
-        search=search_options(),
-        clusters=clusters_option(),
         further="--inner-only",
-        seed=STUDY.seed,
-        build=BUILD,
 
 
 # in a folder that the gathering job removes
