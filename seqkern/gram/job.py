@@ -186,7 +186,17 @@ class GramJob:
         self._buffer = buffer_bytes(self.grid, allowed_memory(limit))
 
     def share(self, wanted: Iterable[int] | None = None) -> float:
-        """Return the share of the entries that is missing among some tiles; as for `missing`."""
+        """Return the share of the entries that is missing among some tiles.
+
+        Parameters
+        ----------
+        wanted : iterable of int, optional
+            As for `missing`.
+
+        Returns
+        -------
+        float
+        """
         whole = sum(map(self.grid.entries, range(len(self.grid))))
         return sum(map(self.grid.entries, self.missing(wanted))) / max(1, whole)
 
