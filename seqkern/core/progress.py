@@ -22,20 +22,46 @@ _log: ProgressLog | None = None
 _forked = False
 
 
+_telling = False
+_told: set[str] = set()
+
+
+def tell(line: str) -> None:
+    """Print a line to standard error within `reporting`, once; a library says nothing unasked.
+
+    Parameters
+    ----------
+    line : str
+        What a user should know before long work begins.
+
+    Examples
+    --------
+    >>> tell("about 2 hours of one processor core are predicted")
+    """
+    if _telling and not _forked and line not in _told:
+        _told.add(line)
+        print(f"seqkern: {line}", file=sys.stderr, flush=True)
+
+
 @contextlib.contextmanager
 def reporting() -> Iterator[None]:
     """Write progress of the body to standard error each half minute, unless that is a terminal."""
-    global _log
-    if _log is not None or _forked or sys.stderr is None or _on_terminal():
+    global _log, _telling
+    if _telling or _forked or sys.stderr is None:
         yield
         return
-    _log = ProgressLog()
-    _log.start()
+    _telling = True
+    if not _on_terminal():
+        _log = ProgressLog()
+        _log.start()
     try:
         yield
     finally:
-        _log.stop()
-        _log = None
+        _telling = False
+        _told.clear()
+        if _log is not None:
+            _log.stop()
+            _log = None
 
 
 def progress_bar(items: Sequence[Item], description: str) -> Iterator[Item]:

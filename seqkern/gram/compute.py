@@ -100,7 +100,7 @@ def compute_gram(
         note_reused()
         job.tiles.clear()
         return gram
-    job.check_memory(memory_limit)
+    job.check_memory(memory_limit, job.share())
     job.check_place()
     with job.tiles.in_use():
         job.tiles.clear_litter()
@@ -183,7 +183,7 @@ def compute_tile(
             raise GramError(f"no such tile: {index}", file=path, remedy=f"choose a tile from 0 to {len(job.grid) - 1}")
     if job.finished(verify=False) is not None:
         return
-    job.check_memory(memory_limit)
+    job.check_memory(memory_limit, job.share(wanted))
     job.check_place()
     with job.tiles.in_use():
         job.compute(job.missing(wanted))

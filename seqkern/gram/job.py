@@ -161,13 +161,15 @@ class GramJob:
 
     # ---- before the work ---------------------------------------------------------------------------------
 
-    def check_memory(self, limit: int | str | None) -> None:
-        """Check that the matrix (in memory) or one tile (on disk) fits.
+    def check_memory(self, limit: int | str | None, share: float = 1.0) -> None:
+        """Check that the matrix (in memory) or one tile (on disk) fits, and that the work is feasible.
 
         Parameters
         ----------
         limit : int, str or None
             Bytes, or text such as ``"2GB"``; None is half of the available memory.
+        share : float
+            Of the entries: those to be computed now.
 
         Raises
         ------
@@ -176,7 +178,7 @@ class GramJob:
         ParameterError
             As for `seqkern.kernels.kernel.Plan.check`.
         """
-        work = self.kernel.plan(self.X, self.Y).check().bytes
+        work = self.kernel.plan(self.X, self.Y).check(share).bytes
         if self.grid.dtype == np.float32:
             work += BLOCK_BYTES * available_threads(self.n_threads or self.kernel.n_threads)
         if self.path is None:
@@ -184,6 +186,21 @@ class GramJob:
             return
         check_tile_fits(self.grid, work, limit, self.path)
         self._buffer = buffer_bytes(self.grid, allowed_memory(limit))
+
+    def share(self, wanted: Iterable[int] | None = None) -> float:
+        """Return the share of the entries that is missing among some tiles.
+
+        Parameters
+        ----------
+        wanted : iterable of int, optional
+            As for `missing`.
+
+        Returns
+        -------
+        float
+        """
+        whole = sum(map(self.grid.entries, range(len(self.grid))))
+        return sum(map(self.grid.entries, self.missing(wanted))) / max(1, whole)
 
     def check_place(self) -> None:
         """Raise FileError if the matrix or its side file cannot be written at their paths."""

@@ -1,5 +1,6 @@
 """A prepared set of sequences, and the predicted cost of a computation."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -8,9 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
+from seqkern.core.progress import tell
 from seqkern.sequences.alphabets import Alphabet
 
-YEAR = 365 * 24 * 3600.0
+MOST_HOURS = 10.0
+"""Of one processor core: longer work is refused, unless `LIMIT` allows it."""
+
+LIMIT = "SEQKERN_MAX_HOURS"
+"""The environment variable with another number of hours."""
+
+TOLD = 60.0
+"""Predicted seconds from which commands say, before they start, how long the work will take."""
 
 
 @dataclass(frozen=True)
@@ -104,17 +113,76 @@ class Plan:
     bytes: int = 0
     reason: str = ""
 
-    def check(self) -> Self:
-        """Return self if the work is feasible.
+    def check(self, share: float = 1.0) -> Self:
+        """Return self if the work is feasible; commands say first how long it will take, from a minute on.
+
+        Parameters
+        ----------
+        share : float
+            What is to be done of the work.
 
         Raises
         ------
         ParameterError
-            If it would take more than a year on one processor core.
+            If it would take longer than 10 hours on one processor core, or than ``SEQKERN_MAX_HOURS`` says.
         """
-        if not self.seconds <= YEAR:
+        seconds, most = self.seconds * share, hours_allowed()
+        if not seconds <= most * 3600:
             raise ParameterError(
-                f"this would take about {self.seconds / YEAR:.2g} years of one processor core",
-                remedy="choose parameters that need less work, or fewer sequences",
+                f"this would take about {time_words(seconds)} of one processor core, more than the limit of {most:g} "
+                "hours",
+                remedy=f"choose parameters that need less work, or fewer or shorter sequences; or set {LIMIT}="
+                f"{np.ceil(seconds / 3600 * 1.01):.6g}"
+                if np.isfinite(seconds)
+                else "choose other parameters",
             )
+        if seconds > TOLD:
+            tell(f"about {time_words(seconds)} of one processor core are predicted")
         return self
+
+
+def hours_allowed() -> float:
+    """Return the hours of one processor core that a computation may be predicted to take.
+
+    Raises
+    ------
+    ParameterError
+        If `LIMIT` is not a number above 0.
+
+    Examples
+    --------
+    >>> hours_allowed()
+    10.0
+    """
+    text = os.environ.get(LIMIT, "")
+    try:
+        hours = float(text or MOST_HOURS)
+    except ValueError:
+        hours = np.nan
+    if not hours > 0:
+        raise ParameterError(
+            f"{LIMIT}={text} is not a number of hours", remedy=f"set it to a number such as {MOST_HOURS:g}"
+        )
+    return hours
+
+
+def time_words(seconds: float) -> str:
+    """Return a time in its largest unit.
+
+    Parameters
+    ----------
+    seconds : float
+        At least 0.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> time_words(90.0), time_words(71_120.0), time_words(1e9)
+    ('1.5 minutes', '20 hours', '32 years')
+    """
+    units = ("years", 365 * 24 * 3600), ("days", 24 * 3600), ("hours", 3600), ("minutes", 60), ("seconds", 1)
+    name, size = next((name, size) for name, size in units if seconds >= size or size == 1)
+    return f"{seconds / size:.2g} {name}"

@@ -28,7 +28,7 @@ from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.checking import checked_labels, checked_matrix, count_rows
 from seqkern.solvers.costs import FitCost, FitWork, dense_algebra, hardness
 from seqkern.solvers.estimator import Estimator, check_is_fitted, clone
-from seqkern.solvers.finite import check_decisions, check_fit, lost_digits
+from seqkern.solvers.finite import check_decisions, check_fit, lost_beside_bias, lost_digits
 from seqkern.solvers.stored import Stored
 
 if TYPE_CHECKING:
@@ -370,7 +370,10 @@ class Solver(Stored, Estimator):
         size = len(self.support_)
         self.report_ = {**report, "n_support": size, "support_share": size / self.n_features_in_}
         check_fit(self)
-        if not report["converged"]:
+        lost = lost_beside_bias(self, K)
+        if report["converged"] and lost is not None:
+            self.report_.update(converged=False, remark=lost)
+        if not self.report_["converged"]:
             warn_unconverged(self._not_converged(), stacklevel=2)
         elif report.get("inner_not_converged"):
             count = report["inner_not_converged"]

@@ -4,6 +4,7 @@ A solver multiplies kernel values with each other. Where they are far from 1, su
 and the fit may end as if it had converged, with decisions of zero. So their size is checked first.
 """
 
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,6 +20,9 @@ SMALLEST, LARGEST = 1e-100, 1e100
 
 SINGLE = 1e-15, 1e15
 """As these, of products of two values in single precision."""
+
+EPSILON = float(np.finfo(np.float64).eps) / 4
+"""A share of a number that is lost when it is added to it."""
 
 
 class Fitted(Protocol):
@@ -153,6 +157,66 @@ def lost_digits(solver: Fitted) -> GramError:
         f"solver {solver.name!r} ended with numbers that are not finite",
         remedy="lower C, choose normalize=true for the kernel, or scale the values",
     )
+
+
+def lost_beside_bias(solver: Fitted, K: Any) -> str | None:
+    """Return why all decisions of a fit are the same number, or None if they are not.
+
+    Where values are far below 1/C, each decision w·φ(x) + b is b in floating point. Such a fit has no error, but it
+    tells no records apart.
+
+    Parameters
+    ----------
+    solver : Solver
+        Just fitted.
+    K : ndarray of float64, sparse matrix, GramRows, FeatureBlocks or KernelOperator
+        What it was fitted on.
+
+    Returns
+    -------
+    str or None
+        With a remedy; None also where nothing is known of the weights, the bias or the values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers import LSSVC
+    >>> K = np.diag([1.0, 2.0, 3.0])
+    >>> lost_beside_bias(LSSVC().fit(K, [0, 1, 1]), K) is None
+    True
+    """
+    weights, bias = _weights(solver), getattr(solver, "intercept_", None)
+    if weights is None or bias is None:
+        return None
+    sums, biases = np.abs(np.atleast_2d(weights)).sum(axis=1), np.abs(np.atleast_1d(bias))
+    largest = 0.0
+    for largest in _largest_values(K):  # more and more of them, since most fits need few to be sure
+        if not np.all((largest * sums > 0) & (largest * sums <= EPSILON * biases)):
+            return None
+    return (
+        f"values of at most {largest:.2g} are lost beside the bias of the decisions, which are all the same; choose "
+        "normalize=true or a larger C"
+        if largest
+        else None
+    )
+
+
+def _weights(solver: Fitted) -> npt.NDArray[np.float64] | None:
+    """Return the factors of a decision, of one classifier or of each; None if there are none."""
+    found = (getattr(solver, name, None) for name in ("dual_coef_", "coefficients_", "coef_"))
+    return next((one for one in found if isinstance(one, np.ndarray) and one.ndim <= 2), None)
+
+
+def _largest_values(K: Any) -> Iterator[float]:
+    """Yield lower bounds of the largest absolute value by which weights are multiplied; the last is exact."""
+    squares = getattr(K, "squares", None)
+    if squares is not None:
+        yield float(np.abs(squares).max(initial=0.0))
+    elif isinstance(K, np.ndarray):
+        yield largest_value(K[:1])
+        yield largest_value(K)
+    elif is_sparse(K):
+        yield largest_value(K)
 
 
 def check_decisions(solver: Fitted, decisions: npt.NDArray[np.float64]) -> None:

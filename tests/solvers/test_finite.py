@@ -5,12 +5,25 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.core.errors import GramError, LabelError, SeqkernError
 from seqkern.gram.gram_rows import GramRows
 from seqkern.kernels import LinearKernel
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.solvers import CSVC, LSSVR, PSVC, PSVR, SVR, KernelFisher, KernelPCA, LinearSVC, OneClassSVM, PrimalSVC
+from seqkern.solvers import (
+    CSVC,
+    LSSVC,
+    LSSVR,
+    PSVC,
+    PSVR,
+    SVR,
+    KernelFisher,
+    KernelPCA,
+    LinearSVC,
+    OneClassSVM,
+    PrimalSVC,
+)
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.finite import LARGEST, SMALLEST, largest_value
 from seqkern.solvers.solver_table import SOLVERS
@@ -82,6 +95,45 @@ def test_svms_without_c_decide_the_same_at_any_scale(name, power):
     found = far.fit(matrix * 2.0**power, Y).decision_function(matrix * 2.0**power)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert far.report_["converged"]
+
+
+@pytest.mark.parametrize("power", [-320, -300, -200, -100, 100, 300])
+def test_one_class_on_products_decides_the_same_at_any_scale(power):
+    kernel = LinearKernel(normalize=False)
+    decisions = []
+    for values in (V, V * 2.0 ** (power // 2)):
+        records = kernel.operator(values)
+        solver = OneClassSVM(nu=0.2).fit(records, Y)
+        assert solver.report_["converged"]
+        decisions.append(solver.decision_function(records))
+    np.testing.assert_allclose(decisions[1] * 2.0**-power, decisions[0], rtol=1e-9, atol=1e-9)
+    assert np.ptp(decisions[0]) > 0.1
+
+
+@pytest.mark.parametrize("power", [-20, -40])
+@pytest.mark.parametrize("solver", [CSVC(), SVR(), LSSVC(), LSSVR(), LinearSVC(), PrimalSVC()])
+@pytest.mark.parametrize("form", ["operator", "features"])
+def test_small_values_tell_records_apart(solver, power, form):
+    """A decision of zero for all is within the tolerance of the gap, but useless."""
+    values = V * 2.0 ** (power // 2)
+    records = LinearKernel(normalize=False).operator(values)
+    if form == "features":
+        records = values @ values.T if solver.input == "gram" else values
+    found = solver.fit(records, REAL if solver.targets == ("real",) else Y).decision_function(records)
+    assert len(np.unique(found)) == 24
+    assert np.corrcoef(found, REAL if solver.targets == ("real",) else Y)[0, 1] > 0.5
+
+
+@pytest.mark.parametrize("solver", [CSVC(), SVR(), LSSVC(), LSSVR(), LinearSVC(), PrimalSVC()])
+@pytest.mark.parametrize("form", ["operator", "matrix"])
+def test_values_lost_beside_the_bias_are_not_converged(solver, form):
+    values, labels = V * 2.0**-50, np.repeat([1, 0], [13, 11])
+    data = LinearKernel(normalize=False).operator(values)
+    if form == "matrix":
+        data = values @ values.T if solver.input == "gram" else values
+    with pytest.warns(ConvergenceWarning, match=r"are lost beside the bias of the decisions, .*; choose"):
+        solver.fit(data, REAL if solver.targets == ("real",) else labels)
+    assert not solver.report_["converged"]
 
 
 @pytest.mark.parametrize("name", ["csvc", "svr", "one_class_svm"])

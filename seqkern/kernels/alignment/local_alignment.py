@@ -12,7 +12,8 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, flag, real, text
 from seqkern.core.threads import GIVEN_THREADS
 from seqkern.kernels.alignment.alignment_kernel import AlignmentKernel
-from seqkern.kernels.alignment.local_factors import Factors
+from seqkern.kernels.alignment.lane_costs import lane_cells, own_cells
+from seqkern.kernels.alignment.local_factors import SINGLE_LETTERS, Factors
 from seqkern.kernels.alignment.local_sums import LocalSums, product, shares
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.prepared import Plan, Prepared
@@ -26,6 +27,7 @@ LARGEST_LOGARITHM = 700.0  # of a number that a double can hold
 
 # CPU nanoseconds for a pair of residues, for each level of instructions.
 CELL_NS = {"single": (0.3, 0.15, 0.095), "double": (0.53, 0.26, 0.18), "logarithms": (130.0, 130.0, 130.0)}
+LANES = {"single": (4, 8, 16), "double": (2, 4, 8), "logarithms": (1, 1, 1)}
 ROW_BYTES, PROFILE_BYTES = 320, 64  # for a letter of the rows, and for one of the lanes and each of the alphabet
 
 
@@ -200,13 +202,19 @@ class LocalAlignmentKernel(AlignmentKernel):
         """
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
-        method, work = self._factors(X.alphabet).method, Workload.of(X, Y)
-        each = CELL_NS[method][_product.level()]
-        cells = work.row_letters * work.col_letters / (2 if work.symmetric else 1)
+        factors, work, level = self._factors(X.alphabet), Workload.of(X, Y), _product.level()
+        method = factors.method
+        wide = "double" if method == "single" else method  # of two long records
+        cells = seconds = 0.0
+        for name, least, most in ((method, 0, SINGLE_LETTERS), (wide, SINGLE_LETTERS, np.inf)):
+            some = lane_cells(X, Y, LANES[name][level], least, most)
+            for Z in (X,) if Y is None else (X, Y):
+                some += own_cells(Z, LANES[name][level], least, most, alone=least > 0)
+            cells, seconds = cells + some, seconds + some * CELL_NS[name][level] * 1e-9
         longest = max(int(X.lengths.max(initial=0)), work.longest)
-        own = Cost(each * cells * 1e-9, longest * (ROW_BYTES + PROFILE_BYTES * (X.alphabet.size + 1)))
+        own = Cost(seconds, longest * (ROW_BYTES + PROFILE_BYTES * (X.alphabet.size + 1)))
         total = own + work.output(self.n_threads)
-        return Plan(method, total.seconds, total.bytes, f"{cells:.3g} pairs of residues, {each:.2g} ns each")
+        return Plan(method, total.seconds, total.bytes, f"{cells:.3g} pairs of residues in lanes, {seconds:.2g} s")
 
 
 def _exponential(logarithms: npt.NDArray[np.float64], rows: LocalSums) -> npt.NDArray[np.float64]:

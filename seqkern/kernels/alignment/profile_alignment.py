@@ -10,14 +10,19 @@ import numpy.typing as npt
 
 from seqkern.core.parameters import changed, choice, real
 from seqkern.kernels.alignment.alignment_kernel import check_gaps
+from seqkern.kernels.alignment.lane_costs import lane_cells, own_cells
 from seqkern.kernels.alignment.profile_product import LARGEST, ProfileColumns, Sums, product, shares, working_bytes
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.prepared import Plan
+from seqkern.kernels.products import _product
 from seqkern.kernels.profile_tracks import ProfileTracks
 from seqkern.sequences.sequence_set import SequenceSet
 
 METHODS = ("smith_waterman", "local_alignment")
+
+LANES = (4, 8, 16)
+"""Of a vector, for each level of instructions."""
 
 
 class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
@@ -161,7 +166,8 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         work = Workload.of(X, Y)
         longest = max(int(X.lengths.max(initial=0)), work.longest)
-        cells = work.row_letters * work.col_letters / (2 if work.symmetric else 1)
+        lanes = LANES[_product.level()]
+        cells = lane_cells(X, Y, lanes) + sum(own_cells(Z, lanes) for Z in (X, Y) if Z is not None)
         each = self._sums().cell_ns(X.alphabet.size)
         searched = self.search_seconds(*(Z for Z in (X, Y) if Z is not None))
         own = Cost(each * cells * 1e-9 + searched, working_bytes(longest, X.alphabet.size, self.n_threads))

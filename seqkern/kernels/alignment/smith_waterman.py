@@ -8,9 +8,11 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, real, text
 from seqkern.core.threads import GIVEN_THREADS, available_threads
+from seqkern.kernels.alignment._smith_waterman import lanes
 from seqkern.kernels.alignment.alignment_kernel import AlignmentKernel
 from seqkern.kernels.alignment.best_scores import AlignedSequences, product, shares
 from seqkern.kernels.alignment.integers import LARGEST, IntegerScores
+from seqkern.kernels.alignment.lane_costs import lane_cells
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products import _product
@@ -23,6 +25,7 @@ CELL_NS = (
     0.029,
 )  # CPU nanoseconds for a pair of residues in lanes of 8 bits, for each level of instructions
 VECTOR_BYTES = (16, 32, 64)
+SCORED = 10  # residues on which a long alignment gains the largest score once
 LEAST_BLOCK_ROWS = 64  # fewer leave too many vector lanes idle where rows meet each other
 ONE_THREAD_BLOCK_ROWS = 512
 WIDTHS = {f"int{width}": width for width in LARGEST}
@@ -158,7 +161,11 @@ class SmithWatermanKernel(AlignmentKernel):
         scores, width = self._integers(X.alphabet)
         work, level = Workload.of(X, Y), _product.level()
         each = CELL_NS[level] * max(1, width / (8 if level else 16))
-        cells = work.row_letters * work.col_letters / (2 if work.symmetric else 1)
+        cells = lane_cells(X, Y, lanes(level, width), with_own=False)
+        for narrow, wide in ((8, 16), (16, 32)):  # scores beyond the narrow lanes are computed again
+            if narrow >= width:
+                least = SCORED * 2 ** (narrow - 1) / max(1, scores.largest)
+                cells += lane_cells(X, Y, lanes(level, wide), least, with_own=False) * wide / width
         # For each thread a group's profile, as wide as the shorter of a pair, and a row's numbers; and all codes.
         both = (X, X) if Y is None else (X, Y)
         longest = [int(Z.lengths.max(initial=0)) for Z in both]
@@ -167,4 +174,6 @@ class SmithWatermanKernel(AlignmentKernel):
         vectors = (columns * len(scores.table) + 2 * max(longest)) * threads
         own = Cost(each * cells * 1e-9, VECTOR_BYTES[level] * vectors + sum(len(Z.codes) for Z in both))
         total = own + work.output(self.n_threads)
-        return Plan(f"int{width}", total.seconds, total.bytes, f"{cells:.3g} pairs of residues, {each:.2g} ns each")
+        return Plan(
+            f"int{width}", total.seconds, total.bytes, f"{cells:.3g} pairs of residues in lanes, {each:.2g} ns each"
+        )

@@ -13,10 +13,13 @@ from seqkern.core.memory import available_memory, format_bytes
 from seqkern.kernels.alignment.scoring import score_table
 from seqkern.kernels.alignment.smith_waterman import SmithWatermanKernel
 from seqkern.kernels.hmm import _alignment
+from seqkern.kernels.prepared import Plan
 from seqkern.sequences.sequence_set import SequenceSet
 
 MATRICES = {"protein": "BLOSUM62", "dna": "NUC.4.4", "rna": "NUC.4.4"}
 GAP_OPEN, GAP_EXTEND = 11.0, 1.0
+CELL_NS = 13.0
+"""CPU nanoseconds for a pair of columns."""
 IN_TREE = 1000
 """Sequences that are compared in pairs; each further one is aligned with all before it."""
 
@@ -66,6 +69,8 @@ def align_sequences(X: SequenceSet) -> npt.NDArray[np.uint8]:
     ------
     SequenceError
         If two sequences are too long for the memory.
+    ParameterError
+        If it would take too long; see `seqkern.kernels.prepared.Plan.check`.
 
     Examples
     --------
@@ -80,11 +85,49 @@ def align_sequences(X: SequenceSet) -> npt.NDArray[np.uint8]:
     texts = sorted(set(X.strings()))
     number = {text: place for place, text in enumerate(texts)}
     own = SequenceSet.from_strings(texts, X.alphabet, unknown="mask_all")
+    plan = alignment_plan(own)
+    _check_memory(int(own.lengths.max()), int(np.sort(own.lengths)[-2:].min()), plan.check().bytes)
     whole = _align_all(own)
     rows = np.full((len(texts), whole.counts.shape[1]), size + 1, dtype=np.uint8)
     for member, places in zip(whole.members, whole.places, strict=True):
         rows[member, places] = np.minimum(own.codes[own.starts[member] : own.stops[member]], size)
     return rows[[number[text] for text in X.strings()]]
+
+
+def alignment_plan(X: SequenceSet) -> Plan:
+    """Return what the alignment of distinct sequences is predicted to cost.
+
+    Parameters
+    ----------
+    X : SequenceSet
+        The sequences.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> X = SequenceSet.from_strings(["MKVWHDELAW", "MKVWHDEDELAW"], "protein")
+    >>> alignment_plan(X).algorithm
+    'tree'
+    """
+    if len(X) < 2:
+        return Plan("tree")
+    pairs = _scores_kernel(X).plan(X.take(_in_tree(len(X))))
+    first, second = (float(length) for length in np.sort(X.lengths)[:-3:-1])
+    cells = (len(X) - 1) * float(X.lengths.mean()) ** 2 if len(X) > 2 else first * second
+    return Plan("tree", pairs.seconds + CELL_NS * 1e-9 * cells, max(pairs.bytes, int((first + 1) * (second + 1))))
+
+
+def _scores_kernel(X: SequenceSet) -> SmithWatermanKernel:
+    """Return the kernel whose values order the tree."""
+    return SmithWatermanKernel(MATRICES[X.alphabet.name], GAP_OPEN, GAP_EXTEND, normalize=True, zero_diagonal="zero")
+
+
+def _in_tree(n: int) -> npt.NDArray[np.int64]:
+    """Return which of n sequences are compared in pairs."""
+    return np.linspace(0, n - 1, min(n, IN_TREE)).round().astype(np.int64)
 
 
 def _align_all(X: SequenceSet) -> Aligned:
@@ -113,9 +156,8 @@ def _merges(X: SequenceSet) -> Iterator[tuple[int, int]]:
     n = len(X)
     if n < 2:
         return
-    chosen = np.linspace(0, n - 1, min(n, IN_TREE)).round().astype(np.int64)
-    kernel = SmithWatermanKernel(MATRICES[X.alphabet.name], GAP_OPEN, GAP_EXTEND, normalize=True, zero_diagonal="zero")
-    distances = 1 - kernel.kernel(X.take(chosen))[np.triu_indices(len(chosen), 1)]
+    chosen = _in_tree(n)
+    distances = 1 - _scores_kernel(X).kernel(X.take(chosen))[np.triu_indices(len(chosen), 1)]
     node = n - 1
     for first, second in linkage(distances, "average")[:, :2].astype(np.int64).tolist():
         node += 1
@@ -133,13 +175,7 @@ def _node(number: int, chosen: npt.NDArray[np.int64], n: int) -> int:
 def _merge(first: Aligned, second: Aligned, score: npt.NDArray[np.float64], X: SequenceSet) -> Aligned:
     """Return the alignment of two alignments."""
     sizes = first.counts.shape[1], second.counts.shape[1]
-    need, free = (sizes[0] + 1) * (sizes[1] + 1), available_memory()
-    if need > free:
-        raise SequenceError(
-            f"aligning {sizes[0]} with {sizes[1]} columns takes {format_bytes(need)} of memory, {format_bytes(free)} "
-            "are free",
-            remedy="choose shorter sequences, another kernel, or give an HMM with hmm=FILE",
-        )
+    _check_memory(*sizes, (sizes[0] + 1) * (sizes[1] + 1))
     counts = len(first.members), len(second.members)
     path = _alignment.align(first.counts, counts[0], second.counts, counts[1], score, GAP_OPEN, GAP_EXTEND)
     merged, places = np.zeros((len(first.counts), len(path))), []
@@ -148,3 +184,14 @@ def _merge(first: Aligned, second: Aligned, score: npt.NDArray[np.float64], X: S
         merged[:, column] += one.counts
         places += [column[own] for own in one.places]
     return Aligned(first.members + second.members, places, merged)
+
+
+def _check_memory(first: int, second: int, need: int) -> None:
+    """Raise SequenceError if there is not enough memory to align so many columns."""
+    free = available_memory()
+    if need > free:
+        raise SequenceError(
+            f"aligning {first} with {second} columns takes {format_bytes(need)} of memory, {format_bytes(free)} "
+            "are free",
+            remedy="choose shorter sequences, another kernel, or give an HMM with hmm=FILE",
+        )

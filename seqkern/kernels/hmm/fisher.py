@@ -32,7 +32,6 @@ CELL_NS = (4.4, 2.9, 2.7)  # a letter and a column, for each level of instructio
 STEPS_COST = 1.7  # how many times more with transitions
 WORD_NS = 40.0
 SCORE_NS = 3.0  # a score: written, scaled, put where products read it
-GUESSED_COLUMNS = 200
 CACHE = OneEntryCache()  # features of the support set
 
 
@@ -283,8 +282,8 @@ class FisherKernel(FeatureKernel):
         total = work.output(self.n_threads)
         if self.data_dependent and not self.fitted:
             size = X.alphabet.size
-            widths = [size ** (self.order + 1) if self.model == "markov" else size * GUESSED_COLUMNS]
-            columns = GUESSED_COLUMNS
+            columns = max(1, work.letters // max(1, work.records))  # the model is about as long as the records
+            widths = [size ** (self.order + 1) if self.model == "markov" else size * columns]
         else:
             models, _ = self._models()
             widths = [model.width(self.transitions) for model in models]

@@ -28,6 +28,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data
 
 CHUNK_ROWS = 512
+GATHER_SECONDS = 1e-9
 SINGLE_SECONDS = 1e-11  # of CPU, for one product of two numbers in single precision, by BLAS
 VALUE_SECONDS = 1e-9  # for one exponential, power or wave in single precision
 SINGLE = 1e-30, 1e30  # kernel values whose products with a map of their inverse roots are numbers of single precision
@@ -289,4 +290,10 @@ class ApproximateKernel(CompositeKernel):
         samples, pairs = sum(map(len, sets)), len(sets[0]) * len(sets[-1]) / (2 if Y is None else 1)
         d = self.n_components
         each = d * (VALUE_SECONDS + SINGLE_SECONDS * d)
-        return Plan("features", samples * each + pairs * d * PRODUCT_SECONDS, 20 * d * samples)
+        # vectors are gathered and multiplied in whole chunks, however few there are
+        form = self._given()[0].vector_form()
+        width = 0 if form is None or not samples else max(form.vectors(Z).width for Z in sets if len(Z))
+        rows = sum(-(-len(Z) // CHUNK_ROWS) * CHUNK_ROWS for Z in sets)
+        vectors = rows * width * (GATHER_SECONDS + SINGLE_SECONDS * d)
+        seconds = samples * each + vectors + pairs * d * PRODUCT_SECONDS
+        return Plan("features", seconds, 20 * d * samples + 4 * CHUNK_ROWS * width)

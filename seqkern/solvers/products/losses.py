@@ -19,10 +19,13 @@ class Loss:
         What the dual variables sum to.
     width : float
         Of the parabolas that replace kinks; zero for a smooth loss. It may be changed.
+    unit : float
+        Of the decisions: they scale with it.
     """
 
     total = 0.0
     width = 0.0
+    unit = 1.0
 
     def value(self, z: Floats) -> float:
         """Return Σ ℓ_i(z_i), not smoothed.
@@ -225,11 +228,12 @@ class Hinge(Loss):
     total : float
         What the dual variables sum to.
     width : float
-        The first.
+        The first, in the units of the decisions.
     """
 
     def __init__(self, y: Floats, cost: Floats, margin: float = 1.0, *, total: float = 0.0, width: float = 1.0) -> None:
         self.y, self.cost, self.margin, self.total, self.width = y, cost, margin, total, width
+        self.unit = width / total if total else width
 
     def value(self, z: Floats) -> float:
         """Return the sum; see `Loss`."""

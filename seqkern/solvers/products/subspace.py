@@ -179,8 +179,13 @@ class Subspace:
         return 0.5 * float(self.c @ self.c) + self.loss.total * self.bias + self.loss.value(self.f + self.bias)
 
     def _solved(self, bound: DualBound, tol: float) -> bool:
-        """Minimise over the space; return whether P is near enough to its lower bound."""
+        """Minimise over the space; return whether P is near enough to its lower bound.
+
+        Without a direction it is not: where K is small, f = 0 is near enough to the bound, but tells no records apart.
+        """
         self._descend(tol)
+        if self.space.products == 0:
+            return False
         primal = self._primal()
         goal = bound.value + tol * abs(primal)
         hopeful = primal - self.loss.excess(self.f + self.bias) <= goal
@@ -214,7 +219,7 @@ class Subspace:
             z = self.f + self.bias
             dual = self.loss.dual(z)
             slope = self.c - self.space.images @ dual
-            if 0.5 * float(slope @ slope) <= enough:
+            if 0.5 * float(slope @ slope) <= enough and (self.c.any() or not slope.any()):
                 break
             step, change = self._newton(slope, self.loss.curvature(z))
             along = self.space.images.T @ step + change
@@ -254,7 +259,7 @@ class Subspace:
             size = abs(first) + abs(t * second) + float(np.abs(forces).sum())
             return own - float(forces.sum()), second + float(self.loss.curvature(here) @ along**2), size
 
-        return _root(slope, 1.0)
+        return _root(slope, 1.0, 1.0)
 
     def _set_bias(self) -> None:
         """Set the best bias, where the dual variables sum to `total`; the middle one where several cost nothing."""
@@ -269,10 +274,10 @@ class Subspace:
             size = self.loss.total + float(np.abs(dual).sum())
             return self.loss.total - float(dual.sum()), float(self.loss.curvature(z).sum()), size
 
-        self.bias = _root(slope, self.bias)
+        self.bias = _root(slope, self.bias, self.loss.unit)
 
 
-def _root(function: Callable[[float], tuple[float, float, float]], start: float) -> float:
+def _root(function: Callable[[float], tuple[float, float, float]], start: float, reach: float) -> float:
     """Return a zero of a rising function by Newton's method within brackets.
 
     Parameters
@@ -281,13 +286,14 @@ def _root(function: Callable[[float], tuple[float, float, float]], start: float)
         From t to its value, its slope, and the size of the terms of the value.
     start : float
         Where to begin.
+    reach : float
+        The first step where the slope is zero.
 
     Returns
     -------
     float
     """
     low, high, t = -np.inf, np.inf, start
-    reach = 1.0
     for _ in range(TRIES):
         value, slope, size = function(t)
         if abs(value) <= 1e-13 * size:

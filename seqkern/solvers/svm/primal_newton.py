@@ -134,7 +134,9 @@ class PrimalMachines:
             self._set_bias(open_)
             gradient[open_], active[open_], *told = self._look(open_)
             objective[open_], gap[open_], residual[open_] = told
-            sinking = (gap > tol) & (objective < last)
+            # where the values are small, w = 0 is near enough, but tells no samples apart
+            blank = ~np.any(self.weights[:, :-1], axis=1) & (step == 0)
+            sinking = ((gap > tol) | blank) & (objective < last)
             open_, last = every[sinking], np.where(sinking, objective, last)
             if not len(open_) or step == max_iter:
                 return DualityGap(objective, gap, residual), step

@@ -312,7 +312,7 @@ def test_letters_of_long_sequences_share_beyond_a_double():
 
 
 def test_plan_grows_with_the_pairs_of_columns():
-    small, large = families([20] * 10), families([40] * 10)
+    small, large = families([20] * 160), families([40] * 160)  # ten vectors of 16 lanes
     for kernel in (BEST, SUM):
         assert kernel.plan(large).seconds == pytest.approx(4 * kernel.plan(small).seconds, rel=0.2)
         assert kernel.plan(small, large).seconds > 3 * kernel.plan(small).seconds
