@@ -12,7 +12,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.progress import tell
 from seqkern.sequences.alphabets import Alphabet
 
-MOST_HOURS = 10.0
+MOST_HOURS = 100.0
 """Of one processor core: longer work is refused, unless `LIMIT` allows it."""
 
 LIMIT = "SEQKERN_MAX_HOURS"
@@ -124,7 +124,7 @@ class Plan:
         Raises
         ------
         ParameterError
-            If it would take longer than 10 hours on one processor core, or than ``SEQKERN_MAX_HOURS`` says.
+            If it would take longer than 100 hours on one processor core, or than ``SEQKERN_MAX_HOURS`` says.
         """
         seconds, most = self.seconds * share, hours_allowed()
         if not seconds <= most * 3600:
@@ -152,7 +152,7 @@ def hours_allowed() -> float:
     Examples
     --------
     >>> hours_allowed()
-    10.0
+    100.0
     """
     text = os.environ.get(LIMIT, "")
     try:
