@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import fcntl
+import gc
 import importlib
+import json
 import os
 import random
 import re
@@ -15,6 +18,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from functools import partial
@@ -42,6 +46,7 @@ FAULTS = {  # calls, signal, error, whether later calls fail, too
 }
 STOPPED = {"SIGTERM": {143, -15}, "SIGINT": {130}, "SIGKILL": {-9}}
 UNCLEAN = {"SIGKILL", "EROFS"}  # nothing can be removed afterwards
+COSTS = ("cost.json", "fits.tsv")  # with CPU seconds, which vary
 Tree = dict[str, bytes]
 Arm = tuple[int, int, int, int, int]
 
@@ -49,7 +54,17 @@ Arm = tuple[int, int, int, int, int]
 def tree(folder: Path) -> Tree:
     """Return the bytes of all files in a folder; random parts of names are left out."""
     found = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-    return {re.sub("[0-9a-f]{32}", "*", str(path.relative_to(folder))): path.read_bytes() for path in found}
+    return {_plain_name(path.relative_to(folder)): path.read_bytes() for path in found}
+
+
+def _plain_name(path: Path) -> str:
+    return re.sub(r"[0-9a-f]{32}|(?<=\.)[a-z0-9_]{8}(?=\.tmp)", "*", str(path))
+
+
+def _left(folder: Path) -> int:
+    """Return a number that changes with what is in a folder, empty folders included."""
+    folders = [_plain_name(path.relative_to(folder)) for path in folder.rglob("*") if path.is_dir()]
+    return hash((*sorted(folders), *tree(folder).items()))
 
 
 def _used(folder: Path) -> int:
@@ -74,6 +89,7 @@ class Bench:
         self.varying: dict[str, set[str]] = {}
         self.calls: dict[tuple[str, str], int] = {}
         self.seconds: dict[str, float] = {}
+        self.repeated: dict[tuple[str, int], tuple[int, str, Tree]] = {}
 
     def _provide(self, line: str) -> None:
         """Make the inputs that a command line names, if they are not there yet."""
@@ -110,8 +126,11 @@ class Bench:
                 raise RuntimeError(f"seqkern {command.line}: exit {code}: {said}")
             found = tree(folder)
             before = self.made.setdefault(name, found)
-            self.varying[name] = {path for path in found if found[path] != before.get(path)}
-        counts = self.run(self.fresh(name), command.words(), arm=(CHANGES | READ, 1 << 40, 0, 0, 0))[2]
+            self.varying[name] = {path for path in found if found[path] != before.get(path) or path.endswith(COSTS)}
+        folder = self.fresh(name)
+        started = time.monotonic()
+        counts = self.run(folder, command.words(), arm=(CHANGES | READ, 1 << 40, 0, 0, 0))[2]
+        self.seconds[name] = time.monotonic() - started
         for fault, (kinds, *_) in FAULTS.items():
             self.calls[name, fault] = sum(count for i, count in enumerate(counts) if kinds >> i & 1)
 
@@ -129,23 +148,34 @@ class Bench:
         *,
         arm: Arm | None = None,
         limit: Callable[[], object] | None = None,
+        later: tuple[float, int] | None = None,
         modules: bool = False,
     ) -> tuple[int, str, list[int]]:
         """Return the exit code (or minus the signal), the text on standard error, and the calls of each kind."""
         outside = self.home / "outside"
-        code, text = self._wait(*self._start(folder, words, arm=arm, limit=limit, modules=modules))
+        code, text = self._wait(*self._start(folder, words, arm=arm, limit=limit, modules=modules), later)
         if modules and code == 0:
-            for module in (outside / "modules").read_text().split():
-                importlib.import_module(module)
+            self._warm((outside / "modules").read_text().split())
         counts = list(map(int, (outside / "count").read_text().split())) if arm and code == 0 else []
         return code, text, counts
+
+    def _warm(self, modules: list[str]) -> None:
+        """Do once, in this process, what each fork of it would do again."""
+        for module in modules:
+            with contextlib.suppress(Exception):
+                importlib.import_module(module)
+        from seqkern.core.build import build_digest
+
+        build_digest()
+        gc.collect()
+        gc.freeze()  # memory that no fork's collection writes to is not copied
 
     def two_writers(self, folder: Path, words: list[str]) -> tuple[int, str]:
         """Return the worse exit code of two commands at the same time, and what that one said."""
         return max([self._wait(*one) for one in [self._start(folder, words) for _ in range(2)]])
 
     def _start(self, folder: Path, words: list[str], arm=None, limit=None, modules=False) -> tuple[int, int]:
-        """Start a command; return its process, and a pipe with what it says."""
+        """Start a command; return its process, and a pipe with what it says, after a byte as it begins."""
         outside = self.home / "outside"
         outside.mkdir(exist_ok=True)
         spoken, said = os.pipe()  # a limit of files' sizes does not count for pipes
@@ -160,8 +190,12 @@ class Bench:
         os.close(said)
         return child, spoken
 
-    def _wait(self, child: int, spoken: int) -> tuple[int, str]:
-        """Return the exit code of a command, and what it said."""
+    def _wait(self, child: int, spoken: int, later: tuple[float, int] | None = None) -> tuple[int, str]:
+        """Return the exit code of a command, and what it said; `later`, send it a signal."""
+        os.read(spoken, 1)
+        if later is not None:
+            time.sleep(later[0])
+            os.kill(child, later[1])  # it has not been waited for: the number is still its own
         _, status = os.waitpid(child, 0)
         with open(spoken, encoding="utf-8", errors="replace") as file:
             return os.waitstatus_to_exitcode(status), file.read()
@@ -182,13 +216,13 @@ class Bench:
                 limit()
             if arm is not None:
                 self.shim.arm(os.fsencode(folder), *[ctypes.c_long(a) if i == 1 else a for i, a in enumerate(arm)])
+            os.write(said, b"\n")
             code = seqkern(words)
             sys.stdout.flush()
             if arm is not None:
                 os.write(counted, " ".join(str(self.shim.disarm(1 << i)) for i in range(8)).encode())
             if modules:
-                wanted = ("seqkern", "numpy", "scipy", "pandas", "matplotlib", "sklearn", "yaml", "json", "zipfile")
-                found = [one for one in list(sys.modules) if one.split(".")[0] in wanted and sys.modules[one].__spec__]
+                found = [one for one in list(sys.modules) if getattr(sys.modules[one], "__spec__", None)]
                 (outside / "modules").write_text("\n".join(found))
         except BaseException:
             traceback.print_exc()
@@ -203,30 +237,34 @@ class Bench:
         if fault == "full-disk":
             return self._on_full_disk(name, draw, keep)
         folder, words = self.fresh(name), COMMANDS[name].words()
-        arm, limit, at = None, None, 0
+        arm, limit, later, at = None, None, None, 0.0
         kinds, number, error, lasting = FAULTS[fault]
-        if kinds:
+        if fault in STOPPED and draw.random() < 0.5:  # not at a call, but at some time
+            at = draw.uniform(0.001, self.seconds[name])
+            later = (at, int(number))
+        elif kinds:
             at = draw.randint(1, max(1, self.calls[name, fault]))
-            arm = (kinds, at, int(number), error, lasting)
+            arm = (kinds, int(at), int(number), error, lasting)
         elif fault != "two-writers":
             limit, at = self._limit(fault, draw)
         if fault == "two-writers":
             code, said = self.two_writers(folder, words)
         else:
-            code, said, _ = self.run(folder, words, arm=arm, limit=limit)
+            code, said, _ = self.run(folder, words, arm=arm, limit=limit, later=later)
         return self._repeated(name, fault, at, code, said, keep)
 
-    def _repeated(self, name: str, fault: str, at: int, code: int, said: str, keep: str | None, free=None) -> set[str]:
+    def _repeated(
+        self, name: str, fault: str, at: float, code: int, said: str, keep: str | None, free=None
+    ) -> set[str]:
         """Judge a round, repeat its command without the fault, and return the columns that it counts for."""
         folder, words = self.home / "round", COMMANDS[name].words()
         counts = {"tried"} | self._judge(name, fault, code, said, tree(folder))
         if free is not None:
             free()
-        # verbs that refuse an existing output are not repeated where everything is there
-        again, told, _ = (0, "", []) if self._is_complete(name, tree(folder)) else self.run(folder, words)
-        left, made = tree(folder), self.made[name]
+        again, told, left = self._run_again(name, folder, words)
+        made = self.made[name]
         different = [path for path in made if not self._is_right(name, path, left)]
-        if again or different:
+        if different or (again and not self._is_refused(again, told)):
             counts.add("lost")
         more = sorted(set(left) - set(made))
         if [path for path in more if fault not in UNCLEAN or not path.endswith(".tmp")]:
@@ -237,6 +275,19 @@ class Bench:
             if keep:
                 shutil.copytree(folder, Path(keep) / f"{name}-{fault}-{at}", dirs_exist_ok=True)
         return counts
+
+    def _run_again(self, name: str, folder: Path, words: list[str]) -> tuple[int, str, Tree]:
+        """Repeat a command without a fault; return what comes of it, from memory if another round left the same."""
+        key = name, _left(folder)
+        if key not in self.repeated:
+            # verbs that refuse an existing output are not repeated where everything is there
+            again, told, _ = (0, "", []) if self._is_complete(name, tree(folder)) else self.run(folder, words)
+            self.repeated[key] = again, told, tree(folder)
+        return self.repeated[key]
+
+    def _is_refused(self, code: int, said: str) -> bool:
+        """Return whether a command says, in one line, that its output is there already."""
+        return code == 1 and "already" in said and said.strip().count("\n") == 0
 
     def _on_full_disk(self, name: str, draw: random.Random, keep: str | None) -> set[str]:
         """Run a command on a file system with too little room; nothing without the right to mount one."""
@@ -263,7 +314,11 @@ class Bench:
 
     def _is_right(self, name: str, path: str, left: Tree) -> bool:
         """Return whether a file is there, with the bytes of an undisturbed run."""
-        return path in left and (path in self.varying[name] or left[path] == self.made[name][path])
+        if path not in left or path not in self.varying[name]:
+            return left.get(path) == self.made[name][path]
+        if path.endswith(".json"):
+            json.loads(left[path])
+        return bool(left[path])
 
     def _is_complete(self, name: str, left: Tree) -> bool:
         """Return whether nothing is missing, wrong or too much."""
@@ -296,7 +351,8 @@ class Bench:
         last = said.strip().splitlines()[-1:] or [""]
         if code == 0 and not self._is_complete(name, left):
             counts.add("silent")
-        if code and fault != "SIGKILL" and not last[0].startswith(("seqkern", "OpenBLAS error: Memory")):
+        early = code == -signal.SIGTERM and not said.strip() and left == before  # no handler yet
+        if code and fault != "SIGKILL" and not early and not last[0].startswith(("seqkern", "OpenBLAS error: Memory")):
             counts.add("silent")
         if code and fault in STOPPED and code not in STOPPED[fault]:
             counts.add("silent")
