@@ -143,7 +143,8 @@ def test_what_was_interrupted_while_it_closed_the_lock_is_not_closed_again(tmp_p
         close(handle)
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as context, pytest.raises(KeyboardInterrupt):
-        context.setattr(os, "close", interrupted)
+    monkeypatch.setattr(os, "close", interrupted)
+    with pytest.raises(KeyboardInterrupt):
         lock.release()
+    monkeypatch.undo()
     lock.release()  # as whoever holds it does at the end

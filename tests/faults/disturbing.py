@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import errno
 import fcntl
 import gc
 import importlib
 import json
 import os
 import random
-import re
 import resource
 import shlex
 import shutil
@@ -24,47 +22,11 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from kinds import CHANGES, COSTS, FAULTS, READ, STOPPED, UNCLEAN
+from trees import Tree, state_of, tree
 from verbs import COMMANDS, FILES, INPUTS, Command
 
-WRITE, SYNC, RENAME, OPEN, REMOVE, CLOSE, READ, MKDIR = (1 << i for i in range(8))
-CHANGES = WRITE | SYNC | RENAME | OPEN | REMOVE | CLOSE | MKDIR
-FAULTS = {  # calls, signal, error, whether later calls fail, too
-    "SIGKILL": (CHANGES, signal.SIGKILL, 0, 0),
-    "SIGTERM": (CHANGES | READ, signal.SIGTERM, 0, 0),
-    "SIGINT": (CHANGES | READ, signal.SIGINT, 0, 0),
-    "ENOSPC": (WRITE | OPEN | MKDIR, 0, errno.ENOSPC, 1),
-    "EIO-write": (WRITE | SYNC | CLOSE | RENAME, 0, errno.EIO, 0),
-    "EIO-read": (READ, 0, errno.EIO, 0),
-    "EACCES": (OPEN | MKDIR | RENAME, 0, errno.EACCES, 1),
-    "EROFS": (WRITE | OPEN | MKDIR | RENAME | REMOVE, 0, errno.EROFS, 1),
-    "files": (0, 0, 0, 0),  # RLIMIT_NOFILE
-    "file-size": (0, 0, 0, 0),  # RLIMIT_FSIZE
-    "memory": (0, 0, 0, 0),  # RLIMIT_AS
-    "clock": (0, 0, 0, 0),  # goes backwards
-    "two-writers": (0, 0, 0, 0),  # at the same time
-    "full-disk": (0, 0, 0, 0),  # a tmpfs of some pages; only root can mount it
-}
-STOPPED = {"SIGTERM": {143, -15}, "SIGINT": {130}, "SIGKILL": {-9}}
-UNCLEAN = {"SIGKILL", "EROFS"}  # nothing can be removed afterwards
-COSTS = ("cost.json", "fits.tsv")  # with CPU seconds, which vary
-Tree = dict[str, bytes]
 Arm = tuple[int, int, int, int, int]
-
-
-def tree(folder: Path) -> Tree:
-    """Return the bytes of all files in a folder; random parts of names are left out."""
-    found = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-    return {_plain_name(path.relative_to(folder)): path.read_bytes() for path in found}
-
-
-def _plain_name(path: Path) -> str:
-    return re.sub(r"[0-9a-f]{32}|(?<=\.)[a-z0-9_]{8}(?=\.tmp)", "*", str(path))
-
-
-def _left(folder: Path) -> int:
-    """Return a number that changes with what is in a folder, empty folders included."""
-    folders = [_plain_name(path.relative_to(folder)) for path in folder.rglob("*") if path.is_dir()]
-    return hash((*sorted(folders), *tree(folder).items()))
 
 
 def _used(folder: Path) -> int:
@@ -209,15 +171,26 @@ class Bench:
                 os.dup2(file, number)
             sys.stdout, sys.stderr = (open(n, "w", closefd=False) for n in (1, 2))  # noqa: SIM115
             signal.signal(signal.SIGINT, signal.default_int_handler)
-            from seqkern.cli.main import main as seqkern
+            from seqkern.cli import main
 
+            stops = {signal.SIGINT, signal.SIGTERM}
+            signal.pthread_sigmask(signal.SIG_BLOCK, stops)  # while this class runs, not the command
+
+            @contextlib.contextmanager
+            def stoppable(whole=main.stoppable):
+                with whole():
+                    signal.pthread_sigmask(signal.SIG_UNBLOCK, stops)
+                    yield
+                    signal.pthread_sigmask(signal.SIG_BLOCK, stops)
+
+            main.stoppable = stoppable
             counted = os.open(outside / "count", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             if limit is not None:
                 limit()
             if arm is not None:
                 self.shim.arm(os.fsencode(folder), *[ctypes.c_long(a) if i == 1 else a for i, a in enumerate(arm)])
             os.write(said, b"\n")
-            code = seqkern(words)
+            code = main.main(words)
             sys.stdout.flush()
             if arm is not None:
                 os.write(counted, " ".join(str(self.shim.disarm(1 << i)) for i in range(8)).encode())
@@ -278,7 +251,7 @@ class Bench:
 
     def _run_again(self, name: str, folder: Path, words: list[str]) -> tuple[int, str, Tree]:
         """Repeat a command without a fault; return what comes of it, from memory if another round left the same."""
-        key = name, _left(folder)
+        key = name, state_of(folder)
         if key not in self.repeated:
             # verbs that refuse an existing output are not repeated where everything is there
             again, told, _ = (0, "", []) if self._is_complete(name, tree(folder)) else self.run(folder, words)
@@ -316,9 +289,10 @@ class Bench:
         """Return whether a file is there, with the bytes of an undisturbed run."""
         if path not in left or path not in self.varying[name]:
             return left.get(path) == self.made[name][path]
-        if path.endswith(".json"):
-            json.loads(left[path])
-        return bool(left[path])
+        try:
+            return bool(json.loads(left[path]) if path.endswith(".json") else left[path])
+        except ValueError:
+            return False
 
     def _is_complete(self, name: str, left: Tree) -> bool:
         """Return whether nothing is missing, wrong or too much."""
@@ -351,8 +325,7 @@ class Bench:
         last = said.strip().splitlines()[-1:] or [""]
         if code == 0 and not self._is_complete(name, left):
             counts.add("silent")
-        early = code == -signal.SIGTERM and not said.strip() and left == before  # no handler yet
-        if code and fault != "SIGKILL" and not early and not last[0].startswith(("seqkern", "OpenBLAS error: Memory")):
+        if code and fault != "SIGKILL" and not last[0].startswith(("seqkern", "OpenBLAS error: Memory")):
             counts.add("silent")
         if code and fault in STOPPED and code not in STOPPED[fault]:
             counts.add("silent")

@@ -76,7 +76,7 @@ COMMANDS = {
     "init": Command("init study"),
     "simulate": Command("simulate donor --n-positive 12 --n-decoy 16 --seed 2 -o new/donors"),
     "simulate-genome": Command(
-        "simulate peaks --n-chromosomes 2 --n-letters 5000 --n-peaks 6 --n-motifs 1 --n-variants 6 --seed 2 -o new/peaks"
+        "simulate peaks --n-chromosomes 2 --n-letters 5000 --n-peaks 6 --n-motifs 1 --n-variants 6 -o new/peaks"
     ),
     "simulate-genes": Command("simulate genes --n-chromosomes 1 --n-genes 4 --seed 2 -o new/genes"),
     "simulate-chains": Command("simulate secondary_structure --n-chains 6 --mean-length 20 --seed 2 -o new/chains"),
