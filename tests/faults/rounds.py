@@ -26,9 +26,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from killed_study import killed_study
-
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))  # not there with PYTHONSAFEPATH
 
 
 def compile_shim(folder: Path) -> Path | None:
@@ -54,6 +53,8 @@ def main() -> int:
     args = parser.parse_args()
     seed = int(time.time() // 86400) if args.seed is None else args.seed
     if args.study:
+        from killed_study import killed_study
+
         with tempfile.TemporaryDirectory() as folder:
             return int(killed_study(Path(folder), args.rounds, random.Random(seed)) > 0)
     if "SEQKERN_SHIM" not in os.environ:
