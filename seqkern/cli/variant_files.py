@@ -235,6 +235,9 @@ def _opened(
 def _index(output: Path, in_order: bool) -> None:
     """Write the index of a compressed VCF file, or say why there is none."""
     # imported here to keep --help fast
+    import tempfile
+
+    from seqkern.core.archive import atomic_write
     from seqkern.core.errors import FileError
     from seqkern.genome.libraries import pysam
 
@@ -246,12 +249,18 @@ def _index(output: Path, in_order: bool) -> None:
     library = pysam()
     library.set_verbosity(0)
     try:
-        library.tabix_index(str(output), preset="vcf", force=True)
+        # not beside the output: a killed run would leave a part of the index there
+        with tempfile.TemporaryDirectory(prefix="seqkern-index") as folder:
+            built = Path(folder) / index.name
+            library.tabix_index(str(output), preset="vcf", force=True, index=str(built))
+            content = built.read_bytes()
     except (OSError, ValueError) as error:
-        index.unlink(missing_ok=True)
         if _is_by_chromosome(output):  # it does not say what went wrong
             raise FileError("cannot be written", file=index, remedy="check the free space") from error
         print(f"seqkern: {output}: not sorted by chromosome, so there is no index (bcftools sort)", file=sys.stderr)
+        return
+    with atomic_write(index) as file:
+        file.write(content)
 
 
 def _is_by_chromosome(output: Path) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import FileError, SeqkernError
+from seqkern.core.interruption import remove_tree
 
 if TYPE_CHECKING:
     from seqkern.core.types import PathLike
@@ -134,7 +134,7 @@ class Checkpoint:
 
     def clear(self) -> None:
         """Remove all stored values."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove_tree(self.folder)
 
 
 class Unfinished:
@@ -177,7 +177,7 @@ class Unfinished:
     def clear(self) -> None:
         """Remove the folder."""
         if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            remove_tree(self.folder)
 
     def __enter__(self) -> Self:
         return self

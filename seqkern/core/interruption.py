@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import threading
 import time
@@ -55,6 +56,28 @@ def uninterrupted() -> Iterator[None]:
         if not _steps and _pending is not None:
             kind, _pending = _pending, None
             raise kind
+
+
+def remove_tree(folder: str | os.PathLike[str], *, ignore_errors: bool = True) -> None:
+    """Remove a folder with all that is in it; a signal waits until it is gone.
+
+    Parameters
+    ----------
+    folder : path-like
+        The folder.
+    ignore_errors : bool
+        Whether what cannot be removed stays without an error.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> remove_tree(folder)
+    >>> os.path.exists(folder)
+    False
+    """
+    with uninterrupted():  # an interrupted rmtree may close a file twice: that error would hide the signal
+        shutil.rmtree(folder, ignore_errors=ignore_errors)
 
 
 @contextlib.contextmanager

@@ -241,6 +241,6 @@ class FolderLock:
 
     def _close(self) -> None:
         """Close the file, and with it the lock."""
-        if self._handle is not None:
-            os.close(self._handle)
-            self._handle = None
+        handle, self._handle = self._handle, None  # first, else an interrupted close would be repeated
+        if handle is not None:
+            os.close(handle)

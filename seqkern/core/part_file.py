@@ -65,8 +65,7 @@ class PartFile:
     ) -> None:
         self.complete = complete
         self._write, self._file, self._state, self._identity = write, file, state, identity
-        self._blocks = complete
-        self._size = 0 if file is None else file.tell()
+        self._ended = complete, 0 if file is None else file.tell()  # blocks, and their bytes
         self._recorded = time.monotonic(), complete
 
     def write(self, text: str) -> None:
@@ -83,20 +82,20 @@ class PartFile:
         """End a block: a later run goes on behind it."""
         if self._file is None:
             return
-        self._blocks += 1
         self._file.flush()
-        self._size = os.fstat(self._file.fileno()).st_size
+        self._ended = self._ended[0] + 1, os.fstat(self._file.fileno()).st_size
         if time.monotonic() - self._recorded[0] >= INTERVAL:
             self.record()
 
     def record(self) -> None:
         """Record how many blocks are complete."""
-        if self._file is None or self._state is None or self._blocks == self._recorded[1]:
+        blocks, size = self._ended
+        if self._file is None or self._state is None or blocks == self._recorded[1]:
             return
         os.fsync(self._file.fileno())
         with atomic_write(self._state, "w") as file:
-            json.dump({"identity": self._identity(), "blocks": self._blocks, "bytes": self._size}, file)
-        self._recorded = time.monotonic(), self._blocks
+            json.dump({"identity": self._identity(), "blocks": blocks, "bytes": size}, file)
+        self._recorded = time.monotonic(), blocks
         note_kept()
 
 

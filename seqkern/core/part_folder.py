@@ -6,13 +6,13 @@ import contextlib
 import json
 import os
 import re
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from seqkern.core.archive import atomic_write, canonical_json
 from seqkern.core.errors import FileError
+from seqkern.core.interruption import remove_tree
 from seqkern.core.part import Part
 from seqkern.core.text_files import file_sha256
 from seqkern.core.types import PathLike
@@ -113,7 +113,7 @@ class PartFolder:
         path = self.path(part)
         (self.folder / JOINED).unlink(missing_ok=True)
         (path / NOTE).unlink(missing_ok=True)
-        shutil.rmtree(path, ignore_errors=True)
+        remove_tree(path)
         return path
 
     def finish(self, part: Part, notes: Mapping[str, Any]) -> None:
@@ -211,7 +211,7 @@ class PartFolder:
         with contextlib.suppress(OSError):
             for path in self.folder.iterdir():
                 if path.is_dir():
-                    shutil.rmtree(path)
+                    remove_tree(path, ignore_errors=False)
             for path in self.folder.glob(f".{JOINED}.*"):  # of a killed run
                 path.unlink()
             (self.folder / JOINED).unlink(missing_ok=True)

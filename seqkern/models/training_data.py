@@ -12,6 +12,7 @@ from seqkern.evaluation.held_out import neighbours
 from seqkern.gram import compute_gram, open_gram
 from seqkern.gram.matrix import GramMatrix
 from seqkern.gram.paths import npy_path, side_path
+from seqkern.gram.tile_folder import TileFolder
 from seqkern.kernels.kernel import Kernel
 from seqkern.models.data import TrainingData
 from seqkern.models.method import Method
@@ -217,7 +218,9 @@ def files_of(
     def stored(kernel: Kernel) -> GramMatrix:
         path = place[kernel.identity()]
         if path.exists() and side_path(path).exists():
-            return open_gram(path, X, kernel=kernel)
+            gram = open_gram(path, X, kernel=kernel)
+            TileFolder(path, "finished").clear()  # those that a run left which was killed before it removed them
+            return gram
         return compute(kernel, path=path)
 
     return stored

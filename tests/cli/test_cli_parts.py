@@ -395,3 +395,18 @@ def test_an_index_that_cannot_be_written_is_told_from_an_unsorted_file(folder, c
     assert ("o.vcf.gz.tbi: cannot be written; check the free space" in said) == by_chromosome
     assert ("not sorted by chromosome, so there is no index" in said) != by_chromosome
     assert not (tmp_path / "o.vcf.gz.tbi").exists()
+
+
+def test_an_index_gets_its_name_when_it_is_complete(folder, capsys, tmp_path, monkeypatch):
+    output, places = tmp_path / "o.vcf.gz", []
+
+    def recorded(*args, real=pysam.tabix_index, **options):
+        real(*args, **options)
+        places.extend(path.name for path in tmp_path.iterdir())
+
+    monkeypatch.setattr(pysam, "tabix_index", recorded)
+    words = ["variants", folder / "gapped", folder / "v.vcf", "--genome", folder / "g.fa", "-o", output]
+    runs(capsys, *map(str, words))
+    assert "o.vcf.gz" in places
+    assert "o.vcf.gz.tbi" not in places
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["o.vcf.gz", "o.vcf.gz.tbi"]

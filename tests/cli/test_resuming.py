@@ -174,3 +174,25 @@ def test_a_prediction_is_known_by_its_regions_left_out(tmp_path):
     before = identity_of_prediction(args)()
     (tmp_path / "out").write_text("chr1\t6\t9\n")
     assert identity_of_prediction(args)() != before
+
+
+def test_a_block_whose_writing_is_interrupted_is_written_again(tmp_path, monkeypatch):
+    output = tmp_path / "out.tsv"
+
+    def written(stop):
+        with part_file.resumable_write(output, lambda: "job") as part:
+            for number in range(part.complete, 3):
+                part.write(f"block {number}\n")
+                if stop == number:
+                    monkeypatch.setattr(os, "fstat", interrupted)
+                part.end_block()
+
+    def interrupted(*_):
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    for stop in (0, 2):
+        with pytest.raises(KeyboardInterrupt):
+            written(stop)
+    written(None)
+    assert output.read_text() == "block 0\nblock 1\nblock 2\n"

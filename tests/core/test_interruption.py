@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.interruption import Terminated, stoppable, uninterrupted
+from seqkern.core.interruption import Terminated, remove_tree, stoppable, uninterrupted
 
 KINDS = [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, Terminated), (signal.SIGHUP, Terminated)]
 
@@ -64,3 +64,16 @@ def test_processes_started_inside_end_as_usual():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.stderr) == ("-15", "")
+
+
+def test_a_signal_waits_until_a_folder_is_removed(tmp_path, monkeypatch):
+    (tmp_path / "parts" / "1-of-2").mkdir(parents=True)
+
+    def stopped(path, *, close=os.close):
+        close(path)
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(os, "close", stopped)
+    with stoppable(), pytest.raises(Terminated):
+        remove_tree(tmp_path / "parts", ignore_errors=False)
+    assert not (tmp_path / "parts").exists()

@@ -134,3 +134,17 @@ def test_a_folder_that_was_there_stays(tmp_path):
         with alone_in(folder):
             pass
     assert list(tmp_path.iterdir()) == [old]
+
+
+def test_what_was_interrupted_while_it_closed_the_lock_is_not_closed_again(tmp_path, monkeypatch):
+    lock = FolderLock(tmp_path / "tiles").acquire()
+
+    def interrupted(handle, close=os.close):
+        close(handle)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "close", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        lock.release()
+    monkeypatch.undo()
+    lock.release()  # as whoever holds it does at the end

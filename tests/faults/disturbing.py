@@ -2,54 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
-import errno
 import fcntl
+import gc
 import importlib
+import json
 import os
 import random
-import re
 import resource
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from kinds import CHANGES, COSTS, FAULTS, READ, STOPPED, UNCLEAN
+from trees import Tree, state_of, tree
 from verbs import COMMANDS, FILES, INPUTS, Command
 
-WRITE, SYNC, RENAME, OPEN, REMOVE, CLOSE, READ, MKDIR = (1 << i for i in range(8))
-CHANGES = WRITE | SYNC | RENAME | OPEN | REMOVE | CLOSE | MKDIR
-FAULTS = {  # calls, signal, error, whether later calls fail, too
-    "SIGKILL": (CHANGES, signal.SIGKILL, 0, 0),
-    "SIGTERM": (CHANGES | READ, signal.SIGTERM, 0, 0),
-    "SIGINT": (CHANGES | READ, signal.SIGINT, 0, 0),
-    "ENOSPC": (WRITE | OPEN | MKDIR, 0, errno.ENOSPC, 1),
-    "EIO-write": (WRITE | SYNC | CLOSE | RENAME, 0, errno.EIO, 0),
-    "EIO-read": (READ, 0, errno.EIO, 0),
-    "EACCES": (OPEN | MKDIR | RENAME, 0, errno.EACCES, 1),
-    "EROFS": (WRITE | OPEN | MKDIR | RENAME | REMOVE, 0, errno.EROFS, 1),
-    "files": (0, 0, 0, 0),  # RLIMIT_NOFILE
-    "file-size": (0, 0, 0, 0),  # RLIMIT_FSIZE
-    "memory": (0, 0, 0, 0),  # RLIMIT_AS
-    "clock": (0, 0, 0, 0),  # goes backwards
-    "two-writers": (0, 0, 0, 0),  # at the same time
-    "full-disk": (0, 0, 0, 0),  # a tmpfs of some pages; only root can mount it
-}
-STOPPED = {"SIGTERM": {143, -15}, "SIGINT": {130}, "SIGKILL": {-9}}
-UNCLEAN = {"SIGKILL", "EROFS"}  # nothing can be removed afterwards
-Tree = dict[str, bytes]
 Arm = tuple[int, int, int, int, int]
-
-
-def tree(folder: Path) -> Tree:
-    """Return the bytes of all files in a folder; random parts of names are left out."""
-    found = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-    return {re.sub("[0-9a-f]{32}", "*", str(path.relative_to(folder))): path.read_bytes() for path in found}
 
 
 def _used(folder: Path) -> int:
@@ -74,6 +51,7 @@ class Bench:
         self.varying: dict[str, set[str]] = {}
         self.calls: dict[tuple[str, str], int] = {}
         self.seconds: dict[str, float] = {}
+        self.repeated: dict[tuple[str, int], tuple[int, str, Tree]] = {}
 
     def _provide(self, line: str) -> None:
         """Make the inputs that a command line names, if they are not there yet."""
@@ -110,8 +88,11 @@ class Bench:
                 raise RuntimeError(f"seqkern {command.line}: exit {code}: {said}")
             found = tree(folder)
             before = self.made.setdefault(name, found)
-            self.varying[name] = {path for path in found if found[path] != before.get(path)}
-        counts = self.run(self.fresh(name), command.words(), arm=(CHANGES | READ, 1 << 40, 0, 0, 0))[2]
+            self.varying[name] = {path for path in found if found[path] != before.get(path) or path.endswith(COSTS)}
+        folder = self.fresh(name)
+        started = time.monotonic()
+        counts = self.run(folder, command.words(), arm=(CHANGES | READ, 1 << 40, 0, 0, 0))[2]
+        self.seconds[name] = time.monotonic() - started
         for fault, (kinds, *_) in FAULTS.items():
             self.calls[name, fault] = sum(count for i, count in enumerate(counts) if kinds >> i & 1)
 
@@ -129,23 +110,34 @@ class Bench:
         *,
         arm: Arm | None = None,
         limit: Callable[[], object] | None = None,
+        later: tuple[float, int] | None = None,
         modules: bool = False,
     ) -> tuple[int, str, list[int]]:
         """Return the exit code (or minus the signal), the text on standard error, and the calls of each kind."""
         outside = self.home / "outside"
-        code, text = self._wait(*self._start(folder, words, arm=arm, limit=limit, modules=modules))
+        code, text = self._wait(*self._start(folder, words, arm=arm, limit=limit, modules=modules), later)
         if modules and code == 0:
-            for module in (outside / "modules").read_text().split():
-                importlib.import_module(module)
+            self._warm((outside / "modules").read_text().split())
         counts = list(map(int, (outside / "count").read_text().split())) if arm and code == 0 else []
         return code, text, counts
+
+    def _warm(self, modules: list[str]) -> None:
+        """Do once, in this process, what each fork of it would do again."""
+        for module in modules:
+            with contextlib.suppress(Exception):
+                importlib.import_module(module)
+        from seqkern.core.build import build_digest
+
+        build_digest()
+        gc.collect()
+        gc.freeze()  # memory that no fork's collection writes to is not copied
 
     def two_writers(self, folder: Path, words: list[str]) -> tuple[int, str]:
         """Return the worse exit code of two commands at the same time, and what that one said."""
         return max([self._wait(*one) for one in [self._start(folder, words) for _ in range(2)]])
 
     def _start(self, folder: Path, words: list[str], arm=None, limit=None, modules=False) -> tuple[int, int]:
-        """Start a command; return its process, and a pipe with what it says."""
+        """Start a command; return its process, and a pipe with what it says, after a byte as it begins."""
         outside = self.home / "outside"
         outside.mkdir(exist_ok=True)
         spoken, said = os.pipe()  # a limit of files' sizes does not count for pipes
@@ -160,8 +152,12 @@ class Bench:
         os.close(said)
         return child, spoken
 
-    def _wait(self, child: int, spoken: int) -> tuple[int, str]:
-        """Return the exit code of a command, and what it said."""
+    def _wait(self, child: int, spoken: int, later: tuple[float, int] | None = None) -> tuple[int, str]:
+        """Return the exit code of a command, and what it said; `later`, send it a signal."""
+        os.read(spoken, 1)
+        if later is not None:
+            time.sleep(later[0])
+            os.kill(child, later[1])  # it has not been waited for: the number is still its own
         _, status = os.waitpid(child, 0)
         with open(spoken, encoding="utf-8", errors="replace") as file:
             return os.waitstatus_to_exitcode(status), file.read()
@@ -175,20 +171,31 @@ class Bench:
                 os.dup2(file, number)
             sys.stdout, sys.stderr = (open(n, "w", closefd=False) for n in (1, 2))  # noqa: SIM115
             signal.signal(signal.SIGINT, signal.default_int_handler)
-            from seqkern.cli.main import main as seqkern
+            from seqkern.cli import main
 
+            stops = {signal.SIGINT, signal.SIGTERM}
+            signal.pthread_sigmask(signal.SIG_BLOCK, stops)  # while this class runs, not the command
+
+            @contextlib.contextmanager
+            def stoppable(whole=main.stoppable):
+                with whole():
+                    signal.pthread_sigmask(signal.SIG_UNBLOCK, stops)
+                    yield
+                    signal.pthread_sigmask(signal.SIG_BLOCK, stops)
+
+            main.stoppable = stoppable
             counted = os.open(outside / "count", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             if limit is not None:
                 limit()
             if arm is not None:
                 self.shim.arm(os.fsencode(folder), *[ctypes.c_long(a) if i == 1 else a for i, a in enumerate(arm)])
-            code = seqkern(words)
+            os.write(said, b"\n")
+            code = main.main(words)
             sys.stdout.flush()
             if arm is not None:
                 os.write(counted, " ".join(str(self.shim.disarm(1 << i)) for i in range(8)).encode())
             if modules:
-                wanted = ("seqkern", "numpy", "scipy", "pandas", "matplotlib", "sklearn", "yaml", "json", "zipfile")
-                found = [one for one in list(sys.modules) if one.split(".")[0] in wanted and sys.modules[one].__spec__]
+                found = [one for one in list(sys.modules) if getattr(sys.modules[one], "__spec__", None)]
                 (outside / "modules").write_text("\n".join(found))
         except BaseException:
             traceback.print_exc()
@@ -203,30 +210,34 @@ class Bench:
         if fault == "full-disk":
             return self._on_full_disk(name, draw, keep)
         folder, words = self.fresh(name), COMMANDS[name].words()
-        arm, limit, at = None, None, 0
+        arm, limit, later, at = None, None, None, 0.0
         kinds, number, error, lasting = FAULTS[fault]
-        if kinds:
+        if fault in STOPPED and draw.random() < 0.5:  # not at a call, but at some time
+            at = draw.uniform(0.001, self.seconds[name])
+            later = (at, int(number))
+        elif kinds:
             at = draw.randint(1, max(1, self.calls[name, fault]))
-            arm = (kinds, at, int(number), error, lasting)
+            arm = (kinds, int(at), int(number), error, lasting)
         elif fault != "two-writers":
             limit, at = self._limit(fault, draw)
         if fault == "two-writers":
             code, said = self.two_writers(folder, words)
         else:
-            code, said, _ = self.run(folder, words, arm=arm, limit=limit)
+            code, said, _ = self.run(folder, words, arm=arm, limit=limit, later=later)
         return self._repeated(name, fault, at, code, said, keep)
 
-    def _repeated(self, name: str, fault: str, at: int, code: int, said: str, keep: str | None, free=None) -> set[str]:
+    def _repeated(
+        self, name: str, fault: str, at: float, code: int, said: str, keep: str | None, free=None
+    ) -> set[str]:
         """Judge a round, repeat its command without the fault, and return the columns that it counts for."""
         folder, words = self.home / "round", COMMANDS[name].words()
         counts = {"tried"} | self._judge(name, fault, code, said, tree(folder))
         if free is not None:
             free()
-        # verbs that refuse an existing output are not repeated where everything is there
-        again, told, _ = (0, "", []) if self._is_complete(name, tree(folder)) else self.run(folder, words)
-        left, made = tree(folder), self.made[name]
+        again, told, left = self._run_again(name, folder, words)
+        made = self.made[name]
         different = [path for path in made if not self._is_right(name, path, left)]
-        if again or different:
+        if different or (again and not self._is_refused(again, told)):
             counts.add("lost")
         more = sorted(set(left) - set(made))
         if [path for path in more if fault not in UNCLEAN or not path.endswith(".tmp")]:
@@ -237,6 +248,19 @@ class Bench:
             if keep:
                 shutil.copytree(folder, Path(keep) / f"{name}-{fault}-{at}", dirs_exist_ok=True)
         return counts
+
+    def _run_again(self, name: str, folder: Path, words: list[str]) -> tuple[int, str, Tree]:
+        """Repeat a command without a fault; return what comes of it, from memory if another round left the same."""
+        key = name, state_of(folder)
+        if key not in self.repeated:
+            # verbs that refuse an existing output are not repeated where everything is there
+            again, told, _ = (0, "", []) if self._is_complete(name, tree(folder)) else self.run(folder, words)
+            self.repeated[key] = again, told, tree(folder)
+        return self.repeated[key]
+
+    def _is_refused(self, code: int, said: str) -> bool:
+        """Return whether a command says, in one line, that its output is there already."""
+        return code == 1 and "already" in said and said.strip().count("\n") == 0
 
     def _on_full_disk(self, name: str, draw: random.Random, keep: str | None) -> set[str]:
         """Run a command on a file system with too little room; nothing without the right to mount one."""
@@ -263,7 +287,12 @@ class Bench:
 
     def _is_right(self, name: str, path: str, left: Tree) -> bool:
         """Return whether a file is there, with the bytes of an undisturbed run."""
-        return path in left and (path in self.varying[name] or left[path] == self.made[name][path])
+        if path not in left or path not in self.varying[name]:
+            return left.get(path) == self.made[name][path]
+        try:
+            return bool(json.loads(left[path]) if path.endswith(".json") else left[path])
+        except ValueError:
+            return False
 
     def _is_complete(self, name: str, left: Tree) -> bool:
         """Return whether nothing is missing, wrong or too much."""

@@ -2,7 +2,8 @@
 
 Each round runs a command in a fork of this process, which has imported what the command needs. The library of
 `shim.c`, compiled here and preloaded, sends a signal or an error at a call that the seed chooses, anywhere between the
-first and the last access to the files. Then the same command is repeated without a fault.
+first and the last access to the files; every other signal, on average, comes at any time. Then the same command is
+repeated without a fault, once for each state of the files that the rounds have left.
 
 | column | counts |
 |---|---|
@@ -26,7 +27,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE))  # not there with PYTHONSAFEPATH
 
 
 def compile_shim(folder: Path) -> Path | None:
@@ -48,8 +49,14 @@ def main() -> int:
     parser.add_argument("--fault", nargs="+", default=["all"], help="names in disturbing.py (default: all)")
     parser.add_argument("--seed", type=int, default=None, help="default: the day")
     parser.add_argument("--keep", metavar="DIR", help="keep the folders of rounds that went wrong")
+    parser.add_argument("--study", action="store_true", help="instead, kill the demo --rounds times, and continue it")
     args = parser.parse_args()
     seed = int(time.time() // 86400) if args.seed is None else args.seed
+    if args.study:
+        from killed_study import killed_study
+
+        with tempfile.TemporaryDirectory() as folder:
+            return int(killed_study(Path(folder), args.rounds, random.Random(seed)) > 0)
     if "SEQKERN_SHIM" not in os.environ:
         with tempfile.TemporaryDirectory() as folder:
             library = compile_shim(Path(folder))

@@ -29,6 +29,8 @@ FILES = {"study.yaml": CONFIG, "variants.vcf": VARIANTS, "genome.fa": GENOME}
 PEAKS = json.dumps({"fasta": {"peak": "sim/peaks.narrowPeak"}, "genome": "sim/genome.fa", "width": 60, "background": 1})
 CHROMOSOMES = json.dumps({"method": "leave-one-group-out"})
 ALSO = "spectrum:k=3 --solver csvc:C=1"
+RESIDUES = "--window 5 --kernel window --solver one_against_rest:binary=(csvc:C=1)"
+SHORT = json.dumps({"simulate": {"kind": "donor", "n_positive": 12, "n_decoy": 16, "left": 3, "right": 6}})
 STUDY = "--folds tiny/folds/donors --kernel spectrum:k=2"
 
 INPUTS = [
@@ -44,6 +46,12 @@ INPUTS = [
     "simulate peaks --n-chromosomes 3 --n-letters 6000 --n-peaks 12 --n-motifs 1 --n-variants 12 -o sim",
     f"datasets --name bound --entry {shlex.quote(PEAKS)} -o regions/data",
     f"folds regions/data --options {shlex.quote(CHROMOSOMES)} -o regions/folds",
+    "simulate genes --n-chromosomes 1 --n-genes 4 --seed 1 -o genes",
+    "simulate secondary_structure --n-chains 6 --mean-length 20 --seed 1 -o chains",
+    f"train chains.fasta --states chains.states {RESIDUES} -o states.seqkern",
+    "simulate donor --n-positive 12 --n-decoy 16 --left 3 --right 6 --seed 1 -o short",
+    f"datasets --name short --entry {shlex.quote(SHORT)} --seed 1 -o windows/data",
+    "folds windows/data --method stratified --k 2 --seed 1 -o windows/folds",
 ]
 
 
@@ -67,7 +75,12 @@ def _share(number: int) -> str:
 COMMANDS = {
     "init": Command("init study"),
     "simulate": Command("simulate donor --n-positive 12 --n-decoy 16 --seed 2 -o new/donors"),
-    "simulate-genome": Command("simulate peaks --seed 2 -o new/peaks"),
+    "simulate-genome": Command(
+        "simulate peaks --n-chromosomes 2 --n-letters 5000 --n-peaks 6 --n-motifs 1 --n-variants 6 -o new/peaks"
+    ),
+    "simulate-genes": Command("simulate genes --n-chromosomes 1 --n-genes 4 --seed 2 -o new/genes"),
+    "simulate-chains": Command("simulate secondary_structure --n-chains 6 --mean-length 20 --seed 2 -o new/chains"),
+    "sites": Command("sites genes.fasta genes.gtf --decoys 2 -o new/sites.tsv"),
     "datasets": Command(f"datasets --name donors --entry {shlex.quote(SIMULATED)} --seed 2 -o new/donors"),
     "folds": Command("folds tiny/datasets/donors --method stratified --k 3 --seed 2 -o new/folds"),
     "plan": Command("plan tiny/datasets/donors --folds tiny/folds/donors --study study.yaml -o new/plan.json"),
@@ -94,7 +107,7 @@ COMMANDS = {
         "cv donors.fasta --labels donors.tsv --kernel spectrum:k=2 --solver csvc --search --folds 2 -o cv"
     ),
     "importance": Command(
-        "importance tiny/datasets/donors --folds tiny/folds/donors --kernel weighted_degree:degree=2 --solver csvc:C=1 "
+        "importance windows/data --folds windows/folds --kernel weighted_degree:degree=2 --solver csvc:C=1 "
         "-o new/importance"
     ),
     "discover": Command(f"discover tiny/datasets/donors --kernel {TABLE_KERNEL} --solver csvc:C=1 -o new/motifs"),
@@ -109,15 +122,26 @@ COMMANDS = {
     "train-search": Command(
         "train donors.fasta --labels donors.tsv --kernel spectrum:k=2 --solver csvc --search -o model.seqkern"
     ),
+    "train-gram": Command(
+        "train donors.fasta --labels donors.tsv --kernel spectrum:k=2 --solver csvc:C=1 --gram k.npy -o model.seqkern"
+    ),
+    "train-residues": Command(f"train chains.fasta --states chains.states {RESIDUES} -o model.seqkern"),
+    "predict-residues": Command("predict states.seqkern chains.fasta -o states.tsv"),
     "predict": Command("predict model.seqkern donors.fasta -o new/predicted.tsv"),
     "predict-part": Command("predict model.seqkern donors.fasta --part 1/2 -o predicted.tsv"),
     "predict-gather": Command(
         "predict model.seqkern donors.fasta --gather -o predicted.tsv",
         tuple(f"predict model.seqkern donors.fasta --part {number}/2 -o predicted.tsv" for number in (1, 2)),
     ),
+    "scan-bigwig": Command(
+        "predict model.seqkern genome.fa --scan AG --window -30:+29 --format bigwig --strand + -o scan.bw"
+    ),
     "scan": Command("predict model.seqkern genome.fa --scan AG --window -30:+29 -o scan.tsv"),
     "variants": Command("variants tables.seqkern variants.vcf --genome genome.fa -o scores.tsv"),
-    "explain": Command("explain model.seqkern donors.fasta -o explained"),
+    "variants-region": Command(
+        "variants tables.seqkern --genome genome.fa --region chr1:120-124 -o map.tsv --plot map.svg"
+    ),
+    "explain": Command("explain model.seqkern donors.fasta --plots 1 -o explained"),
     "variants-gather": Command(
         "variants tables.seqkern variants.vcf --genome genome.fa --gather -o scores.vcf.gz",
         tuple(
@@ -125,6 +149,11 @@ COMMANDS = {
             for number in (1, 2)
         ),
     ),
-    "motifs": Command("motifs tables.seqkern donors.fasta --minimum 2 -o motifs.meme --plot motifs.html"),
+    "motifs": Command(
+        "motifs tables.seqkern donors.fasta --minimum 2 -o motifs.meme --plot motifs.html --table motifs.tsv"
+    ),
     "background": Command("background donors.fasta --shuffle 2 -o shuffled.fasta"),
+    "background-genome": Command(
+        "background sim/peaks.narrowPeak --genome sim/genome.fa --width 60 -o drawn.bed --table how.tsv --plot how.svg"
+    ),
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.build import build_digest
 from seqkern.core.checkpoint import note_kept
 from seqkern.core.errors import FileError
+from seqkern.core.interruption import remove_tree
 from seqkern.core.text_files import file_sha256
 from seqkern.core.types import Arrays, PathLike
 
@@ -71,7 +71,7 @@ class Spool:
 
     def clear(self) -> None:
         """Remove all chunks."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove_tree(self.folder)
 
 
 def identity_of(models: list[Any], data: list[Any], options: Any) -> str:
