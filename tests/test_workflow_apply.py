@@ -1,5 +1,7 @@
 """The workflow that applies models to many files: the outputs of one run; another division reruns nothing."""
 
+import shutil
+
 import numpy as np
 import pytest
 import yaml
@@ -50,3 +52,12 @@ def test_outputs_are_those_of_one_run(tmp_path, capsys, monkeypatch):
         assert (results / made).read_bytes() == (tmp_path / whole).read_bytes()
     assert sum(path.is_file() for path in results.rglob("*")) == 3
     assert jobs(tmp_path, *write(tmp_path, records=3, bases="10B")) == {}
+
+    # a run killed while it removed joined parts, after which Snakemake removes the output
+    (results / "new/m/q.tsv").unlink()
+    assert snakemake(tmp_path, *write(tmp_path, records=10, bases="1kB"), "--until", "apply_parts").returncode == 0
+    assert (results / "new/m/q.tsv.parts-made").exists()
+    shutil.rmtree(results / "new/m/q.tsv.parts")
+    done = snakemake(tmp_path, *write(tmp_path, records=10, bases="1kB"))
+    assert done.returncode == 0, done.stderr
+    assert (results / "new/m/q.tsv").read_bytes() == (tmp_path / "whole.tsv").read_bytes()

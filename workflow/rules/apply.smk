@@ -8,6 +8,7 @@ from pathlib import Path
 
 from seqkern.core.build import build_digest
 from seqkern.core.errors import SeqkernError
+from seqkern.core.part_folder import JOINED
 from seqkern.study.apply_entries import Applications
 
 
@@ -26,6 +27,19 @@ RESULTS = f"results/{APPLIED.name}"
 LOGS = f"logs/{APPLIED.name}"
 BUILD = build_digest()
 OUTPUT = f"{RESULTS}/{{entry}}/{{model}}/{{file}}"
+
+
+def forget_removed_parts():
+    """Remove the flags of parts that a killed run had begun to remove, and whose output Snakemake has removed."""
+    for job in APPLIED.jobs.values():
+        folder = Path(RESULTS, job.entry, job.model)
+        parts = folder / f"{job.name}.parts"
+        gone = not parts.exists() or (parts / JOINED).exists()
+        if gone and not all((folder / name).exists() for name in job.outputs):
+            (folder / f"{job.name}.parts-made").unlink(missing_ok=True)
+
+
+forget_removed_parts()
 
 
 def names(attribute, *by_strand):
