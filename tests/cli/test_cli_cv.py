@@ -225,7 +225,8 @@ def test_an_interruption_is_one_line_and_leaves_no_process(files, number, code, 
     out, err = process.communicate(timeout=60)
     assert process.returncode == code
     assert out == ""
-    assert err.startswith(f"seqkern: {word}")
-    assert err.count("\n") == 1
+    # on a busy computer, lines of progress come first
+    (line,) = [line for line in err.splitlines() if " s elapsed" not in line]
+    assert line.startswith(f"seqkern: {word}")
     time.sleep(0.5)
     assert not [child for child in children if os.path.exists(f"/proc/{child}")]

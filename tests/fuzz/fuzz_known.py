@@ -144,6 +144,8 @@ KNOWN = (
         "motifs: meme, jaspar, transfac", "a motif of three letters: the file was not named", lambda: _three_letters()
     ),
     Known("property scales", "values whose variance overflows", lambda: b"aa\tx\nA\t1e308\nC\t-1e308\n"),
+    Known("property scales", "a constant scale: the file was not named", lambda: b"aa\tx\nA\t1\nC\t1\n"),
+    Known("property scales", "no letter of the alphabet: the file was not named", lambda: b"aa\tx\n1\t0\n2\t1\n"),
     Known("part", "a number of 5000 digits", lambda: b"1/" + LONG),
     Known("study, json", "a number of 5000 digits", lambda: b'{"study": ' + LONG + b"}"),
     Known("layers", "a window longer than any array", lambda: b"structure:window=9223372036854775807"),

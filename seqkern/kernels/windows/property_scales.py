@@ -110,6 +110,7 @@ class PropertyScales:
         if not set(alphabet.letters) & set(self.letters):
             raise ParameterError(
                 f"no letter of the alphabet {alphabet.name} has a value on the scales",
+                file=self.file,
                 remedy="give a file with its letters",
             )
         with np.errstate(over="ignore", invalid="ignore"):
@@ -123,6 +124,7 @@ class PropertyScales:
         if not (spread > 0).all():
             raise ParameterError(
                 f"all letters have the same value on the scale {self.names[int(np.argmin(spread > 0))]!r}",
+                file=self.file,
                 remedy="remove the scale",
             )
         table = np.full((alphabet.size + 1, len(self.names)), np.nan)
