@@ -326,11 +326,14 @@ def inner_score(search: Mapping[str, Any], eliminated: int = 0) -> str:
     # imported here to keep --help fast
     from seqkern.evaluation.best_of_many import corrected_choice
     from seqkern.report.sentences import metric
+    from seqkern.solvers.bound_names import BOUNDS
 
+    name = "macro AUC" if search["metric"] == "macro_auc" else metric(search["metric"]).name
+    if search["metric"] in BOUNDS:
+        return f"best of {len(search['specs'])}: {name} {-search['score']:.4f}, from one fit of each"
     optimism = max(mean(scores) for scores in search["scores"]) - corrected_choice(search["scores"])
     sign = -1 if search["metric"] == "rmse" else 1  # the inner loop maximises its negative
     score, corrected = (f"{sign * value:.4f}" for value in (search["score"], search["score"] - optimism))
-    name = "macro AUC" if search["metric"] == "macro_auc" else metric(search["metric"]).name
     best = f"best of {len(search['specs'])}: {name} {score}"
     if eliminated:
         return f"{best}, after {eliminated} kernels were eliminated on fewer samples"
