@@ -232,6 +232,9 @@ def select(
     candidates = _with_kernels(candidates, list(pairs))
     if not candidates:
         raise ParameterError("no solver to choose from", remedy="give at least one")
+    by_bound = metric in BOUNDS
+    if by_bound:
+        check_bound(metric, labels.kind, [make_solver(spec, labels.kind) for _, spec in candidates])
     names = dict.fromkeys([AUTO[labels.kind] if metric == "auto" else metric, *TIES[labels.kind]])
     measures = {name: _metric(name, labels.kind) for name in names}
     check_integer("inner folds", folds, 2)
@@ -240,9 +243,6 @@ def select(
     if len(candidates) == 1:
         return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))
     groups = labels.groups if groups is None else groups
-    by_bound = metric in BOUNDS
-    if by_bound:
-        check_bound(metric, labels.kind, [make_solver(spec, labels.kind) for _, spec in candidates])
     parts = whole_part(len(labels)) if by_bound else list(inner_folds(labels, folds, seed, groups))
     trials = (BoundTrials if by_bound else Trials)(
         pairs,

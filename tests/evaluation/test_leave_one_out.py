@@ -1,0 +1,149 @@
+"""Bounds of the leave-one-out error as metrics of the inner loop."""
+
+import json
+
+import numpy as np
+import pytest
+
+from seqkern.core.errors import ConfigError, GramError, ParameterError
+from seqkern.evaluation.selection import select
+from seqkern.folds import Split
+from seqkern.kernels import SpectrumKernel
+from seqkern.models.crossval import evaluate_fold
+from seqkern.models.method import Method
+from seqkern.models.search import Search
+from seqkern.sequences.labels import make_labels
+from seqkern.sequences.sequence_set import as_sequences
+from seqkern.solvers import CSVC, make_solver
+from seqkern.solvers.bound_names import BOUNDS
+from seqkern.study.checked_solvers import CheckedSolver
+from seqkern.study.study import Study
+
+CANDIDATES = [("linear", {"solver": "csvc", "C": C}) for C in (0.01, 1.0, 100.0)]
+
+
+def problem(n=40, share=0.5):
+    """Return a matrix and labels of two overlapping classes."""
+    rng = np.random.default_rng(7)
+    positive = np.arange(n) < share * n
+    points = rng.normal(size=(n, 4)) + 0.9 * positive[:, None]
+    labels = make_labels([f"s{i}" for i in range(n)], np.where(positive, "site", "decoy").tolist(), positive="site")
+    return points @ points.T, labels
+
+
+def pair_of(K, calls):
+    """Return the `pair` of a matrix; it counts its calls."""
+
+    def pair(train, valid, y):
+        calls.append((len(train), len(valid)))
+        return K[np.ix_(train, train)], K[np.ix_(valid, train)]
+
+    return pair
+
+
+@pytest.mark.parametrize("metric", BOUNDS)
+def test_each_candidate_is_fitted_once_to_all(metric):
+    K, labels = problem()
+    calls = []
+    choice = select({"linear": pair_of(K, calls)}, labels, CANDIDATES, make_solver, metric=metric)
+    assert calls == [(40, 0)]
+    assert (choice.n_fits, choice.scores.shape) == (3, (3, 1))
+    values = []
+    for _, spec in CANDIDATES:
+        values.append(CSVC(C=spec["C"]).fit(K, labels.signs()).leave_one_out(K, labels.signs()).value(metric))
+    np.testing.assert_allclose(-choice.scores[:, 0], values)
+    assert -choice.score == pytest.approx(min(values))
+
+
+def test_decisions_are_those_of_the_span_rule():
+    K, labels = problem()
+    choice = select({"linear": pair_of(K, [])}, labels, CANDIDATES, make_solver, metric="span")
+    solver = make_solver(choice.spec, "binary").fit(K, labels.signs())
+    np.testing.assert_array_equal(choice.decisions, solver.leave_one_out(K, labels.signs()).decisions)
+
+
+@pytest.mark.parametrize(
+    "spec", [{"solver": "psvc"}, {"solver": "lssvc"}, {"solver": "weighted_threshold", "binary": "csvc"}]
+)
+def test_other_solvers_are_refused_before_the_kernel(spec):
+    K, labels = problem()
+    calls = []
+    with pytest.raises(ParameterError, match="has no bound for the inner metric 'span'; choose csvc or nusvc"):
+        select({"linear": pair_of(K, calls)}, labels, [{"solver": "csvc"}, spec], make_solver, metric="span")
+    assert not calls
+
+
+def test_several_classes_are_refused_before_the_kernel():
+    calls = []
+    labels = make_labels(list("abcdef"), list("xxyyzz"))
+    with pytest.raises(ParameterError, match="for two classes, but the labels are multiclass"):
+        select({"linear": pair_of(np.eye(6), calls)}, labels, CANDIDATES, make_solver, metric="span")
+    assert not calls
+
+
+def test_indefinite_matrix_is_refused():
+    _, labels = problem()
+    K = np.random.default_rng(1).normal(size=(40, 40))
+    K = K + K.T + 4 * np.eye(40)
+    with pytest.raises(GramError, match="not defined on this Gram matrix"):
+        select({"linear": pair_of(K, [])}, labels, CANDIDATES, make_solver, metric="span")
+
+
+def donors(n=24):
+    """Return sequences and unequal labels."""
+    rng = np.random.default_rng(3)
+    positive = np.arange(n) % 3 == 0
+    strings = ["".join(rng.choice([*"ACGT"], size=14)) + ("GTAAGT" if one else "") for one in positive]
+    X = as_sequences(strings, "dna")
+    return X, make_labels(X.ids, ["site" if one else "decoy" for one in positive], positive="site")
+
+
+def test_method_makes_no_fold_even_for_the_threshold():
+    X, labels = donors()
+    method = Method(SpectrumKernel(3), "csvc:C=[0.1,10]", search=Search(metric="span"))
+    assert method.inner_folds == 0
+    assert not method.accepts_operator
+    assert not method.accepts_rows
+    fitted = method.fit(method.data(X, labels))
+    assert fitted.inner.n == 2
+    assert fitted.threshold is not None
+
+
+def test_fits_have_the_bounds():
+    X, labels = donors()
+    split = Split("1", np.arange(16), np.arange(16, 24))
+    method = Method(SpectrumKernel(3), "csvc:C=10")
+    result = evaluate_fold(method, method.data(X, labels), split)
+    assert all(result.fit[name] >= 0 for name in BOUNDS)
+    other = Method(SpectrumKernel(3), "psvc")
+    assert all(evaluate_fold(other, other.data(X, labels), split).fit.get(name) is None for name in BOUNDS)
+
+
+def study(inner, solver="csvc"):
+    """Return a configuration."""
+    return {
+        "study": "s",
+        "datasets": {"d": {"simulate": {"kind": "donor"}}},
+        "kernels": {"k": {"kernel": "spectrum", "k": 3}},
+        "solvers": {"svm": {"solver": solver, "C": [1, 10]}},
+        "inner": inner,
+    }
+
+
+@pytest.mark.parametrize(
+    ("inner", "solver", "message"),
+    [
+        ({"metric": "span"}, "psvc", "solver 'svm' has no bound for the metric 'span'"),
+        ({"metric": "span", "rule": "one_standard_error"}, "csvc", "rule has no effect"),
+        ({"metric": "xi_alpha", "clusters": 3}, "csvc", "clusters has no effect"),
+    ],
+)
+def test_study_refuses(inner, solver, message):
+    with pytest.raises(ConfigError, match=message):
+        Study.parse(study(inner, solver))
+
+
+def test_check_knows_the_metric():
+    checked = Study.parse(study({"metric": "span"})).checked_solvers("d")["svm"]
+    assert checked.inner_folds == 0
+    assert CheckedSolver.parse(json.loads(json.dumps(checked.to_dict())), "svm").metric == "span"
