@@ -232,6 +232,17 @@ class Solver(Stored, Estimator):
         """
         return None
 
+    def stages(self) -> "tuple[Solver, Solver] | None":
+        """Return two fitted solvers of which the second decides only what passes the first, or None: by default.
+
+        Returns
+        -------
+        tuple of Solver or None
+            For the same columns. What has a decision of the first of at least 0 passes; ``joined(first, second)``
+            returns the decisions.
+        """
+        return None
+
     def selected_columns(self) -> npt.NDArray[np.int64]:
         """Return the columns that `fit` selected, int64: by default those that prediction needs.
 
