@@ -3,31 +3,45 @@
 "stages": `two_stage` (a one-class SVM ahead of the C-SVM) beside the C-SVM alone, trained on sites and other GTs of one
 genome, scanning another: share of the candidates that pass, true sites lost by the first stage, average precision over
 all candidates, CPU seconds of the scan. "hard": average precision on another genome before and after the false
-positives of the training genome are added as negatives, beside as many random GTs of it.
+positives of the training genome are added as negatives, beside as many random GTs of it. "peaks": the same for the
+peaks of a factor (gapped k-mers), with shuffled peaks as the first negatives, and the windows of two chromosomes, each
+half overlapping the next, as test set. "real": C. elegans acceptor sites (``SEQKERN_DATA``) in five folds, C chosen in
+three inner folds.
 
 Run: ``python benchmarks/bench_huge_negatives.py [bases]`` (default 30,000,000 for the scan by position weights; kernels
 that compare windows with support sequences scan a tenth of it, since they take longer).
 """
 
+import contextlib
 import io
+import random
 import sys
+import tempfile
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
+from search_defaults import sequences
 
-from seqkern.evaluation.ranking import average_precision
+from seqkern.cli.main import main
+from seqkern.evaluation.ranking import average_precision, roc_auc
+from seqkern.evaluation.selection import inner_folds
 from seqkern.kernels import build_kernel
 from seqkern.models.hard_negatives import find_hard_negatives, with_negatives
+from seqkern.models.method import Method
 from seqkern.models.scan import Scanner
+from seqkern.models.search import Search
 from seqkern.models.training import train_model
-from seqkern.sequences.labels import make_labels
+from seqkern.sequences.labels import Labels, make_labels
 from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.shuffling import shuffled
 from seqkern.sequences.windows import Window
 from seqkern.simulate.genome import donor_genome
 
 WINDOW = Window(15, 15, "GT")
 FAST, SLOW = "weighted_degree:degree=5", "locality_improved"
+PEAKS = "gapped_kmer:l=8,k=5"
 SOLVER = "csvc:C=1,class_weight=balanced"
 TRAINING = 200_000  # bases of each of two chromosomes with 300 sites each
 
@@ -144,7 +158,85 @@ def hard():
             print(f"| {seed} | {way} | {average_precision(positive, decisions):.3f} | {false:.2f} |", flush=True)
 
 
+def peak_windows(folder, chromosomes):
+    """Return the windows of 100 bases at the summits of the peaks of some chromosomes, and their places."""
+    texts = genome_of(folder)
+    rows = [line.split("\t") for line in (folder / "peaks.narrowPeak").read_text().splitlines()]
+    places = [(row[0], int(row[1]) + int(row[9])) for row in rows if row[0] in chromosomes]
+    return [texts[name][summit - 50 : summit + 50].upper() for name, summit in places], places
+
+
+def genome_of(folder):
+    """Return the sequence of each chromosome of simulated peaks."""
+    records = [record.splitlines() for record in (folder / "genome.fa").read_text().split(">")[1:]]
+    return {lines[0].split()[0]: "".join(lines[1:]) for lines in records}
+
+
+def peaks():
+    """Print average precision on two chromosomes, trained on peaks of two others against shuffled peaks."""
+    print("\n| genome | negatives | average precision |\n|---|---|---|")
+    for seed in (21, 22, 23):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name) / "peaks"
+            with contextlib.redirect_stdout(io.StringIO()):
+                main(["simulate", "peaks", "--seed", str(seed), "-o", str(folder)])
+            texts = genome_of(folder)
+            strings, _ = peak_windows(folder, ("chr1", "chr2"))
+            _, held_out = peak_windows(folder, ("chr3", "chr4"))
+        tiles, positive = [], []
+        for one in ("chr3", "chr4"):
+            for start in range(0, len(texts[one]) - 99, 50):
+                tiles.append(texts[one][start : start + 100].upper())
+                positive.append(any(name == one and abs(summit - start - 50) <= 25 for name, summit in held_out))
+        tiles, positive = SequenceSet.from_strings(tiles, "dna", unknown="mask"), np.array(positive)
+        source = "".join(f">{one}\n{texts[one]}\n" for one in ("chr1", "chr2"))
+        rng = random.Random(seed)
+        draws = [shuffled(string, 2, rng) for string in strings for _ in range(3)]
+        marks = ["peak"] * len(strings)
+
+        def made(count, strings=strings, draws=draws, marks=marks):
+            X = SequenceSet.from_strings(strings + draws[:count], "dna", unknown="mask")
+            return X, make_labels(X.ids, marks + ["other"] * count, positive="peak")
+
+        n = len(strings)
+        ways = {f"{n} shuffled": made(n), f"{3 * n} shuffled": made(3 * n)}
+        more, more_labels = made(n)
+        for i in (1, 2):
+            model = train_model(more, more_labels, build_kernel(PEAKS), SOLVER, allow_similar=True, n_threads=1)
+            found, _ = find_hard_negatives(model, io.StringIO(source), more, more_labels, number=n, n_threads=1)
+            more, more_labels = with_negatives(more, more_labels, found, f"hard{i}_")
+            ways[f"{n} shuffled and {i * n} hard"] = more, more_labels
+        for way, (X, labels) in ways.items():
+            model = train_model(X, labels, build_kernel(PEAKS), SOLVER, allow_similar=True, n_threads=1)
+            print(
+                f"| {seed} | {way} | {average_precision(positive, model.decision(tiles, n_threads=1)):.3f} |",
+                flush=True,
+            )
+
+
+def real():
+    """Print scores on acceptor sites, 9 % of the samples."""
+    strings, found, alphabet = sequences("acceptor")
+    X = SequenceSet.from_strings(strings, alphabet, unknown="mask")
+    labels = Labels(X.ids, np.array(found, dtype=np.int64), "binary", ("decoy", "site"))
+    print("\n| solver | AUC | average precision | negatives that pass | recall lost |\n|---|---|---|---|---|")
+    nested = "binary=(csvc:C=[0.1,1,10])"
+    for solver in ("csvc:C=[0.1,1,10]", f"filtered:{nested}", f"two_stage:{nested}", "one_class_svm:nu=[0.05,0.2]"):
+        method = Method(build_kernel(FAST), solver, search=Search(folds=3))
+        data, rows = method.data(X, labels, n_threads=1), []
+        for train, test in inner_folds(labels, 5, 1):
+            fitted = method.fit(data, train)
+            decisions, report = fitted.decide(test).decisions, fitted.solver.report_
+            scores = [score(labels.y[test] == 1, decisions) for score in (roc_auc, average_precision)]
+            rows.append([*scores, report.get("negatives_passing", 1), report.get("recall_lost", 0)])
+        cells = " | ".join(f"{value:.4f}" for value in np.mean(rows, axis=0))
+        print(f"| {solver.split(':')[0]} | {cells} |", flush=True)
+    print(f"| chance | 0.5000 | {labels.y.mean():.4f} | | |")
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     stages(int(sys.argv[1].replace("_", "")) if sys.argv[1:] else 30_000_000)
     hard()
+    peaks()
+    real()
