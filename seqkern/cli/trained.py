@@ -283,6 +283,7 @@ def _score_lines(
     report: Mapping[str, Any] = record["report"]
     # imported here to keep --help fast
     from seqkern.evaluation.small_samples import too_few
+    from seqkern.solvers.bound_names import BOUNDS
 
     lacking = too_few(labels)
     if lacking is not None:
@@ -299,7 +300,8 @@ def _score_lines(
             yield "score", f"not cross-validated{hint}{_hint(False)}"
         return
     yield "inner" if estimated else "score", inner_score(search, eliminated)
-    yield "", f"mean of {len(search['scores'][0])} inner folds, on which it was chosen{_hint(estimated)}"
+    folds = "" if search["metric"] in BOUNDS else f"mean of {len(search['scores'][0])} inner folds, on which it was "
+    yield "", f"{folds or 'by which it was '}chosen{_hint(estimated)}"
     for name, end in search.get("ends", {}).items():
         yield "", f"{name} is the {end} value tried, at an end of the grid: a wider grid may improve the result"
 

@@ -101,7 +101,7 @@ class BoundTrials(Trials):
     def _outcome(self, solver: Any, K_train: Any, K_valid: Any, f: int) -> tuple[list[float], npt.NDArray[np.float64]]:
         """Return the negative of the bound, the measures of the decisions of the span rule, and these decisions."""
         found, (name, *others) = solver.leave_one_out(K_train, self.y, limited=False), self.measures
-        if found is None or np.isnan(found.value(name)):
+        if found is None or found.decisions is None:
             raise GramError(
                 f"the inner metric {name!r} is not defined on this Gram matrix: it is not positive semi-definite, or "
                 "read by rows, or the solver found no margin",

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, GramError, ParameterError
 from seqkern.evaluation.selection import select
 from seqkern.folds import Split
@@ -146,3 +147,38 @@ def test_check_knows_the_metric():
     checked = Study.parse(study({"metric": "span"})).checked_solvers("d")["svm"]
     assert checked.inner_folds == 0
     assert CheckedSolver.parse(json.loads(json.dumps(checked.to_dict())), "svm").metric == "span"
+
+
+def test_check_says_that_similar_samples_are_ignored(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    for name in ("pos", "neg"):
+        strings = ["".join(rng.choice([*"ACGT"], 60)) for _ in range(6)]
+        twins = [f"{s[:-1]}{'A' if s[-1] == 'C' else 'C'}" for s in strings]
+        records = "".join(f">{name}{i}\n{s}\n" for i, s in enumerate(strings + twins))
+        (tmp_path / f"{name}.fa").write_text(records)
+    entry = {"fasta": {"positive": str(tmp_path / "pos.fa"), "negative": str(tmp_path / "neg.fa")}}
+    assert main(["datasets", "--name", "d", "--entry", json.dumps(entry), "-o", str(tmp_path / "d")]) == 0
+    assert main(["folds", str(tmp_path / "d"), "--k", "3", "-o", str(tmp_path / "folds")]) == 0
+
+    def check(solver, metric):
+        methods = json.dumps({"svm": {"solver": {"solver": solver}, "metric": metric}})
+        return main(["check", str(tmp_path / "d"), "--folds", str(tmp_path / "folds"), "--methods", methods])
+
+    capsys.readouterr()
+    assert check("csvc", "span") == 0
+    assert "inner metric 'span' leaves out one sample at a time" in capsys.readouterr().out
+    assert check("csvc", "auc") == 0
+    assert "leaves out" not in capsys.readouterr().out
+    assert check("psvc", "span") != 0
+    assert "has no bound for the inner metric 'span'" in capsys.readouterr().err
+
+
+def test_train_by_the_span(tmp_path, capsys):
+    prefix, model = str(tmp_path / "d"), str(tmp_path / "m.seqkern")
+    main(["simulate", "donor", "-o", prefix, "--n-positive", "20", "--n-decoy", "40"])
+    data = [f"{prefix}.fasta", "--labels", f"{prefix}.tsv", "--positive", "donor", "--kernel", "spectrum:k=2"]
+    assert main(["train", *data, "--solver", "csvc:C=0.1|1", "--search", "--metric", "span", "-o", model]) == 0
+    out = capsys.readouterr().out
+    assert "span estimate 0." in out
+    assert "from one fit of each" in out
+    assert "inner folds" not in out

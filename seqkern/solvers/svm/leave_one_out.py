@@ -27,6 +27,7 @@ RIDGE = 1e-10
 MOST_SUPPORT = 3000
 """More support vectors have no span: it takes O(s³)."""
 
+INDEFINITE = "no span: the matrix of the support vectors is not positive semi-definite"
 TOO_MANY = f"no span: more than {MOST_SUPPORT:,} support vectors"
 
 
@@ -37,7 +38,7 @@ class LeaveOneOut:
     Attributes
     ----------
     span : float or None
-        The share of errors by the span rule; None if there are too many support vectors.
+        The share of errors by the span rule; None if there are too many support vectors, or the matrix is indefinite.
     xi_alpha : float
         The ξα estimate, a share.
     radius_margin : float
@@ -111,6 +112,8 @@ def leave_one_out(
     held_out, remark = None, None
     if not limited or np.count_nonzero(alpha) <= MOST_SUPPORT:
         held_out = decisions - y * alpha * span_squares(K, alpha, cost)
+        if np.isnan(held_out).any():
+            held_out, remark = None, INDEFINITE
     else:
         remark = TOO_MANY
     return LeaveOneOut(

@@ -254,4 +254,8 @@ def test_many_support_vectors_have_no_span(monkeypatch):
 
 def test_indefinite_kernel_has_no_span():
     K = np.array([[0.0, 1.0, 0.5], [1.0, 0.0, 0.2], [0.5, 0.2, -3.0]])
-    assert np.isnan(span_squares(K, np.full(3, 0.5), np.full(3, 1.0))).all()
+    alpha, y = np.full(3, 0.5), np.array([1.0, -1.0, 1.0])
+    assert np.isnan(span_squares(K, alpha, np.full(3, 1.0))).all()
+    found = leave_one_out(K, alpha, y, np.full(3, 1.0), y)
+    assert (found.span, found.decisions) == (None, None)
+    assert "not positive semi-definite" in found.remark
