@@ -110,7 +110,7 @@ def _sentence(name: str) -> str:
     """Return name and meaning of a bound."""
     one = metric(name)
     text = one.sentence[0].lower() + one.sentence[1:]
-    return f"{one.name[0].upper()}{one.name[1:]}: {text}"
+    return f"The {one.name}: {text}"
 
 
 def _uses_all(spec: Mapping[str, Any] | str) -> bool:

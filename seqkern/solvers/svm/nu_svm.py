@@ -92,7 +92,17 @@ class NuSVC(LibsvmMachine, BinarySolver):
     )
 
     def leave_one_out(self, K: Any, y: npt.NDArray[Any], *, limited: bool = True) -> "LeaveOneOut | None":
-        """Return the bounds of the C-SVM with the same solution; see `Solver.leave_one_out`."""
+        """Return the bounds of the C-SVM with the same solution; None if no margin was found.
+
+        Parameters
+        ----------
+        K, y, limited
+            As for `Solver.leave_one_out`.
+
+        Returns
+        -------
+        LeaveOneOut or None
+        """
         if not isinstance(K, np.ndarray) or self.report_["C"] is None:
             return None
         # imported here: prediction does not need it

@@ -115,7 +115,17 @@ class CSVC(SearchesCost, OnProducts, LibsvmMachine, BinarySolver):
         return self.C * np.where(y > 0, weights[1], weights[0])
 
     def leave_one_out(self, K: Any, y: npt.NDArray[Any], *, limited: bool = True) -> "LeaveOneOut | None":
-        """Return span, ξα estimate, and the bound by radius and margin; see `Solver.leave_one_out`."""
+        """Return span, ξα estimate, and the bound by radius and margin.
+
+        Parameters
+        ----------
+        K, y, limited
+            As for `Solver.leave_one_out`.
+
+        Returns
+        -------
+        LeaveOneOut or None
+        """
         if not isinstance(K, np.ndarray):
             return None
         # imported here: prediction does not need it
