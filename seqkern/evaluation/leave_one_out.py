@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.evaluation.trials import Trials
+from seqkern.kernels.kernel import Kernel
 from seqkern.solvers import make_solver
 from seqkern.solvers.base import Solver
 from seqkern.solvers.bound_names import BOUNDS
@@ -60,6 +61,36 @@ def check_bound(
             raise ParameterError(
                 f"solver {solver.name!r} has no bound for the inner metric {metric!r}",
                 remedy="choose csvc or nusvc, or another inner metric, such as auc",
+            )
+
+
+def check_bound_kernels(metric: str, kernels: Mapping[str, Kernel | None]) -> None:
+    """Raise ParameterError if the metric is a bound, and a kernel learns from the training set.
+
+    Such a kernel has seen the sample that a bound leaves out, often with its label: the bound would be far too low.
+
+    Parameters
+    ----------
+    metric : str
+        Of the inner loop; others than `BOUNDS` suit all.
+    kernels : mapping of str to Kernel
+        By name.
+
+    Raises
+    ------
+    ParameterError
+        With the remedy.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> check_bound_kernels("span", {"three": SpectrumKernel(3)})
+    """
+    for name, kernel in kernels.items() if metric in BOUNDS else ():
+        if kernel is not None and kernel.data_dependent:
+            raise ParameterError(
+                f"kernel {name!r} learns from the training set, so that the inner metric {metric!r} would be too good",
+                remedy="choose kernels that do not learn, or another inner metric, such as auc",
             )
 
 

@@ -169,7 +169,9 @@ def _fit_row(fitted: FittedMethod, eigenvalues: dict[str, Any]) -> dict[str, Any
 
 def _bounds(fitted: FittedMethod) -> dict[str, Any]:
     """Return the bounds of the leave-one-out error, if the solver gives them, with the reason for a missing one."""
-    if not fitted.solver.gives_bounds or fitted.y is None:
+    kernel = fitted.source.kernel
+    learned = fitted.source.learns or (kernel is not None and kernel.data_dependent)
+    if learned or not fitted.solver.gives_bounds or fitted.y is None:  # a kernel that learns has seen what is left out
         return {}
     found = fitted.solver.leave_one_out(fitted.part.train, fitted.y)
     if found is None:

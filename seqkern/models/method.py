@@ -18,7 +18,7 @@ from seqkern.evaluation.balance import unequal, with_class_weights
 from seqkern.evaluation.clusters import cluster_groups
 from seqkern.evaluation.halving import Rung, halve, schedule
 from seqkern.evaluation.held_out import fit_layers, neighbours
-from seqkern.evaluation.leave_one_out import check_bound
+from seqkern.evaluation.leave_one_out import check_bound, check_bound_kernels
 from seqkern.evaluation.selection import Choice, Pair, select
 from seqkern.gram.matrix import GramMatrix
 from seqkern.gram.transforms.gram_transform import GramTransform
@@ -309,6 +309,7 @@ class Method:
             As for `seqkern.study.feasible.check_training_part` and `seqkern.evaluation.leave_one_out.check_bound`.
         """
         check_bound(self.search.metric, labels.kind, self.specs, labels.classes)
+        check_bound_kernels(self.search.metric, self.kernels)
         folds, seed = self.inner_folds, self.search.seed
         check_training_part(labels, self.specs, inner_folds=folds, seed=seed, groups=groups, place=place)
 
@@ -463,6 +464,7 @@ class _Fitting:
     def choose(self) -> Choice:
         """Choose a kernel and a solver's parameters."""
         candidates, search = self.method.candidates, self.method.search
+        check_bound_kernels(search.metric if len(candidates) > 1 else "auto", self.method.kernels)
         if search.free.class_weight and self.labels.kind == "binary":
             candidates = with_class_weights(candidates, self.labels)
         if self.labels.kind == "none":

@@ -14,6 +14,7 @@ import yaml
 from seqkern.core.errors import ConfigError, SeqkernError
 from seqkern.core.memory import parse_bytes
 from seqkern.evaluation.held_out import check_afterwards
+from seqkern.evaluation.leave_one_out import check_bound_kernels
 from seqkern.solvers.bound_names import BOUNDS
 from seqkern.study.auto_kernel import AutoKernel, is_auto
 from seqkern.study.checked_solvers import CheckedSolver, checked_solvers
@@ -148,7 +149,7 @@ class Study:
         kernels = _kernels(config, places)
         solvers = _solvers(config, inner, places)
         _check_clusters(inner, solvers, places)
-        _check_bounds(inner, solvers, places)
+        _check_bounds(inner, kernels, solvers, places)
         datasets = {name: DatasetEntry.parse(entry, name, places) for name, entry in config["datasets"].items()}
         _check_auto(kernels, inner, places)
         study = cls(datasets=datasets, kernels=kernels, solvers=solvers, inner=inner, **_general(config))
@@ -443,14 +444,22 @@ def _check_clusters(inner: InnerSettings, solvers: Mapping[str, SolverEntry], pl
         raise places.error(("inner", "clusters"), problem, remedy="remove clusters, or choose csvc")
 
 
-def _check_bounds(inner: InnerSettings, solvers: Mapping[str, SolverEntry], places: Places) -> None:
-    """Raise ConfigError if the inner metric is a bound that a solver does not give, or that contradicts other keys."""
+def _check_bounds(
+    inner: InnerSettings, kernels: Mapping[str, AnyKernel], solvers: Mapping[str, SolverEntry], places: Places
+) -> None:
+    """Raise ConfigError if the inner metric is a bound that a kernel or solver does not allow, or other keys."""
     if inner.metric not in BOUNDS:
         return
     if inner.clusters is not None or inner.rule != "best":
         key = "clusters" if inner.clusters is not None else "rule"
         problem = f"{key} has no effect on the metric {inner.metric!r}, which needs no inner folds"
         raise places.error(("inner", key), problem, remedy=f"remove {key}, or choose another metric")
+    for name, entry in kernels.items():
+        if isinstance(entry, AutoKernel):
+            problem = f"kernel auto has kernels that learn from the training set: no metric {inner.metric!r}"
+            raise places.error(("kernels", name), problem, remedy="list kernels under choose, or choose another metric")
+        with places.within("kernels", name):
+            check_bound_kernels(inner.metric, {one.name: one.kernel for one in entry.candidates})
     for solver in solvers.values():
         if not all(one.gives_bounds for one in solver.grid):
             problem = f"solver {solver.name!r} has no bound for the metric {inner.metric!r}"

@@ -9,7 +9,7 @@ from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, GramError, ParameterError
 from seqkern.evaluation.selection import select
 from seqkern.folds import Split
-from seqkern.kernels import SpectrumKernel
+from seqkern.kernels import SalzbergKernel, SpectrumKernel
 from seqkern.models.crossval import evaluate_fold
 from seqkern.models.method import Method
 from seqkern.models.search import Search
@@ -182,3 +182,22 @@ def test_train_by_the_span(tmp_path, capsys):
     assert "span estimate 0." in out
     assert "from one fit of each" in out
     assert "inner folds" not in out
+
+
+def test_kernels_that_learn_are_refused_and_have_no_bounds():
+    rng = np.random.default_rng(3)
+    X = as_sequences(["".join(rng.choice([*"ACGT"], size=10)) for _ in range(24)], "dna")
+    labels = make_labels(X.ids, ["site", "decoy"] * 12, positive="site")
+    method = Method(SalzbergKernel(), "csvc:C=[1,10]", search=Search(metric="span"))
+    with pytest.raises(ParameterError, match="'salzberg' learns from the training set"):
+        method.check(labels)
+    with pytest.raises(ParameterError, match="'salzberg' learns from the training set"):
+        method.fit(method.data(X, labels))
+    fixed = Method(SalzbergKernel(), "csvc:C=1")
+    fit = evaluate_fold(fixed, fixed.data(X, labels), Split("1", np.arange(16), np.arange(16, 24))).fit
+    assert all(fit.get(name) is None for name in BOUNDS)
+    config = study({"metric": "span"}) | {"kernels": {"k": {"kernel": "salzberg"}}}
+    with pytest.raises(ConfigError, match="learns from the training set"):
+        Study.parse(config)
+    with pytest.raises(ConfigError, match="kernel auto has kernels that learn"):
+        Study.parse(config | {"kernels": {"k": {"kernel": "auto"}}})

@@ -89,7 +89,11 @@ def test_bounds_of_the_leave_one_out_error(folder):
     rows = [row | bounds for row in read_tsv(path)]
     write_tsv(path, list(rows[0]), rows)
     text = words(fits_section, folder)
-    for word in ("The span estimate: the share of errors", "ignores similar samples", "The ξα estimate: an upper bound"):
+    for word in (
+        "The span estimate: the share of errors",
+        "ignores similar samples",
+        "The ξα estimate: an upper bound",
+    ):
         assert word in text
     for value in ("0.123", "0.456", "7.89"):
         assert value in text
