@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seqkern.auto.traits import Traits
+from seqkern.solvers.bound_names import BOUNDS
 
 SHOWN = 6
 """Kernels of the last comparison that are listed."""
@@ -47,7 +48,7 @@ def metric_words(metric: str) -> tuple[str, int]:
     (('AUC', 1), ('RMSE', -1))
     """
     names = {"auc": "AUC", "macro_auc": "macro AUC", "rmse": "RMSE", "r2": "R²", "mcc": "MCC", "roc50": "ROC50"}
-    return names.get(metric, metric.replace("_", " ")), -1 if metric == "rmse" else 1
+    return names.get(metric, metric.replace("_", " ")), -1 if metric in ("rmse", *BOUNDS) else 1
 
 
 def tried(rungs: Sequence[Mapping[str, Any]], metric: str) -> list[str]:

@@ -52,6 +52,8 @@ def run(args: argparse.Namespace) -> None:
     else:
         methods = _parsed(args.methods, "--methods")
     parts = _check(args, methods) if methods else 0
+    for line in _remarks(args, methods):
+        print(line)
     print(f"solvers: {len(methods)}, training sets: {parts}; all suitable")
 
 
@@ -86,10 +88,31 @@ def _parsed(text: str, where: str) -> dict[str, CheckedSolver]:
     return {name: CheckedSolver.parse(method, name) for name, method in methods.items()}
 
 
+def _remarks(args: argparse.Namespace, methods: dict[str, CheckedSolver]) -> list[str]:
+    """Return what is said of an inner metric that ignores the groups of a data set."""
+    # imported here to keep --help fast
+    from seqkern.datasets import load_dataset
+    from seqkern.evaluation.leave_one_out import WITH_GROUPS
+    from seqkern.folds import read_folds
+    from seqkern.solvers.bound_names import BOUNDS
+
+    bounds = sorted({method.metric for method in methods.values() if method.metric in BOUNDS})
+    if not bounds:
+        return []
+    dataset = load_dataset(args.dataset)
+    read = (
+        read_folds(Path(args.folds) / f"{task.name}.tsv", dataset.X.ids, task.labels, dataset.chains)
+        for task in dataset.tasks.values()
+    )
+    grouped = any(folds.groups is not None for folds in read)
+    return [f"inner metric {name!r} {WITH_GROUPS}" for name in bounds if grouped]
+
+
 def _check(args: argparse.Namespace, methods: dict[str, CheckedSolver]) -> int:
     """Check, and return the number of training sets."""
     # imported here to keep --help fast
     from seqkern.datasets import load_dataset
+    from seqkern.evaluation.leave_one_out import check_bound
     from seqkern.folds import read_folds
     from seqkern.study.feasible import check_labels_kind, check_layers, check_training_part
 
@@ -106,6 +129,7 @@ def _check(args: argparse.Namespace, methods: dict[str, CheckedSolver]) -> int:
         for name, method in methods.items():
             try:
                 check_labels_kind(task.labels, method.solver.specs)
+                check_bound(method.metric, task.labels.kind, method.solver.specs, task.labels.classes)
             except ParameterError as error:
                 error.file, error.problem = args.dataset, f"solver {name!r} on task {task.name!r}: {error.problem}"
                 raise

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from seqkern.models.method import Method
     from seqkern.models.model import Model
     from seqkern.models.training_data import TrainingData
+    from seqkern.sequences.sequence_set import SequenceSet
 
 EXAMPLE = (
     "seqkern train donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver psvc:epsilon=0.1 --search"
@@ -71,6 +72,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "scores in the model; seqkern cv does it without a model. Default with --kernel auto; --cv 0 leaves it out",
     )
     add_outer_folds(estimate)
+    hard = parser.add_argument_group("hard negatives")
+    hard.add_argument(
+        "--hard-negatives",
+        metavar="FASTA",
+        help="negative or unlabelled sequences, such as a genome: the windows that the model decides highest, except "
+        "the positives' own, are added as negatives, and the model is trained again",
+    )
+    hard.add_argument(
+        "--hard-number", type=int, metavar="N", help="windows to add in each round (default: as many as positives)"
+    )
+    hard.add_argument("--hard-rounds", type=int, metavar="N", help="rounds of search and training (default: 1)")
     add_reading(parser)
 
 
@@ -97,6 +109,7 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.models.training_data import training_data
 
     _check_cv(args)
+    _check_hard(args)
     early = read_method(args, "--folds")
     folds = _outer_folds(args)
     outer = None if folds is None else outer_folds(args, folds)
@@ -142,6 +155,9 @@ def run(args: argparse.Namespace) -> None:
         model = train_on(
             method, data, policies=policies_of(args), notes=notes, keep_support=keep, finished=done, **limits
         )
+        found: list[str] = []
+        if args.hard_negatives:
+            model, found = _trained_again(args, method, given, model, notes, limits)
     for text in dict.fromkeys(str(warning.message) for warning in said):
         print(f"seqkern: warning: {text}", file=sys.stderr)
     deciding = model.windows if isinstance(model, ResidueModel) else model
@@ -160,9 +176,72 @@ def run(args: argparse.Namespace) -> None:
     for path in (args.output, args.features):
         if path:
             print(path)
+    for line in found:
+        print(f"  hard       {line}")
     chosen = searches(args) or len(method.kernels) > 1
     for name, text in summary(model, dataset, args, at_sites, chosen, estimate, data.labels):
         print(f"  {name:<10} {text}".rstrip())
+
+
+def _trained_again(
+    args: argparse.Namespace, method: Method, given: Input, model: Any, notes: dict[str, Any], limits: dict[str, Any]
+) -> tuple[Any, list[str]]:
+    """Return the model after all rounds of hard negatives, and a line on each."""
+    # imported here to keep --help fast
+    from seqkern.models.hard_negatives import find_hard_negatives, with_negatives
+    from seqkern.models.training import train_on
+    from seqkern.models.training_data import training_data
+
+    X, labels = cast("SequenceSet", given.X), given.dataset.task().labels
+    number = int((labels.y == 1).sum()) if args.hard_number is None else args.hard_number
+    lines, rounds = [], []
+    for i in range(1, (args.hard_rounds or 1) + 1):
+        with naming_file(args.hard_negatives):
+            windows, decisions = find_hard_negatives(
+                model, args.hard_negatives, X, labels, number=number, seed=args.seed, n_threads=args.threads
+            )
+        wrong = int((decisions > 0).sum())
+        lines.append(
+            f"round {i}: {len(windows)} windows added, {wrong} of them decided positive; decisions "
+            f"{decisions.max():.3g} to {decisions.min():.3g}"
+        )
+        rounds.append({"added": len(windows), "positive": wrong, "digest": windows.digest()})
+        X, labels = with_negatives(X, labels, windows, f"hard{i}_")
+        again = training_data(
+            method, X, labels, window=given.window, allow_similar=args.allow_similar, n_threads=args.threads, **limits
+        )
+        model = train_on(method, again, policies=policies_of(args), notes=notes | {"hard_negatives": rounds}, **limits)
+    return model, lines
+
+
+def _check_hard(args: argparse.Namespace) -> None:
+    """Raise ParameterError for options of hard negatives that do not go together with others."""
+    # imported here to keep --help fast
+    from seqkern.core.checks import check_integer
+    from seqkern.core.errors import ParameterError
+    from seqkern.core.text_files import open_text
+
+    for name in ("hard_number", "hard_rounds"):
+        value, option = getattr(args, name), f"--{name.replace('_', '-')}"
+        if value is not None and not args.hard_negatives:
+            raise ParameterError(f"{option} needs --hard-negatives", remedy=f"add it, or remove {option}")
+        if value is not None:
+            check_integer(option, value, 1)
+    if not args.hard_negatives:
+        return
+    if _outer_folds(args) is not None:
+        raise ParameterError(
+            "hard negatives are not part of the cross-validation, so its estimate would be of another model",
+            remedy="give --cv 0, and test the model on other sequences",
+        )
+    if args.hard_negatives == "-":
+        raise ParameterError("hard negatives are read in each round, and cannot be piped", remedy="give a file")
+    with open_text(args.hard_negatives):
+        pass  # found before any training
+    others = {"--states": args.states, "--gram": args.gram, "--format lsgkm": args.format == "lsgkm"}
+    for option, value in others.items():
+        if value:
+            raise ParameterError(f"--hard-negatives does not work with {option}", remedy="remove one of them")
 
 
 def _finished_folder(output: str) -> Path | None:

@@ -283,6 +283,7 @@ def _score_lines(
     report: Mapping[str, Any] = record["report"]
     # imported here to keep --help fast
     from seqkern.evaluation.small_samples import too_few
+    from seqkern.solvers.bound_names import BOUNDS
 
     lacking = too_few(labels)
     if lacking is not None:
@@ -299,7 +300,8 @@ def _score_lines(
             yield "score", f"not cross-validated{hint}{_hint(False)}"
         return
     yield "inner" if estimated else "score", inner_score(search, eliminated)
-    yield "", f"mean of {len(search['scores'][0])} inner folds, on which it was chosen{_hint(estimated)}"
+    folds = "" if search["metric"] in BOUNDS else f"mean of {len(search['scores'][0])} inner folds, on which it was "
+    yield "", f"{folds or 'by which it was '}chosen{_hint(estimated)}"
     for name, end in search.get("ends", {}).items():
         yield "", f"{name} is the {end} value tried, at an end of the grid: a wider grid may improve the result"
 
@@ -326,11 +328,14 @@ def inner_score(search: Mapping[str, Any], eliminated: int = 0) -> str:
     # imported here to keep --help fast
     from seqkern.evaluation.best_of_many import corrected_choice
     from seqkern.report.sentences import metric
+    from seqkern.solvers.bound_names import BOUNDS
 
+    name = "macro AUC" if search["metric"] == "macro_auc" else metric(search["metric"]).name
+    if search["metric"] in BOUNDS:
+        return f"best of {len(search['specs'])}: {name} {-search['score']:.4f}, from one fit of each"
     optimism = max(mean(scores) for scores in search["scores"]) - corrected_choice(search["scores"])
     sign = -1 if search["metric"] == "rmse" else 1  # the inner loop maximises its negative
     score, corrected = (f"{sign * value:.4f}" for value in (search["score"], search["score"] - optimism))
-    name = "macro AUC" if search["metric"] == "macro_auc" else metric(search["metric"]).name
     best = f"best of {len(search['specs'])}: {name} {score}"
     if eliminated:
         return f"{best}, after {eliminated} kernels were eliminated on fewer samples"

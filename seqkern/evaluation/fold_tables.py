@@ -17,6 +17,7 @@ from seqkern.core.tsv import write_tsv
 from seqkern.evaluation.metrics import codes_of
 from seqkern.evaluation.pooled import PooledChoice
 from seqkern.sequences.labels import Labels
+from seqkern.solvers.bound_names import BOUNDS
 from seqkern.solvers.solver_specs import value_text
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ FIT_COLUMNS = (
     *("converged", "iterations", "residual", "gap", "n_support", "support_share", "constant_columns", "remark"),
     *("inner_not_converged", "weights_converged"),
     *SPECTRUM_COLUMNS,
+    *BOUNDS,
 )
 
 

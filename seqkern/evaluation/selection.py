@@ -18,10 +18,12 @@ from seqkern.core.checks import check_choice, check_integer
 from seqkern.core.errors import FoldError, ParameterError, unknown_name
 from seqkern.evaluation import metrics, ranking
 from seqkern.evaluation.candidates import Candidate
+from seqkern.evaluation.leave_one_out import BoundTrials, check_bound, whole_part
 from seqkern.evaluation.refinement import refine
 from seqkern.evaluation.trials import Finished, Trials, pair_resolution
 from seqkern.folds.splitters import deal
 from seqkern.sequences.labels import Labels
+from seqkern.solvers.bound_names import BOUNDS
 from seqkern.solvers.free_parameters import Limits
 
 Pair = Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[Any]], tuple[Any, Any]]
@@ -42,6 +44,11 @@ def _on_decisions(function: Callable[..., float]) -> Measure:
 def _on_predictions(function: Callable[..., float]) -> Measure:
     """Return the measure as a function of predictions."""
     return lambda y, decisions, predicted: function(y, predicted)
+
+
+def _no_folds(y: npt.NDArray[Any], decisions: npt.NDArray[np.float64], predicted: npt.NDArray[Any]) -> float:
+    """Return NaN: the place of a bound among the measures, see `BoundTrials`."""
+    return math.nan
 
 
 _MACRO_AUC = _on_decisions(metrics.macro_auc)
@@ -183,7 +190,9 @@ def select(
     folds : int, default 3
         Maximum number of inner folds.
     metric : str, default "auto"
-        ``auto`` is auc (several classes: macro_auc, real labels: r2); else one of `METRICS` for the labels.
+        ``auto`` is auc (several classes: macro_auc, real labels: r2); else one of `METRICS` for the labels, or a bound
+        of the leave-one-out error, ``span``, ``xi_alpha`` or ``radius_margin``: then each candidate is fitted once,
+        to the whole training set, and scored by the negative of its bound. There are no folds.
     seed : int, default 0
         Seed of the folds.
     groups : array_like, shape (n,), optional
@@ -223,6 +232,9 @@ def select(
     candidates = _with_kernels(candidates, list(pairs))
     if not candidates:
         raise ParameterError("no solver to choose from", remedy="give at least one")
+    by_bound = metric in BOUNDS
+    if by_bound:
+        check_bound(metric, labels.kind, [make_solver(spec, labels.kind) for _, spec in candidates])
     names = dict.fromkeys([AUTO[labels.kind] if metric == "auto" else metric, *TIES[labels.kind]])
     measures = {name: _metric(name, labels.kind) for name in names}
     check_integer("inner folds", folds, 2)
@@ -231,8 +243,8 @@ def select(
     if len(candidates) == 1:
         return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))
     groups = labels.groups if groups is None else groups
-    parts = list(inner_folds(labels, folds, seed, groups))
-    trials = Trials(
+    parts = whole_part(len(labels)) if by_bound else list(inner_folds(labels, folds, seed, groups))
+    trials = (BoundTrials if by_bound else Trials)(
         pairs,
         labels,
         make_solver,
@@ -341,8 +353,10 @@ def inner_folds(
 
 def _metric(name: str, kind: str) -> Measure:
     """Return the scoring function; ParameterError for a name that does not match the kind of labels."""
-    known = METRICS[kind]
+    known, bounds = METRICS[kind], BOUNDS if kind == "binary" else ()
+    if name in bounds:
+        return _no_folds
     name = AUTO[kind] if name == "auto" else name
     if name not in known:
-        raise unknown_name(f"inner metric for {kind} labels", name, [*known, "auto"])
+        raise unknown_name(f"inner metric for {kind} labels", name, [*known, *bounds, "auto"])
     return known[name]

@@ -158,7 +158,7 @@ class Trials:
 
     def _fit(self, f: int, chain: list[int], after: int | None) -> dict[str, Any]:
         """Fit candidates with one kernel on one fold, each starting from the one before."""
-        (train, valid), kind = self.parts[f], self.labels.kind
+        (train, _), kind = self.parts[f], self.labels.kind
         solver = None if after is None else self._solver(after, f)
         K_train, K_valid = self._matrices(f, self.candidates[chain[0]][0])
         own_groups = None if self.groups is None else self.groups[train]
@@ -169,14 +169,20 @@ class Trials:
             found["failed"] += failed
             if failed and solver.report_.get("gap") is not None:
                 found["gaps"].append(float(solver.report_["gap"]))
-            decisions, predicted = decided(solver, K_valid, kind)
-            outcome = self.labels.y[valid], decisions, predicted
-            found["scores"].append([float(measure(*outcome)) for measure in self.measures.values()])
+            scores, decisions = self._outcome(solver, K_train, K_valid, f)
+            found["scores"].append(scores)
             if kind == "binary":
                 found["decisions"].append(decisions.tolist())
             if self.refines:
                 self._solvers[c, f] = solver
         return found
+
+    def _outcome(self, solver: Any, K_train: Any, K_valid: Any, f: int) -> tuple[list[float], npt.NDArray[np.float64]]:
+        """Return the scores of a fitted solver, and its decisions about the samples scored."""
+        valid = self.parts[f][1]
+        decisions, predicted = decided(solver, K_valid, self.labels.kind)
+        outcome = self.labels.y[valid], decisions, predicted
+        return [float(measure(*outcome)) for measure in self.measures.values()], decisions
 
     def _solver(self, c: int, f: int) -> Any:
         """Return the solver of a candidate fitted on a fold; fitted again if only its outcome was kept."""
@@ -192,7 +198,11 @@ class Trials:
         for c, scores in zip(chain, found["scores"], strict=True):
             self._scores[c][:, f] = scores
         for c, decisions in zip(chain, found["decisions"], strict=False):
-            self._decisions[c][self.parts[f][1]] = decisions
+            self._decisions[c][self._scored(f)] = decisions
+
+    def _scored(self, f: int) -> npt.NDArray[np.int64]:
+        """Return the rows whose decisions a fold gives."""
+        return self.parts[f][1]
 
     def _matrices(self, f: int, name: str) -> tuple[Any, Any]:
         """Return the solver's input for training and validation of a fold; kept for later if it is small."""

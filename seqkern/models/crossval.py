@@ -36,6 +36,7 @@ from seqkern.models.selected_features import chosen_features, interval_rows
 from seqkern.models.watch import Watch
 from seqkern.sequences.labels import Labels
 from seqkern.solvers.base import ConstantColumnWarning
+from seqkern.solvers.bound_names import BOUNDS
 
 EXACT_ROWS = 1500
 """Larger training sets get an estimated spectrum, which would otherwise take longer than training."""
@@ -96,13 +97,16 @@ def evaluate_fold(
         fitted = method.fit(data, split.train, ahead=split.test, watch=watch, choice=choice)
     decided = fitted.decide(split.test)
     watch.lap("predict")
+    bounds = _bounds(fitted)
+    if bounds:
+        watch.lap("bounds")
     place = {"task": task, "split": split.name}
     features, intervals, bias = _feature_tables(fitted, split, selection_bias)
     return FoldResult(
         decisions=[place | row for row in decision_rows(data.labels.take(split.test), *decided)],
         metrics=place | {"n_train": len(split.train), "n_test": len(split.test)} | _scores(data, split.test, decided),
         choices=[place | row for row in _choices(fitted)],
-        fit=place | _fit_row(fitted, watch.eigenvalues),
+        fit=place | _fit_row(fitted, watch.eigenvalues) | bounds,
         inner=[place | row for row in inner_rows(fitted.choice)],
         features=[place | row for row in features],
         intervals=[place | row for row in intervals],
@@ -161,6 +165,20 @@ def _fit_row(fitted: FittedMethod, eigenvalues: dict[str, Any]) -> dict[str, Any
         "weights_converged": fitted.kernel_converged if fitted.part.learned else None,
         **eigenvalues,
     }
+
+
+def _bounds(fitted: FittedMethod) -> dict[str, Any]:
+    """Return the bounds of the leave-one-out error, if the solver gives them, with the reason for a missing one."""
+    kernel = fitted.source.kernel
+    learned = fitted.source.learns or (kernel is not None and kernel.data_dependent)
+    if learned or not fitted.solver.gives_bounds or fitted.y is None:  # a kernel that learns has seen what is left out
+        return {}
+    found = fitted.solver.leave_one_out(fitted.part.train, fitted.y)
+    if found is None:
+        return {}
+    remarks = [fitted.solver.report_.get("remark"), found.remark]
+    own = {"remark": "; ".join(filter(None, remarks))} if found.remark else {}
+    return own | {name: getattr(found, name) for name in BOUNDS}
 
 
 def _feature_tables(fitted: FittedMethod, split: Split, selection_bias: bool) -> tuple[list[Any], list[Any], list[Any]]:

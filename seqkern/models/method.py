@@ -18,6 +18,7 @@ from seqkern.evaluation.balance import unequal, with_class_weights
 from seqkern.evaluation.clusters import cluster_groups
 from seqkern.evaluation.halving import Rung, halve, schedule
 from seqkern.evaluation.held_out import fit_layers, neighbours
+from seqkern.evaluation.leave_one_out import check_bound, check_bound_kernels
 from seqkern.evaluation.selection import Choice, Pair, select
 from seqkern.gram.matrix import GramMatrix
 from seqkern.gram.transforms.gram_transform import GramTransform
@@ -40,6 +41,7 @@ from seqkern.residues import Residues
 from seqkern.sequences.labels import Labels
 from seqkern.solvers import build_solver, common_input, expand_grid, make_solver
 from seqkern.solvers.base import Solver
+from seqkern.solvers.bound_names import BOUNDS
 from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.feasible import check_training_part
 
@@ -121,13 +123,14 @@ class Method:
 
     @functools.cached_property
     def accepts_operator(self) -> bool:
-        """Whether all solvers also accept products with the kernel matrix."""
-        return all(build_solver(spec).accepts_operator for spec in self.specs)
+        """Whether all solvers also accept products with the kernel matrix, for which there are no bounds."""
+        return self.search.metric not in BOUNDS and all(build_solver(spec).accepts_operator for spec in self.specs)
 
     @functools.cached_property
     def accepts_rows(self) -> bool:
-        """Whether all solvers can be fitted on rows of a stored Gram matrix; clusters need the matrix."""
-        return self.search.clusters is None and all(build_solver(spec).accepts_rows for spec in self.specs)
+        """Whether all solvers can be fitted on rows of a stored Gram matrix; clusters and bounds need the matrix."""
+        needs_matrix = self.search.clusters is not None or self.search.metric in BOUNDS
+        return not needs_matrix and all(build_solver(spec).accepts_rows for spec in self.specs)
 
     def gram_bytes(self, n: int) -> int:
         """Return the memory that the solvers need besides a Gram matrix.
@@ -170,6 +173,8 @@ class Method:
     @property
     def inner_folds(self) -> int:
         """The number of inner folds; 0 if nothing is chosen or fitted to held-out samples."""
+        if self.search.metric in BOUNDS and not self.layers and len(self.candidates) > 1:
+            return 0  # decisions about samples left out come with the bound
         after = self.layers or self.calibration is not None or self.threshold not in (None, PLAIN)
         return self.search.folds if len(self.candidates) > 1 or after else 0
 
@@ -301,8 +306,10 @@ class Method:
         Raises
         ------
         ParameterError, LabelError, FoldError
-            As for `seqkern.study.feasible.check_training_part`.
+            As for `seqkern.study.feasible.check_training_part` and `seqkern.evaluation.leave_one_out.check_bound`.
         """
+        check_bound(self.search.metric, labels.kind, self.specs, labels.classes)
+        check_bound_kernels(self.search.metric, self.kernels)
         folds, seed = self.inner_folds, self.search.seed
         check_training_part(labels, self.specs, inner_folds=folds, seed=seed, groups=groups, place=place)
 
@@ -457,6 +464,7 @@ class _Fitting:
     def choose(self) -> Choice:
         """Choose a kernel and a solver's parameters."""
         candidates, search = self.method.candidates, self.method.search
+        check_bound_kernels(search.metric if len(candidates) > 1 else "auto", self.method.kernels)
         if search.free.class_weight and self.labels.kind == "binary":
             candidates = with_class_weights(candidates, self.labels)
         if self.labels.kind == "none":

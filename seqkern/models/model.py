@@ -132,6 +132,11 @@ class Model:
             If the kernel rejects a sample, or the vectors of a view have another length than in training.
         """
         X = self._coerced(X)
+        if self.stages is not None:
+            first = self.stages[0].decision(X, n_threads=n_threads)
+            some = X.take(np.flatnonzero(first >= 0))
+            second = self.stages[1].decision(some, n_threads=n_threads) if len(some) else np.empty(0)
+            return self.solver.joined(first, second)
         columns = self.columns
         step = max(1, CHUNK_BYTES // (8 * len(columns))) if self._folded is None else FOLDED_ROWS
         shape = (len(self.classes),) if self.kind == "multiclass" or self.projects else ()
@@ -143,6 +148,31 @@ class Model:
                 values = self.by_matrix(rows, n_threads) if self._folded is None else self._folded(rows)
             out[start : start + step] = values
         return out
+
+    @cached_property
+    def stages(self) -> "tuple[Model, Model] | None":
+        """Models of both stages of the solver, each with its own support samples; None if it has no stages."""
+        found = self.solver.stages()
+        if found is None or self.transforms:
+            return None
+        first, second = (self._stage(stage) for stage in found)
+        return first, second
+
+    def _stage(self, solver: Any) -> "Model":
+        """Return the model of one stage."""
+        rows = solver.support_ if len(solver.support_) else np.zeros(1, dtype=np.int64)
+        support = self.support.take(rows)
+        return Model(
+            kernel=self.kernel.restrict(rows),
+            transforms=[],
+            solver=solver.restrict(rows),
+            support=support.compact() if isinstance(support, SequenceSet) else support,
+            diagonal=self.diagonal[rows],
+            kind=self.kind,
+            classes=self.classes,
+            policies=self.policies,
+            record={},
+        )
 
     @property
     def projects(self) -> bool:

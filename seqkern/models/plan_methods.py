@@ -15,6 +15,7 @@ from seqkern.models.plan_inputs import KernelInput
 from seqkern.models.room import Room
 from seqkern.solvers import make_solver
 from seqkern.solvers.base import Solver
+from seqkern.solvers.bound_names import BOUNDS
 from seqkern.solvers.costs import FitCost
 from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.methods import MethodEntry
@@ -202,6 +203,8 @@ class PlannedMethod:
         if isinstance(clusters, int):
             held_out = shape.train // clusters
             inner = ((shape.train - held_out, held_out),) * clusters
+        if self.entry.search.metric in BOUNDS:
+            inner = ((shape.train, 0),)
         for train, valid in inner:
             for name in self.inputs:
                 own = tuple(spec for kernel, spec in self.candidates if kernel == name)

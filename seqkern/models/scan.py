@@ -312,6 +312,8 @@ def position_scorer(model: Model) -> Callable[[Codes, Starts, int | None], npt.N
     callable or None
         ``decide(codes, starts, n_threads)`` returns float64 (n,), equal to `Model.decision` of the windows.
     """
+    if model.stages is not None:
+        return _staged(model)
     kernel, support = model.kernel, model.support
     if not kernel.has_weights_at_positions or not isinstance(support, SequenceSet):
         return None
@@ -328,5 +330,20 @@ def position_scorer(model: Model) -> Callable[[Codes, Starts, int | None], npt.N
         if form.dividing:
             found = form.divided(found, values.diagonal(codes, starts))
         return found + form.constant
+
+    return decide
+
+
+def _staged(model: Model) -> Callable[[Codes, Starts, int | None], npt.NDArray[np.float64]] | None:
+    """Return the scorer of a model of two stages, the second of which sees what passes the first, or None."""
+    assert model.stages is not None
+    scorers = [position_scorer(stage) for stage in model.stages]
+    first_scorer, second_scorer = scorers
+    if first_scorer is None or second_scorer is None:
+        return None
+
+    def decide(codes: Codes, starts: Starts, n_threads: int | None) -> npt.NDArray[np.float64]:
+        first = first_scorer(codes, starts, n_threads)
+        return model.solver.joined(first, second_scorer(codes, starts[first >= 0], n_threads))
 
     return decide

@@ -14,7 +14,8 @@ class Search:
     folds : int
         Folds of the cross-validation; also for held-out decision values.
     metric : str
-        The metric to maximise: ``"auto"`` or a name of `seqkern.evaluation.selection.METRICS`.
+        The metric to maximise: ``"auto"``, a name of `seqkern.evaluation.selection.METRICS`, or a bound of the
+        leave-one-out error: no fold is made then.
     seed : int
         Of the folds.
     rule : {"best", "one_standard_error"}

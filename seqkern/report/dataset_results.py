@@ -13,6 +13,7 @@ from seqkern.core.errors import ConfigError, FileError
 from seqkern.folds.leakage import SIMILAR
 from seqkern.gram.spectrum import Spectrum, read_spectrum
 from seqkern.report.files import numbers, read_gram, read_json, read_laps, read_table
+from seqkern.solvers.bound_names import BOUNDS
 from seqkern.study.dataset_entries import DatasetEntry
 from seqkern.study.kernel_entries import KernelEntry
 from seqkern.study.reading import AnyKernel
@@ -279,7 +280,7 @@ class DatasetResults:
         converge.
         """
         table = self._all("fits")
-        known = (*TABLES["fits"][3:], "gap", "inner_not_converged", *EIGENVALUES)
+        known = (*TABLES["fits"][3:], "gap", "inner_not_converged", *EIGENVALUES, *BOUNDS)
         parsed = {c: numbers(table[c]) for c in known if c in table}
         if "weights_converged" in table:
             parsed["weights_failed"] = table["weights_converged"].fillna("").str.lower() == "false"

@@ -15,6 +15,7 @@ from seqkern.report.compared import Compared, ComparedChains, SingleTaskTests
 from seqkern.report.pooled_choices import pooled_tasks
 from seqkern.report.sentences import enumerate_names, metric, spec_text
 from seqkern.report.view import View
+from seqkern.solvers.bound_names import BOUNDS
 from seqkern.study.auto_kernel import AutoKernel
 from seqkern.study.kernel_entries import KernelEntry
 from seqkern.study.study import Study
@@ -202,6 +203,8 @@ def _search(study: Study, views: Sequence[View]) -> list[str]:
     by = "" if inner.metric == "auto" else f" by {metric(inner.metric).name}"
     how = f"a random search of {inner.draws} candidates" if inner.random else "a grid search"
     folds = f"{inner.folds}-fold cross-validation"
+    if inner.metric in BOUNDS:
+        folds = "one fit of each candidate, without inner folds"
     if inner.clusters is not None:
         folds = "cross-validation over clusters of similar positive samples (average linkage)"
     sentences = [

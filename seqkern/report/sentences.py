@@ -117,6 +117,24 @@ METRICS = {
         "The share of the labels' variance that the prediction explains. 1 is perfect, 0 is no better than "
         "predicting the mean, below 0 is worse.",
     ),
+    "span": Metric(
+        "span estimate",
+        "The share of errors if each training sample in turn were left out, from one fit; it holds if the support "
+        "vectors stay the same without it. It ignores similar samples, which stay in; lower is better.",
+        higher=False,
+    ),
+    "xi_alpha": Metric(
+        "ξα estimate",
+        "An upper bound of the leave-one-out error, often far above it, from the coefficients of one fit; lower is "
+        "better.",
+        higher=False,
+    ),
+    "radius_margin": Metric(
+        "radius-margin bound",
+        "The squared radius of the sphere around the training samples over that of the margin, for each sample, with "
+        "the margin errors; often above 1, so only its order counts. Lower is better.",
+        higher=False,
+    ),
     "pearson": Metric("Pearson r", "The linear correlation between predicted and true values; 1 is perfect."),
     "spearman": Metric("Spearman ρ", "The correlation between the ranks of predicted and true values; 1 is perfect."),
 }
@@ -167,6 +185,7 @@ STAGES = {
     "spectrum": "eigenvalues",
     "train": "training",
     "predict": "prediction",
+    "bounds": "leave-one-out bounds",
 }
 
 EXPLAINED = (

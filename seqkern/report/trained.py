@@ -5,6 +5,7 @@ from typing import Any
 
 from seqkern.core.markup import tag
 from seqkern.report.sentences import metric
+from seqkern.solvers.bound_names import BOUNDS
 
 
 def chosen_values(training: Mapping[str, Any]) -> list[object] | None:
@@ -25,4 +26,6 @@ def chosen_values(training: Mapping[str, Any]) -> list[object] | None:
     chosen = {key: value for key, value in (training.get("solver") or {}).items() if key != "solver"}
     values = ", ".join(f"{key} = {value}" for key, value in chosen.items())
     scored = metric(search["metric"]).name
+    if search["metric"] in BOUNDS:
+        return [", with ", tag("b", values), f", the lowest {scored} of one fit for each candidate"]
     return [", with ", tag("b", values), f", the best {scored} in {search['folds']} folds of cross-validation"]

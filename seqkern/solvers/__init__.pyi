@@ -50,3 +50,4 @@ from .svm.primal import PrimalSVC as PrimalSVC
 from .svm.svm import CSVC as CSVC
 from .svm.svr import SVR as SVR
 from .svm.svr import NuSVR as NuSVR
+from .two_stage import TwoStageSVC as TwoStageSVC

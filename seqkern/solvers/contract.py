@@ -34,6 +34,8 @@ from seqkern.solvers.stored import Stored
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
+    from seqkern.solvers.svm.leave_one_out import LeaveOneOut
+
 
 class Solver(Stored, Estimator):
     """Base of all solvers.
@@ -61,6 +63,8 @@ class Solver(Stored, Estimator):
     accepts_operator : bool
         Whether it takes a KernelOperator (seqkern/kernels/kernel_operator.py) of the training samples: it then trains
         on products with the kernel matrix, which is never stored.
+    gives_bounds : bool
+        Whether `leave_one_out` bounds the leave-one-out error of a fit on a Gram matrix of two classes.
     gram_copies : float
         Matrices of the size of the training set's that a fit holds at most, besides the one that it is given.
     fit_products : float
@@ -115,6 +119,7 @@ class Solver(Stored, Estimator):
     accepts_groups: ClassVar[bool] = False
     accepts_blocks: ClassVar[bool] = False
     accepts_operator: ClassVar[bool] = False
+    gives_bounds: ClassVar[bool] = False
     gram_copies: ClassVar[float] = 1.0
     sets_threshold: ClassVar[bool] = False
     fit_products: ClassVar[float] = 100.0
@@ -207,6 +212,36 @@ class Solver(Stored, Estimator):
     def has_linear(cls) -> bool:
         """Return whether decisions of this class can be linear functions of a kernel row."""
         return cls.linear is not Solver.linear
+
+    def leave_one_out(self, K: Any, y: npt.NDArray[Any], *, limited: bool = True) -> "LeaveOneOut | None":
+        """Return bounds of the leave-one-out error of the fit, or None: by default, and for other input than an array.
+
+        Parameters
+        ----------
+        K : ndarray of float64, shape (n, n)
+            The matrix of the fit.
+        y : ndarray, shape (n,)
+            The labels of the fit.
+        limited : bool
+            Whether what takes much longer than the fit is left out.
+
+        Returns
+        -------
+        LeaveOneOut or None
+            Never None for an array if the solver `gives_bounds`.
+        """
+        return None
+
+    def stages(self) -> "tuple[Solver, Solver] | None":
+        """Return two fitted solvers of which the second decides only what passes the first, or None: by default.
+
+        Returns
+        -------
+        tuple of Solver or None
+            For the same columns. What has a decision of the first of at least 0 passes; ``joined(first, second)``
+            returns the decisions.
+        """
+        return None
 
     def selected_columns(self) -> npt.NDArray[np.int64]:
         """Return the columns that `fit` selected, int64: by default those that prediction needs.

@@ -37,6 +37,7 @@ SOLVERS = Registry(
         "selected": "seqkern.solvers.selection.selected:SelectedClassifier",
         "spherical_svc": "seqkern.solvers.least_squares.spherical:SphericalSVC",
         "svr": "seqkern.solvers.svm.svr:SVR",
+        "two_stage": "seqkern.solvers.two_stage:TwoStageSVC",
         "weighted_threshold": "seqkern.solvers.baselines.weighted_threshold:WeightedThreshold",
         "whitened_neighbors": "seqkern.solvers.baselines.whitened_neighbors:WhitenedNeighbors",
     },

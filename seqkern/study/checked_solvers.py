@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seqkern.core.checks import check_integer
+from seqkern.solvers.bound_names import BOUNDS
 from seqkern.study.methods import MethodEntry
 from seqkern.study.solver_entries import SolverEntry
 
@@ -21,6 +22,8 @@ class CheckedSolver:
         Folds of the training set; zero without inner folds.
     seed : int
         Of the inner folds.
+    metric : str
+        Of the inner loop: a bound of the leave-one-out error suits some solvers and labels only.
 
     Examples
     --------
@@ -32,6 +35,7 @@ class CheckedSolver:
     solver: SolverEntry
     inner_folds: int = 3
     seed: int = 1
+    metric: str = "auto"
 
     @classmethod
     def parse(cls, given: Mapping[str, Any], name: str) -> "CheckedSolver":
@@ -40,7 +44,7 @@ class CheckedSolver:
         Parameters
         ----------
         given : mapping
-            ``solver``, ``layers``, ``inner_folds`` and ``seed``.
+            ``solver``, ``layers``, ``inner_folds``, ``seed`` and ``metric``.
         name : str
             Its name in the study.
 
@@ -56,12 +60,14 @@ class CheckedSolver:
         numbers = {key: given[key] for key in ("inner_folds", "seed") if key in given}
         for key, value in numbers.items():
             check_integer(key, value, 0)
-        return cls(SolverEntry.parse(given["solver"], name, layers=given.get("layers") or [], ranges=True), **numbers)
+        entry = SolverEntry.parse(given["solver"], name, layers=given.get("layers") or [], ranges=True)
+        return cls(entry, **numbers, metric=str(given.get("metric", "auto")))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the input of `parse`."""
         layers = list(self.solver.layer_specs)
-        return {"solver": self.solver.spec, "layers": layers, "inner_folds": self.inner_folds, "seed": self.seed}
+        found = {"solver": self.solver.spec, "layers": layers, "inner_folds": self.inner_folds, "seed": self.seed}
+        return found | ({"metric": self.metric} if self.metric in BOUNDS else {})
 
 
 def checked_solvers(methods: Iterable[MethodEntry]) -> dict[str, CheckedSolver]:
@@ -83,6 +89,8 @@ def checked_solvers(methods: Iterable[MethodEntry]) -> dict[str, CheckedSolver]:
         solver, search = method.solver, method.search
         before = solver.name in found and found[solver.name].inner_folds > 0
         inner = before or method.chooses or bool(search.held_out) or solver.has_layers
-        folds = search.folds if solver.refuses_labels and inner else 0
-        found[solver.name] = CheckedSolver(solver, folds, method.seed)
+        by_bound = search.metric in BOUNDS and not solver.has_layers
+        folds = search.folds if solver.refuses_labels and inner and not by_bound else 0
+        bound = search.metric if by_bound and method.chooses else "auto"
+        found[solver.name] = CheckedSolver(solver, folds, method.seed, bound)
     return found

@@ -15,6 +15,8 @@ from seqkern.core.damaged import unreadable
 from seqkern.core.errors import ConfigError, SeqkernError
 from seqkern.core.memory import parse_bytes
 from seqkern.evaluation.held_out import check_afterwards
+from seqkern.evaluation.leave_one_out import check_bound_kernels
+from seqkern.solvers.bound_names import BOUNDS
 from seqkern.study.auto_kernel import AutoKernel, is_auto
 from seqkern.study.checked_solvers import CheckedSolver, checked_solvers
 from seqkern.study.checks import check_choices, check_defined, check_methods, check_models, check_views
@@ -148,6 +150,7 @@ class Study:
         kernels = _kernels(config, places)
         solvers = _solvers(config, inner, places)
         _check_clusters(inner, solvers, places)
+        _check_bounds(inner, kernels, solvers, places)
         datasets = {name: DatasetEntry.parse(entry, name, places) for name, entry in config["datasets"].items()}
         _check_auto(kernels, inner, places)
         study = cls(datasets=datasets, kernels=kernels, solvers=solvers, inner=inner, **_general(config))
@@ -440,6 +443,30 @@ def _check_clusters(inner: InnerSettings, solvers: Mapping[str, SolverEntry], pl
     if inner.clusters is not None and without:
         problem = f"clusters are made from a Gram matrix, which the solver {without[0]!r} does not take"
         raise places.error(("inner", "clusters"), problem, remedy="remove clusters, or choose csvc")
+
+
+def _check_bounds(
+    inner: InnerSettings, kernels: Mapping[str, AnyKernel], solvers: Mapping[str, SolverEntry], places: Places
+) -> None:
+    """Raise ConfigError if the inner metric is a bound that a kernel or solver does not allow, or other keys."""
+    if inner.metric not in BOUNDS:
+        return
+    if inner.clusters is not None or inner.rule != "best":
+        key = "clusters" if inner.clusters is not None else "rule"
+        problem = f"{key} has no effect on the metric {inner.metric!r}, which needs no inner folds"
+        raise places.error(("inner", key), problem, remedy=f"remove {key}, or choose another metric")
+    for name, entry in kernels.items():
+        if isinstance(entry, AutoKernel):
+            problem = f"kernel auto has kernels that learn from the training set: no metric {inner.metric!r}"
+            raise places.error(("kernels", name), problem, remedy="list kernels under choose, or choose another metric")
+        with places.within("kernels", name):
+            check_bound_kernels(inner.metric, {one.name: one.kernel for one in entry.candidates})
+    for solver in solvers.values():
+        if not all(one.gives_bounds for one in solver.grid):
+            problem = f"solver {solver.name!r} has no bound for the metric {inner.metric!r}"
+            raise places.error(
+                ("inner", "metric"), problem, remedy="choose csvc or nusvc, or another metric, such as auc"
+            )
 
 
 def _kernels(config: Mapping[str, Any], places: Places) -> dict[str, AnyKernel]:

@@ -98,7 +98,7 @@ READERS = (
         "fasta",
         lambda path: _fasta(path),
         lambda: [*FASTA, b"\xef\xbb\xbf" + FASTA[0], FASTA[0].replace(b"\n", b"\r\n")],
-        (*OF_FASTA, "--against", "--ref", "--alt", "--sequences", "--search-profiles"),
+        (*OF_FASTA, "--hard-negatives", "--against", "--ref", "--alt", "--sequences", "--search-profiles"),
         ".fa",
     ),
     Reader("fasta, gzip", _fasta, _packed_fasta, suffix=".fa.gz", form="gzip"),

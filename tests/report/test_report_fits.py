@@ -80,3 +80,20 @@ def test_solvers_that_keep_all_training_sequences_are_named(tmp_path):
     assert "near and pairs all rest on every training sequence by design; there the share says nothing" in text
     folder = write_study(tmp_path / "t", {"d": Shape()}, KERNELS, SOLVERS)
     assert "by nature" not in words(fits_section, folder)
+
+
+def test_bounds_of_the_leave_one_out_error(folder):
+    path = folder / "evaluate/d/spectrum3/svm/fits.tsv"
+    assert "ξα" not in words(fits_section, folder)
+    bounds = {"span": "0.123", "xi_alpha": "0.456", "radius_margin": "7.89"}
+    rows = [row | bounds for row in read_tsv(path)]
+    write_tsv(path, list(rows[0]), rows)
+    text = words(fits_section, folder)
+    for word in (
+        "The span estimate: the share of errors",
+        "ignores similar samples",
+        "The ξα estimate: an upper bound",
+    ):
+        assert word in text
+    for value in ("0.123", "0.456", "7.89"):
+        assert value in text

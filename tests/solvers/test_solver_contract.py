@@ -80,6 +80,28 @@ def one_line(info):
 # ---- fit, decide, predict --------------------------------------------------------------------------------
 
 
+@each(GRAMS)
+def test_says_whether_it_gives_bounds(solver):
+    solver, problem = fitted(solver)
+    found = solver.leave_one_out(problem.K, problem.y)
+    assert (found is not None) == solver.gives_bounds
+    if found is not None:
+        assert found.decisions.shape == problem.y.shape
+        assert 0 <= found.span <= 1
+        assert 0 <= found.xi_alpha <= 1
+        assert found.radius_margin > 0
+
+
+@each(GRAMS)
+def test_stages_decide_together(solver):
+    solver, problem = fitted(solver)
+    stages = solver.stages()
+    if stages is not None:
+        first = stages[0].decision_function(problem.new)
+        second = stages[1].decision_function(problem.new[first >= 0])
+        np.testing.assert_array_equal(solver.joined(first, second), solver.decision_function(problem.new))
+
+
 @each(EXAMPLES)
 def test_shapes_and_types(solver):
     solver, problem = fitted(solver)

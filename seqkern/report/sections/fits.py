@@ -9,8 +9,9 @@ from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
 from seqkern.report.files import rows_by
-from seqkern.report.sentences import enumerate_names
+from seqkern.report.sentences import enumerate_names, metric
 from seqkern.report.view import View, method_name, paragraph
+from seqkern.solvers.bound_names import BOUNDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,6 +62,9 @@ def fits_section(view: View) -> Markup:
             " Learned kernel weights and fits of inner folds, which select hyperparameters, "
             "are counted separately. Where some did not converge, the selection is less reliable."
         )
+    bounds = [name for name in BOUNDS if name in fits and fits[name].notna().any()]
+    if bounds:
+        intro += f" C-SVMs have estimates of their leave-one-out error. {' '.join(_sentence(name) for name in bounds)}"
     rows = []
     for (kernel, solver), part in rows_by(fits, ["kernel", "solver"]):
         n_failed = int((~part["converged"]).sum())
@@ -76,6 +80,7 @@ def fits_section(view: View) -> Markup:
                 *([_largest(part, "gap")] if gaps else []),
                 number(part["n_support"].median(), 0),
                 Markup(f"{number(100 * part['support_share'].median(), 0)} %"),
+                *(number(part[name].median(), 3) for name in bounds),
             ]
         )
     columns: list[Column | str] = [
@@ -89,6 +94,7 @@ def fits_section(view: View) -> Markup:
         *([Column("Largest gap", hint="duality gap")] if gaps else []),
         Column("Support vectors", hint="median number"),
         Column("Share", hint="median share of the training set"),
+        *(Column(metric(name).name, hint=f"median; {metric(name).sentence}") for name in bounds),
     ]
     # The failures are named one by one: they are few, and each is a reason to look.
     failed = fits[~fits["converged"]]
@@ -98,6 +104,13 @@ def fits_section(view: View) -> Markup:
     )
     caption = "Fits of each method (failed ones counted with ⚠)"
     return view.section("fits", "Fits", paragraph(intro), table(caption, columns, rows), listed if names else None)
+
+
+def _sentence(name: str) -> str:
+    """Return name and meaning of a bound."""
+    one = metric(name)
+    text = one.sentence[0].lower() + one.sentence[1:]
+    return f"The {one.name}: {text}"
 
 
 def _uses_all(spec: Mapping[str, Any] | str) -> bool:

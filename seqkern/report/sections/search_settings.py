@@ -12,6 +12,7 @@ from seqkern.report.files import numbers, rows_by
 from seqkern.report.pooled_choices import pooled_tasks
 from seqkern.report.sentences import enumerate_names, metric
 from seqkern.report.view import View, method_name, paragraph
+from seqkern.solvers.bound_names import BOUNDS
 from seqkern.solvers.thresholds import PLAIN, SCORES
 
 if TYPE_CHECKING:
@@ -68,6 +69,11 @@ def search_sentences(view: View) -> str:
     if inner.clusters is not None and view.dataset.kind == "binary":
         folds = " and holds out clusters of similar positive samples"
     pooled = pooled_tasks(view.dataset)
+    if inner.metric in BOUNDS and pooled is None:
+        return (
+            f"For each training set, the {metric(inner.metric).name} of one fit to the whole training set, without "
+            f"inner folds, selected hyperparameters {among}; ties went to the simplest. It ignores similar samples."
+        )
     if pooled is not None:
         return (
             f"Inner cross-validation, which never sees the test set{folds}, ranked hyperparameters {among} in each "

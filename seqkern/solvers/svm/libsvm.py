@@ -25,6 +25,9 @@ CACHE_MEGABYTES = 200
 CACHE_BYTES = 200
 """Of LIBSVM for each row, besides its cache."""
 
+AT_BOUND = 1e-9
+"""An α nearer to 0 or to its cost than this share of the cost is at the bound."""
+
 SOON = (10_000, 100)
 """A problem that may have no solution is checked after a + b·n iterations."""
 

@@ -1,6 +1,6 @@
 """The ν-SVM: LIBSVM's quadratic program, through scikit-learn."""
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,9 @@ from seqkern.core.parameters import changed, real
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.svm.libsvm import LibsvmMachine, libsvm_estimator, on_rows, unit_of, violation
+
+if TYPE_CHECKING:
+    from seqkern.solvers.svm.leave_one_out import LeaveOneOut
 
 REFINEMENTS = (1e-2, 1e-4)
 """Of the tolerance, until the gap is at most `SMALL_GAP`, in at most `ITERATIONS[0]` + `ITERATIONS[1]`·l iterations."""
@@ -70,6 +73,7 @@ class NuSVC(LibsvmMachine, BinarySolver):
     """
 
     name = "nusvc"
+    gives_bounds = True
     fit_products = 40.0
     summary = "Support vector machine in which nu bounds the share of training errors."
 
@@ -86,6 +90,28 @@ class NuSVC(LibsvmMachine, BinarySolver):
         doc="LIBSVM stops when the largest violation of the optimality conditions, in units of the "
         "mean diagonal of K, is below this.",
     )
+
+    def leave_one_out(self, K: Any, y: npt.NDArray[Any], *, limited: bool = True) -> "LeaveOneOut | None":
+        """Return the bounds of the C-SVM with the same solution; None if no margin was found.
+
+        Parameters
+        ----------
+        K, y, limited
+            As for `Solver.leave_one_out`.
+
+        Returns
+        -------
+        LeaveOneOut or None
+        """
+        if not isinstance(K, np.ndarray) or self.report_["C"] is None:
+            return None
+        # imported here: prediction does not need it
+        from seqkern.solvers.svm.leave_one_out import leave_one_out
+
+        signs = np.where(np.asarray(y) == self.classes_[1], 1.0, -1.0)
+        alpha = signs * on_rows(self.support_, self.dual_coef_, len(signs))
+        cost = np.full(len(signs), float(self.report_["C"]))
+        return leave_one_out(K, alpha, signs, cost, self._decide(K, self.support_), limited=limited)
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if ν is larger than 2·min(l₊, l₋)/l."""

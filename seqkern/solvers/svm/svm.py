@@ -1,6 +1,6 @@
 """The C-SVM, with soft or hard margin: LIBSVM's quadratic program, through scikit-learn."""
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,10 @@ from seqkern.solvers.class_weights import class_factors
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
 from seqkern.solvers.shared import SearchesCost, class_weights, cost
-from seqkern.solvers.svm.libsvm import LibsvmMachine, libsvm_estimator, on_rows, share_of, violation
+from seqkern.solvers.svm.libsvm import AT_BOUND, LibsvmMachine, libsvm_estimator, on_rows, share_of, violation
 
-AT_BOUND = 1e-9
-"""An α nearer to 0 or to its cost than this share of the cost is at the bound."""
+if TYPE_CHECKING:
+    from seqkern.solvers.svm.leave_one_out import LeaveOneOut
 
 
 class CSVC(SearchesCost, OnProducts, LibsvmMachine, BinarySolver):
@@ -71,6 +71,7 @@ class CSVC(SearchesCost, OnProducts, LibsvmMachine, BinarySolver):
     """
 
     name = "csvc"
+    gives_bounds = True
     fit_products = 30.0
     fit_growth = 0.2
     summary = "Support vector machine: the widest margin between two classes, with a cost C for errors."
@@ -92,7 +93,7 @@ class CSVC(SearchesCost, OnProducts, LibsvmMachine, BinarySolver):
     def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Run LIBSVM and measure its solution; on an operator, minimise on products."""
         weights = class_factors(self.class_weight, self.classes_, y)
-        cost = self.C * np.where(y > 0, weights[1], weights[0])
+        cost = self._costs(y)
         if isinstance(K, GramRows):
             return self._run_by_rows(K, y, cost) | self._optimality(K, y, cost)
         if isinstance(K, KernelOperator):
@@ -107,6 +108,32 @@ class CSVC(SearchesCost, OnProducts, LibsvmMachine, BinarySolver):
         else:
             report = self._run(estimator, K, y)
         return report | self._optimality(K, y, cost)
+
+    def _costs(self, y: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return C of each training row."""
+        weights = class_factors(self.class_weight, self.classes_, y)
+        return self.C * np.where(y > 0, weights[1], weights[0])
+
+    def leave_one_out(self, K: Any, y: npt.NDArray[Any], *, limited: bool = True) -> "LeaveOneOut | None":
+        """Return span, ξα estimate, and the bound by radius and margin.
+
+        Parameters
+        ----------
+        K, y, limited
+            As for `Solver.leave_one_out`.
+
+        Returns
+        -------
+        LeaveOneOut or None
+        """
+        if not isinstance(K, np.ndarray):
+            return None
+        # imported here: prediction does not need it
+        from seqkern.solvers.svm.leave_one_out import leave_one_out
+
+        signs = np.where(np.asarray(y) == self.classes_[1], 1.0, -1.0)
+        alpha = signs * on_rows(self.support_, self.dual_coef_, len(signs))
+        return leave_one_out(K, alpha, signs, self._costs(signs), self._decide(K, self.support_), limited=limited)
 
     def _run_by_rows(self, K: GramRows, y: npt.NDArray[np.float64], cost: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Run LIBSVM's algorithm on a matrix in a file; the first class comes first, as in LIBSVM."""
