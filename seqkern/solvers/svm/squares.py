@@ -37,9 +37,7 @@ ROUNDING = 1e-13
 STEPS, CUBES = 12.0, 1.5
 """Newton steps of a fit, and its multiplications as a multiple of n³, as measured for C=1 to 100."""
 
-NOT_POSITIVE = (
-    "the matrix is not positive semi-definite, or C is too large for it; repair the matrix (clip, flip, shift) or lower C"
-)
+NOT_POSITIVE = "the matrix is not positive semi-definite, or C is too large for it; repair the matrix (clip, flip, shift) or lower C"
 
 
 @dataclass(frozen=True)
@@ -202,6 +200,8 @@ def _minimise(K: Floats, loss: Loss, most: int, bias: float) -> SquaresFit:
     away = beta - dual
     image = K @ away
     gap = 0.5 * float(away @ image)
+    if abs(gap) <= ROUNDING**2 * loss.value(np.zeros(len(K))):  # of a loss that falls to zero, rounding is left
+        gap = 0.0
     return SquaresFit(
         coefficients=beta,
         bias=float(bias),

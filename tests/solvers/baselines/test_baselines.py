@@ -173,3 +173,19 @@ def test_network_learns_in_the_precision_of_the_features():
     )
     with pytest.raises(ParameterError, match="learning_rate"), np.errstate(all="ignore"):
         Network(hidden=3, learning_rate=1e200).fit(X, y)
+
+
+# ---- linear-programming SVM with class costs --------------------------------------------------------------
+
+
+def test_class_costs_of_the_linear_program_are_copies_of_samples():
+    X, y = data(n=60, classes=2)
+    weighted = LPMachine(C=0.2, class_weight={0: 1.0, 1: 3.0}).fit(X, y)
+    copies = np.concatenate([np.arange(60), np.flatnonzero(y), np.flatnonzero(y)])
+    repeated = LPMachine(C=0.2).fit(X[copies], y[copies])
+    assert weighted.report_["objective"] == pytest.approx(repeated.report_["objective"], rel=1e-9)
+    assert weighted.report_["gap"] < 1e-9
+    plain = LPMachine(C=0.2).fit(X, y)
+    assert np.mean(weighted.predict(X) == 1) > np.mean(plain.predict(X) == 1)
+    balanced = LPMachine(C=0.2, class_weight="balanced").fit(X[y == y], y)
+    assert balanced.report_["objective"] == pytest.approx(plain.report_["objective"], rel=1e-9)  # as many of both
