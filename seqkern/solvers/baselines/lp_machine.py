@@ -38,8 +38,8 @@ class LPMachine(BinarySolver):
 
     .. math:: \min_{w, b, ξ} ‖w‖_1 + \sum_i C_i ξ_i  over  y_i (w·x_i + b) ≥ 1 − ξ_i,  ξ_i ≥ 0
 
-    where C_i is C times the `class_weight` of the class of row i. Features are not scaled: one with a larger scale costs less. Rows are sorted by content first, so that the order of
-    the rows never decides among several optima.
+    where C_i is C times the `class_weight` of the class of row i. Features are not scaled: one with a larger scale
+    costs less. Rows are sorted by content first, so that the order of the rows never decides among several optima.
 
     Complexity: a linear program with n + 2d + 2 variables and n constraints, for n rows with d features; time grows at
     least with n².

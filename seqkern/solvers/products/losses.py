@@ -81,7 +81,10 @@ class Loss:
         return 0.0
 
     def free_biases(self, f: Floats) -> tuple[float, float]:
-        """Return the least and the greatest b for which f + b costs nothing; the first is greater if there is none.
+        """Return the least and the greatest b of an interval of best ones; the first is greater if there is none.
+
+        Of the losses here these are the biases for which f + b costs nothing; of `Huber`, with as many samples above
+        its band as below.
 
         Parameters
         ----------
@@ -375,6 +378,14 @@ class Huber(Loss):
     def curvature(self, z: Floats) -> Floats:
         """Return c / ε up to ε."""
         return np.where(np.abs(self.y - z) < self.epsilon, self.cost / self.epsilon, 0.0)
+
+    def free_biases(self, f: Floats) -> tuple[float, float]:
+        """Return the biases with half the errors at ε or more, half at −ε or less; see `Loss`."""
+        rest = np.sort(self.y - f)
+        if len(rest) % 2:
+            return np.inf, -np.inf
+        half = len(rest) // 2
+        return float(rest[half - 1] + self.epsilon), float(rest[half] - self.epsilon)
 
 
 def tube_biases(f: Floats, y: Floats, epsilon: float) -> tuple[float, float]:

@@ -37,7 +37,10 @@ ROUNDING = 1e-13
 STEPS, CUBES = 12.0, 1.5
 """Newton steps of a fit, and its multiplications as a multiple of n³, as measured for C=1 to 100."""
 
-NOT_POSITIVE = "the matrix is not positive semi-definite, or C is too large for it; repair the matrix (clip, flip, shift) or lower C"
+NOT_POSITIVE = (
+    "the matrix is not positive semi-definite, or C is too large for it; lower C, or repair the matrix (clip, flip, "
+    "shift)"
+)
 
 
 @dataclass(frozen=True)
@@ -197,6 +200,10 @@ def _minimise(K: Floats, loss: Loss, most: int, bias: float) -> SquaresFit:
         else:
             beta, bias = beta + length * step, bias + length * change
         f = K @ beta
+    low, high = loss.free_biases(f)
+    if low < high and np.isfinite(high - low):
+        bias = 0.5 * (low + high)
+        primal, dual = 0.5 * float(beta @ f) + loss.value(f + bias), loss.dual(f + bias)
     away = beta - dual
     image = K @ away
     gap = 0.5 * float(away @ image)
@@ -266,10 +273,7 @@ class _Line:
 
 
 def _best_bias(loss: Loss, f: Floats, bias: float) -> float:
-    """Return the best bias, in the middle where several cost nothing."""
-    low, high = loss.free_biases(f)
-    if low <= high and np.isfinite(high - low):
-        return 0.5 * (low + high)
+    """Return a best bias, from which Newton's method goes on; the middle of several could be far from all samples."""
 
     def slope(b: float) -> tuple[float, float, float]:
         dual = loss.dual(f + b)

@@ -41,8 +41,8 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmMachine, BinarySolver):
     ten linear systems over the support vectors; ``residual`` is how much a decision would change at the optimum of the
     dual, and rows of a matrix in a file are not enough.
 
-    Otherwise `report_` has ``residual``, LIBSVM's stopping quantity recomputed in double precision; ``objective``, the dual ½
-    αᵀQα − Σα; and for finite C the duality ``gap`` as a share of the primal objective. The Gram matrix should be
+    Otherwise `report_` has ``residual``, LIBSVM's stopping quantity recomputed in double precision; ``objective``, the
+    dual ½ αᵀQα − Σα; and for finite C the duality ``gap`` as a share of the primal objective. The Gram matrix should be
     positive semi-definite; on an indefinite one the solution is local, and the gap bounds nothing.
 
     On a KernelOperator, for more samples than a Gram matrix has room for, the same problem is solved on products with K

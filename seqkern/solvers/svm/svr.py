@@ -48,7 +48,8 @@ class SVR(FitsSquares, OnProducts, LibsvmMachine, RealSolver):
     Both are minimised by Newton's method (see `svm.squares`), exactly in about ten linear systems; C must be finite.
 
     `report_` has ``residual``, LIBSVM's stopping quantity recomputed in double precision, for the losses above how much
-    a decision would change at the optimum of the dual; ``objective``, by default the dual ½ βᵀKβ + ε‖β‖₁ − yᵀβ; and for finite C the duality ``gap`` as a share of the primal objective.
+    a decision would change at the optimum of the dual; ``objective``, by default the dual ½ βᵀKβ + ε‖β‖₁ − yᵀβ; and for
+    finite C the duality ``gap`` as a share of the primal objective.
 
     On a KernelOperator the same problem is solved on products with K (see `products.subspace`) until the ``gap`` is at
     most `tol`; C must be finite.

@@ -145,7 +145,7 @@ def test_too_few_steps_are_reported():
 
 def test_an_indefinite_matrix_is_no_minimum():
     indefinite = K - 0.5 * np.eye(60)
-    with pytest.warns(ConvergenceWarning, match=r"not positive semi-definite.*repair"):
+    with pytest.warns(ConvergenceWarning, match=r"not positive semi-definite.*lower C"):
         solver = CSVC(C=100.0, slack="squared").fit(indefinite, SIGNS)
     assert not solver.report_["converged"]
 
