@@ -39,6 +39,7 @@ from .vectors.precomputed import PrecomputedKernel as PrecomputedKernel
 from .vectors.random_fourier import RandomFourierKernel as RandomFourierKernel
 from .vectors.rbf import RBFKernel as RBFKernel
 from .vectors.sigmoid import SigmoidKernel as SigmoidKernel
+from .vectors.transformed import TransformedKernel as TransformedKernel
 from .windows.property import PropertyKernel as PropertyKernel
 from .windows.pssm_window import PSSMWindowKernel as PSSMWindowKernel
 from .windows.window import WindowKernel as WindowKernel

@@ -122,6 +122,11 @@ class CompositeKernel(Kernel):
         return any(part.data_dependent for part in self._given())
 
     @property
+    def accepts_missing(self) -> bool:  # type: ignore[override]  # here it follows from the parts
+        """Whether all parts accept missing values."""
+        return all(part.accepts_missing for part in self._given())
+
+    @property
     def positive_semidefinite(self) -> bool:  # type: ignore[override]  # here it follows from the parts
         """Whether all parts are."""
         return all(part.positive_semidefinite for part in self._given())

@@ -14,6 +14,7 @@ from seqkern.core.parameters import component, text
 from seqkern.kernels.additive import kmer_weights, matrix, row_attributions, spread_evenly
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
 from seqkern.kernels.contract import LAST_PARAMETERS
+from seqkern.kernels.feature_transforms.feature_transform import FeatureTransform
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.occurrences import KmerWeights
 from seqkern.kernels.vectors.linear import LinearKernel
@@ -37,6 +38,21 @@ class KernelOfKernel(CompositeKernel):
 
     def _given(self) -> list[Kernel]:
         return as_parts(self.name, [LinearKernel(view=self.view) if self.base is None else self.base])
+
+    def with_transforms(self, steps: list[FeatureTransform]) -> Kernel:
+        """Return this kernel of the vectors after the transforms.
+
+        Parameters
+        ----------
+        steps : list of FeatureTransform
+            Not fitted.
+
+        Returns
+        -------
+        Kernel
+        """
+        inner = self._given()[0].with_transforms(steps)
+        return type(self)(**{**self.get_params(deep=False), "base": inner, "view": None})
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
