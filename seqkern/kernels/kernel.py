@@ -377,6 +377,10 @@ class Kernel(Operators, GramTransformer, KernelContract):
         """
         raise ParameterError(f"kernel {self.name!r} takes no missing values", remedy="choose linear or rbf")
 
+    def feature_transforms(self) -> "list[FeatureTransform]":
+        """Return the transforms of features of the kernel and of its parts, in order."""
+        return []
+
     def with_transforms(self, steps: "list[FeatureTransform]") -> "Kernel":
         """Return the kernel after transforms of its features, which are fitted on the training set.
 
@@ -536,7 +540,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
             If they are of another kind, lack a track or a view, or differ in length where one length is needed.
         """
         if self.accepts == "features":
-            X = as_features(X)
+            X = as_features(X, "keep" if self.accepts_missing else "error")
             if not self.accepts_missing:
                 X.check_complete()
             return X

@@ -321,13 +321,15 @@ Data = SequenceSet | FeatureTable | SimilarityTable
 """Input of kernels: sequences, rows of features, or samples with given similarities."""
 
 
-def as_features(X: FeatureTable | npt.ArrayLike) -> FeatureTable:
+def as_features(X: FeatureTable | npt.ArrayLike, missing: Literal["error", "keep"] = "error") -> FeatureTable:
     """Return features as a FeatureTable.
 
     Parameters
     ----------
     X : FeatureTable or array_like, shape (n, d)
         A table, or numbers: one row for each sample, one column for each feature.
+    missing : {"error", "keep"}
+        Policy for NaN among the numbers.
 
     Returns
     -------
@@ -338,7 +340,11 @@ def as_features(X: FeatureTable | npt.ArrayLike) -> FeatureTable:
     SequenceError
         If it is neither.
     """
-    return X if isinstance(X, FeatureTable) else FeatureTable(_numbers(X, "a FeatureTable or a 2-D array"))
+    return (
+        X
+        if isinstance(X, FeatureTable)
+        else FeatureTable(_numbers(X, "a FeatureTable or a 2-D array"), missing=missing)
+    )
 
 
 def as_similarities(X: SimilarityTable | npt.ArrayLike) -> SimilarityTable:

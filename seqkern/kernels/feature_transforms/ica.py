@@ -45,7 +45,8 @@ class ICATransform(FeatureTransform):
     >>> import numpy as np
     >>> from seqkern.kernels.feature_transforms import ICATransform
     >>> signals = np.random.default_rng(0).uniform(-1, 1, (500, 2))
-    >>> found = ICATransform(n_components=2).fit(signals @ [[1.0, 0.5], [0.3, 1.0]]).transform(signals @ [[1, 0.5], [0.3, 1]])
+    >>> mixed = signals @ [[1.0, 0.5], [0.3, 1.0]]
+    >>> found = ICATransform(n_components=2).fit(mixed).transform(mixed)
     >>> np.abs(np.corrcoef(found.T, signals.T)[:2, 2:]).max(axis=0).round(1).tolist()
     [1.0, 1.0]
     """

@@ -63,8 +63,9 @@ class ImputeTransform(FeatureTransform):
         known = ~np.isnan(values)
         counts = known.sum(axis=0)
         if not counts.all():
+            empty = int(np.flatnonzero(counts == 0)[0]) + 1
             raise ParameterError(
-                f"transform 'impute': feature {int(np.flatnonzero(counts == 0)[0]) + 1} has no value in the training set",
+                f"transform 'impute': feature {empty} has no value in the training set",
                 remedy="remove this column",
             )
         self.means_ = np.where(known, values, 0.0).sum(axis=0) / counts

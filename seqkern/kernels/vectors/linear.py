@@ -209,7 +209,7 @@ class LinearKernel(Kernel):
         -------
         ndarray of float64, shape (n, d)
         """
-        return as_features(X).values
+        return as_features(X, "keep").values
 
     def feature_names(self, records: Any) -> Sequence[str]:
         """Return the names of the features: those of the table's columns; of a view its name and a number from 1.
@@ -223,7 +223,7 @@ class LinearKernel(Kernel):
         -------
         tuple of str
         """
-        return self._table(records).columns
+        return as_features(records, "keep").columns if self.view is None else self._table(records).columns
 
     def vector_form(self) -> VectorForm | None:
         """Return this kernel as a function of the vectors of the table; None if it is normalised."""
