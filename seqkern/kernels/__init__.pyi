@@ -6,6 +6,7 @@ from .alignment.pairwise import PairwiseKernel as PairwiseKernel
 from .alignment.profile_alignment import ProfileAlignmentKernel as ProfileAlignmentKernel
 from .alignment.smith_waterman import SmithWatermanKernel as SmithWatermanKernel
 from .feature_map import FeatureMap as FeatureMap
+from .feature_transforms.transformed import TransformedKernel as TransformedKernel
 from .hmm.fisher import FisherKernel as FisherKernel
 from .kernel import Kernel as Kernel
 from .kernel_specs import build_kernel as build_kernel
@@ -39,7 +40,6 @@ from .vectors.precomputed import PrecomputedKernel as PrecomputedKernel
 from .vectors.random_fourier import RandomFourierKernel as RandomFourierKernel
 from .vectors.rbf import RBFKernel as RBFKernel
 from .vectors.sigmoid import SigmoidKernel as SigmoidKernel
-from .vectors.transformed import TransformedKernel as TransformedKernel
 from .windows.property import PropertyKernel as PropertyKernel
 from .windows.pssm_window import PSSMWindowKernel as PSSMWindowKernel
 from .windows.window import WindowKernel as WindowKernel

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError
 from seqkern.core.types import Arrays, Header
-from seqkern.kernels.feature_transforms.feature_transform import FeatureTransform
 from seqkern.kernels.finite import check_vanished
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.prepared import Plan, Prepared
@@ -163,7 +162,7 @@ class CompositeKernel(Kernel):
                 copy.deepcopy(part).fit(X, y).forget() if part.data_dependent else part for part in self._given()
             ]
 
-    def feature_transforms(self) -> list[FeatureTransform]:
+    def feature_transforms(self) -> list[Any]:
         """Return the transforms of features of all parts, in order."""
         return [step for part in self.bases for step in part.feature_transforms()]
 

@@ -44,7 +44,6 @@ from seqkern.sequences.views import view_width
 if TYPE_CHECKING:
     from scipy.sparse import csr_array, csr_matrix
 
-    from seqkern.kernels.feature_transforms.feature_transform import FeatureTransform
     from seqkern.kernels.vector_form import VectorForm
 from seqkern.kernels.contract import KernelContract
 from seqkern.kernels.prepared import Prepared
@@ -377,11 +376,11 @@ class Kernel(Operators, GramTransformer, KernelContract):
         """
         raise ParameterError(f"kernel {self.name!r} takes no missing values", remedy="choose linear or rbf")
 
-    def feature_transforms(self) -> "list[FeatureTransform]":
+    def feature_transforms(self) -> list[Any]:
         """Return the transforms of features of the kernel and of its parts, in order."""
         return []
 
-    def with_transforms(self, steps: "list[FeatureTransform]") -> "Kernel":
+    def with_transforms(self, steps: list[Any]) -> "Kernel":
         """Return the kernel after transforms of its features, which are fitted on the training set.
 
         By default the dot product of the features after them.
@@ -400,10 +399,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
         ParameterError
             If the kernel has no explicit features, or a transform does not suit it.
         """
-        # imported here: it is a kernel itself
-        from seqkern.kernels.vectors.transformed import TransformedKernel
-
-        made = TransformedKernel(self, transforms=steps)
+        made: Kernel = KERNELS.build("transformed", base=self, transforms=steps)
         made.check_parameters()
         return made
 

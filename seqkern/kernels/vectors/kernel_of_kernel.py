@@ -14,7 +14,6 @@ from seqkern.core.parameters import component, text
 from seqkern.kernels.additive import kmer_weights, matrix, row_attributions, spread_evenly
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
 from seqkern.kernels.contract import LAST_PARAMETERS
-from seqkern.kernels.feature_transforms.feature_transform import FeatureTransform
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.occurrences import KmerWeights
 from seqkern.kernels.vectors.linear import LinearKernel
@@ -39,7 +38,7 @@ class KernelOfKernel(CompositeKernel):
     def _given(self) -> list[Kernel]:
         return as_parts(self.name, [LinearKernel(view=self.view) if self.base is None else self.base])
 
-    def with_transforms(self, steps: list[FeatureTransform]) -> Kernel:
+    def with_transforms(self, steps: list[Any]) -> Kernel:
         """Return this kernel of the vectors after the transforms.
 
         Parameters

@@ -41,7 +41,7 @@ class QuadraticDiscriminant(AnyClassSolver):
     over all classes. With `pooling` λ and `shrinkage` γ
 
     .. math:: Σ_k(λ) = ((1 − λ) S_k + λ S) / ((1 − λ)(n_k − 1) + λ(n − c)),
-        Σ_k = (1 − γ) Σ_k(λ) + γ (\mathrm{tr} Σ_k(λ) / d) I
+        Σ_k = (1 − γ) Σ_k(λ) + γ (tr Σ_k(λ) / d) I
 
     λ = 0 and γ = 0 give unbiased covariances of the classes, λ = 1 those of `linear_discriminant`.
 

@@ -95,9 +95,6 @@ class FitsSquares(Solver):
     ([-0.333, 0.333], 2)
     """
 
-    dual_coef_: Floats
-    intercept_: float
-
     @property
     def squares(self) -> bool:
         """Whether the loss has such a slope."""
@@ -127,8 +124,9 @@ class FitsSquares(Solver):
         """Minimise a loss; set `support_`, `dual_coef_` and `intercept_`, and return the report."""
         found = minimise_squares(K, loss, most, start)
         self.support_ = np.flatnonzero(found.coefficients).astype(np.int64)
-        self.dual_coef_ = np.ascontiguousarray(found.coefficients[self.support_])
-        self.intercept_ = found.bias
+        fitted: Any = self
+        fitted.dual_coef_ = np.ascontiguousarray(found.coefficients[self.support_])
+        fitted.intercept_ = found.bias
         report: dict[str, Any] = {} if found.solved else {"remark": NOT_POSITIVE}
         return report | {
             "converged": found.solved and found.share <= tol,

@@ -150,8 +150,8 @@ class SVR(FitsSquares, OnProducts, LibsvmMachine, RealSolver):
     def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Run LIBSVM and measure its solution; on an operator, minimise on products."""
         if self.squares:
-            loss = SMOOTH[self.loss](y, float(self.C), float(self.epsilon))
-            return self._fit_smooth(K, loss, float(np.mean(y)))
+            smooth = SMOOTH[self.loss](y, float(self.C), float(self.epsilon))
+            return self._fit_smooth(K, smooth, float(np.mean(y)))
         if isinstance(K, KernelOperator):
             self._check_finite_cost(self.C)
             tube, most = Insensitive(y, float(self.C), float(self.epsilon)), min(self.max_iter, MOST_PRODUCTS)

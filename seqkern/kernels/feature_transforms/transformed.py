@@ -63,8 +63,8 @@ class TransformedKernel(CompositeKernel):
 
     name = "transformed"
     summary = "The dot product of features after principal components, independent components or completion."
-    data_dependent = True  # type: ignore[assignment]  # whatever the base is
-    positive_semidefinite = True  # type: ignore[assignment]  # as above
+    data_dependent = True
+    positive_semidefinite = True
 
     base: Kernel = component("kernel", kw_only=False, doc="The kernel with the features.")
     transforms: list[FeatureTransform] = component(
