@@ -58,7 +58,7 @@ class TransformedKernel(CompositeKernel):
     >>> from seqkern.kernels import TransformedKernel, SpectrumKernel
     >>> kernel = TransformedKernel(SpectrumKernel(k=2, normalize=False), transforms=["pca:n_components=1"])
     >>> kernel.fit(["ACACAC", "CACACA", "GTGTGT"]).features(["ACACAC", "TGTGTG"]).round(1).ravel().tolist()
-    [-2.1, 4.2]
+    [-1.7, 3.2]
     """
 
     name = "transformed"
