@@ -21,9 +21,8 @@ from seqkern.layers import LAYERS
 from seqkern.solvers import SOLVERS
 from seqkern.solvers.selection.selectors import SELECTORS
 
-REGISTRIES = {
-    registry.kind: registry for registry in (KERNELS, SOLVERS, SELECTORS, TRANSFORMS, FEATURE_TRANSFORMS, LAYERS)
-}
+TABLES = KERNELS, SOLVERS, SELECTORS, TRANSFORMS, FEATURE_TRANSFORMS, LAYERS
+REGISTRIES = {registry.kind: registry for registry in TABLES}
 
 
 class Base:
