@@ -170,6 +170,15 @@ def test_vectors_under_a_radial_basis_function_are_transformed():
     np.testing.assert_array_equal(again(table(GAPS)), kernel(table(GAPS)))
 
 
+def test_costs_of_incomplete_tables_are_predicted():
+    kernel = RBFKernel(gamma=0.1).with_transforms([ImputeTransform(), PCATransform(n_components=2)])
+    for one in (kernel, kernel.base):
+        assert one.plan(table(GAPS)).seconds > 0
+        assert one.feature_bytes(table(GAPS)) >= 8 * GAPS.size
+        assert one.operator_bytes(table(GAPS)) > 0
+        assert one.operator_cost(table(GAPS)) > 0
+
+
 def test_missing_values_without_completion_are_refused():
     for kernel in (LinearKernel(), RBFKernel(), LinearKernel().with_transforms([PCATransform()])):
         with pytest.raises(SequenceError, match=r"has no value in column 'f\d'.*transforms: \[impute\]"):

@@ -15,6 +15,7 @@ from seqkern.core.sparse_types import is_sparse
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.additive import fold
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
+from seqkern.kernels.contract import IMPLICIT_BYTE_NS
 from seqkern.kernels.explicit import feature_vectors, known_names
 from seqkern.kernels.feature_transforms.feature_transform import FeatureTransform
 from seqkern.kernels.feature_transforms.feature_transform_specs import build_feature_transform
@@ -257,6 +258,63 @@ class TransformedKernel(CompositeKernel):
         TransformedKernel
         """
         return type(self)(**{**self.get_params(deep=False), "transforms": [*self.steps, *steps]})
+
+    def implicit_bytes(self, X: Any) -> int:
+        """Return the bytes of the features before the transforms, dense, and of rows after them.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The samples.
+
+        Returns
+        -------
+        int
+        """
+        X = self.coerce(X)
+        return 36 * X.values.size if isinstance(X, FeatureTable) else super().implicit_bytes(X)
+
+    def feature_bytes(self, X: Any) -> int:
+        """Return the same: what the features take while they are made.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The samples.
+
+        Returns
+        -------
+        int
+        """
+        return self.implicit_bytes(X)
+
+    def operator_bytes(self, X: Any) -> int:
+        """Return the same.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The samples.
+
+        Returns
+        -------
+        int
+        """
+        return self.implicit_bytes(X)
+
+    def operator_cost(self, X: Any) -> float:
+        """Return the CPU seconds of one product, from the size of the features.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The samples.
+
+        Returns
+        -------
+        float
+        """
+        return self.implicit_bytes(X) * IMPLICIT_BYTE_NS * 1e-9
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the plan of the products, after the features.
