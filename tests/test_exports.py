@@ -9,6 +9,7 @@ from conftest import ROOT
 
 from seqkern.gram.transforms import TRANSFORMS
 from seqkern.kernels import KERNELS
+from seqkern.kernels.feature_transforms import FEATURE_TRANSFORMS
 from seqkern.layers import LAYERS
 from seqkern.solvers import SOLVERS
 from seqkern.solvers.selection.selectors import SELECTORS
@@ -18,6 +19,7 @@ REGISTRIES = {
     "SOLVERS": SOLVERS,
     "SELECTORS": SELECTORS,
     "TRANSFORMS": TRANSFORMS,
+    "FEATURE_TRANSFORMS": FEATURE_TRANSFORMS,
     "LAYERS": LAYERS,
 }
 STUBS = {".".join(path.relative_to(ROOT).parts[:-1]): path for path in sorted((ROOT / "seqkern").rglob("__init__.pyi"))}

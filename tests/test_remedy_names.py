@@ -13,13 +13,14 @@ from seqkern.cli.main import VERBS
 from seqkern.datasets.data_entry import RESIDUE_KEYS
 from seqkern.folds.methods import METHODS
 from seqkern.gram.transforms.transform_table import TRANSFORMS
+from seqkern.kernels.feature_transforms import FEATURE_TRANSFORMS
 from seqkern.kernels.kernel_table import KERNELS
 from seqkern.layers.layer_table import LAYERS
 from seqkern.solvers.selection.selectors.selector_table import SELECTORS
 from seqkern.solvers.solver_table import SOLVERS
 
 ROOT = Path(__file__).resolve().parent.parent
-TABLES = (KERNELS, SOLVERS, SELECTORS, LAYERS, TRANSFORMS)
+TABLES = (KERNELS, SOLVERS, SELECTORS, LAYERS, TRANSFORMS, FEATURE_TRANSFORMS)
 NAMES = {name for table in TABLES for name in table.names}
 CLASSES = [table.get(name) for table in TABLES for name in table.names]
 PARAMETERS = {name for one in CLASSES for name in one.parameter_names()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from seqkern.core.errors import LabelError, ModelError
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from seqkern.sequences.tables import FeatureTable
 
 
-def table_dataset(args: argparse.Namespace, more: Mapping[str, str]) -> Dataset:
+def table_dataset(args: argparse.Namespace, more: Mapping[str, str], *, missing: bool = False) -> Dataset:
     """Return the Dataset of a feature table and its labels, for ``seqkern train``.
 
     Labels are in a column of the table or in a separate table.
@@ -25,6 +25,8 @@ def table_dataset(args: argparse.Namespace, more: Mapping[str, str]) -> Dataset:
         With ``fasta``, ``labels``, ``label_field`` and ``positive`` of ``seqkern train``.
     more : mapping of str to str
         Further options of the labels.
+    missing : bool
+        Whether cells may be empty: the kernel completes them.
 
     Returns
     -------
@@ -52,7 +54,8 @@ def table_dataset(args: argparse.Namespace, more: Mapping[str, str]) -> Dataset:
         options |= {"from": "tsv", "file": args.labels}
     if args.positive:
         options["positive"] = args.positive
-    return make_dataset("train", {"features": args.fasta[0], "labels": options})
+    policy = "keep" if missing else "error"
+    return make_dataset("train", {"features": args.fasta[0], "labels": options, "missing": policy})
 
 
 def check_label_column(path: str, column: str, *, exact: bool = False) -> None:
@@ -108,7 +111,7 @@ def check_label_column(path: str, column: str, *, exact: bool = False) -> None:
         )
 
 
-def read_table(path: PathLike, names: Sequence[str]) -> FeatureTable:
+def read_table(path: PathLike, names: Sequence[str], *, missing: bool = False) -> FeatureTable:
     """Return new samples with the features that a model was trained on.
 
     Parameters
@@ -117,6 +120,8 @@ def read_table(path: PathLike, names: Sequence[str]) -> FeatureTable:
         With a column of ids. Columns that are not features of the model are ignored.
     names : sequence of str, length d
         The model's d features, in order.
+    missing : bool
+        Whether cells may be empty: the model completes them.
 
     Returns
     -------
@@ -149,14 +154,15 @@ def read_table(path: PathLike, names: Sequence[str]) -> FeatureTable:
             remedy="give a table with the same columns as in training, or a model of sequences",
         )
     known, given = set(names), set(header) - {of_ids}
-    missing = next((name for name in names if name not in given), None)
-    if missing is not None:
+    lacking = next((name for name in names if name not in given), None)
+    if lacking is not None:
         raise ModelError(
-            f"lacks column {missing!r}, a feature of the model",
+            f"lacks column {lacking!r}, a feature of the model",
             file=source_name(path),
             remedy="give a table with the same columns as in training",
         )
-    X, _ = read_features(path, [name for name in header if name not in known and name != of_ids])
+    policy: Literal["error", "keep"] = "keep" if missing else "error"
+    X, _ = read_features(path, [name for name in header if name not in known and name != of_ids], missing=policy)
     places = {name: j for j, name in enumerate(X.columns)}
     order = np.array([places[name] for name in names], dtype=np.int64)
-    return FeatureTable(X.values[:, order], X.ids, names, X.counts)
+    return FeatureTable(X.values[:, order], X.ids, names, X.counts, policy)

@@ -36,9 +36,11 @@ def run(args: argparse.Namespace) -> None:
     # imported here to keep --help fast
     from seqkern.gram.transforms import TRANSFORMS
     from seqkern.kernels import KERNELS
+    from seqkern.kernels.feature_transforms import FEATURE_TRANSFORMS
 
-    if args.name in TRANSFORMS.names:
-        print(in_full(TRANSFORMS.get(args.name)))
+    if args.name in TRANSFORMS.names or args.name in FEATURE_TRANSFORMS.names:
+        table = TRANSFORMS if args.name in TRANSFORMS.names else FEATURE_TRANSFORMS
+        print(in_full(table.get(args.name)))
     elif args.name:
         cls = KERNELS.get(args.name)
         print(f"{in_full(cls)}\n\n{traits(cls)}")
@@ -47,6 +49,10 @@ def run(args: argparse.Namespace) -> None:
         print("seqkern kernels NAME shows one in full.\n")
         for cls in KERNELS.classes.values():
             print(entry(cls, traits(cls)))
+        print("Transforms of features, fitted on the training set, ahead of those of the Gram matrix. In a kernel's")
+        print("configuration: transforms: [impute, pca:n_components=5].\n")
+        for cls in FEATURE_TRANSFORMS.classes.values():
+            print(entry(cls))
         print("Gram transforms, fitted on the training set. In a kernel's configuration: transforms: [centre].")
         print("Negative eigenvalues have their own key, repair: clip, flip, shift or empirical_map.\n")
         for cls in TRANSFORMS.classes.values():

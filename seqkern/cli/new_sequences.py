@@ -146,7 +146,8 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
         from seqkern.cli.feature_tables import read_table
 
         refuse_part(args, "tables of features", "remove it")
-        yield read_table(args.fasta, cast("FeatureTable", model.support).columns)
+        names = cast("FeatureTable", model.support).columns
+        yield read_table(args.fasta, names, missing=model.kernel.accepts_missing)
         return
     with_letters = read_tracks(args, model.kernel, model.record.get("profiles"))
     with_views = read_views(args, model.kernel, of_residues="residues" in model.record)

@@ -221,7 +221,8 @@ def _method_lines(model: Model, args: argparse.Namespace, searched: bool) -> Ite
     yield "kernel", f"{record['kernel']}, of {args.kernel}" if chosen else args.kernel
     for name, value in model.kernel.learned().items():
         yield "", f"{name}: {value:.4g}"
-    for transform in model.transforms:
+    transforms: list[Any] = [*model.kernel.feature_transforms(), *model.transforms]
+    for transform in transforms:
         options = ",".join(f"{key}={value}" for key, value in transform.get_params().items())
         yield "transform", f"{transform.name}{':' if options else ''}{options}"
     yield "solver", spec_text(record["solver"]) if searched else args.solver

@@ -414,7 +414,7 @@ def read_input(args: argparse.Namespace, method: Method | None) -> Input:
     for kernel in kernels:
         check_kind(kernel, "features" if of_table else "sequences", file=source)
     if of_table:
-        dataset = table_dataset(args, real_labels(specs))
+        dataset = table_dataset(args, real_labels(specs), missing=all(kernel.accepts_missing for kernel in kernels))
         X: Units = dataset.X
     else:
         reading = max(kernels, key=lambda kernel: len(kernel.tracks)) if kernels else _reads_annotation(args)

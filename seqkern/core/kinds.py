@@ -58,6 +58,7 @@ KINDS: dict[str, Kind] = {}
 
 HOMES = {
     "kernel": "seqkern.kernels.kernel_specs",
+    "feature_transform": "seqkern.kernels.feature_transforms.feature_transform_specs",
     "transform": "seqkern.gram.transforms.transform_specs",
     "method": "seqkern.gram.transforms.transform_specs",
     "solver": "seqkern.solvers.solver_specs",

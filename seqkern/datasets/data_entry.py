@@ -151,15 +151,45 @@ class TableSource:
         The meaning of the numbers in the table.
     path : str
         As written in the entry.
+    missing : {"error", "keep"}
+        Policy for missing values of features.
 
     Examples
     --------
     >>> DataEntry.parse({"features": "table.tsv"}).source
-    TableSource(kind='features', path='table.tsv')
+    TableSource(kind='features', path='table.tsv', missing='error')
     """
 
     kind: str
     path: str
+    missing: str = "error"
+
+    @classmethod
+    def parse(cls, kind: str, entry: Mapping[str, Any]) -> TableSource:
+        """Return the table of an entry.
+
+        Parameters
+        ----------
+        kind : str
+            The key with its path.
+        entry : mapping
+            Of a study.
+
+        Returns
+        -------
+        TableSource
+
+        Raises
+        ------
+        ConfigError
+            If `missing` is not a policy for this kind of table.
+        """
+        missing = entry.get("missing", "error")
+        if missing not in ("error", "keep") or (missing == "keep" and kind != "features"):
+            raise ConfigError(
+                f"missing={missing!r} is not possible for {kind}", remedy="choose error, or keep for features"
+            )
+        return cls(kind, entry[kind], missing)
 
     def files(self) -> Named:
         """Return the table."""
@@ -663,7 +693,7 @@ def _source(entry: Mapping[str, Any]) -> Source | None:
         return Simulation(value)
     if key == "public":
         return PublicSource(value)
-    return FastaSource.parse(value) if key == "fasta" else TableSource(key, value)
+    return FastaSource.parse(value) if key == "fasta" else TableSource.parse(key, entry)
 
 
 def _views(entry: Mapping[str, Any], source: Source) -> tuple[ViewOptions, ...]:

@@ -284,7 +284,7 @@ def _of_table(entry: DataEntry, given: TableSource, base_dir: PathLike) -> Mater
     how = {} if entry.policies.ids is None else {"ids": entry.policies.ids}
     if given.kind == "features":
         id_column = options.get("id") if options.get("from") != "tsv" else None
-        X, found = read_features(path, wanted.values(), id_column=id_column, **how)
+        X, found = read_features(path, wanted.values(), id_column=id_column, missing=given.missing, **how)
     else:
         X, found = read_similarities(path, given.kind, wanted.values(), **how)
     if options.get("from") == "tsv":

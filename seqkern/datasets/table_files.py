@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.checks import check_choice
 from seqkern.core.errors import SequenceError
 from seqkern.core.table_cells import check_columns, read_cells
 from seqkern.core.text_files import source_name
@@ -15,9 +16,17 @@ from seqkern.datasets.label_sources import id_column_of
 from seqkern.sequences.record_ids import unique_ids
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 
+MISSING = ("", "na", "nan", "?")
+"""Cells without a value, in any case."""
+
 
 def read_features(
-    source: Source, unit_columns: Iterable[str] = ("label",), *, id_column: str | None = None, ids: str = "header"
+    source: Source,
+    unit_columns: Iterable[str] = ("label",),
+    *,
+    id_column: str | None = None,
+    ids: str = "header",
+    missing: str = "error",
 ) -> tuple[FeatureTable, dict[str, list[str]]]:
     r"""Read a table with a header line, one row for each sample and one column for each feature.
 
@@ -31,6 +40,8 @@ def read_features(
         Default: as `seqkern.datasets.label_sources.id_column_of`.
     ids : {"header", "number", "suffix"}
         Treatment of repeated ids.
+    missing : {"error", "keep"}
+        Treatment of cells without a value: empty ones, NA, NaN and ?; kept ones are NaN.
 
     Returns
     -------
@@ -64,8 +75,11 @@ def read_features(
     columns = {key: list(cells.pop(key)) for key in unit_columns if key in cells}
     if not cells:
         raise SequenceError("has no feature columns", file=name, remedy="add columns of numbers")
-    values = _numbers(list(zip(*cells.values(), strict=True)), names, list(cells), name)
-    return FeatureTable(values, names, cells, counts), columns
+    check_choice("missing", missing, ("error", "keep"))
+    values = _numbers(list(zip(*cells.values(), strict=True)), names, list(cells), name, kept=missing == "keep")
+    gaps = int(np.isnan(values).sum())
+    counts |= {"missing values": gaps} if gaps else {}
+    return FeatureTable(values, names, cells, counts, "keep" if gaps else "error"), columns
 
 
 def read_similarities(
@@ -183,21 +197,24 @@ def _is_number(cell: str) -> bool:
 
 
 def _numbers(
-    rows: Sequence[Sequence[str]], names: Sequence[str], columns: Sequence[str], file: str
+    rows: Sequence[Sequence[str]], names: Sequence[str], columns: Sequence[str], file: str, *, kept: bool = False
 ) -> npt.NDArray[np.float64]:
-    """Return cells as float64; raise SequenceError for the first that is not a finite number."""
+    """Return cells as float64; raise SequenceError for the first that is not a finite number, or missing and `kept`."""
     try:
         values = np.array(rows, dtype=np.float64)
     except ValueError:
         values = np.array([[float(cell) if _is_number(cell) else np.nan for cell in row] for row in rows])
-    bad = np.argwhere(~np.isfinite(values))
-    if len(bad):
-        i, j = bad[0]
+    for i, j in np.argwhere(~np.isfinite(values)):
+        gap = rows[i][j].strip().lower() in MISSING
+        if gap and kept:
+            values[i, j] = np.nan
+            continue
+        complete = "; to complete it by the training set: missing: keep and transforms: [impute]" if gap else ""
         raise SequenceError(
             f"column {columns[j]!r}: {rows[i][j]!r} is not a finite number",
             file=file,
             record=names[i],
-            remedy="fill it in, remove the row, or name the column under labels",
+            remedy=f"fill it in, remove the row, or name the column under labels{complete}",
         )
     return values
 

@@ -6,6 +6,7 @@ from .alignment.pairwise import PairwiseKernel as PairwiseKernel
 from .alignment.profile_alignment import ProfileAlignmentKernel as ProfileAlignmentKernel
 from .alignment.smith_waterman import SmithWatermanKernel as SmithWatermanKernel
 from .feature_map import FeatureMap as FeatureMap
+from .feature_transforms.transformed import TransformedKernel as TransformedKernel
 from .hmm.fisher import FisherKernel as FisherKernel
 from .kernel import Kernel as Kernel
 from .kernel_specs import build_kernel as build_kernel

@@ -122,6 +122,11 @@ class CompositeKernel(Kernel):
         return any(part.data_dependent for part in self._given())
 
     @property
+    def accepts_missing(self) -> bool:  # type: ignore[override]  # here it follows from the parts
+        """Whether all parts accept missing values."""
+        return all(part.accepts_missing for part in self._given())
+
+    @property
     def positive_semidefinite(self) -> bool:  # type: ignore[override]  # here it follows from the parts
         """Whether all parts are."""
         return all(part.positive_semidefinite for part in self._given())
@@ -156,6 +161,10 @@ class CompositeKernel(Kernel):
             self.bases_ = [
                 copy.deepcopy(part).fit(X, y).forget() if part.data_dependent else part for part in self._given()
             ]
+
+    def feature_transforms(self) -> list[Any]:
+        """Return the transforms of features of all parts, in order."""
+        return [step for part in self.bases for step in part.feature_transforms()]
 
     def learned(self) -> dict[str, float]:
         """Return what all parts learned that is worth reporting."""

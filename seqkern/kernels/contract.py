@@ -68,6 +68,10 @@ class KernelContract(Parameters):
         Minimum rows of a block; fewer would waste work on the columns.
     has_weights_at_positions : bool
         Whether `weights_at_positions` is available.
+    accepts_missing : bool
+        Whether a feature table may have missing values.
+    has_gaps : bool
+        Whether `features_with_gaps` is available.
     missing_file_remedy : str
         Remedy if a file named by a parameter does not exist.
     """
@@ -86,6 +90,8 @@ class KernelContract(Parameters):
     kmers_vary: ClassVar[bool] = False
     least_block_rows: ClassVar[int] = 1
     has_weights_at_positions: ClassVar[bool] = False
+    accepts_missing: ClassVar[bool] = False
+    has_gaps: ClassVar[bool] = False
     missing_file_remedy: ClassVar[str] = "check the path"
     last_parameters: ClassVar[tuple[str, ...]] = LAST_PARAMETERS
 

@@ -357,6 +357,52 @@ class Kernel(Operators, GramTransformer, KernelContract):
         able = _able("has_features")
         raise ParameterError(f"kernel {self.name!r} has no explicit features", remedy=f"choose from: {able}")
 
+    def features_with_gaps(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the explicit features of a table that may have missing values, NaN, which are those of a feature.
+
+        Parameters
+        ----------
+        X : FeatureTable, n records
+            The samples.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, features)
+
+        Raises
+        ------
+        ParameterError
+            If the kernel mixes features, so that one gap would spread.
+        """
+        raise ParameterError(f"kernel {self.name!r} takes no missing values", remedy="choose linear or rbf")
+
+    def feature_transforms(self) -> list[Any]:
+        """Return the transforms of features of the kernel and of its parts, in order."""
+        return []
+
+    def with_transforms(self, steps: list[Any]) -> "Kernel":
+        """Return the kernel after transforms of its features, which are fitted on the training set.
+
+        By default the dot product of the features after them.
+
+        Parameters
+        ----------
+        steps : list of FeatureTransform
+            Not fitted.
+
+        Returns
+        -------
+        Kernel
+
+        Raises
+        ------
+        ParameterError
+            If the kernel has no explicit features, or a transform does not suit it.
+        """
+        made: Kernel = KERNELS.build("transformed", base=self, transforms=steps)
+        made.check_parameters()
+        return made
+
     def feature_blocks(self, X: Any, counts: dict[str, int] | None = None) -> "FeatureBlocks":
         """Return the explicit features, normalised like the kernel, in blocks for solvers that take blocks.
 
@@ -490,7 +536,10 @@ class Kernel(Operators, GramTransformer, KernelContract):
             If they are of another kind, lack a track or a view, or differ in length where one length is needed.
         """
         if self.accepts == "features":
-            return as_features(X)
+            X = as_features(X, "keep" if self.accepts_missing else "error")
+            if not self.accepts_missing:
+                X.check_complete()
+            return X
         if self.accepts == "similarities":
             return as_similarities(X)
         X = as_sequences(X, self.alphabet)

@@ -43,6 +43,7 @@ KERNELS = Registry(
         "string": "seqkern.kernels.subsequence.subsequence:StringKernel",
         "substitution": "seqkern.kernels.kmer.substitution:SubstitutionKernel",
         "sum": "seqkern.kernels.algebra:SumKernel",
+        "transformed": "seqkern.kernels.feature_transforms.transformed:TransformedKernel",
         "weighted_degree": "seqkern.kernels.positional.weighted_degree:WeightedDegreeKernel",
         "wildcard": "seqkern.kernels.kmer.wildcard:WildcardKernel",
         "window": "seqkern.kernels.windows.window:WindowKernel",

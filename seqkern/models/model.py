@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -422,13 +422,14 @@ class Model:
             return X
         names = self.support.columns
         named = isinstance(X, FeatureTable)
-        X = as_features(X)
+        missing: Literal["error", "keep"] = "keep" if self.kernel.accepts_missing else "error"
+        X = as_features(X, missing)
         if len(X.columns) != len(names) or (named and X.columns != names):
             raise ModelError(
                 f"the features differ from those of the model ({len(names)} in the model, {len(X.columns)} here)",
                 remedy="give the same columns in the same order",
             )
-        return X if named else FeatureTable(X.values, X.ids, names)
+        return X if named else FeatureTable(X.values, X.ids, names, missing=missing)
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -51,13 +51,21 @@ class FeatureTable(Sliceable):
     Parameters
     ----------
     values : array_like, shape (n, d)
-        Finite numbers; stored as float64.
+        Finite numbers; stored as float64. Missing ones are NaN.
     ids : sequence of str, length n, optional
         By default ``"1"``, ``"2"``, ….
     columns : sequence of str, length d, optional
         Names of the features; by default ``"f1"``, ``"f2"``, ….
     counts : dict of str to int, optional
         Effects of reading.
+    missing : {"error", "keep"}
+        Policy for missing values. Kernels refuse a table that has some, unless they complete them first
+        (``transforms: [impute]``).
+
+    Attributes
+    ----------
+    incomplete : bool
+        Whether values are missing.
 
     Raises
     ------
@@ -80,6 +88,7 @@ class FeatureTable(Sliceable):
         ids: Iterable[str] | None = None,
         columns: Iterable[str] | None = None,
         counts: dict[str, int] | None = None,
+        missing: Literal["error", "keep"] = "error",
     ) -> None:
         self.values: npt.NDArray[np.float64] = _frozen(values, np.float64)
         if self.values.ndim != 2:
@@ -93,7 +102,20 @@ class FeatureTable(Sliceable):
                 f"{len(self.ids)} ids and {len(self.columns)} column names for a table of {n} × {d}",
                 remedy="give one name for each row and column",
             )
-        _check_finite(self.values, self.ids)
+        gaps = np.isnan(self.values) if missing == "keep" else np.zeros(0, dtype=bool)
+        self.incomplete = bool(gaps.any())
+        _check_finite(np.where(gaps, 0.0, self.values) if self.incomplete else self.values, self.ids)
+
+    def check_complete(self) -> None:
+        """Raise SequenceError for the first row with a missing value."""
+        if self.incomplete:
+            gaps = np.isnan(self.values)
+            i = int(np.flatnonzero(gaps.any(axis=1))[0])
+            raise SequenceError(
+                f"has no value in column {self.columns[int(np.argmax(gaps[i]))]!r}",
+                record=self.ids[i],
+                remedy="complete missing values by the training set: transforms: [impute] of the kernel",
+            )
 
     def __len__(self) -> int:
         return len(self.values)
@@ -123,7 +145,12 @@ class FeatureTable(Sliceable):
         """
         chosen = rows if isinstance(rows, slice) else np.arange(len(self))[rows]
         ids = np.array(self.ids, dtype=object)[chosen].tolist()
-        return FeatureTable(self.values[chosen], ids, self.columns, self.counts)
+        return FeatureTable(self.values[chosen], ids, self.columns, self.counts, self._policy)
+
+    @property
+    def _policy(self) -> Literal["error", "keep"]:
+        """The policy under which these values are possible."""
+        return "keep" if self.incomplete else "error"
 
     def digest(self) -> str:
         """Return a hexadecimal digest of ids, columns and values in order."""
@@ -132,7 +159,7 @@ class FeatureTable(Sliceable):
     def state(self) -> tuple[Header, Arrays]:
         """Return the input of `from_state`: a JSON dict and a dict of arrays."""
         header = {"ids": self.ids, "columns": list(self.columns), "counts": self.counts}
-        return header, {"values": self.values}
+        return {**header, **({"missing": "keep"} if self.incomplete else {})}, {"values": self.values}
 
     @classmethod
     def from_state(cls, header: Header, arrays: Arrays) -> FeatureTable:
@@ -150,7 +177,8 @@ class FeatureTable(Sliceable):
         FeatureTable
         """
         ids, columns = check_texts(header["ids"], "ids"), check_texts(header["columns"], "columns")
-        return cls(arrays["values"], ids, columns, check_counts(header["counts"]))
+        missing: Literal["error", "keep"] = "keep" if header.get("missing") == "keep" else "error"
+        return cls(arrays["values"], ids, columns, check_counts(header["counts"]), missing)
 
 
 class SimilarityTable(Sliceable):
@@ -293,13 +321,15 @@ Data = SequenceSet | FeatureTable | SimilarityTable
 """Input of kernels: sequences, rows of features, or samples with given similarities."""
 
 
-def as_features(X: FeatureTable | npt.ArrayLike) -> FeatureTable:
+def as_features(X: FeatureTable | npt.ArrayLike, missing: Literal["error", "keep"] = "error") -> FeatureTable:
     """Return features as a FeatureTable.
 
     Parameters
     ----------
     X : FeatureTable or array_like, shape (n, d)
         A table, or numbers: one row for each sample, one column for each feature.
+    missing : {"error", "keep"}
+        Policy for NaN among the numbers.
 
     Returns
     -------
@@ -310,7 +340,11 @@ def as_features(X: FeatureTable | npt.ArrayLike) -> FeatureTable:
     SequenceError
         If it is neither.
     """
-    return X if isinstance(X, FeatureTable) else FeatureTable(_numbers(X, "a FeatureTable or a 2-D array"))
+    return (
+        X
+        if isinstance(X, FeatureTable)
+        else FeatureTable(_numbers(X, "a FeatureTable or a 2-D array"), missing=missing)
+    )
 
 
 def as_similarities(X: SimilarityTable | npt.ArrayLike) -> SimilarityTable:

@@ -5,6 +5,7 @@ from .baselines.lp_machine import LPMachine as LPMachine
 from .baselines.neighbors import KernelNeighbors as KernelNeighbors
 from .baselines.neighbors import KernelNeighborsRegressor as KernelNeighborsRegressor
 from .baselines.network import Network as Network
+from .baselines.quadratic_discriminant import QuadraticDiscriminant as QuadraticDiscriminant
 from .baselines.weighted_threshold import WeightedThreshold as WeightedThreshold
 from .baselines.whitened_neighbors import WhitenedNeighbors as WhitenedNeighbors
 from .filtered import FilteredSVC as FilteredSVC

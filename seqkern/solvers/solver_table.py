@@ -34,6 +34,7 @@ SOLVERS = Registry(
         "primal_svc": "seqkern.solvers.svm.primal:PrimalSVC",
         "psvc": "seqkern.solvers.psvm.psvm:PSVC",
         "psvr": "seqkern.solvers.psvm.psvm:PSVR",
+        "quadratic_discriminant": "seqkern.solvers.baselines.quadratic_discriminant:QuadraticDiscriminant",
         "selected": "seqkern.solvers.selection.selected:SelectedClassifier",
         "spherical_svc": "seqkern.solvers.least_squares.spherical:SphericalSVC",
         "svr": "seqkern.solvers.svm.svr:SVR",

@@ -6,9 +6,10 @@ from typing import Any
 
 from seqkern.core.errors import ConfigError, SeqkernError
 from seqkern.core.public_files import is_public
-from seqkern.gram.transforms import build_transform, repair_transforms
+from seqkern.gram.transforms import build_transform, of_features, repair_transforms
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels import build_kernel, parse_spec
+from seqkern.kernels.feature_transforms import build_feature_transform
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.solver_input import gives
 from seqkern.sequences.tracks import PROFILE_TRACKS
@@ -33,7 +34,7 @@ class KernelEntry:
         centring and normalisation, negative eigenvalues may be harmless (−D²/2 of points in space has some), and
         neither creates new ones.
     transforms : tuple of GramTransform
-        The transforms, not fitted.
+        The transforms of the matrix, not fitted. Those of features, which come first, are part of the kernel.
     solvers : tuple of str, optional
         The only solvers to run with it.
     built : Kernel, optional
@@ -97,13 +98,17 @@ class KernelEntry:
             raise ConfigError(f"transforms={own!r} is not a list", remedy="write for example [centre]")
         repaired = repair_transforms(given.get("repair") if repair is None else repair)
         transform_specs = (*own, *transforms, *repaired)
+        count = of_features(transform_specs)
+        built = build_kernel(spec)
+        if count:
+            built = built.with_transforms([build_feature_transform(item) for item in transform_specs[:count]])
         return cls(
             name=str(spec.get("kernel")) if name is None else name,
             given=given,
             spec=spec,
             transform_specs=transform_specs,
-            built=build_kernel(spec),
-            transforms=tuple(build_transform(item) for item in transform_specs),
+            built=built,
+            transforms=tuple(build_transform(item) for item in transform_specs[count:]),
             solvers=own_solvers(given),
         )
 

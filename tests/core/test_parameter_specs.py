@@ -11,6 +11,7 @@ from seqkern.core.schemas import class_schema, schema_of
 from seqkern.core.specs import build_spec, parse_spec, plain
 from seqkern.gram.transforms import TRANSFORMS, build_transform, repair_transforms
 from seqkern.kernels import KERNELS, build_kernel
+from seqkern.kernels.feature_transforms import FEATURE_TRANSFORMS
 from seqkern.layers import LAYERS, build_layer
 from seqkern.solvers import SOLVERS, build_solver, expand_grid
 from seqkern.solvers.selection.selectors import SELECTORS, build_scaler, build_selector
@@ -129,7 +130,7 @@ BUILD = {"kernel": build_kernel, "solver": build_solver, "selector": build_selec
 @pytest.fixture(scope="module")
 def validators():
     """Return a validator of each kind."""
-    registries = (KERNELS, SOLVERS, SELECTORS, TRANSFORMS, LAYERS)
+    registries = (KERNELS, SOLVERS, SELECTORS, TRANSFORMS, FEATURE_TRANSFORMS, LAYERS)
     extra = {"solver": {"layers": {"type": "array"}}}
     schemas = {registry.kind: schema_of(registry.kind, extra.get(registry.kind)) for registry in registries}
     for schema in schemas.values():

@@ -26,11 +26,12 @@ from seqkern.core.parameters import (
 from seqkern.core.parametrized import Parameters
 from seqkern.gram.transforms import TRANSFORMS
 from seqkern.kernels import KERNELS
+from seqkern.kernels.feature_transforms import FEATURE_TRANSFORMS
 from seqkern.layers import LAYERS
 from seqkern.solvers import SOLVERS
 from seqkern.solvers.selection.selectors import SELECTORS, ExpressionScaler
 
-REGISTRIES = (KERNELS, TRANSFORMS, LAYERS, SOLVERS, SELECTORS)
+REGISTRIES = (KERNELS, TRANSFORMS, FEATURE_TRANSFORMS, LAYERS, SOLVERS, SELECTORS)
 CLASSES = [*(cls for registry in REGISTRIES for cls in registry.classes.values()), ExpressionScaler]
 
 

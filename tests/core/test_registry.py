@@ -16,11 +16,13 @@ from seqkern.core.kinds import HOMES, KINDS, kind_of
 from seqkern.core.registry import Registry
 from seqkern.gram.transforms import TRANSFORMS
 from seqkern.kernels import KERNELS
+from seqkern.kernels.feature_transforms import FEATURE_TRANSFORMS
 from seqkern.layers import LAYERS
 from seqkern.solvers import SOLVERS
 from seqkern.solvers.selection.selectors import SELECTORS
 
-REGISTRIES = {registry.kind: registry for registry in (KERNELS, SOLVERS, SELECTORS, TRANSFORMS, LAYERS)}
+TABLES = KERNELS, SOLVERS, SELECTORS, TRANSFORMS, FEATURE_TRANSFORMS, LAYERS
+REGISTRIES = {registry.kind: registry for registry in TABLES}
 
 
 class Base:

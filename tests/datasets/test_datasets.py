@@ -12,7 +12,7 @@ import pytest
 from seqkern.cli.main import main
 from seqkern.core import public_files
 from seqkern.core.archive import load_archive, save_archive
-from seqkern.core.errors import ConfigError, FileError, LabelError, ParameterError
+from seqkern.core.errors import ConfigError, FileError, LabelError, ParameterError, SequenceError
 from seqkern.datasets import (
     DataEntry,
     Dataset,
@@ -654,3 +654,27 @@ def test_other_sets(get):
     assert values.shape == (213, 213)
     assert np.array_equal(values, values.T)
     assert not values.diagonal().any()
+
+
+# ---- missing values ---------------------------------------------------------------------------------------
+
+
+def test_missing_values_of_a_table_follow_the_policy(tmp_path):
+    path = tmp_path / "table.tsv"
+    path.write_text("id\tlabel\tGC\tpI\na\tx\t0.4\t\nb\ty\tNA\t6\nc\ty\t0.5\t?\n")
+    entry = {"features": str(path), "labels": {"label": "label"}}
+    with pytest.raises(SequenceError, match=r"'a'.*''.*missing: keep and transforms: \[impute\]"):
+        make_dataset("t", entry)
+    X = make_dataset("t", {**entry, "missing": "keep"}).X
+    assert X.incomplete
+    assert X.counts == {"missing values": 3}
+    assert np.isnan(X.values).tolist() == [[False, True], [True, False], [False, True]]
+    again = type(X).from_state(*X.state())
+    assert again.incomplete
+    assert again.digest() == X.digest()
+    assert X.take([0]).incomplete
+    path.write_text("id\tlabel\tGC\na\tx\tinf\nb\ty\t1\n")
+    with pytest.raises(SequenceError, match="'inf' is not a finite number"):
+        make_dataset("t", {**entry, "missing": "keep"})
+    with pytest.raises(ConfigError, match="missing='keep' is not possible for similarities"):
+        make_dataset("t", {"similarities": str(path), "missing": "keep"})

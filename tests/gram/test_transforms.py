@@ -31,6 +31,7 @@ SPECS = [
     "empirical_map",
     "empirical_map:normalize=false",
     "empirical_map:vector_kernel=rbf",
+    "kernel_pca:n_components=5",
     "repair:method=shift",
 ]
 N_TRAIN = 20
@@ -353,7 +354,7 @@ def test_a_unit_like_no_training_unit_follows_the_policy():
 
 
 def test_built_from_text_config_or_itself():
-    assert sorted(TRANSFORMS.classes) == ["centre", "empirical_map", "normalise", "repair"]
+    assert sorted(TRANSFORMS.classes) == ["centre", "empirical_map", "kernel_pca", "normalise", "repair"]
     assert build_transform("repair:method=flip").method == "flip"
     assert build_transform({"transform": "repair", "method": "shift"}).method == "shift"
     centre = CentreGram()

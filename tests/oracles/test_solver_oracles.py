@@ -46,6 +46,41 @@ def test_csvc_and_linear_svc_of_cvxpy(compared):
             compared.check(f"{name} primal, cvxpy", case, primal, best, 1e-5)
 
 
+def test_squared_slack_and_smooth_regression_of_cvxpy(compared):
+    cp = pytest.importorskip("cvxpy")
+    for case, rng in compared.cases("squares", 60):
+        X, y, K = drawn(rng)
+        values, C, epsilon = X[:, 0] + rng.normal(size=len(X)), float(10 ** rng.uniform(-2, 1)), rng.uniform(0.05, 0.5)
+        w, b = cp.Variable(X.shape[1]), cp.Variable()
+        f = X @ w + b
+        losses = {
+            f"csvc:C={C!r},slack=squared,class_weight=balanced": (
+                y,
+                cp.sum(
+                    cp.multiply(
+                        len(y) / (2 * np.where(y > 0, sum(y > 0), sum(y < 0))), cp.square(cp.pos(1 - cp.multiply(y, f)))
+                    )
+                ),
+            ),
+            f"svr:C={C!r},epsilon={float(epsilon)!r},loss=squared_insensitive": (
+                values,
+                cp.sum(cp.square(cp.pos(cp.abs(values - f) - epsilon))),
+            ),
+            f"svr:C={C!r},epsilon={float(epsilon)!r},loss=huber": (
+                values,
+                cp.sum(cp.huber(values - f, epsilon)) / (2 * epsilon),
+            ),
+        }
+        for text, (target, loss) in losses.items():
+            best = minimum(cp, cp.sum_squares(w) / 2 + C * loss, [])
+            solver = build_solver(text).fit(K, target)
+            name = text.split(":")[0] + " " + text.split("=")[-1]
+            compared.check(f"{name}, cvxpy", case, -solver.report_["objective"], best, 1e-6)
+            # b of Huber's loss may be any of an interval
+            ours = solver.decision_function(K) - solver.intercept_
+            compared.check(f"{name} w·x, cvxpy", case, ours, X @ w.value, 1e-5)
+
+
 def test_svr_of_cvxpy(compared):
     cp = pytest.importorskip("cvxpy")
     for case, rng in compared.cases("svr", 80):

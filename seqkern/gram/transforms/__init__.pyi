@@ -2,9 +2,11 @@ from .centre import CentreGram as CentreGram
 from .empirical_map import EmpiricalMapGram as EmpiricalMapGram
 from .gram_transform import fit_chain as fit_chain
 from .gram_transform import naming_rows as naming_rows
+from .kernel_pca import KernelPCAGram as KernelPCAGram
 from .normalise import NormaliseGram as NormaliseGram
 from .repair import RepairGram as RepairGram
 from .transform_specs import build_transform as build_transform
+from .transform_specs import of_features as of_features
 from .transform_specs import repair_transforms as repair_transforms
 from .transform_specs import transform_from_state as transform_from_state
 from .transform_table import TRANSFORMS as TRANSFORMS

@@ -1,6 +1,6 @@
 """The text and configuration forms of transforms, and of the repair of a kernel's matrix."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seqkern.core.checks import check_choice
@@ -10,6 +10,7 @@ from seqkern.core.specs import build_spec, parse_spec
 from seqkern.core.types import Arrays, Header
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.gram.transforms.transform_table import TRANSFORMS
+from seqkern.kernels.feature_transforms.feature_transform_table import FEATURE_TRANSFORMS
 
 REPAIRS = ("none", "clip", "flip", "shift", "empirical_map")
 """Ways to make an indefinite matrix positive semi-definite; ``"none"`` leaves it unchanged."""
@@ -40,6 +41,47 @@ def build_transform(spec: Any) -> GramTransform:
     RepairGram(method='flip')
     """
     return build_spec(spec, "transform")
+
+
+def of_features(specs: Sequence[Any]) -> int:
+    """Return how many of some transforms, the first of them, are transforms of features.
+
+    Parameters
+    ----------
+    specs : sequence of str or mapping
+        As in a configuration.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ParameterError
+        If a transform of features comes after one of the Gram matrix.
+
+    Examples
+    --------
+    >>> from seqkern.gram.transforms import of_features
+    >>> of_features(["impute", "pca:n_components=5", "centre"])
+    2
+    """
+    names = [_name(spec) for spec in specs]
+    kinds = [name in FEATURE_TRANSFORMS.names for name in names]
+    count = kinds.index(False) if False in kinds else len(kinds)
+    if any(kinds[count:]):
+        late = names[count + kinds[count:].index(True)]
+        raise ParameterError(
+            f"transform {late!r} of features comes after {names[count]!r}, which is one of the Gram matrix",
+            remedy="put it first; on a Gram matrix, kernel_pca is principal component analysis",
+        )
+    return count
+
+
+def _name(spec: Any) -> Any:
+    """Return the name of a transform; None if it has none."""
+    given = parse_spec(spec, "transform") if isinstance(spec, str) else spec
+    return given.get("transform") if isinstance(given, Mapping) else None
 
 
 def repair_transforms(repair: Any) -> list[dict[str, Any]]:

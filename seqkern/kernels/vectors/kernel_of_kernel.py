@@ -38,6 +38,21 @@ class KernelOfKernel(CompositeKernel):
     def _given(self) -> list[Kernel]:
         return as_parts(self.name, [LinearKernel(view=self.view) if self.base is None else self.base])
 
+    def with_transforms(self, steps: list[Any]) -> Kernel:
+        """Return this kernel of the vectors after the transforms.
+
+        Parameters
+        ----------
+        steps : list of FeatureTransform
+            Not fitted.
+
+        Returns
+        -------
+        Kernel
+        """
+        inner = self._given()[0].with_transforms(steps)
+        return type(self)(**{**self.get_params(deep=False), "base": inner, "view": None})
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.base is not None and self.view is not None:

@@ -16,7 +16,7 @@ from seqkern.kernels.implicit import SparseImplicit
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.vector_form import DenseTable, VectorForm
 from seqkern.kernels.vectors import _vector
-from seqkern.sequences.tables import FeatureTable
+from seqkern.sequences.tables import FeatureTable, as_features
 from seqkern.sequences.views import vectors_of
 
 SMALL = 1e38  # a number of single precision
@@ -192,6 +192,25 @@ class LinearKernel(Kernel):
         """
         return self._table(X).values
 
+    @property
+    def has_gaps(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
+        """Whether the features are those of a table, as they are."""
+        return self.view is None and not self.normalize
+
+    def features_with_gaps(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the vectors themselves, with NaN where a value is missing.
+
+        Parameters
+        ----------
+        X : FeatureTable or array_like, shape (n, d)
+            The samples.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, d)
+        """
+        return as_features(X, "keep").values
+
     def feature_names(self, records: Any) -> Sequence[str]:
         """Return the names of the features: those of the table's columns; of a view its name and a number from 1.
 
@@ -204,7 +223,7 @@ class LinearKernel(Kernel):
         -------
         tuple of str
         """
-        return self._table(records).columns
+        return as_features(records, "keep").columns if self.view is None else self._table(records).columns
 
     def vector_form(self) -> VectorForm | None:
         """Return this kernel as a function of the vectors of the table; None if it is normalised."""

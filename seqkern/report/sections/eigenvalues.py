@@ -15,6 +15,7 @@ REPAIRS = {
     "clip": "clip sets negative eigenvalues to zero",
     "flip": "flip makes negative eigenvalues positive",
     "shift": "shift adds the absolute value of the smallest eigenvalue to the diagonal",
+    "kernel_pca": "kernel_pca keeps the directions of largest positive eigenvalues only",
     "empirical_map": "the empirical map represents each sequence by its kernel values with all training sequences",
 }
 

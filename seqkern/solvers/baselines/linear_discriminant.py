@@ -33,13 +33,14 @@ class LinearDiscriminant(AnyClassSolver):
 
     Notes
     -----
-    With class means μ_k, shares π_k of the training rows and the covariance within classes Σ = Σ_k π_k Σ_k, the
-    decision for class k is
+    With class means μ_k, shares π_k of the n training rows and the covariance within the c classes
+    Σ = Σ_k S_k / (n − c), S_k the sum of (x − μ_k)(x − μ_k)ᵀ over class k, the decision for class k is
 
     .. math:: δ_k(x) = x^T Σ^{−1} μ_k − ½ μ_k^T Σ^{−1} μ_k + \ln π_k
 
-    for two classes δ_1 − δ_0, the log odds. Decisions equal those of scikit-learn's LinearDiscriminantAnalysis
-    (solver="lsqr"), which needs all features at once; here sums over blocks suffice.
+    for two classes δ_1 − δ_0, the log odds. The divisor n − c makes Σ unbiased; scikit-learn's
+    LinearDiscriminantAnalysis (solver="lsqr") divides by n, so that its log odds of equal classes are n/(n − c) times
+    these. Sums over blocks of rows suffice.
 
     Complexity: n d² + d³ multiplications for n rows with d features; c + 1 matrices of d × d for c classes.
 
@@ -78,7 +79,7 @@ class LinearDiscriminant(AnyClassSolver):
         low=0,
         high=1,
         words=("auto",),
-        doc='s in (1 − s) Σ_k + s (tr Σ_k / d) I, from 0 to 1; "auto" estimates it for each class by '
+        doc='s in (1 − s) Σ + s (tr Σ / d) I, from 0 to 1; "auto" estimates it for each class by '
         "the formula of Ledoit & Wolf, on standardised features. Without it, directions without "
         "variance within the classes are left out.",
     )
@@ -108,9 +109,12 @@ class LinearDiscriminant(AnyClassSolver):
         shares = counts / len(y)
         if self.shrinkage == "auto":
             covariances = _ledoit_wolf(K, y, means, covariances)
-        within = np.tensordot(shares, covariances, axes=1)
+        free = len(y) - len(counts)
+        if free == 0:
+            raise ParameterError("each class has one sample only", remedy="give more samples")
+        within = np.tensordot(counts / free, covariances, axes=1)
         if isinstance(self.shrinkage, numbers.Real):
-            within = _towards_identity(within, self.shrinkage)
+            within = towards_identity(within, self.shrinkage)
         variances, directions = np.linalg.eigh(within)
         kept = variances > FLAT * max(variances[-1], 0.0)
         if not kept.any():
@@ -191,8 +195,25 @@ def class_moments(
     return counts, means, covariances / counts[:, None, None]
 
 
-def _towards_identity(covariance: npt.NDArray[np.float64], amount: float) -> npt.NDArray[np.float64]:
-    """Return a covariance, shrunk towards a multiple of the identity of the same trace."""
+def towards_identity(covariance: npt.NDArray[np.float64], amount: float) -> npt.NDArray[np.float64]:
+    """Return a covariance, shrunk towards a multiple of the identity of the same trace.
+
+    Parameters
+    ----------
+    covariance : ndarray of float64, shape (d, d)
+        The covariance.
+    amount : float
+        From 0, which changes nothing, to 1.
+
+    Returns
+    -------
+    ndarray of float64, shape (d, d)
+
+    Examples
+    --------
+    >>> towards_identity(np.array([[3.0, 1.0], [1.0, 1.0]]), 0.5).tolist()
+    [[2.5, 0.5], [0.5, 1.5]]
+    """
     out = (1.0 - amount) * covariance
     out[np.diag_indices_from(out)] += amount * np.trace(covariance) / len(out)
     return out
@@ -219,5 +240,5 @@ def _ledoit_wolf(
         noise = (fourth[k] / n - squares) / n
         distance = squares - np.trace(correlations) ** 2 / d
         amount = min(noise / distance, 1.0) if noise > 0 and distance > 0 else 0.0
-        shrunk[k] = _towards_identity(correlations, amount) * np.outer(deviations[k], deviations[k])
+        shrunk[k] = towards_identity(correlations, amount) * np.outer(deviations[k], deviations[k])
     return shrunk

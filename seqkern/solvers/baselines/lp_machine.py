@@ -10,9 +10,10 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.baselines.one_norm import solve_one_norm
+from seqkern.solvers.class_weights import class_factors
 from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.feature_rows import gathered, order_by_content, weighted_features
-from seqkern.solvers.shared import cost, random_seed
+from seqkern.solvers.shared import class_weights, cost, random_seed
 
 
 class LPMachine(BinarySolver):
@@ -35,10 +36,10 @@ class LPMachine(BinarySolver):
     -----
     With scipy's HiGHS, it solves
 
-    .. math:: \min_{w, b, ξ} ‖w‖_1 + C \sum_i ξ_i  over  y_i (w·x_i + b) ≥ 1 − ξ_i,  ξ_i ≥ 0
+    .. math:: \min_{w, b, ξ} ‖w‖_1 + \sum_i C_i ξ_i  over  y_i (w·x_i + b) ≥ 1 − ξ_i,  ξ_i ≥ 0
 
-    Features are not scaled: one with a larger scale costs less. Rows are sorted by content first, so that the order of
-    the rows never decides among several optima.
+    where C_i is C times the `class_weight` of the class of row i. Features are not scaled: one with a larger scale
+    costs less. Rows are sorted by content first, so that the order of the rows never decides among several optima.
 
     Complexity: a linear program with n + 2d + 2 variables and n constraints, for n rows with d features; time grows at
     least with n².
@@ -67,6 +68,7 @@ class LPMachine(BinarySolver):
     accepts_blocks = True
 
     C: float = cost("C, the cost of a margin error. If it is too small, all weights are zero.")
+    class_weight: dict | str | None = class_weights()
     max_units: int = integer(
         default=5000,
         low=2,
@@ -92,7 +94,7 @@ class LPMachine(BinarySolver):
     @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
-        return [cls(), cls(C=0.3, max_units=30)]
+        return [cls(), cls(C=0.3, max_units=30), cls(class_weight="balanced")]
 
     def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
         """Solve the program on the drawn rows."""
@@ -100,7 +102,8 @@ class LPMachine(BinarySolver):
         if len(np.unique(y[drawn])) < 2:
             raise ParameterError(f"max_units={self.max_units} leaves only one class", remedy="give a larger number")
         X = gathered(K, drawn).astype(np.float64, copy=False)
-        found = solve_one_norm(X, y[drawn], float(self.C))
+        weights = class_factors(self.class_weight, self.classes_, y)
+        found = solve_one_norm(X, y[drawn], self.C * np.where(y[drawn] > 0, weights[1], weights[0]))
         self.support_ = np.flatnonzero(found.weights).astype(np.int64)
         self.coef_ = found.weights[self.support_]
         self.intercept_ = found.intercept

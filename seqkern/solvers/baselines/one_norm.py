@@ -24,7 +24,7 @@ class OneNorm:
         |Σ_i α_i y_i x_ij|, at most 1 but for rounding: how close feature j is to being selected, with α the dual
         solution.
     objective : float
-        ‖w‖₁ + C Σ ξ.
+        ‖w‖₁ + Σ C_i ξ_i.
     gap : float
         Between that and Σ α_i, the value of the dual, as a share of it.
     iterations : int
@@ -39,8 +39,10 @@ class OneNorm:
     iterations: int
 
 
-def solve_one_norm(X: npt.NDArray[np.float64], y: npt.NDArray[np.float64], C: float) -> OneNorm:
-    """Solve min_{w,b} ‖w‖₁ + C Σ_i max(0, 1 − y_i (w·x_i + b)).
+def solve_one_norm(
+    X: npt.NDArray[np.float64], y: npt.NDArray[np.float64], C: float | npt.NDArray[np.float64]
+) -> OneNorm:
+    """Solve min_{w,b} ‖w‖₁ + Σ_i C_i max(0, 1 − y_i (w·x_i + b)).
 
     Parameters
     ----------
@@ -48,8 +50,8 @@ def solve_one_norm(X: npt.NDArray[np.float64], y: npt.NDArray[np.float64], C: fl
         Columns are features.
     y : ndarray of float64, shape (n,)
         −1 and 1.
-    C : float
-        Cost of a margin error.
+    C : float, or ndarray of float64, shape (n,)
+        Cost of a margin error, of all samples or of each.
 
     Returns
     -------
@@ -75,7 +77,7 @@ def solve_one_norm(X: npt.NDArray[np.float64], y: npt.NDArray[np.float64], C: fl
     signed = y[:, None] * X
     # w⁺, w⁻, b, ξ: −y (w·x + b) − ξ ≤ −1
     table = hstack([csc_array(-signed), csc_array(signed), csc_array(-y[:, None]), -identity(n)], format="csc")
-    cost = np.concatenate((np.ones(2 * d), [0.0], np.full(n, float(C))))
+    cost = np.concatenate((np.ones(2 * d), [0.0], np.full(n, C, dtype=np.float64)))
     # Any: scipy's types know neither an array of bounds nor that a solved program has a solution
     bounds: Any = np.zeros((len(cost), 2))
     bounds[:, 1] = np.inf

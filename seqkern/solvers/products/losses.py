@@ -84,7 +84,10 @@ class Loss:
         return 0.0
 
     def free_biases(self, f: Floats) -> tuple[float, float]:
-        """Return the least and the greatest b for which f + b costs nothing; the first is greater if there is none.
+        """Return the least and the greatest b of an interval of best ones; the first is greater if there is none.
+
+        Of the losses here these are the biases for which f + b costs nothing; of `Huber`, with as many samples above
+        its band as below.
 
         Parameters
         ----------
@@ -300,3 +303,115 @@ class Insensitive(Loss):
         """Return what smoothing adds to the duality gap; see `Loss`."""
         slack = np.clip(self._slack(z), 0, self.width)
         return float(self.cost * np.sum(slack * (1 - slack / self.width)))
+
+
+class SquaredInsensitive(Loss):
+    """c·max(0, |y_i − z_i| − ε)².
+
+    Parameters
+    ----------
+    y : ndarray of float64, shape (n,)
+        Any values.
+    cost, epsilon : float
+        c and ε.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.products.losses import SquaredInsensitive
+    >>> loss = SquaredInsensitive(np.array([0.0, 2.0]), cost=10.0, epsilon=0.5)
+    >>> loss.value(np.zeros(2)), loss.dual(np.zeros(2)).tolist()
+    (22.5, [0.0, 30.0])
+    """
+
+    def __init__(self, y: Floats, cost: float, epsilon: float) -> None:
+        self.y, self.cost, self.epsilon = y, cost, epsilon
+
+    def _slack(self, z: Floats) -> Floats:
+        return np.maximum(np.abs(self.y - z) - self.epsilon, 0)
+
+    def value(self, z: Floats) -> float:
+        """Return the sum; see `Loss`."""
+        return float(self.cost * np.sum(self._slack(z) ** 2))
+
+    def dual(self, z: Floats) -> Floats:
+        """Return 2·c times the error beyond ε, with its sign."""
+        return 2 * self.cost * np.sign(self.y - z) * self._slack(z)
+
+    def curvature(self, z: Floats) -> Floats:
+        """Return 2·c beyond ε."""
+        return np.where(np.abs(self.y - z) > self.epsilon, 2 * self.cost, 0.0)
+
+    def free_biases(self, f: Floats) -> tuple[float, float]:
+        """Return the biases without an error; see `Loss`."""
+        return tube_biases(f, self.y, self.epsilon)
+
+
+class Huber(Loss):
+    """c·r²/(2ε) for an error r = y_i − z_i up to ε, c·(|r| − ε/2) beyond.
+
+    Parameters
+    ----------
+    y : ndarray of float64, shape (n,)
+        Any values.
+    cost, epsilon : float
+        c and ε > 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.products.losses import Huber
+    >>> loss = Huber(np.array([0.25, 2.0]), cost=10.0, epsilon=0.5)
+    >>> loss.value(np.zeros(2)), loss.dual(np.zeros(2)).tolist()
+    (18.125, [5.0, 10.0])
+    """
+
+    def __init__(self, y: Floats, cost: float, epsilon: float) -> None:
+        self.y, self.cost, self.epsilon = y, cost, epsilon
+
+    def value(self, z: Floats) -> float:
+        """Return the sum; see `Loss`."""
+        size = np.abs(self.y - z)
+        near = np.minimum(size, self.epsilon)
+        return float(self.cost * np.sum(near * (size - 0.5 * near)) / self.epsilon)
+
+    def dual(self, z: Floats) -> Floats:
+        """Return c times the error in units of ε, between −1 and 1."""
+        return self.cost * np.clip((self.y - z) / self.epsilon, -1, 1)
+
+    def curvature(self, z: Floats) -> Floats:
+        """Return c / ε up to ε."""
+        return np.where(np.abs(self.y - z) < self.epsilon, self.cost / self.epsilon, 0.0)
+
+    def free_biases(self, f: Floats) -> tuple[float, float]:
+        """Return the biases with half the errors at ε or more, half at −ε or less; see `Loss`."""
+        rest = np.sort(self.y - f)
+        if len(rest) % 2:
+            return np.inf, -np.inf
+        half = len(rest) // 2
+        return float(rest[half - 1] + self.epsilon), float(rest[half] - self.epsilon)
+
+
+def tube_biases(f: Floats, y: Floats, epsilon: float) -> tuple[float, float]:
+    """Return the least and the greatest b with |y_i − f_i − b| ≤ ε for all i.
+
+    Parameters
+    ----------
+    f, y : ndarray of float64, shape (n,)
+        Decisions without bias; the values.
+    epsilon : float
+        ε.
+
+    Returns
+    -------
+    low, high : float
+        `low` is greater than `high` if there is no such b.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tube_biases(np.array([0.0, 1.0]), np.array([1.0, 2.5]), 0.5)
+    (1.0, 1.5)
+    """
+    rest = y - f
+    return float(rest.max() - epsilon), float(rest.min() + epsilon)

@@ -259,7 +259,7 @@ class Subspace:
             size = abs(first) + abs(t * second) + float(np.abs(forces).sum())
             return own - float(forces.sum()), second + float(self.loss.curvature(here) @ along**2), size
 
-        return _root(slope, 1.0, 1.0)
+        return root(slope, 1.0, 1.0)
 
     def _set_bias(self) -> None:
         """Set the best bias, where the dual variables sum to `total`; the middle one where several cost nothing."""
@@ -274,10 +274,10 @@ class Subspace:
             size = self.loss.total + float(np.abs(dual).sum())
             return self.loss.total - float(dual.sum()), float(self.loss.curvature(z).sum()), size
 
-        self.bias = _root(slope, self.bias, self.loss.unit)
+        self.bias = root(slope, self.bias, self.loss.unit)
 
 
-def _root(function: Callable[[float], tuple[float, float, float]], start: float, reach: float) -> float:
+def root(function: Callable[[float], tuple[float, float, float]], start: float, reach: float) -> float:
     """Return a zero of a rising function by Newton's method within brackets.
 
     Parameters

@@ -1,25 +1,30 @@
 """Support vector regression, with ε or with ν: LIBSVM's quadratic programs, through scikit-learn."""
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.parameters import changed, real
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import changed, choice, real
 from seqkern.gram.gram_rows import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.base import RealSolver
 from seqkern.solvers.expansion import weighted_sums
-from seqkern.solvers.products.losses import Insensitive
+from seqkern.solvers.products.losses import Huber, Insensitive, Loss, SquaredInsensitive
 from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
 from seqkern.solvers.shared import cost
 from seqkern.solvers.svm.hulls import tube_found
 from seqkern.solvers.svm.libsvm import LibsvmMachine, libsvm_estimator, on_rows, share_of, violation
+from seqkern.solvers.svm.squares import FitsSquares
+
+SMOOTH: dict[str, type[SquaredInsensitive | Huber]] = {"squared_insensitive": SquaredInsensitive, "huber": Huber}
+"""Losses whose slope is linear between kinks."""
 
 SLOW = "a smaller C or a larger tol needs fewer iterations, and max_iter allows more"
 
 
-class SVR(OnProducts, LibsvmMachine, RealSolver):
+class SVR(FitsSquares, OnProducts, LibsvmMachine, RealSolver):
     r"""ε-SVR: support vector regression; errors up to ε cost nothing.
 
     Attributes
@@ -34,8 +39,17 @@ class SVR(OnProducts, LibsvmMachine, RealSolver):
 
     .. math:: \min_{w, b} ½ ‖w‖^2 + C \sum_i \max(0, |y_i − f(x_i)| − ε)
 
-    `report_` has ``residual``, LIBSVM's stopping quantity recomputed in double precision; ``objective``, the dual ½
-    βᵀKβ + ε‖β‖₁ − yᵀβ; and for finite C the duality ``gap`` as a share of the primal objective.
+    Other losses of the error r = y − f(x):
+
+    - ``squared_insensitive``: C max(0, |r| − ε)². The dual has K_ii + 1/(2C) and no bound.
+    - ``huber``: C r²/(2ε) for |r| ≤ ε, C (|r| − ε/2) beyond. The dual has K_ii + ε/C and |β_i| ≤ C; ridge regression
+      where no error exceeds ε, and nearly the sum of absolute errors for small ε.
+
+    Both are minimised by Newton's method (see `svm.squares`), exactly in about ten linear systems; C must be finite.
+
+    `report_` has ``residual``, LIBSVM's stopping quantity recomputed in double precision, for the losses above how much
+    a decision would change at the optimum of the dual; ``objective``, by default the dual ½ βᵀKβ + ε‖β‖₁ − yᵀβ; and for
+    finite C the duality ``gap`` as a share of the primal objective.
 
     On a KernelOperator the same problem is solved on products with K (see `products.subspace`) until the ``gap`` is at
     most `tol`; C must be finite.
@@ -48,6 +62,11 @@ class SVR(OnProducts, LibsvmMachine, RealSolver):
     References
     ----------
     Drucker, Burges, Kaufman, Smola, Vapnik: Support vector regression machines. NIPS 9, 1997.
+
+    Huber: Robust estimation of a location parameter. Annals of Mathematical Statistics 35, 1964.
+
+    Mangasarian, Musicant: Robust linear and support vector regression. IEEE Transactions on Pattern Analysis and
+    Machine Intelligence 22, 2000.
 
     Bi, Bennett: A geometric approach to support vector regression. Neurocomputing 55, 2003.
 
@@ -69,7 +88,15 @@ class SVR(OnProducts, LibsvmMachine, RealSolver):
     summary = "Support vector regression: a smooth function; errors up to epsilon cost nothing."
 
     C: float = cost("C, the cost of an error beyond ε; infinite allows none.", infinite=True)
-    epsilon: float = real(default=0.1, low=0, doc="ε, in units of y: smaller errors cost nothing.")
+    epsilon: float = real(
+        default=0.1,
+        low=0,
+        doc="ε, in units of y: smaller errors cost nothing; with ``loss=huber``, their square.",
+    )
+    loss: Literal["insensitive", "squared_insensitive", "huber"] = choice(
+        default="insensitive",
+        doc="Cost of an error beyond ε: in proportion, its square, or in proportion with squares below (Huber's).",
+    )
     tol: float = changed(
         default=1e-3,
         doc="LIBSVM stops when the largest violation of the optimality conditions, in units of y, is below this.",
@@ -92,10 +119,39 @@ class SVR(OnProducts, LibsvmMachine, RealSolver):
     @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
-        return [cls(tol=1e-6), cls(C=10.0, epsilon=0.0, tol=1e-6)]
+        return [
+            cls(tol=1e-6),
+            cls(C=10.0, epsilon=0.0, tol=1e-6),
+            cls(loss="squared_insensitive", tol=1e-9),
+            cls(C=3.0, epsilon=0.3, loss="huber", tol=1e-9),
+        ]
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.loss == "huber" and (self.epsilon == 0 or np.isinf(self.C)):
+            odd = "epsilon=0" if self.epsilon == 0 else "C=inf"
+            raise ParameterError(
+                f"loss=huber with {odd} is not possible",
+                remedy="choose loss=insensitive, or epsilon above 0" if self.epsilon == 0 else "give a finite C",
+            )
+
+    @property
+    def squares(self) -> bool:
+        """Whether some errors are squared; with infinite C there are none."""
+        return self.loss in SMOOTH and bool(np.isfinite(self.C))
+
+    def _fit_smooth(self, K: Any, loss: Loss, start: float) -> dict[str, Any]:
+        """Minimise another loss on a matrix, or on products."""
+        if isinstance(K, KernelOperator):
+            found, self.dual_coef_, report = self._learn(K, loss, self.tol, min(self.max_iter, MOST_PRODUCTS))
+            return {**report, "objective": -found.dual}
+        return self._fit_squares(K, loss, self.tol, self.max_iter, start)
 
     def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Run LIBSVM and measure its solution; on an operator, minimise on products."""
+        if self.squares:
+            smooth = SMOOTH[self.loss](y, float(self.C), float(self.epsilon))
+            return self._fit_smooth(K, smooth, float(np.mean(y)))
         if isinstance(K, KernelOperator):
             self._check_finite_cost(self.C)
             tube, most = Insensitive(y, float(self.C), float(self.epsilon)), min(self.max_iter, MOST_PRODUCTS)
@@ -124,8 +180,8 @@ class SVR(OnProducts, LibsvmMachine, RealSolver):
 
     @property
     def accepts_rows(self) -> bool:
-        """Whether it can be fitted on rows of a matrix in a file: with a finite C."""
-        return bool(np.isfinite(self.C))
+        """Whether it can be fitted on rows of a matrix in a file: with a finite C, unless errors are squared."""
+        return bool(np.isfinite(self.C)) and not self.squares
 
     def _run_by_rows(self, K: GramRows, y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Run LIBSVM's algorithm on a matrix in a file; the variables are α, then α*."""

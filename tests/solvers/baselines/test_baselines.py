@@ -42,22 +42,31 @@ def test_order_by_content_is_that_of_the_rows_in_any_order():
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("shrinkage", [None, 0.0, 0.3, 1.0, "auto"])
-def test_linear_discriminant_is_that_of_scikit_learn(shrinkage, classes):
+def test_linear_discriminant_is_that_of_scikit_learn_but_for_the_divisor(shrinkage, classes):
     X, y = data(classes=classes)
-    expected = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=shrinkage).fit(X[:150], y[:150])
+    rival = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=shrinkage).fit(X[:150], y[:150])
+    priors = np.log(rival.priors_ if classes > 2 else rival.priors_[1:] / rival.priors_[:1])
+    expected = (rival.decision_function(X[150:]).reshape(50, -1) - priors) * (150 - classes) / 150 + priors
     solver = LinearDiscriminant(shrinkage=shrinkage).fit(X[:150], y[:150])
     other = LinearDiscriminant(shrinkage=shrinkage).fit(in_blocks(X[:150]), y[:150])
     for found in (solver.decision_function(X[150:]), other.decision_function(in_blocks(X[150:]))):
-        np.testing.assert_allclose(found, expected.decision_function(X[150:]), rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(found.reshape(50, -1), expected, rtol=1e-8, atol=1e-8)
 
 
 def test_numbers_of_the_lecture():
     first = np.array([3.8, 4, 4.2, 3.9, 4.1, 3.92, 4.08])
     X, y = np.concatenate([first, 10 - first])[:, None], np.repeat([1, 0], 7)
     coefficients, constant = LinearDiscriminant().fit(X, y).linear()
-    # the lecture divides by n - c, a Gaussian of largest likelihood by n
-    assert coefficients[0] * 12 / 14 == pytest.approx(-106.38, abs=0.01)
-    assert constant * 12 / 14 == pytest.approx(531.915, abs=0.01)
+    assert coefficients[0] == pytest.approx(-106.38, abs=0.005)
+    assert constant == pytest.approx(531.915, abs=0.0005)
+    coefficients, constant = LinearDiscriminant().fit(X - 5, y).linear()
+    assert coefficients[0] == pytest.approx(-106.38, abs=0.005)
+    assert constant == pytest.approx(0, abs=1e-9)
+
+
+def test_one_sample_of_each_class_has_no_discriminant():
+    with pytest.raises(ParameterError, match="one sample only"):
+        LinearDiscriminant().fit([[1.0], [2.0]], [0, 1])
 
 
 def test_directions_without_variance_are_left_out():
@@ -164,3 +173,19 @@ def test_network_learns_in_the_precision_of_the_features():
     )
     with pytest.raises(ParameterError, match="learning_rate"), np.errstate(all="ignore"):
         Network(hidden=3, learning_rate=1e200).fit(X, y)
+
+
+# ---- linear-programming SVM with class costs --------------------------------------------------------------
+
+
+def test_class_costs_of_the_linear_program_are_copies_of_samples():
+    X, y = data(n=60, classes=2)
+    weighted = LPMachine(C=0.2, class_weight={0: 1.0, 1: 3.0}).fit(X, y)
+    copies = np.concatenate([np.arange(60), np.flatnonzero(y), np.flatnonzero(y)])
+    repeated = LPMachine(C=0.2).fit(X[copies], y[copies])
+    assert weighted.report_["objective"] == pytest.approx(repeated.report_["objective"], rel=1e-9)
+    assert weighted.report_["gap"] < 1e-9
+    plain = LPMachine(C=0.2).fit(X, y)
+    assert np.mean(weighted.predict(X) == 1) > np.mean(plain.predict(X) == 1)
+    balanced = LPMachine(C=0.2, class_weight="balanced").fit(X[y == y], y)
+    assert balanced.report_["objective"] == pytest.approx(plain.report_["objective"], rel=1e-9)  # as many of both

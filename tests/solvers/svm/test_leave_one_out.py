@@ -259,3 +259,12 @@ def test_indefinite_kernel_has_no_span():
     found = leave_one_out(K, alpha, y, np.full(3, 1.0), y)
     assert (found.span, found.decisions) == (None, None)
     assert "not positive semi-definite" in found.remark
+
+
+def test_squared_errors_are_a_hard_margin_with_a_ridge():
+    """Where the support vectors stay the same, the span rule is leaving out; with squared errors few sets change."""
+    _, K, y = problem(3, n=20, noise=1.0)
+    solver = CSVC(C=0.05, slack="squared", class_weight={-1.0: 1.0, 1.0: 2.0}, tol=1e-12)
+    fitted = CSVC(C=0.05, slack="squared", class_weight={-1.0: 1.0, 1.0: 2.0}, tol=1e-12).fit(K, y)
+    assert len(fitted.support_) == len(y)
+    np.testing.assert_allclose(fitted.leave_one_out(K, y).decisions, left_out(K, y, solver), atol=1e-7)

@@ -1,0 +1,335 @@
+"""The product of feature vectors after transforms that are fitted on the training set."""
+
+import copy
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.archive import nest, unnest
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.memory import available_memory, format_bytes
+from seqkern.core.parameters import changed, component
+from seqkern.core.sparse_types import is_sparse
+from seqkern.core.types import Arrays, Header
+from seqkern.kernels.additive import fold
+from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
+from seqkern.kernels.contract import IMPLICIT_BYTE_NS
+from seqkern.kernels.explicit import feature_vectors, known_names
+from seqkern.kernels.feature_transforms.feature_transform import FeatureTransform
+from seqkern.kernels.feature_transforms.feature_transform_specs import build_feature_transform
+from seqkern.kernels.implicit import SparseImplicit
+from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel_specs import build_kernel
+from seqkern.kernels.prepared import Plan
+from seqkern.kernels.vector_form import DenseTable, VectorForm
+from seqkern.kernels.vectors.linear import PRODUCT_SECONDS, LinearKernel
+from seqkern.sequences.tables import FeatureTable
+
+
+class TransformedKernel(CompositeKernel):
+    r"""Dot product of the features of another kernel after transforms fitted on the training set.
+
+    In a configuration, transforms of features in ``transforms`` of a kernel make this kernel; for ``rbf``,
+    ``polynomial`` and ``sigmoid`` they transform the vectors that these compare.
+
+    Attributes
+    ----------
+    transforms_ : list of FeatureTransform
+        After `fit`: the transforms, fitted on the training set alone.
+
+    Notes
+    -----
+    With φ the features of the base kernel, and T the transforms one after the other,
+
+    .. math:: K(x, y) = T(φ(x)) · T(φ(y))
+
+    Complexity: that of the features, held as a dense matrix, and of the transforms; then O(c) per pair for c features
+    after them.
+
+    Definiteness: positive semi-definite.
+
+    References
+    ----------
+    Jolliffe: Principal Component Analysis. Springer, 2002.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import TransformedKernel, SpectrumKernel
+    >>> kernel = TransformedKernel(SpectrumKernel(k=2, normalize=False), transforms=["pca:n_components=1"])
+    >>> kernel.fit(["ACACAC", "CACACA", "GTGTGT"]).features(["ACACAC", "TGTGTG"]).round(1).ravel().tolist()
+    [-1.7, 3.2]
+    """
+
+    name = "transformed"
+    summary = "The dot product of features after principal components, independent components or completion."
+    data_dependent = True
+    positive_semidefinite = True
+
+    base: Kernel = component("kernel", kw_only=False, doc="The kernel with the features.")
+    transforms: list[FeatureTransform] = component(
+        "feature_transform", several=True, doc="Transforms in order, such as pca:n_components=5."
+    )
+    normalize: bool = changed(default=False, doc="Divide by the lengths of the transformed vectors: the cosine.")
+
+    @classmethod
+    def examples(cls) -> list[Kernel]:
+        """Return kernels for the contract suite."""
+        each = (
+            ("spectrum:k=2", ["pca:n_components=4"]),
+            ("linear", ["impute", "pca:n_components=2,whiten=true"]),
+            ("linear", ["impute:method=neighbors,n_neighbors=2", "ica:n_components=2,contrast=cube"]),
+        )
+        return [cls(build_kernel(base), transforms=list(map(build_feature_transform, steps))) for base, steps in each]
+
+    def _given(self) -> list[Kernel]:
+        return as_parts(self.name, [self.base])
+
+    @property
+    def steps(self) -> list[FeatureTransform]:
+        """Copies of the transforms, not fitted."""
+        return [copy.deepcopy(build_feature_transform(one)) for one in self.transforms]
+
+    @property
+    def accepts_missing(self) -> bool:  # type: ignore[override]  # here it follows from the transforms
+        """Whether the first transform completes missing values."""
+        return bool(self.transforms) and self.steps[0].completes
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        steps = self.steps
+        if not steps:
+            raise ParameterError("kernel 'transformed' needs a transform", remedy="give one, such as pca")
+        for step in steps:
+            step.check_parameters()
+        self.base.check_features()
+        if any(step.completes for step in steps[1:]):
+            raise ParameterError("impute stands after another transform", remedy="put it first")
+        if steps[0].completes and not self.base.has_gaps:
+            raise ParameterError(
+                f"kernel {self.base.name!r} has no missing values to complete",
+                remedy="remove impute; it is for kernels on feature tables: linear, rbf, polynomial, sigmoid",
+            )
+
+    def spec(self, *, execution: bool = True) -> dict[str, Any]:
+        """Return the kernel in the form of a configuration, with each transform in full.
+
+        Parameters
+        ----------
+        execution : bool
+            As for `Kernel.spec`.
+
+        Returns
+        -------
+        dict
+        """
+        return {**super().spec(execution=execution), "transforms": [step.spec() for step in self.steps]}
+
+    def feature_transforms(self) -> list[FeatureTransform]:
+        """Return those of the base, and then its own, fitted if the kernel is."""
+        return [*super().feature_transforms(), *getattr(self, "transforms_", self.steps)]
+
+    def _raw(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the features of the base kernel, dense."""
+        base = self.bases[0]
+        vectors: Any = base.features_with_gaps(X) if self.accepts_missing else feature_vectors(base, X)
+        if not is_sparse(vectors):
+            return np.ascontiguousarray(vectors, dtype=np.float64)
+        need = 8 * vectors.shape[0] * vectors.shape[1]
+        if need > available_memory() // 2:
+            raise SequenceError(
+                f"{vectors.shape[1]} features of {vectors.shape[0]} samples need {format_bytes(need)} of memory",
+                remedy="choose shorter k-mers, or the transform kernel_pca, which needs only the Gram matrix",
+            )
+        return np.ascontiguousarray(vectors.toarray(), dtype=np.float64)
+
+    def _fit(self, X: Any, y: npt.ArrayLike | None) -> None:
+        super()._fit(X, y)
+        values, fitted = self._raw(X), []
+        for step in self.steps:
+            fitted.append(step.fit(values))
+            values = step.transform(values)
+        self.transforms_ = fitted
+
+    def features(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the transformed features.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The samples.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, features)
+        """
+        self.check_fitted()
+        values = self._raw(self.coerce(X))
+        for step in self.transforms_:
+            values = step.transform(values)
+        return values
+
+    def check_features(self) -> None:
+        """Raise ParameterError unless the base has explicit features."""
+        self.base.check_features()
+
+    def feature_names(self, records: Any) -> list[str]:
+        """Return the names of the transformed features.
+
+        Parameters
+        ----------
+        records : SequenceSet or table
+            Samples.
+
+        Returns
+        -------
+        list of str
+        """
+        first = self.transforms_[0]
+        names = known_names(self.bases[0], records)
+        names = [f"feature {j + 1}" for j in range(first.n_features_)] if names is None else names
+        for step in self.transforms_:
+            names = step.names(names)
+        return names
+
+    def _between(self) -> LinearKernel:
+        return LinearKernel(normalize=False)
+
+    def _prepare(self, X: Any, like: PreparedParts | None) -> PreparedParts:
+        vectors = self._between().prepare(FeatureTable(self.features(X), X.ids))
+        return PreparedParts((vectors,), vectors.diagonal)
+
+    def _block(self, rows: PreparedParts, cols: PreparedParts, out: npt.NDArray[np.float64]) -> None:
+        self._between().block(rows.parts[0], cols.parts[0], out)
+
+    def _fold(
+        self, columns: PreparedParts, coefficients: npt.NDArray[np.float64]
+    ) -> Callable[[PreparedParts], npt.NDArray[np.float64]] | None:
+        values = fold(self._between(), columns.parts[0], coefficients)
+        return None if values is None else lambda rows: values(rows.parts[0])
+
+    def vector_form(self) -> VectorForm | None:
+        """Return this kernel as a function of the transformed features; None if it is normalised."""
+        if self.normalize:
+            return None
+        return VectorForm("linear", lambda X, dtype=np.float32: DenseTable(self.features(X).astype(dtype)))
+
+    def _implicit(self, X: Any) -> SparseImplicit:
+        return SparseImplicit.of(self.features(X))
+
+    def fitted_state(self) -> tuple[Header, Arrays]:
+        """Return (JSON dict, dict of arrays): the base's, and those of the transforms, numbered."""
+        header, arrays = super().fitted_state()
+        if not hasattr(self, "transforms_"):
+            return header, arrays
+        states = [step.fitted_state() for step in self.transforms_]
+        for number, (_, own) in enumerate(states):
+            arrays = {**arrays, **nest(f"transforms/{number}", own)}
+        return {**header, "transforms": [own for own, _ in states]}, arrays
+
+    def restore_fitted(self, header: Header, arrays: Arrays) -> None:
+        """Restore what `fitted_state` returned.
+
+        Parameters
+        ----------
+        header : dict
+            Its JSON part.
+        arrays : dict of str to ndarray
+            Its arrays.
+        """
+        super().restore_fitted(header, arrays)
+        if "transforms" not in header:
+            return
+        self.transforms_ = self.steps
+        for number, (step, own) in enumerate(zip(self.transforms_, header["transforms"], strict=True)):
+            step.restore_fitted(own, unnest(f"transforms/{number}", arrays))
+
+    def with_transforms(self, steps: list[FeatureTransform]) -> Self:
+        """Return this kernel with further transforms after its own.
+
+        Parameters
+        ----------
+        steps : list of FeatureTransform
+            Not fitted.
+
+        Returns
+        -------
+        TransformedKernel
+        """
+        return type(self)(**{**self.get_params(deep=False), "transforms": [*self.steps, *steps]})
+
+    def implicit_bytes(self, X: Any) -> int:
+        """Return the bytes of the features before the transforms, dense, and of rows after them.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The samples.
+
+        Returns
+        -------
+        int
+        """
+        X = self.coerce(X)
+        return 36 * X.values.size if isinstance(X, FeatureTable) else super().implicit_bytes(X)
+
+    def feature_bytes(self, X: Any) -> int:
+        """Return the same: what the features take while they are made.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The samples.
+
+        Returns
+        -------
+        int
+        """
+        return self.implicit_bytes(X)
+
+    def operator_bytes(self, X: Any) -> int:
+        """Return the same.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The samples.
+
+        Returns
+        -------
+        int
+        """
+        return self.implicit_bytes(X)
+
+    def operator_cost(self, X: Any) -> float:
+        """Return the CPU seconds of one product, from the size of the features.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The samples.
+
+        Returns
+        -------
+        float
+        """
+        return self.implicit_bytes(X) * IMPLICIT_BYTE_NS * 1e-9
+
+    def plan(self, X: Any, Y: Any = None) -> Plan:
+        """Return the plan of the products, after the features.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns; by default `X`.
+
+        Returns
+        -------
+        Plan
+        """
+        n, m = len(X), len(X) if Y is None else len(Y)
+        width = self.transforms_[-1].n_features_ if self.fitted else 100
+        return Plan("features", PRODUCT_SECONDS * n * m * width, 16 * width * (n + m))
