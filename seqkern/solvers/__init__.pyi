@@ -1,10 +1,13 @@
+from .baselines.adatron import AdaTron as AdaTron
 from .baselines.best_basis import BestBasis as BestBasis
 from .baselines.gor import GOR as GOR
 from .baselines.linear_discriminant import LinearDiscriminant as LinearDiscriminant
 from .baselines.lp_machine import LPMachine as LPMachine
+from .baselines.minover import MinOver as MinOver
 from .baselines.neighbors import KernelNeighbors as KernelNeighbors
 from .baselines.neighbors import KernelNeighborsRegressor as KernelNeighborsRegressor
 from .baselines.network import Network as Network
+from .baselines.perceptron import Perceptron as Perceptron
 from .baselines.weighted_threshold import WeightedThreshold as WeightedThreshold
 from .baselines.whitened_neighbors import WhitenedNeighbors as WhitenedNeighbors
 from .filtered import FilteredSVC as FilteredSVC
