@@ -21,6 +21,11 @@ from .multiclass.direct_multiclass import DirectMulticlass as DirectMulticlass
 from .multiclass.one_against_rest import OneAgainstRest as OneAgainstRest
 from .multiclass.pairwise import DecisionDAG as DecisionDAG
 from .multiclass.pairwise import PairwiseVoting as PairwiseVoting
+from .prototypes.glvq import GLVQ as GLVQ
+from .prototypes.gmlvq import GMLVQ as GMLVQ
+from .prototypes.lvq1 import LVQ1 as LVQ1
+from .prototypes.nearest_prototype import NearestPrototype as NearestPrototype
+from .prototypes.relational_glvq import RelationalGLVQ as RelationalGLVQ
 from .psvm.psvm import PSVC as PSVC
 from .psvm.psvm import PSVR as PSVR
 from .selection.selected import SelectedClassifier as SelectedClassifier
