@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 TINY = 1e-12
-"""Distances below this share of their mean count as equal to it: a quotient of smaller ones has no digits."""
+"""This share of their mean is added to sums of distances: a quotient of smaller ones has no digits."""
 ROUNDS = 5
 """How often a descent starts again where its line search has failed."""
 
@@ -35,24 +35,6 @@ def relative_difference(own: Array, other: Array, least: float = 0.0) -> Array:
     return np.divide(own - other, total, out=np.zeros_like(total), where=total > 0)
 
 
-def nearest(distances: Array, same: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the nearest prototype of the same class and of another, for each sample.
-
-    Parameters
-    ----------
-    distances : ndarray of float64, shape (p, n)
-        Of p prototypes from n samples.
-    same : ndarray of bool, shape (p, n)
-        Whether they are of one class.
-
-    Returns
-    -------
-    own, other : ndarray of int64, shape (n,)
-    """
-    own = np.where(same, distances, np.inf).argmin(axis=0)
-    return own, np.where(same, np.inf, distances).argmin(axis=0)
-
-
 def glvq_cost(distances: Array, same: npt.NDArray[np.bool_], slope: float) -> tuple[float, Array]:
     """Return the mean of φ(μ), and its derivatives by the distances.
 
@@ -73,20 +55,24 @@ def glvq_cost(distances: Array, same: npt.NDArray[np.bool_], slope: float) -> tu
         At most two of a column are not zero.
     """
     n = distances.shape[1]
-    samples = np.arange(n)
-    first, second = nearest(distances, same)
-    a, b = distances[first, samples], distances[second, samples]
-    positive = a > 0, b > 0
-    a, b = np.maximum(a, 0.0), np.maximum(b, 0.0)
+    positive = distances > 0
+    distances = np.where(positive, distances, 0.0)
+    (a, of_a), (b, of_b) = (_least(distances, some) for some in (same, ~same))
     total = a + b
     total += TINY * float(total.mean()) or 1.0
     mu = (a - b) / total
     phi = expit(slope * mu) if slope else (1.0 + mu) / 2
     by_mu = (slope * phi * (1.0 - phi) if slope else np.full(n, 0.5)) / n
-    gradient = np.zeros_like(distances)
-    gradient[first, samples] = by_mu * (1.0 - mu) / total * positive[0]
-    gradient[second, samples] -= by_mu * (1.0 + mu) / total * positive[1]
-    return float(phi.mean()), gradient
+    gradient = (by_mu * (1.0 - mu) / total) * of_a - (by_mu * (1.0 + mu) / total) * of_b
+    return float(phi.mean()), np.asarray(gradient * positive)
+
+
+def _least(distances: Array, some: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
+    """Return the least of some distances of each sample, and its derivatives."""
+    hidden = np.where(some, distances, np.inf)
+    first = np.zeros_like(distances)
+    first[hidden.argmin(axis=0), np.arange(distances.shape[1])] = 1.0
+    return hidden.min(axis=0), first
 
 
 class Descent(NamedTuple):

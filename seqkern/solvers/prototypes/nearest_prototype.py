@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.threads import one_thread
 from seqkern.solvers.prototypes.gram_prototypes import GramPrototypes
 from seqkern.solvers.prototypes.starts import means_of
 
@@ -58,10 +59,8 @@ class NearestPrototype(GramPrototypes):
 
     def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
         """Compute the means."""
-        # sums in an order that does not depend on the place of a sample are not needed: rounding is all that changes
         codes = y.astype(np.int64)
-        K = np.asarray(K)
-        weights = means_of(codes, len(self.classes_))
-        distances = self._keep(weights, self._first_codes(1), K, codes)
+        with one_thread():
+            distances = self._keep(means_of(codes, len(self.classes_)), self._first_codes(1), np.asarray(K), codes)
         objective = float(distances[codes, np.arange(len(codes))].mean())
         return {"converged": True, "iterations": 1, "residual": 0.0, "objective": objective}
