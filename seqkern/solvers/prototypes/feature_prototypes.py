@@ -9,9 +9,9 @@ import numpy.typing as npt
 from seqkern.core.parameters import flag
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Arrays, Header
+from seqkern.solvers.exemplars import as_array, from_array, typical
 from seqkern.solvers.feature_rows import order_by_content
 from seqkern.solvers.prototypes.cost import Descent, relative_difference
-from seqkern.solvers.prototypes.exemplars import as_array, from_array, typical
 from seqkern.solvers.prototypes.shared import SeveralPrototypes, by_class, nearest_other, slope
 from seqkern.solvers.prototypes.starts import FeaturePoints, means_of, starts
 from seqkern.solvers.shared import limit, tolerance

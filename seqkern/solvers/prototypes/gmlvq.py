@@ -71,9 +71,17 @@ class GMLVQ(FeaturePrototypes):
         """Return Λ of the scaled features, float64 (d, d), of trace 1."""
         return np.asarray(self.omega_.T @ self.omega_)
 
+    def selected_columns(self) -> npt.NDArray[np.int64]:
+        """Return all columns, the most relevant first, int64 (d,)."""
+        return np.asarray(self.support_[self._ranking()], dtype=np.int64)
+
     def selected_weights(self) -> Array:
-        """Return the relevance Λ_jj of each feature, float64 (d,)."""
-        return np.square(self.omega_).sum(axis=0)
+        """Return the relevance Λ_jj of the features in the order of `selected_columns`, float64 (d,)."""
+        return np.asarray(np.square(self.omega_).sum(axis=0)[self._ranking()])
+
+    def _ranking(self) -> npt.NDArray[np.int64]:
+        """Return the places of the features, the most relevant first."""
+        return np.argsort(-np.square(self.omega_).sum(axis=0), kind="stable")
 
     def _descended(self, X: Array, same: npt.NDArray[np.bool_], start: Array) -> Descent:
         """Return the end of the descent from prototypes and the first Ω."""

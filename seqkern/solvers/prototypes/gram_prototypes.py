@@ -8,9 +8,9 @@ import numpy.typing as npt
 
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Arrays, Header
+from seqkern.solvers.exemplars import as_array, from_array, typical
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.gram_order import gram_order
-from seqkern.solvers.prototypes.exemplars import as_array, from_array, typical
 from seqkern.solvers.prototypes.shared import Prototypes, SeveralPrototypes, by_class, nearest_other
 from seqkern.solvers.prototypes.starts import GramPoints, means_of, starts
 

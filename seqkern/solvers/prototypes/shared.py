@@ -8,7 +8,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer, real
 from seqkern.solvers.base import AnyClassSolver
-from seqkern.solvers.prototypes.exemplars import Exemplar
+from seqkern.solvers.exemplars import Exemplar
 from seqkern.solvers.shared import random_seed
 
 Array = npt.NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""The typical samples of a prototype: what a reader looks at instead of a mean of kernel features."""
+"""The typical training samples of a classifier: what a reader looks at instead of a mean of kernel features."""
 
 from typing import NamedTuple
 
