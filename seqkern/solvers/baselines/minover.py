@@ -54,7 +54,7 @@ class MinOver(KernelExpansion, BinarySolver):
 
     name = "minover"
     summary = "MinOver: the separating hyperplane of greatest margin, by adding the sample nearest to it."
-    fit_products = 20.0
+    fit_products = 50.0
     gram_copies = 0.1
 
     bias: float = bias_share()

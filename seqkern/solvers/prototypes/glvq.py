@@ -48,7 +48,7 @@ class GLVQ(FeaturePrototypes):
 
     name = "glvq"
     summary = "GLVQ: typical feature vectors of each class, placed so that classes are told apart."
-    fit_products = 400.0
+    fit_products = 100.0
 
     @classmethod
     def examples(cls) -> list[Self]:

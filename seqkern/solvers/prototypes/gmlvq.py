@@ -32,16 +32,20 @@ class GMLVQ(FeaturePrototypes):
 
     .. math:: d(x, w) = (x − w)^T Λ (x − w),  Λ = Ω^T Ω,  tr Λ = 1
 
-    Ω is learned together with the prototypes, by L-BFGS, from the identity (with `rank` from principal components).
+    Ω is learned together with the prototypes, by L-BFGS, from the identity, or with fewer rows than features from
+    principal components (limited rank, Bunte et al.).
     Λ_jj is the relevance of feature j, Λ_jk shows which features matter together: `relevances` returns Λ, and the
     relevances are listed with the features. They are comparable because features are divided by their standard
     deviation first.
 
-    Complexity: O(n·d·r) per iteration for n samples with d features, r = `rank` or d; memory for r·d numbers 20 times.
+    Complexity: O(n·d·r) per iteration for n samples with d features, r = `rank`; n·d·min(n, d) once for the components.
 
     References
     ----------
     Schneider, Biehl, Hammer: Adaptive relevance matrices in learning vector quantization. Neural Computation 21, 2009.
+
+    Bunte, Schneider, Hammer, Schleif, Villmann, Biehl: Limited rank matrix learning, discriminative dimension reduction
+    and visualization. Neural Networks 26, 2012.
 
     Examples
     --------
@@ -58,8 +62,8 @@ class GMLVQ(FeaturePrototypes):
     summary = "GMLVQ: typical feature vectors of each class, and a metric that shows which features matter."
     fit_products = 1000.0
 
-    rank: int | None = integer(
-        default=None, low=1, optional=True, doc="Rows of Ω, at most the number of features; default: all."
+    rank: int | str = integer(
+        default=10, low=1, words=("all",), doc="Rows of Ω; all: as many as features, as for fewer features than `rank`."
     )
 
     @classmethod
@@ -104,11 +108,10 @@ class GMLVQ(FeaturePrototypes):
     def _first_omega(self, X: Array) -> Array:
         """Return the identity, or principal components, of trace 1."""
         d = X.shape[1]
-        rank = d if self.rank is None else min(self.rank, d)
+        rank = d if self.rank == "all" else min(int(self.rank), d)
         omega = np.eye(d)
         if rank < d:
-            directions = np.linalg.eigh(np.cov(X.T, bias=True))[1][:, ::-1][:, :rank].T
-            omega = directions * np.sign(directions[np.arange(rank), np.abs(directions).argmax(axis=1)])[:, None]
+            omega = _components(X - X.mean(axis=0), rank)
         return omega / np.sqrt(rank)
 
     def _set_metric(self, x: Array, d: int) -> None:
@@ -134,3 +137,16 @@ class GMLVQ(FeaturePrototypes):
         """Restore what `fitted_state` returned."""
         super().restore_fitted(header, arrays)
         self.omega_ = arrays["omega"]
+
+
+def _components(X: Array, rank: int) -> Array:
+    """Return the directions of greatest variance of centred rows, (rank, d), with signs that do not vary."""
+    n, d = X.shape
+    if d <= n:
+        found = np.linalg.eigh(X.T @ X)[1][:, ::-1][:, :rank].T
+    else:
+        left = np.linalg.eigh(X @ X.T)[1]
+        some = left[:, ::-1][:, : min(rank, n)].T @ X
+        found = np.zeros((rank, d))
+        found[: len(some)] = some / np.maximum(np.sqrt(np.square(some).sum(axis=1, keepdims=True)), 1e-300)
+    return found * np.sign(found[np.arange(rank), np.abs(found).argmax(axis=1)])[:, None]

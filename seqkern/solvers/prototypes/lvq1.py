@@ -55,7 +55,7 @@ class LVQ1(LearnedGramPrototypes):
 
     name = "lvq1"
     summary = "LVQ1: prototypes that move towards samples of their class and away from others, by kernel distance."
-    fit_products = 60.0
+    fit_products = 45.0
 
     eta: float = real(default=0.3, low=0, high=1, open_low=True, doc="η of the first pass.")
     tol: float = tolerance(

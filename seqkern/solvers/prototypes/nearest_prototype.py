@@ -54,7 +54,7 @@ class NearestPrototype(GramPrototypes):
 
     name = "nearest_prototype"
     summary = "Nearest prototype: the class whose mean is nearest, by kernel distance."
-    fit_products = 3.0
+    fit_products = 4.0
     gram_copies = 0.1
 
     def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:

@@ -66,7 +66,7 @@ class RelationalGLVQ(LearnedGramPrototypes):
 
     name = "relational_glvq"
     summary = "Relational GLVQ: typical representatives of each class, placed so that classes are told apart."
-    fit_products = 300.0
+    fit_products = 40.0
 
     slope: float = slope()
     restarts: int = limit(3, "Starts, at most; there is one only with one prototype for each class.")

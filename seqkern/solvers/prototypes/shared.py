@@ -8,6 +8,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer, real
 from seqkern.solvers.base import AnyClassSolver
+from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.exemplars import Exemplar
 from seqkern.solvers.shared import random_seed
 
@@ -85,6 +86,11 @@ class SeveralPrototypes(Prototypes):
     def default_grid(cls) -> dict[str, list[Any]]:
         """Return the numbers of prototypes that a search tries."""
         return {"n_prototypes": [1, 2, 3]}
+
+    def fit_cost(self, work: FitWork) -> FitCost:
+        """Return what a fit is predicted to cost: it grows with prototypes and starts."""
+        starts = getattr(self, "restarts", 1) if self.n_prototypes > 1 else 1
+        return super().fit_cost(work).times(work.classes / 2 * self.n_prototypes * starts)
 
     def complexity(self) -> tuple[float, ...]:
         """Return (n_prototypes,): fewer prototypes give simpler classifiers."""
