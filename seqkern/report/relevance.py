@@ -75,7 +75,7 @@ def relevances_by_position(features: pd.DataFrame) -> LetterImportance | None:
     splits = len(table[KEYS].drop_duplicates())
     letters, places = letter_order(table["letter"].unique()), np.unique(table["place"].astype(int))
     values = np.zeros((1, len(letters), len(places)))
-    rows = [letters.index(letter) for letter in table["letter"]]
+    rows = np.array([letters.index(letter) for letter in table["letter"]])
     columns = np.searchsorted(places, table["place"].astype(int).to_numpy())
     np.add.at(values[0], (rows, columns), table["weight"].astype(float).to_numpy() / splits)
     return LetterImportance(values, ["relevance"], letters, places)

@@ -109,4 +109,7 @@ def from_array(values: npt.NDArray[np.float64]) -> list[Exemplar]:
     -------
     list of Exemplar
     """
-    return [Exemplar(*map(int, row[:4]), float(row[4]), int(row[5])) for row in values.tolist()]
+    return [
+        Exemplar(int(code), int(prototype), int(rank), int(row), float(distance), int(members))
+        for code, prototype, rank, row, distance, members in values.tolist()
+    ]

@@ -118,7 +118,7 @@ def minover(
     """
     cdef Py_ssize_t n = K.shape[0], place, i, worst = 0
     cdef int64_t steps = 0
-    cdef double squares = 0, least = 0, value
+    cdef double squares = 0, least = 0
     check(K, y, order, updates, f)
     with nogil:
         while True:

@@ -96,7 +96,7 @@ class AdaTron(SearchesCost, KernelExpansion, BinarySolver):
         C = float(self.C)
         epochs, residual = _perceptron.adatron(K, y, order, shift, eta, C, X, f, self.tol, self.max_epochs)
         self._keep(y * X, shift * float(np.sum((y * X)[order])))
-        report = {
+        report: dict[str, Any] = {
             "converged": residual <= self.tol,
             "iterations": epochs,
             "residual": residual,

@@ -76,7 +76,7 @@ class MinOver(KernelExpansion, BinarySolver):
         norm = float(np.sqrt(squares)) if squares > 0 else 1.0
         self._keep(y * updates / norm, shift * float(np.sum((y * updates)[order])) / norm)
         residual = 1.0 - least * steps / norm**2
-        report = {
+        report: dict[str, Any] = {
             "converged": bool(squares > 0 and residual <= self.tol),
             "iterations": steps,
             "residual": float(residual),

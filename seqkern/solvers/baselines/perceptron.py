@@ -106,7 +106,7 @@ class Perceptron(KernelExpansion, BinarySolver):
         epochs, wrong = _perceptron.perceptron(K, y, order, shift, updates, late, f, self.max_epochs)
         weights = updates - late / (n * epochs) if self.average else updates
         self._keep(y * weights, shift * float(np.sum(y[order] * weights[order])))
-        report = {
+        report: dict[str, Any] = {
             "converged": wrong == 0,
             "iterations": epochs,
             "residual": wrong / n,

@@ -1,7 +1,7 @@
 """The cost of generalised learning vector quantisation, and its descent."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,29 +10,8 @@ from scipy.special import expit
 
 TINY = 1e-12
 """This share of their mean is added to sums of distances: a quotient of smaller ones has no digits."""
-ROUNDS = 5
-"""How often a descent starts again where its line search has failed."""
 
 Array = npt.NDArray[np.float64]
-
-
-def relative_difference(own: Array, other: Array, least: float = 0.0) -> Array:
-    """Return (d_J − d_K) / (d_J + d_K).
-
-    Parameters
-    ----------
-    own, other : ndarray of float64
-        Squared distances d_J from the nearest prototype of the same class and d_K of another; at least 0.
-    least : float
-        Added to the sum; 0 / 0 is 0.
-
-    Returns
-    -------
-    ndarray of float64
-        From −1 to 1.
-    """
-    total = own + other + least
-    return np.divide(own - other, total, out=np.zeros_like(total), where=total > 0)
 
 
 def glvq_cost(distances: Array, same: npt.NDArray[np.bool_], slope: float) -> tuple[float, Array]:
@@ -85,9 +64,9 @@ class Descent(NamedTuple):
     cost : float
         Its value there.
     iterations : int
-        Of L-BFGS.
+        Of all runs of L-BFGS.
     residual : float
-        By how much the last iteration lowered the cost.
+        By how much the last run lowered the cost.
 
     Examples
     --------
@@ -105,10 +84,10 @@ class Descent(NamedTuple):
 def descend(
     evaluate: Callable[[Array], tuple[float, Array]], x: Array, tol: float, max_iter: int, *, bounded: bool = False
 ) -> Descent:
-    """Lower a cost by L-BFGS until an iteration lowers it by at most `tol`.
+    """Lower a cost by L-BFGS until a whole run of it lowers the cost by at most `tol`.
 
-    The cost of the nearest prototypes has kinks, where a line search may fail: the descent then starts again there,
-    with the gradient alone, and ends where that does not lower the cost either.
+    The cost of the nearest prototypes has kinks, where a line search may fail, and a short first step may look like
+    convergence: so a run is followed by another from where it ended, which begins with the gradient alone.
 
     Parameters
     ----------
@@ -127,21 +106,20 @@ def descend(
     -------
     Descent
     """
-    costs = [evaluate(x)[0]]
+    costs, residual = [evaluate(x)[0]], np.inf
     bounds = [(0.0, None)] * len(x) if bounded else None
-    for _ in range(ROUNDS):
-        before = len(costs)
-        options = {"maxiter": max_iter + 1 - before, "maxfun": 20 * max_iter, "ftol": tol, "gtol": 0.0}
 
-        def record(intermediate_result: object) -> None:
-            costs.append(float(intermediate_result.fun))  # type: ignore[attr-defined]
+    def record(intermediate_result: Any) -> None:
+        costs.append(float(intermediate_result.fun))
 
-        found = minimize(evaluate, x, jac=True, method="L-BFGS-B", bounds=bounds, options=options, callback=record)
-        if found.fun <= costs[before - 1]:
+    run: Any = minimize  # its types know no callback of this form
+    while residual > tol and len(costs) <= max_iter:
+        before = costs[-1]
+        options: dict[str, Any] = {"maxiter": max_iter + 1 - len(costs), "maxfun": 20 * max_iter, "ftol": tol / 10}
+        found = run(
+            evaluate, x, jac=True, method="L-BFGS-B", bounds=bounds, options=options | {"gtol": 0.0}, callback=record
+        )
+        if found.fun < before:
             x = found.x
-        moved = len(costs) > before
-        if len(costs) > max_iter or not moved or costs[-2] - costs[-1] <= tol:
-            break
-    moved = len(costs) > before
-    residual = costs[-2] - costs[-1] if moved else 0.0
-    return Descent(x, costs[-1], len(costs) - 1, max(float(residual), 0.0))
+        residual = max(before - float(found.fun), 0.0)
+    return Descent(x, min(before, float(found.fun)), len(costs) - 1, residual)

@@ -11,7 +11,7 @@ from seqkern.core.threads import one_thread
 from seqkern.core.types import Arrays, Header
 from seqkern.solvers.exemplars import as_array, from_array, typical
 from seqkern.solvers.feature_rows import order_by_content
-from seqkern.solvers.prototypes.cost import Descent, relative_difference
+from seqkern.solvers.prototypes.cost import Descent
 from seqkern.solvers.prototypes.shared import SeveralPrototypes, by_class, nearest_other, slope
 from seqkern.solvers.prototypes.starts import FeaturePoints, means_of, starts
 from seqkern.solvers.shared import limit, tolerance
@@ -44,7 +44,7 @@ class FeaturePrototypes(SeveralPrototypes):
         default=True, doc="Whether features are divided by their standard deviation on the training samples."
     )
     restarts: int = limit(3, "Starts, at most; there is one only with one prototype for each class.")
-    tol: float = tolerance(1e-6, "The fit has converged when an iteration lowers the objective by at most this.")
+    tol: float = tolerance(1e-6, "The fit has converged when a run of L-BFGS lowers the objective by at most this.")
     max_iter: int = limit(1000, "Maximum number of iterations of a start.")
 
     def _descended(self, X: Array, same: npt.NDArray[np.bool_], start: Array) -> Descent:
@@ -82,7 +82,7 @@ class FeaturePrototypes(SeveralPrototypes):
         self.prototypes_: Array = best.x[:size].reshape(-1, d) * self.scale_ + self.mean_
         self._set_metric(best.x[size:], d)
         places = typical(self._squared(X, self.support_), self.codes_, y)
-        self.exemplars_ = [one._replace(row=int(order[one.row])) for one in places]
+        self._set_exemplars([one._replace(row=int(order[one.row])) for one in places])
         report = {
             "converged": best.residual <= self.tol,
             "iterations": best.iterations,
@@ -103,16 +103,14 @@ class FeaturePrototypes(SeveralPrototypes):
             means = []
             for own, group in zip(members, groups, strict=True):
                 weights = means_of(group, m)
-                means.append(np.where(weights.any(axis=1)[:, None], weights @ own, own.mean(axis=0)))
+                means.append(np.where(weights.any(axis=1, keepdims=True), weights @ own, own.mean(axis=0)))
             found.append(np.concatenate(means))
         return found
 
     def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> Array:
-        """Return −μ: (d_K − d_J) / (d_K + d_J) of each class, of two classes for the second."""
+        """Return by how much the nearest prototype of the other classes is farther; for two classes, of the second."""
         least = by_class(self._squared(np.asarray(K), columns), self.codes_)
-        if len(least) == 2:
-            return relative_difference(least[0], least[1])
-        return np.ascontiguousarray(relative_difference(nearest_other(least), least).T)
+        return least[0] - least[1] if len(least) == 2 else np.ascontiguousarray((nearest_other(least) - least).T)
 
     def fitted_state(self) -> tuple[Header, Arrays]:
         """Return the prototypes, their classes and exemplars, and the scales."""
@@ -123,4 +121,4 @@ class FeaturePrototypes(SeveralPrototypes):
         """Restore what `fitted_state` returned."""
         self.prototypes_, self.codes_ = arrays["prototypes"], arrays["codes"]
         self.mean_, self.scale_ = arrays["mean"], arrays["scale"]
-        self.exemplars_ = from_array(arrays["exemplars"])
+        self._set_exemplars(from_array(arrays["exemplars"]))

@@ -17,7 +17,7 @@ class GLVQ(FeaturePrototypes):
     prototypes_ : ndarray of float64, shape (p, d)
         In the units of the features.
     report_ : dict
-        ``objective`` is the mean of φ(μ); ``residual`` by how much the last iteration lowered it;
+        ``objective`` is the mean of φ(μ); ``residual`` by how much the last run of L-BFGS lowered it;
         ``restart_objectives`` (list of float) that of each start.
 
     Notes
@@ -26,10 +26,10 @@ class GLVQ(FeaturePrototypes):
 
     .. math:: \min \sum_i φ(μ_i),  μ = (d_J − d_K) / (d_J + d_K),  φ(μ) = 1 / (1 + e^{−sμ})
 
-    The decision for two classes is (d_− − d_+) / (d_− + d_+), from −1 to 1, above zero where a prototype of the second
-    is nearer; for several classes that of each class against the nearest of the others. Prototypes start at the means
-    of clusters within each class (k-means++), from the best clusterings in turn, and are moved by L-BFGS; the least
-    cost wins.
+    The decision for two classes is d_− − d_+, above zero where the second is nearer; for several classes, by how
+    much the nearest prototype of the others is farther. It has the sign of −μ, but also ranks samples beyond the
+    prototypes, where μ falls to 0. Prototypes start at the means of clusters within each class (k-means++), from the
+    best clusterings in turn, and are moved by L-BFGS; the least cost wins.
 
     Complexity: O(n·d) per prototype and iteration for n samples with d features.
 

@@ -23,7 +23,7 @@ class GMLVQ(FeaturePrototypes):
     omega_ : ndarray of float64, shape (r, d)
         Ω, for scaled features.
     report_ : dict
-        ``objective`` is the mean of φ(μ); ``residual`` by how much the last iteration lowered it;
+        ``objective`` is the mean of φ(μ); ``residual`` by how much the last run of L-BFGS lowered it;
         ``restart_objectives`` (list of float) that of each start.
 
     Notes

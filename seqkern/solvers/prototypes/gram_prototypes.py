@@ -45,7 +45,7 @@ class GramPrototypes(Prototypes):
         self.support_ = np.flatnonzero(weights.any(axis=0)).astype(np.int64)
         self.coef_: Array = np.ascontiguousarray(weights[:, self.support_])
         distances = np.diagonal(K) - 2.0 * products + self.squares_[:, None]
-        self.exemplars_ = typical(distances, codes, y)
+        self._set_exemplars(typical(distances, codes, y))
         return distances
 
     def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> Array:
@@ -70,7 +70,7 @@ class GramPrototypes(Prototypes):
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Restore what `fitted_state` returned."""
         self.coef_, self.squares_, self.codes_ = arrays["coef"], arrays["squares"], arrays["codes"]
-        self.exemplars_ = from_array(arrays["exemplars"])
+        self._set_exemplars(from_array(arrays["exemplars"]))
 
 
 class LearnedGramPrototypes(SeveralPrototypes, GramPrototypes):
@@ -117,4 +117,4 @@ integer from 1 to 1
 
 def _filled(weights: Array) -> Array:
     """Return means of groups; an empty group, where samples are copies of each other, gets the mean of all."""
-    return np.where(weights.any(axis=1)[:, None], weights, 1.0 / weights.shape[1])
+    return np.where(weights.any(axis=1, keepdims=True), weights, 1.0 / weights.shape[1])

@@ -89,7 +89,12 @@ class LVQ1(LearnedGramPrototypes):
             done += 1
         distances = diagonal - 2.0 * products + np.sum(products * weights, axis=1)[:, None]
         wrong = float(np.mean(codes[distances.argmin(axis=0)] != y))
-        report = {"converged": residual <= self.tol, "iterations": done, "residual": residual, "objective": wrong}
+        report: dict[str, Any] = {
+            "converged": residual <= self.tol,
+            "iterations": done,
+            "residual": residual,
+            "objective": wrong,
+        }
         if residual > self.tol:
             report["remark"] = "raise max_iter or tol, or lower eta"
         return weights, report

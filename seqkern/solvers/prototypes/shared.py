@@ -53,6 +53,10 @@ class Prototypes(AnyClassSolver):
         """Return the typical training samples of each prototype, list of Exemplar."""
         return self.exemplars_
 
+    def _set_exemplars(self, found: list[Exemplar]) -> None:
+        """Set `exemplars_`."""
+        self.exemplars_ = found
+
     def _first_codes(self, m: int) -> npt.NDArray[np.int64]:
         """Return the class index of each of m prototypes for each class."""
         return np.repeat(np.arange(len(self.classes_)), m)

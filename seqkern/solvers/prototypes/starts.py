@@ -21,10 +21,33 @@ class Points(Protocol):
         """Return their number."""
 
     def from_row(self, row: int) -> Array:
-        """Return the squared distance of each from one of them, (n,)."""
+        """Return the squared distance of each from one of them.
+
+        Parameters
+        ----------
+        row : int
+            Which.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
 
     def from_means(self, groups: Groups, m: int) -> Array:
-        """Return the squared distance of each from the mean of each of m groups, (m, n); inf from an empty one."""
+        """Return the squared distance of each from the mean of each group.
+
+        Parameters
+        ----------
+        groups : ndarray of int64, shape (n,)
+            Which group each is in.
+        m : int
+            Number of groups.
+
+        Returns
+        -------
+        ndarray of float64, shape (m, n)
+            Inf from an empty group.
+        """
 
 
 class GramPoints:
