@@ -82,8 +82,8 @@ class LearnedGramPrototypes(SeveralPrototypes, GramPrototypes):
     >>> LVQ1(n_prototypes=2).fit([[2.0, 0.0], [0.0, 2.0]] , [0, 1])
     Traceback (most recent call last):
         ...
-    seqkern.core.errors.ParameterError: n_prototypes=2 is not possible with 1 training samples of class 0; give an \
-integer from 1 to 1
+    seqkern.core.errors.ParameterError: n_prototypes=2 is not possible: the smallest class has 1 training samples; \
+give an integer from 1 to 1
     """
 
     def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:

@@ -77,13 +77,11 @@ class SeveralPrototypes(Prototypes):
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if a class has fewer samples than prototypes."""
-        classes, counts = np.unique(y, return_counts=True)
-        few = int(counts.argmin())
-        if counts[few] < self.n_prototypes:
+        least = int(np.unique(y, return_counts=True)[1].min())
+        if least < self.n_prototypes:
             raise ParameterError(
-                f"n_prototypes={self.n_prototypes} is not possible with {counts[few]} training samples of class "
-                f"{classes[few]!s}",
-                remedy=f"give an integer from 1 to {counts[few]}",
+                f"n_prototypes={self.n_prototypes} is not possible: the smallest class has {least} training samples",
+                remedy=f"give an integer from 1 to {least}",
             )
 
     @classmethod

@@ -301,7 +301,7 @@ def test_copies_and_constant_matrices(cls):
 def test_more_prototypes_than_samples():
     points, y = blobs(n=3)
     for cls in (LVQ1, RelationalGLVQ, GLVQ, GMLVQ):
-        with pytest.raises(ParameterError, match=r"n_prototypes=4 .* 3 training samples of class 0; .* from 1 to 3"):
+        with pytest.raises(ParameterError, match=r"n_prototypes=4 .* has 3 training samples; .* from 1 to 3"):
             cls(n_prototypes=4).fit(matrix(cls, points), y)
 
 
