@@ -274,6 +274,9 @@ def _fit_lines(model: Model, units: str) -> Iterator[tuple[str, str]]:
         )
     what = "features" if isinstance(model, FeatureModel) else f"of {units}"
     yield "support", f"{report['n_support']} {what} ({report['support_share']:.1%})"
+    for label in dict.fromkeys(row["class"] for row in record.get("exemplars", ())):
+        names = [row["id"] for row in record["exemplars"] if row["class"] == label and row["rank"] == 1]
+        yield "typical", f"of class {label}: {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
 
 
 def _score_lines(

@@ -36,6 +36,7 @@ INTERVAL_COLUMNS = (
     *(*PLACE_COLUMNS, "class", "feature", "column", "selected"),
     *("weight", "low", "high", "full_weight", "full_low", "full_high"),
 )
+EXEMPLAR_COLUMNS = (*PLACE_COLUMNS, "class", "prototype", "members", "rank", "id", "distance")
 BIAS_COLUMNS = (*PLACE_COLUMNS, "n_features")
 INNER_COLUMNS = (*PLACE_COLUMNS, "candidate", "kernel", "solver", "fold", "score", "chosen")
 SPECTRUM_COLUMNS = ("smallest_eigenvalue", "negative_share", "eigenvalues")
@@ -68,6 +69,8 @@ class FoldResult:
         The features that the solver selected: `FEATURE_COLUMNS`.
     intervals : list of dict
         Coefficients with their intervals: `INTERVAL_COLUMNS`.
+    exemplars : list of dict
+        The typical training samples of each class: `EXEMPLAR_COLUMNS`.
     bias : list of dict
         The inflated scores of features selected on the test data.
     cost : list of dict
@@ -88,6 +91,7 @@ class FoldResult:
     inner: list[Row] = field(default_factory=list)
     features: list[Row] = field(default_factory=list)
     intervals: list[Row] = field(default_factory=list)
+    exemplars: list[Row] = field(default_factory=list)
     bias: list[Row] = field(default_factory=list)
     cost: list[Row] = field(default_factory=list)
 
@@ -219,6 +223,7 @@ def write_results(folder: Path, results: Sequence[FoldResult]) -> None:
     write_tsv(folder / "inner_scores.tsv", INNER_COLUMNS, (row for result in results for row in result.inner))
     write_tsv(folder / "features.tsv", FEATURE_COLUMNS, (row for result in results for row in result.features))
     write_tsv(folder / "intervals.tsv", INTERVAL_COLUMNS, (row for result in results for row in result.intervals))
+    write_tsv(folder / "exemplars.tsv", EXEMPLAR_COLUMNS, (row for result in results for row in result.exemplars))
     bias = [row for result in results for row in result.bias]
     write_tsv(folder / "selection_bias.tsv", _columns(bias) or BIAS_COLUMNS, bias)
     write_tsv(folder / "fits.tsv", FIT_COLUMNS, (result.fit for result in results))

@@ -110,6 +110,7 @@ def evaluate_fold(
         inner=[place | row for row in inner_rows(fitted.choice)],
         features=[place | row for row in features],
         intervals=[place | row for row in intervals],
+        exemplars=[place | row for row in fitted.exemplars()],
         bias=[place | row for row in bias],
         cost=[place | row for row in watch.clock.laps],
     )

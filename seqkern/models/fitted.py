@@ -19,6 +19,7 @@ from seqkern.layers.chain import as_decisions
 from seqkern.models.afterwards import Afterwards
 from seqkern.models.data import Data
 from seqkern.models.decisions import Decisions, check_predicts, codes_of_decisions
+from seqkern.models.exemplar_rows import exemplar_rows
 from seqkern.models.feature_model import FeatureModel
 from seqkern.models.model import Model
 from seqkern.models.parts import Part
@@ -144,6 +145,12 @@ class FittedMethod:
         """Number of fits that did not converge: in the inner loop, of kernel weights, and within the solver."""
         own = self.solver.report_.get("inner_not_converged", 0)
         return self.inner.not_converged + self.inner.weights_not_converged + own
+
+    def exemplars(self) -> list[dict[str, Any]]:
+        """Return the typical training samples of each class, as from `exemplar_rows`."""
+        if self.labels.kind in ("real", "none"):
+            return []
+        return exemplar_rows(self.solver, self.labels.ids, class_names(self.labels, self.solver))
 
     def decide(self, rows: npt.NDArray[np.int64]) -> Decisions:
         """Return the decisions about some samples of the data.
@@ -272,6 +279,7 @@ class FittedMethod:
             "report": self.solver.report_,
             "inner_not_converged": self.inner_not_converged,
             "recognised": recognised,
+            **({"exemplars": exemplars} if (exemplars := self.exemplars()) else {}),
             **self.afterwards.record(),
             **notes,
         }

@@ -46,6 +46,7 @@ TABLES = {
         "full_low",
         "full_high",
     ],
+    "exemplars": [*KEYS, "class", "prototype", "members", "rank", "id", "distance"],
     "selection_bias": [*KEYS, "n_features"],
     "cost": [*KEYS, "stage", "cpu_seconds", "peak_mb"],
     "decisions": [*KEYS, "id", "label", "predicted"],
@@ -297,6 +298,12 @@ class DatasetResults:
     def coefficients(self) -> pd.DataFrame:
         """DataFrame of str: all ``intervals.tsv``, coefficients of features with their confidence intervals."""
         return self._all("intervals")
+
+    @cached_property
+    def exemplars(self) -> pd.DataFrame:
+        """DataFrame of all ``exemplars.tsv``: typical training samples; empty where no method has prototypes."""
+        table = self._all("exemplars")
+        return table.assign(**{c: numbers(table[c]) for c in ("prototype", "members", "rank", "distance")})
 
     @cached_property
     def selection_bias(self) -> pd.DataFrame:

@@ -38,6 +38,7 @@ from seqkern.report.sections.methods import bibliography, methods_section
 from seqkern.report.sections.motifs import motifs_section
 from seqkern.report.sections.overview import Overview, make_overview, overview_section
 from seqkern.report.sections.predictions import hard_section
+from seqkern.report.sections.prototypes import prototypes_section
 from seqkern.report.sections.provenance import numbers_section, provenance_section
 from seqkern.report.sections.reliability import reliability_section
 from seqkern.report.sections.residues import residues_section
@@ -67,6 +68,7 @@ LINKS = (
     ("importance", "importance"),
     ("motifs", "motifs"),
     ("effects", "variant effects"),
+    ("prototypes", "exemplars"),
     ("features", "selected features"),
     ("choices", "hyperparameters"),
     ("weights", "weights of kernels"),
@@ -90,6 +92,7 @@ SECTIONS = (
     importance_section,
     motifs_section,
     effects_section,
+    prototypes_section,
     features_section,
     selection_bias_section,
     choices_section,

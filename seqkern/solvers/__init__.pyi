@@ -1,10 +1,13 @@
+from .baselines.adatron import AdaTron as AdaTron
 from .baselines.best_basis import BestBasis as BestBasis
 from .baselines.gor import GOR as GOR
 from .baselines.linear_discriminant import LinearDiscriminant as LinearDiscriminant
 from .baselines.lp_machine import LPMachine as LPMachine
+from .baselines.minover import MinOver as MinOver
 from .baselines.neighbors import KernelNeighbors as KernelNeighbors
 from .baselines.neighbors import KernelNeighborsRegressor as KernelNeighborsRegressor
 from .baselines.network import Network as Network
+from .baselines.perceptron import Perceptron as Perceptron
 from .baselines.quadratic_discriminant import QuadraticDiscriminant as QuadraticDiscriminant
 from .baselines.weighted_threshold import WeightedThreshold as WeightedThreshold
 from .baselines.whitened_neighbors import WhitenedNeighbors as WhitenedNeighbors
@@ -19,6 +22,11 @@ from .multiclass.direct_multiclass import DirectMulticlass as DirectMulticlass
 from .multiclass.one_against_rest import OneAgainstRest as OneAgainstRest
 from .multiclass.pairwise import DecisionDAG as DecisionDAG
 from .multiclass.pairwise import PairwiseVoting as PairwiseVoting
+from .prototypes.glvq import GLVQ as GLVQ
+from .prototypes.gmlvq import GMLVQ as GMLVQ
+from .prototypes.lvq1 import LVQ1 as LVQ1
+from .prototypes.nearest_prototype import NearestPrototype as NearestPrototype
+from .prototypes.relational_glvq import RelationalGLVQ as RelationalGLVQ
 from .psvm.psvm import PSVC as PSVC
 from .psvm.psvm import PSVR as PSVR
 from .selection.selected import SelectedClassifier as SelectedClassifier

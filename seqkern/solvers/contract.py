@@ -34,6 +34,7 @@ from seqkern.solvers.stored import Stored
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
+    from seqkern.solvers.exemplars import Exemplar
     from seqkern.solvers.svm.leave_one_out import LeaveOneOut
 
 
@@ -286,6 +287,14 @@ class Solver(Stored, Estimator):
             without; NaN for features not included.
         """
         return None
+
+    def exemplars(self) -> "list[Exemplar]":
+        """Return the training samples that are typical of each class, list of Exemplar: by default none.
+
+        For solvers whose classifier can be read from a few samples, such as those nearest to prototypes. Rows are those
+        of the training set, also after `restrict`.
+        """
+        return []
 
     @property
     def best_params_(self) -> dict[str, Any]:

@@ -16,7 +16,10 @@ from seqkern.solvers.bound_names import BOUNDS
 if TYPE_CHECKING:
     import pandas as pd
 
-USES_ALL = ("lssvc", "lssvr", "kernel_fisher", "kernel_neighbors", "kernel_neighbors_regressor")
+USES_ALL = (
+    *("lssvc", "lssvr", "kernel_fisher", "kernel_neighbors", "kernel_neighbors_regressor"),
+    *("nearest_prototype", "lvq1"),
+)
 OF_CLASSES = ("pairwise_voting", "one_against_rest", "decision_dag")
 
 

@@ -17,6 +17,7 @@ from seqkern.report import residue_data as data
 from seqkern.report.compared import ComparedChains
 from seqkern.report.dataset_results import Method
 from seqkern.report.letter_importance import information, weights_by_position
+from seqkern.report.relevance import has_relevances
 from seqkern.report.residue_data import Judged
 from seqkern.report.sections.scores import STAR, UNMARKED, marked, star_rule
 from seqkern.report.sections.single_task_tests import exponent
@@ -280,7 +281,7 @@ def importance_parts(view: View, judged: dict[Method, Judged]) -> list[Markup]:
     features, classes = view.dataset.features, next(iter(judged.values())).classes
     for method in judged:
         own = features[(features["kernel"] == method.kernel) & (features["solver"] == method.solver)]
-        found = weights_by_position(own, classes)
+        found = None if has_relevances(view.dataset, method.solver) else weights_by_position(own, classes)
         if found is not None:
             layered = view.dataset.solver(method.solver).has_layers
             text = [

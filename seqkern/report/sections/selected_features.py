@@ -9,6 +9,7 @@ from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
 from seqkern.report.dataset_results import KEYS
 from seqkern.report.files import rows_by
+from seqkern.report.relevance import has_relevances
 from seqkern.report.sections.coefficients import coefficient_parts
 from seqkern.report.sentences import metric
 from seqkern.report.view import View, method_name, paragraph
@@ -43,6 +44,8 @@ def features_section(view: View) -> Markup | None:
         return None
     parts: list[object] = []
     for (kernel, solver), part in rows_by(found, ["kernel", "solver"]):
+        if has_relevances(view.dataset, solver):
+            continue  # it selects none; relevances are shown with its prototypes
         splits = view.dataset.metrics
         n = int(((splits["kernel"] == kernel) & (splits["solver"] == solver)).sum())
         parts.append(_of_method(view, kernel, solver, part, n))
