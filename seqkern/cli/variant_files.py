@@ -235,8 +235,9 @@ def _opened(
 def _index(output: Path, in_order: bool) -> None:
     """Write the index of a compressed VCF file, or say why there is none."""
     # imported here to keep --help fast
-    import tempfile
+    from tempfile import TemporaryDirectory
 
+    # imported here to keep --help fast
     from seqkern.core.archive import atomic_write
     from seqkern.core.errors import FileError
     from seqkern.genome.libraries import pysam
@@ -250,7 +251,7 @@ def _index(output: Path, in_order: bool) -> None:
     library.set_verbosity(0)
     try:
         # not beside the output: a killed run would leave a part of the index there
-        with tempfile.TemporaryDirectory(prefix="seqkern-index") as folder:
+        with TemporaryDirectory(prefix="seqkern-index") as folder:
             built = Path(folder) / index.name
             library.tabix_index(str(output), preset="vcf", force=True, index=str(built))
             content = built.read_bytes()

@@ -24,6 +24,7 @@ from seqkern.core.archive_entries import DENSEST, read_entry
 from seqkern.core.damaged import unreadable
 from seqkern.core.errors import FileError, SeqkernError, SequenceError
 from seqkern.core.types import PathLike
+from seqkern.datasets.hdf5_heaps import check_heaps
 from seqkern.datasets.parquet_vectors import parquet_vectors
 from seqkern.datasets.table_files import read_features
 
@@ -223,6 +224,7 @@ def _of_npz(name: str) -> VectorFile:
 def _of_hdf5(name: str) -> VectorFile:
     """Return the data sets of a file; ids are their names, or their attribute ``original_id``."""
     h5py = _library("h5py", name)
+    check_heaps(Path(name))
     file, found = h5py.File(name, "r"), {}
 
     def see(path: str, item: Any) -> None:

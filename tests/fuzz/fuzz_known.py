@@ -2,6 +2,7 @@
 
 import io
 import json
+import struct
 import tempfile
 import zipfile
 from collections.abc import Callable
@@ -78,6 +79,14 @@ def _hollow() -> bytes:
     with h5py.File(out, "w") as file:
         file.create_dataset("a", (1 << 40,), chunks=(1 << 10,))
     return out.getvalue()
+
+
+def _heap() -> bytes:
+    content = bytearray(fuzz_tables._hdf5()[0])
+    third = content.index(b"GCOL") + 16 + 2 * 24  # a block has 16 bytes, and a text of 8 or fewer
+    assert struct.unpack_from("<HHIQ", content, third)[::3] == (3, 1)
+    content[third + 8] = 202
+    return bytes(content)
 
 
 def _archive(text: bytes) -> bytes:
@@ -163,6 +172,7 @@ KNOWN = (
     Known("vectors, npz", "an array of 2^40 numbers in its header", lambda: _zipped("a.npy", _huge())),
     Known("vectors, npz", "an entry that claims to unpack to 2^31 bytes", lambda: _dense()),
     Known("vectors, hdf5", "a data set of 2^40 numbers without one stored", lambda: _hollow()),
+    Known("vectors, hdf5", "a block of a heap that ends in another: libhdf5 does not return", lambda: _heap()),
     Known(
         "archives", "the header of an array is Python code", lambda: _zipped("json.npy", _header(b"(4, 2)", b"(4, x)"))
     ),
