@@ -6,12 +6,13 @@ import traceback
 from collections import Counter
 
 import numpy as np
+import psutil
 from fuzz_refusals import RefusedError
 from kernel_cases import kernel_case
 from solver_cases import solver_case
 
-HANGS = 120
-"""Seconds of one case, under the sanitizers too."""
+HANGS, WAITS = 120, 1800
+"""CPU seconds of one case, under the sanitizers too, and seconds of waiting for it."""
 
 
 def run_case(seed, number, note=lambda described: None):
@@ -39,7 +40,7 @@ def run_cases(seed, seconds, first=0, report=print):
         described = "not drawn yet"
         theirs.close()
         try:
-            while ours.poll(HANGS):
+            while _answers(ours, child):
                 message = ours.recv()
                 if isinstance(message, str):
                     described = message
@@ -60,6 +61,23 @@ def run_cases(seed, seconds, first=0, report=print):
             report(f"case {number} of seed {seed}: {outcome}, exit status {child.exitcode}: {described}")
             number += 1
     return outcomes
+
+
+def _answers(pipe, child):
+    """Wait for a message; return whether there is one before the case hangs. A busy computer is no reason."""
+    since, used = time.monotonic(), _cpu_seconds(child)
+    while not pipe.poll(1):
+        if _cpu_seconds(child) - used > HANGS or time.monotonic() - since > WAITS:
+            return False
+    return True
+
+
+def _cpu_seconds(child):
+    """Return what a process has used; 0 if it has ended."""
+    try:
+        return sum(psutil.Process(child.pid).cpu_times()[:2])
+    except psutil.Error:
+        return 0.0
 
 
 def _work(pipe, seed, first, end):

@@ -28,7 +28,7 @@ def test_a_case_that_fails_hangs_or_ends_its_process_is_counted_and_the_others_r
         return "kernel", "failed" if number == 2 else "passed", "what it was"
 
     monkeypatch.setattr(fuzz_cases, "run_case", run_case)
-    monkeypatch.setattr(fuzz_cases, "HANGS", 2)
+    monkeypatch.setattr(fuzz_cases, "WAITS", 2)
     said = []
     outcomes = fuzz_cases.run_cases(7, 2.5, report=said.append)
     assert (outcomes["kernel failed"], outcomes["crashed"], outcomes["hung"]) == (1, 1, 1)
