@@ -61,8 +61,8 @@ def tell_replaced(path: PathLike, before: _Sign) -> None:
     ...     before = sign(path)
     ...     tell_replaced(path, before)
     ...     _ = path.write_text("of another process")
-    ...     os.chdir(folder)
-    ...     tell_replaced("p.tsv", before)
+    ...     with contextlib.chdir(folder):
+    ...         tell_replaced("p.tsv", before)
     seqkern: p.tsv: another process wrote this file while this command ran; its result is replaced
     """
     now = sign(path)
