@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import textwrap
 from collections.abc import Iterator, Mapping
 from statistics import mean
@@ -228,7 +229,7 @@ def _method_lines(model: Model, args: argparse.Namespace, searched: bool) -> Ite
     yield "solver", spec_text(record["solver"]) if searched else args.solver
     own = record["report"].get("predictor")  # of solver selected
     if own is not None:
-        own = {key: value for key, value in own.items() if value is not None and key not in ("tol", "max_iter")}
+        own = _without_usual(own)
         yield "chosen", f"{_counted(record['report']['n_features'], 'feature')}, predictor {spec_text(own)}"
     if model.calibration is not None:
         method, n = model.calibration.method, model.calibration.n
@@ -355,6 +356,22 @@ def _estimate_lines(estimate: CrossValidated) -> Iterator[tuple[str, str]]:
         yield "" if i else "estimate", line
     for line in notes(estimate):
         yield "", line
+
+
+def _without_usual(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the specification of a solver without technical parameters, and without forms that are the default."""
+    # imported here to keep --help fast
+    from seqkern.solvers import SOLVERS
+
+    defaults = inspect.signature(SOLVERS.get(spec["solver"])).parameters
+    return {
+        key: value
+        for key, value in spec.items()
+        if key == "solver"
+        or not (
+            value is None or key in ("tol", "max_iter") or (isinstance(value, str) and value == defaults[key].default)
+        )
+    }
 
 
 def _counted(count: int, what: str) -> str:

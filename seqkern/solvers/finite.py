@@ -188,7 +188,8 @@ def lost_beside_bias(solver: Fitted, K: Any) -> str | None:
     weights, bias = _weights(solver), getattr(solver, "intercept_", None)
     if weights is None or bias is None:
         return None
-    sums, biases = np.abs(np.atleast_2d(weights)).sum(axis=1), np.abs(np.atleast_1d(bias))
+    # of several classifiers, whose weights are rows or columns, the sum bounds that of each
+    sums, biases = np.abs(weights).sum(), np.abs(np.atleast_1d(bias))
     largest = 0.0
     for largest in _largest_values(K):  # more and more of them, since most fits need few to be sure
         if not np.all((largest * sums > 0) & (largest * sums <= EPSILON * biases)):

@@ -343,10 +343,12 @@ def test_a_run_that_was_stopped_while_it_removed_the_parts_goes_on(folder, capsy
     removed = []
 
     def stopped(path, *, remove=shutil.rmtree, **more):
+        if "-of-" not in str(path):
+            return remove(path, **more)
         if removed:
             raise KeyboardInterrupt
         removed.append(path)
-        remove(path, **more)
+        return remove(path, **more)
 
     with monkeypatch.context() as context:
         context.setattr(shutil, "rmtree", stopped)

@@ -104,7 +104,7 @@ CASES = [
     # names and parameters
     Case(f"{T} --kernel spektrum:k=2", "did you mean 'spectrum'", f"{T} {S}"),
     Case(f"{T} --kernel spectrum:kk=2", "did you mean 'k'", f"{T} {S}"),
-    Case(f"{T} {K} --solver svc", "choose from: best_basis, binary_tree, csvc", f"{T} {S}"),
+    Case(f"{T} {K} --solver svc", "choose from: adatron, best_basis, binary_tree, csvc", f"{T} {S}"),
     Case("kernels spektrum", "did you mean 'spectrum'", "kernels spectrum"),
     Case("solvers svm", ", csvc, ", "solvers csvc"),
     Case(f"{T} --kernel rbf --solver csvc", "seqkern kernels lists", "kernels"),

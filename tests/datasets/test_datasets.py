@@ -380,7 +380,7 @@ def test_verb_lists_public_data_sets(capsys):
             "--entry: datasets.x: unknown public data set",
         ),
         (["study.yaml", "--name", "leters", "-o", "out"], "'leters'; did you mean 'letters'"),
-        (["nothing.yaml", "--name", "x", "-o", "out"], "nothing.yaml: cannot be read"),
+        (["nothing.yaml", "--name", "x", "-o", "out"], "nothing.yaml: no such file"),
     ],
 )
 def test_wrong_use_of_the_verb(tmp_path, monkeypatch, capsys, arguments, message):

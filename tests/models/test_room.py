@@ -16,6 +16,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import build_solver
 from seqkern.study.study import Study
 
+BOUNDS = ("span", "xi_alpha", "radius_margin")
 TABLES = ("decisions.tsv", "metrics.tsv", "choices.tsv", "fits.tsv", "inner_scores.tsv")
 
 
@@ -68,7 +69,17 @@ def test_rows_and_slices_give_the_same_tables(tmp_path, dataset, parts, solver):
     assert main([*dataset, "--solver", solver, "--memory", "20kB", "-o", str(tmp_path / "rows")]) == 0
     assert parts
     for name in TABLES:
-        assert (tmp_path / "rows" / name).read_bytes() == (tmp_path / "slices" / name).read_bytes(), name
+        rows, slices = ((tmp_path / one / name).read_text().splitlines() for one in ("rows", "slices"))
+        if name == "fits.tsv":  # bounds of the leave-one-out error need the matrix
+            rows, slices = without_bounds(rows), without_bounds(slices)
+        assert rows == slices, name
+
+
+def without_bounds(lines):
+    """Return the lines of fits.tsv without three columns."""
+    cells = [line.split("\t") for line in lines]
+    dropped = {cells[0].index(name) for name in BOUNDS}
+    return [[cell for place, cell in enumerate(line) if place not in dropped] for line in cells]
 
 
 def test_a_solver_that_needs_the_matrix_is_refused_before_the_work(tmp_path, dataset, little_memory, capsys):

@@ -614,8 +614,8 @@ def test_a_gram_matrix_of_other_size_is_not_shown(tmp_path):
     ("part", "text", "problem"),
     [
         ("evaluate/d/spectrum/svm/metrics.tsv", "task\tsplit\n", "has no column 'n_train'"),
-        ("evaluate/d/spectrum/svm/decisions.tsv", "", "cannot be read"),
-        ("datasets/d/summary.json", "{", "cannot be read"),
+        ("evaluate/d/spectrum/svm/decisions.tsv", "", "is not a table"),
+        ("datasets/d/summary.json", "{", "is not JSON"),
         ("datasets/d/summary.json", "[]", "is not a JSON object"),
         ("config.yaml", "a: [", "is not YAML"),
         ("gram/d/spectrum/gram.npy", "x", "is not a Gram matrix"),

@@ -553,6 +553,7 @@ def test_texts_that_mean_numbers():
     assert build_solver({"solver": "csvc", "C": "inf", "tol": "1e-4"}).get_params() == {
         "C": np.inf,
         "class_weight": None,
+        "slack": "linear",
         "tol": 1e-4,
         "max_iter": 10_000_000,
     }
