@@ -2,6 +2,7 @@ from .algebra import PartKernel as PartKernel
 from .algebra import ProductKernel as ProductKernel
 from .algebra import SumKernel as SumKernel
 from .alignment.local_alignment import LocalAlignmentKernel as LocalAlignmentKernel
+from .alignment.pair_hmm import PairHMMKernel as PairHMMKernel
 from .alignment.pairwise import PairwiseKernel as PairwiseKernel
 from .alignment.profile_alignment import ProfileAlignmentKernel as ProfileAlignmentKernel
 from .alignment.smith_waterman import SmithWatermanKernel as SmithWatermanKernel

@@ -24,6 +24,7 @@ KERNELS = Registry(
         "nystroem": "seqkern.kernels.vectors.nystroem:NystroemKernel",
         "oligo": "seqkern.kernels.kmer.oligo:OligoKernel",
         "oligo_distance": "seqkern.kernels.kmer.oligo_distance:OligoDistanceKernel",
+        "pair_hmm": "seqkern.kernels.alignment.pair_hmm:PairHMMKernel",
         "pairwise": "seqkern.kernels.alignment.pairwise:PairwiseKernel",
         "part": "seqkern.kernels.algebra:PartKernel",
         "polynomial": "seqkern.kernels.vectors.polynomial:PolynomialKernel",
