@@ -11,6 +11,8 @@ KERNELS = Registry(
     {
         "codon_improved": "seqkern.kernels.positional.locality:CodonImprovedKernel",
         "combination": "seqkern.kernels.vectors.combination:CombinationKernel",
+        "compression": "seqkern.kernels.subsequence.compression:CompressionKernel",
+        "d2": "seqkern.kernels.kmer.d2:D2Kernel",
         "fisher": "seqkern.kernels.hmm.fisher:FisherKernel",
         "gapped_kmer": "seqkern.kernels.kmer.gapped:GappedKmerKernel",
         "gappy": "seqkern.kernels.kmer.gappy:GappyKernel",

@@ -74,7 +74,7 @@ class PairHMMKernel(MatrixKernel):
     --------
     >>> from seqkern.kernels import PairHMMKernel
     >>> PairHMMKernel()(["MKVLAW"], ["MKVLAW", "KVIAW", "GGGG"]).round(2)
-    array([[ 4.48, -0.6 , -9.09]])
+    array([[  5.74,  -1.39, -11.52]])
     """
 
     name = "pair_hmm"

@@ -112,7 +112,7 @@ class FisherKernel(FeatureKernel):
         default=0.1,
         low=0,
         open_low=True,
-        doc="λ: what is added to the full information, as a share of its mean diagonal.",
+        doc="λ: added to the full information, as a share of its mean diagonal.",
     )
     order: int = integer(default=2, low=0, doc="Order of the Markov chain: residues in a context.")
     pseudocount: float = real(default=1.0, low=0, open_low=True, doc="Added to each k-mer count of the Markov chain.")

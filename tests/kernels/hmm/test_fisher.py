@@ -249,7 +249,7 @@ def test_scores_of_a_markov_chain_for_any_alphabet():
     [
         ({"model": "hmm"}, "model='hmm'"),
         ({"hmm": 12}, "hmm=12 is not a path"),
-        ({"information": "full"}, "information='full'"),
+        ({"information": "all"}, "information='all'"),
         ({"transitions": "yes"}, "transitions='yes'"),
         ({"order": -1}, "order=-1"),
         ({"pseudocount": 0}, "pseudocount=0"),
