@@ -25,7 +25,15 @@ SCRATCH = 4  # tables of a set at a time
 
 
 class KmerTable:
-    """A payload: a table of features, and K of each record with itself."""
+    """A payload: a table of features, and K of each record with itself.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n, k-mers)
+        The features.
+    squares : ndarray of float64, shape (n,)
+        K of each record with itself.
+    """
 
     def __init__(self, values: npt.NDArray[np.float64], squares: npt.NDArray[np.float64]) -> None:
         self.values, self.squares = values, squares
@@ -73,8 +81,8 @@ class D2Kernel(SequenceKernel):
     With X_w the number of occurrences of the k-mer w in x, n the number of all its k-mers, p_w the probability of w
     under the background of x, and X̃_w = X_w − n·p_w, and Y, m and q alike for y,
 
-    .. math:: D_2 = \sum_w X_w Y_w, \quad D_2^S = \sum_w \frac{X̃_w Ỹ_w}{\sqrt{X̃_w^2 + Ỹ_w^2}},
-        \quad D_2^* = \sum_w \frac{X̃_w Ỹ_w}{\sqrt{n p_w \, m q_w}}
+    .. math:: D_2 = \sum_w X_w Y_w, \quad D_2^S = \sum_w X̃_w Ỹ_w / \sqrt{X̃_w^2 + Ỹ_w^2},
+        \quad D_2^* = \sum_w X̃_w Ỹ_w / \sqrt{n p_w · m q_w}
 
     Normalised, they are K(x, y) / sqrt(K(x, x)·K(y, y)); the dissimilarities d2 and d2* of the papers are ½ (1 − K).
     That of D2S has another divisor, the square root of Σ X̃²/sqrt(X̃² + Ỹ²) · Σ Ỹ²/sqrt(X̃² + Ỹ²), which depends on the
@@ -98,9 +106,9 @@ class D2Kernel(SequenceKernel):
     --------
     >>> from seqkern.kernels import D2Kernel
     >>> D2Kernel(2)(["ACGTACG", "ACGTTTG", "TTTTTTA"]).round(2)
-    array([[ 1.  ,  0.82, -0.63],
-           [ 0.82,  1.  , -0.42],
-           [-0.63, -0.42,  1.  ]])
+    array([[1.  , 0.57, 0.17],
+           [0.57, 1.  , 0.3 ],
+           [0.17, 0.3 , 1.  ]])
     """
 
     name = "d2"

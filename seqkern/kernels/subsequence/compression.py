@@ -39,7 +39,15 @@ BYTE_NS = {"zlib": 40.0, "bz2": 88.0, "lzma": 190.0}
 
 
 class Texts:
-    """The payload of the compression kernel: sequences as bytes, or a range of them, and their compressed sizes."""
+    """The payload of the compression kernel: sequences as bytes, or a range of them, and their compressed sizes.
+
+    Parameters
+    ----------
+    X : SequenceSet
+        The sequences.
+    size : callable
+        Returns the compressed size of bytes.
+    """
 
     def __init__(self, X: SequenceSet, size: Callable[[bytes], int]) -> None:
         self.texts = [text.replace("*", "").encode() for text in X.strings()]
@@ -109,8 +117,7 @@ class CompressionKernel(SequenceKernel):
     -----
     With C(x) the bytes of the compressed sequence, and NCD the mean over the orders xy and yx, which differ a little,
 
-    .. math:: K(x, y) = 1 − \mathrm{NCD}(x, y), \quad
-        \mathrm{NCD}(x, y) = \frac{C(xy) − \min(C(x), C(y))}{\max(C(x), C(y))}
+    .. math:: K(x, y) = 1 − (C(xy) − \min(C(x), C(y))) / \max(C(x), C(y))
 
     K(x, x) is below 1. A sequence without unmasked residues has the value 0 with all.
 
