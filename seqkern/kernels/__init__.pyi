@@ -2,6 +2,7 @@ from .algebra import PartKernel as PartKernel
 from .algebra import ProductKernel as ProductKernel
 from .algebra import SumKernel as SumKernel
 from .alignment.local_alignment import LocalAlignmentKernel as LocalAlignmentKernel
+from .alignment.pair_hmm import PairHMMKernel as PairHMMKernel
 from .alignment.pairwise import PairwiseKernel as PairwiseKernel
 from .alignment.profile_alignment import ProfileAlignmentKernel as ProfileAlignmentKernel
 from .alignment.smith_waterman import SmithWatermanKernel as SmithWatermanKernel
@@ -14,6 +15,7 @@ from .kernel_specs import check_kind as check_kind
 from .kernel_specs import kernel_from_state as kernel_from_state
 from .kernel_specs import parse_spec as parse_spec
 from .kernel_table import KERNELS as KERNELS
+from .kmer.d2 import D2Kernel as D2Kernel
 from .kmer.gapped import GappedKmerKernel as GappedKmerKernel
 from .kmer.gappy import GappyKernel as GappyKernel
 from .kmer.gappy_pair import GappyPairKernel as GappyPairKernel
@@ -31,6 +33,7 @@ from .positional.locality import LocalityImprovedKernel as LocalityImprovedKerne
 from .positional.salzberg import SalzbergKernel as SalzbergKernel
 from .positional.weighted_degree import ShiftedWeightedDegreeKernel as ShiftedWeightedDegreeKernel
 from .positional.weighted_degree import WeightedDegreeKernel as WeightedDegreeKernel
+from .subsequence.compression import CompressionKernel as CompressionKernel
 from .subsequence.subsequence import StringKernel as StringKernel
 from .vectors.combination import CombinationKernel as CombinationKernel
 from .vectors.linear import LinearKernel as LinearKernel

@@ -11,6 +11,8 @@ KERNELS = Registry(
     {
         "codon_improved": "seqkern.kernels.positional.locality:CodonImprovedKernel",
         "combination": "seqkern.kernels.vectors.combination:CombinationKernel",
+        "compression": "seqkern.kernels.subsequence.compression:CompressionKernel",
+        "d2": "seqkern.kernels.kmer.d2:D2Kernel",
         "fisher": "seqkern.kernels.hmm.fisher:FisherKernel",
         "gapped_kmer": "seqkern.kernels.kmer.gapped:GappedKmerKernel",
         "gappy": "seqkern.kernels.kmer.gappy:GappyKernel",
@@ -24,6 +26,7 @@ KERNELS = Registry(
         "nystroem": "seqkern.kernels.vectors.nystroem:NystroemKernel",
         "oligo": "seqkern.kernels.kmer.oligo:OligoKernel",
         "oligo_distance": "seqkern.kernels.kmer.oligo_distance:OligoDistanceKernel",
+        "pair_hmm": "seqkern.kernels.alignment.pair_hmm:PairHMMKernel",
         "pairwise": "seqkern.kernels.alignment.pairwise:PairwiseKernel",
         "part": "seqkern.kernels.algebra:PartKernel",
         "polynomial": "seqkern.kernels.vectors.polynomial:PolynomialKernel",

@@ -38,6 +38,15 @@ JASPAR = (
     b">MA0001.1\n0 3 79\n94 75 4\n1 0 3\n2 19 11\n",
 )
 TRANSFAC = b"AC M1\nXX\nID x\nPO A C G T\n01 1 2 2 0 S\n02 2 1 2 0 R\nXX\n//\n"
+BLOCKS = (
+    b"ID   GLA; BLOCK\nAC   IPB000294A; distance from previous block=(8,40)\nDE   Gla domain\n"
+    b"BL   CCY;  width=4; seqs=2; 99.5%=12; strength=15\nFA10_BOVIN|P00743  (  41) ANSF  83\n\n"
+    b"FA9_HUMAN ( -7) YNSX 100\n//\n"
+)
+PRINTS = (
+    b"gc; GLOBIN\ngx; PR00188\ngn; COMPOUND(2)\n\nfc; GLOBIN1\nfl; 4\nft; Globin motif I - 1\n"
+    b"fd; SFGW LGB2_PEA 10 10\nfd; AFGB LGB1_PEA 10 10\n\nic; GLOBIN1\nil; 2\nid; SF LGB2_PEA 1 1\n"
+)
 PROSITE = (
     b"ID   ASN_GLYCOSYLATION; PATTERN.\nAC   PS00001;\nDE   N-glycosylation site.\nPA   N-{P}-[ST]-{P}.\n//\n"
     b"ID   X; PATTERN.\nAC   PS00002;\nPA   <M-x(2,4)-[KR](3)-\nPA   C>.\n//\n"
@@ -109,7 +118,12 @@ READERS = (
     Reader(
         "motifs: meme, jaspar, transfac", _known, lambda: [MEME, *JASPAR, TRANSFAC], ("--motifs", "--known"), ".meme"
     ),
-    Reader("motifs of kernels", _motifs, lambda: [MEME, *JASPAR, TRANSFAC, PROSITE, *PATTERNS], suffix=".dat"),
+    Reader(
+        "motifs of kernels",
+        _motifs,
+        lambda: [MEME, *JASPAR, TRANSFAC, BLOCKS, PRINTS, PROSITE, *PATTERNS],
+        suffix=".dat",
+    ),
     Reader("pattern", parse_pattern, lambda: [b"N-{P}-[ST]-{P}", b"<C-x(2,4)-C(3)>", b"[AC]-x"], of_text=True),
     Reader("substitution matrix", _matrix, lambda: MATRIX, suffix=".txt"),
     Reader("property scales", _scales, lambda: SCALES, suffix=".tsv"),

@@ -33,6 +33,8 @@ SPECS = [
     "empirical_map:vector_kernel=rbf",
     "kernel_pca:n_components=5",
     "repair:method=shift",
+    "graph:neighbours=3",
+    "graph:neighbours=3,method=random_walk,weighted=false",
 ]
 N_TRAIN = 20
 
@@ -60,9 +62,10 @@ def split(K):
 # ---- what all of them do ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("transform", SPECS[:-1], indirect=True)
+@pytest.mark.parametrize("transform", SPECS[:-3], indirect=True)
 def test_training_rows_as_new_rows_give_the_training_matrix(transform, K):
-    # Not so under shift: it moves a unit against itself only, and no new row holds that.
+    # Not so under shift: it moves a unit against itself only, and no new row holds that. A new row of a graph is the
+    # mean of its neighbours' rows.
     square, diagonal, _, _ = split(K)
     K_train, train_diagonal = transform.fit(square, diagonal).transform_train()
     K_new, new_diagonal = transform.transform(square, diagonal)
@@ -354,7 +357,8 @@ def test_a_unit_like_no_training_unit_follows_the_policy():
 
 
 def test_built_from_text_config_or_itself():
-    assert sorted(TRANSFORMS.classes) == ["centre", "empirical_map", "kernel_pca", "normalise", "repair"]
+    names = ["centre", "empirical_map", "graph", "kernel_pca", "normalise", "repair"]
+    assert sorted(TRANSFORMS.classes) == names
     assert build_transform("repair:method=flip").method == "flip"
     assert build_transform({"transform": "repair", "method": "shift"}).method == "shift"
     centre = CentreGram()

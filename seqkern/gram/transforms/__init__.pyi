@@ -2,6 +2,7 @@ from .centre import CentreGram as CentreGram
 from .empirical_map import EmpiricalMapGram as EmpiricalMapGram
 from .gram_transform import fit_chain as fit_chain
 from .gram_transform import naming_rows as naming_rows
+from .graph import GraphGram as GraphGram
 from .kernel_pca import KernelPCAGram as KernelPCAGram
 from .normalise import NormaliseGram as NormaliseGram
 from .repair import RepairGram as RepairGram

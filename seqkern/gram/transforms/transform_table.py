@@ -11,6 +11,7 @@ TRANSFORMS = Registry(
     {
         "centre": "seqkern.gram.transforms.centre:CentreGram",
         "empirical_map": "seqkern.gram.transforms.empirical_map:EmpiricalMapGram",
+        "graph": "seqkern.gram.transforms.graph:GraphGram",
         "kernel_pca": "seqkern.gram.transforms.kernel_pca:KernelPCAGram",
         "normalise": "seqkern.gram.transforms.normalise:NormaliseGram",
         "repair": "seqkern.gram.transforms.repair:RepairGram",

@@ -61,8 +61,8 @@ def check_cells(row_lengths: npt.NDArray[np.int64], col_lengths: npt.NDArray[np.
         )
 
 
-class AlignmentKernel(SequenceKernel):
-    """Base of the kernels with the parameters `matrix`, `gap_open` and `gap_extend`; not a kernel itself.
+class MatrixKernel(SequenceKernel):
+    """Base of the kernels with the parameter `matrix`; not a kernel itself.
 
     The matrix is the name of a Biopython matrix, a table of scores, or a file. A file is read once; its scores are part
     of the identity of the kernel and of saved models.
@@ -78,18 +78,9 @@ class AlignmentKernel(SequenceKernel):
         def matrix(self) -> Any:
             """The name of a matrix, the path of a file, or scores."""
 
-        @property
-        def gap_open(self) -> float:
-            """The cost of a gap's first residue."""
-
-        @property
-        def gap_extend(self) -> float:
-            """The cost of each further one."""
-
     normalize: bool = changed(default=False)
 
     def _check_parameters(self) -> None:
-        check_gaps(self.gap_open, self.gap_extend)
         # A file is not read before it is needed: a saved kernel is checked before its scores are restored.
         if isinstance(self.matrix, str) and not self.files():
             self._score_matrix()
@@ -144,3 +135,21 @@ class AlignmentKernel(SequenceKernel):
         if "matrix" in header:
             scores = np.array(arrays["matrix"], dtype=np.float64)
             self._loaded = self.matrix, ScoreMatrix(self.matrix, header["matrix"], scores, self.matrix)
+
+
+class AlignmentKernel(MatrixKernel):
+    """Base of the kernels with the parameters `matrix`, `gap_open` and `gap_extend`; not a kernel itself."""
+
+    if TYPE_CHECKING:  # what the kernels declare
+
+        @property
+        def gap_open(self) -> float:
+            """The cost of a gap's first residue."""
+
+        @property
+        def gap_extend(self) -> float:
+            """The cost of each further one."""
+
+    def _check_parameters(self) -> None:
+        check_gaps(self.gap_open, self.gap_extend)
+        super()._check_parameters()

@@ -14,6 +14,7 @@ from seqkern.core.types import Arrays, Header
 from seqkern.kernels.additive import spread_evenly
 from seqkern.kernels.hmm import _forward_backward
 from seqkern.kernels.hmm.building import build_profile, check_alphabet
+from seqkern.kernels.hmm.empirical_information import EmpiricalInformation
 from seqkern.kernels.hmm.markov import MarkovChain
 from seqkern.kernels.hmm.profile_hmm import ProfileHMM
 from seqkern.kernels.hmm.reading import read_profiles
@@ -54,13 +55,16 @@ class FisherKernel(FeatureKernel):
 
     Notes
     -----
-    With θ the parameters of the model and I the diagonal of the Fisher information,
+    With θ the parameters of the model and I the Fisher information, its diagonal or (``information="full"``) all of it,
 
     .. math:: K(x, y) = U_x^T I^{−1} U_y,  U_x = ∇_θ \ln P(x | θ)
 
     Each probability distribution θ_s (the residues of a match state, the transitions of a state, the residues after a
     context) stays normalised when one θ_s(a) changes, so that U_x(a, s) = E_s(a)/θ_s(a) − Σ_b E_s(b), with E the
     expected counts given x. Where θ_s(a) = 0, and for a sequence that a model cannot emit, U is 0.
+
+    The full information is that of the positives, I = (1/m)·Σ U_x U_xᵀ + λ·mean(diag)·1 with λ the `ridge`. It takes
+    into account that parameters change together; it needs many positives, and costs O(m·parameters) more per sequence.
 
     Complexity: O(M·|x|) per sequence for a profile HMM of M columns (forward-backward), O(|x|) for a Markov chain; then
     the number of parameters per pair.
@@ -98,10 +102,17 @@ class FisherKernel(FeatureKernel):
     transitions: bool = flag(
         default=False, doc="Use the transition probabilities of the profile HMM as parameters, not only its emissions."
     )
-    information: Literal["diagonal", "identity"] = choice(
+    information: Literal["diagonal", "identity", "full"] = choice(
         default="diagonal",
         doc="I: the diagonal of the Fisher information expected by the model, n_s·(1 − θ_s(a))/θ_s(a) "
-        "with n_s visits of state s per passage (``diagonal``); or 1.",
+        "with n_s visits of state s per passage (``diagonal``); 1 (``identity``); or the whole matrix, as observed on "
+        "the positives (``full``).",
+    )
+    ridge: float = real(
+        default=0.1,
+        low=0,
+        open_low=True,
+        doc="λ: added to the full information, as a share of its mean diagonal.",
     )
     order: int = integer(default=2, low=0, doc="Order of the Markov chain: residues in a context.")
     pseudocount: float = real(default=1.0, low=0, open_low=True, doc="Added to each k-mer count of the Markov chain.")
@@ -119,12 +130,13 @@ class FisherKernel(FeatureKernel):
             cls(transitions=True, information="identity", normalize=False),
             cls(alphabet="protein"),
             cls(model="markov", order=1, alphabet="HEC"),
+            cls(transitions=True, information="full"),
         ]
 
     @property
     def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether the model is learned from the data."""
-        return self.hmm is None
+        """Whether the model is learned from the data, or the full information."""
+        return self.hmm is None or self.information == "full"
 
     def files(self) -> tuple[str, ...]:
         """Return the path of the HMMER3 file, if there is one."""
@@ -140,11 +152,17 @@ class FisherKernel(FeatureKernel):
     # ---- the models -----------------------------------------------------------------------------
 
     def _fit(self, X: SequenceSet, y: npt.ArrayLike | None) -> None:
-        if self.hmm is not None:
-            return
-        self._check_alphabet(X.alphabet)
-        self.models_ = [self._learn(part) for part in _examples(X, y)]
-        self.alphabet_ = X.alphabet
+        if self.hmm is None:
+            self._check_alphabet(X.alphabet)
+            self.models_ = [self._learn(part) for part in _examples(X, y)]
+            self.alphabet_ = X.alphabet
+        if self.information == "full":
+            parts, models = _examples(X, y), self._models_for(X)
+            if self.hmm is not None:  # which model is of which class is not known
+                parts = [parts[0] if len(parts) == 1 else X] * len(models)
+            pairs = zip(models, parts, strict=True)
+            scores = (model.score(part, self.transitions, n_threads=self.n_threads)[0] for model, part in pairs)
+            self.information_ = [EmpiricalInformation.of(U, float(self.ridge)) for U in scores]
 
     def _learn(self, X: SequenceSet) -> Any:
         """Return the model of some sequences; warn if there are too few."""
@@ -187,6 +205,9 @@ class FisherKernel(FeatureKernel):
         arrays = {}
         for number, model in enumerate(models):
             arrays.update(nest(f"models/{number}", model.arrays()))
+        if self.information == "full" and self.fitted:
+            for number, known in enumerate(self.information_):
+                arrays.update(nest(f"information/{number}", known.arrays()))
         return {"alphabet": asdict(alphabet), "models": len(models)}, arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
@@ -203,13 +224,17 @@ class FisherKernel(FeatureKernel):
             return
         if header["models"] > len(arrays):
             raise ValueError("more models than arrays")
-        stored = [unnest(f"models/{number}", arrays) for number in range(header["models"])]
+        numbers = range(header["models"])
+        stored = [unnest(f"models/{number}", arrays) for number in numbers]
         models = [MODELS[self.model].from_arrays(parts) for parts in stored]
         alphabet = alphabet_from_state(header["alphabet"])
         if self.hmm is None:
             self.models_, self.alphabet_ = models, alphabet
         else:
             self._read = self.hmm, models, alphabet
+        if self.information == "full":
+            known = [unnest(f"information/{number}", arrays) for number in numbers]
+            self.information_ = [EmpiricalInformation.from_arrays(parts) for parts in known]
 
     # ---- the scores -----------------------------------------------------------------------------
 
@@ -239,6 +264,14 @@ class FisherKernel(FeatureKernel):
         self.check_parameters()
         self.check_fitted()
         X = self.coerce(X)
+        parts = []
+        for number, model in enumerate(self._models_for(X)):
+            scores = model.score(X, self.transitions, n_threads=self.n_threads)[0]
+            parts.append(self._whitened(number, model, scores))
+        return parts[0] if len(parts) == 1 else np.hstack(parts)
+
+    def _models_for(self, X: SequenceSet) -> list[Any]:
+        """Return the models; SequenceError if sequences have another alphabet."""
         models, alphabet = self._models()
         if X.alphabet != alphabet:
             raise SequenceError(
@@ -246,18 +279,16 @@ class FisherKernel(FeatureKernel):
                 file=self.hmm,
                 remedy="read them with that alphabet, or choose another model",
             )
-        parts = []
-        for model in models:
-            parts.append(model.score(X, self.transitions, n_threads=self.n_threads)[0])
-            parts[-1] *= self._scale(model)
-        return parts[0] if len(parts) == 1 else np.hstack(parts)
+        return models
 
-    def _scale(self, model: Any) -> npt.NDArray[np.float64]:
-        """Return I^(−1/2), float64 (parameters of a model,); 0 where nothing is known of a parameter."""
+    def _whitened(self, number: int, model: Any, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return I^(−1/2) times each row, float64 (n, parameters of a model); 0 where nothing is known."""
         if self.information == "identity":
-            return np.ones(model.width(self.transitions))
+            return scores
+        if self.information == "full":
+            return self.information_[number].whiten(scores)
         known = model.information(self.transitions)
-        return np.divide(1.0, np.sqrt(known), out=np.zeros_like(known), where=known > 0)
+        return scores * np.divide(1.0, np.sqrt(known), out=np.zeros_like(known), where=known > 0)
 
     def _prepare(self, X: SequenceSet, like: TermBlocks | None) -> TermBlocks:
         return TermBlocks([Term(1.0, [(1, RealDenseBlock(self.features(X)))])])
@@ -294,6 +325,9 @@ class FisherKernel(FeatureKernel):
             cell = CELL_NS[_forward_backward.level()] * (STEPS_COST if self.transitions else 1.0)
             scoring = cell * work.letters * columns
         products = work.pairs * sum(widths)
+        if self.information == "full":
+            rank = [len(known.vectors) for known in self.information_] if self.fitted else [work.rows] * len(widths)
+            products += 2.0 * work.records * sum(min(m, d) * d for m, d in zip(rank, widths, strict=True))
         scoring += SCORE_NS * work.records * sum(widths)
         seconds = (scoring + PRODUCT_NS[_product.level()] * products) * 1e-9
         reason = f"{sum(widths)} scores of each sequence, {scoring * 1e-9:.2g} s; {products:.3g} products"
@@ -313,8 +347,8 @@ class FisherKernel(FeatureKernel):
         for value, coefficient in zip(features, coefficients, strict=True):
             weights += coefficient * value
         shares, first = np.zeros(int(X.lengths.sum())), 0
-        for model in self._models()[0]:
-            here = weights[first : first + model.width(self.transitions)] * self._scale(model)
+        for number, model in enumerate(self._models()[0]):
+            here = self._whitened(number, model, weights[None, first : first + model.width(self.transitions)])[0]
             first += len(here)
             letters = model.width(transitions=False)
             shares += model.shares(X, here[:letters])

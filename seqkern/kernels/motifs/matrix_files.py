@@ -1,11 +1,13 @@
-"""Files of weight matrices: JASPAR, MEME (minimal motif format), TRANSFAC."""
+"""Files of weight matrices: JASPAR, MEME (minimal motif format), TRANSFAC; and of blocks, see `block_files`."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import NoReturn, TypeAlias
+from typing import TypeAlias
 
 from seqkern.core.errors import ParameterError
+from seqkern.kernels.motifs.block_files import BLOCKS_HEAD, PRINTS_HEAD, read_blocks, read_prints
 from seqkern.kernels.motifs.matrices import Matrix
+from seqkern.kernels.motifs.motif_entries import MatrixEntry, as_numbers, fail
 
 BASES = "ACGT"
 SITES = 20.0  # of a MEME motif without nsites; MEME's default
@@ -18,22 +20,7 @@ TRANSFAC_HEAD = re.compile(r"P[0O]\s+\S")
 
 REMEDY_JASPAR = "correct the file; it was read as JASPAR because a line begins with >"
 
-MatrixEntry: TypeAlias = tuple[int, str, list[list[float]], str, list[float] | None]
-"""(line number, name, rows, letters, background) of a motif; `rows` has one list of counts for each of its columns."""
 MatrixReader: TypeAlias = Callable[[Sequence[str]], Iterator[MatrixEntry]]
-
-
-def _fail(number: int, line: str, remedy: str = "correct the file") -> NoReturn:
-    """Raise ParameterError about a line."""
-    raise ParameterError(f"line {number}: {line.strip()[:60]!r} cannot be read here", remedy=remedy)
-
-
-def _numbers(text: str, number: int) -> list[float]:
-    """Return the numbers of a text as floats."""
-    try:
-        return [float(word) for word in text.split()]
-    except ValueError:
-        _fail(number, text)
 
 
 def read_jaspar(lines: Sequence[str]) -> Iterator[MatrixEntry]:
@@ -66,8 +53,8 @@ def read_jaspar(lines: Sequence[str]) -> Iterator[MatrixEntry]:
         elif line.strip():
             found = JASPAR_ROW.fullmatch(line)
             if not found or not entries:
-                _fail(number, line, REMEDY_JASPAR)
-            entries[-1][2].append((found[1].upper(), _numbers(found[2], number)))
+                fail(number, line, REMEDY_JASPAR)
+            entries[-1][2].append((found[1].upper(), as_numbers(found[2], number)))
     for number, name, rows in entries:
         letters = "".join(letter for letter, _ in rows)
         if not letters and len(rows) == len(BASES):
@@ -113,25 +100,25 @@ def read_meme(lines: Sequence[str]) -> Iterator[MatrixEntry]:
         if line.startswith("ALPHABET"):
             letters = line.partition("=")[2].strip()
             if not letters.isalpha():
-                _fail(place, line, "write ALPHABET= followed by the letters")
+                fail(place, line, "write ALPHABET= followed by the letters")
         elif line.startswith("Background letter frequencies"):
             words: list[str] = []
             while len(words) < 2 * len(letters) and place < len(lines) and lines[place].strip():
                 words += lines[place].split()
                 place += 1
             if "".join(words[::2]) != letters:
-                _fail(place, " ".join(words))
-            background = _numbers(" ".join(words[1::2]), place)
+                fail(place, " ".join(words))
+            background = as_numbers(" ".join(words[1::2]), place)
         elif line.startswith("MOTIF"):
             name = " ".join(line.split()[1:])
         elif found := MEME_MATRIX.match(line):
             start = place
             rows: list[list[float]] = []
             while place < len(lines) and lines[place].strip() and NUMBERS.fullmatch(lines[place]):
-                rows.append(_numbers(lines[place], place + 1))
+                rows.append(as_numbers(lines[place], place + 1))
                 place += 1
             named = MEME_SITES.search(found[1])
-            sites = _numbers(named[1], start)[0] if named else SITES
+            sites = as_numbers(named[1], start)[0] if named else SITES
             yield (
                 start,
                 name or f"line {start}",
@@ -173,7 +160,7 @@ def read_transfac(lines: Sequence[str]) -> Iterator[MatrixEntry]:
         elif TRANSFAC_HEAD.match(line):
             letters, start = "".join(line.split()[1:]).upper(), number
         elif letters and re.match(r"\d+\s", line):
-            rows.append(_numbers(" ".join(line.split()[1 : len(letters) + 1]), number))
+            rows.append(as_numbers(" ".join(line.split()[1 : len(letters) + 1]), number))
         elif line.startswith("//"):
             if letters:
                 yield start, " ".join(names.values()) or f"line {start}", rows, letters, None
@@ -182,6 +169,8 @@ def read_transfac(lines: Sequence[str]) -> Iterator[MatrixEntry]:
 
 READERS: tuple[tuple[re.Pattern[str], MatrixReader], ...] = (
     (re.compile("MEME version"), read_meme),
+    (BLOCKS_HEAD, read_blocks),
+    (PRINTS_HEAD, read_prints),
     (TRANSFAC_HEAD, read_transfac),
     (re.compile(">"), read_jaspar),
 )

@@ -69,6 +69,40 @@ def test_kernel_is_of_the_scores_and_the_information(transitions, information):
     np.testing.assert_allclose(kernel.kernel(encode(NEW)), shares, atol=1e-8)
 
 
+@pytest.mark.parametrize("ridge", [0.1, 2.0])
+def test_the_full_information_is_that_of_the_positives(ridge):
+    kernel = FisherKernel(transitions=True, information="full", ridge=ridge, normalize=False)
+    kernel.fit(encode(TRAIN), Y)
+    own, U = (naive_scores(kernel, strings, True) for strings in (POSITIVE, NEW))
+    known = own.T @ own / len(own)
+    known += ridge * np.diagonal(known).mean() * np.eye(len(known))
+    expected = U @ np.linalg.solve(known, U.T)
+    np.testing.assert_allclose(kernel.kernel(encode(NEW)), expected, rtol=1e-8, atol=1e-9 * np.abs(expected).max())
+
+
+def test_the_full_information_of_more_positives_than_parameters():
+    rng = np.random.default_rng(0)
+    strings = ["".join(rng.choice(list("ACGT"), 12)) for _ in range(40)]
+    kernel = FisherKernel(model="markov", order=1, information="full", normalize=False, alphabet="dna").fit(strings)
+    U = kernel.models_[0].score(encode(strings))[0]
+    known = U.T @ U / len(U)
+    known += 0.1 * np.diagonal(known).mean() * np.eye(len(known))
+    np.testing.assert_allclose(kernel.kernel(encode(strings)), U @ np.linalg.solve(known, U.T), rtol=1e-8)
+
+
+def test_the_full_information_of_a_file_is_learned(file):
+    kernel = FisherKernel(hmm=str(file), information="full", normalize=False)
+    assert kernel.data_dependent
+    kernel.fit(encode(TRAIN), Y)
+    again = kernel_from_state(*kernel.state())
+    np.testing.assert_array_equal(again.kernel(encode(NEW)), kernel.kernel(encode(NEW)))
+    U = naive_scores(kernel, POSITIVE, False)
+    known = U.T @ U / len(U)
+    known += 0.1 * np.diagonal(known).mean() * np.eye(len(known))
+    V = naive_scores(kernel, NEW, False)
+    np.testing.assert_allclose(kernel.kernel(encode(NEW)), V @ np.linalg.solve(known, V.T), rtol=1e-7, atol=1e-7)
+
+
 def test_the_model_is_of_the_positives_alone(fitted):
     np.testing.assert_array_equal(fitted.models_[0].emissions, build_profile(encode(POSITIVE)).emissions)
     other = FisherKernel().fit(encode([*POSITIVE, "GGGG", "CATCAT"]), [3, 3, 3, 3, 0, 0])
@@ -215,7 +249,7 @@ def test_scores_of_a_markov_chain_for_any_alphabet():
     [
         ({"model": "hmm"}, "model='hmm'"),
         ({"hmm": 12}, "hmm=12 is not a path"),
-        ({"information": "full"}, "information='full'"),
+        ({"information": "all"}, "information='all'"),
         ({"transitions": "yes"}, "transitions='yes'"),
         ({"order": -1}, "order=-1"),
         ({"pseudocount": 0}, "pseudocount=0"),
