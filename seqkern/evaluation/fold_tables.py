@@ -31,6 +31,8 @@ CHOICE_COLUMNS = (*PLACE_COLUMNS, "parameter", "value", "inner_score")
 POOLED_COLUMNS = ("pooled_tasks", "mean_rank")
 """Further columns where one choice was made for several tasks."""
 FEATURE_COLUMNS = (*PLACE_COLUMNS, "feature", "column", "rank", "weight", "class")
+SIGNIFICANCE_COLUMNS = ("p", "p_corrected")
+"""Further columns of features that were tested."""
 INTERVAL_COLUMNS = (
     *(*PLACE_COLUMNS, "class", "feature", "column", "selected"),
     *("weight", "low", "high", "full_weight", "full_low", "full_high"),
@@ -215,7 +217,9 @@ def write_results(folder: Path, results: Sequence[FoldResult]) -> None:
     pooled = POOLED_COLUMNS if any(POOLED_COLUMNS[0] in row for row in choices) else ()
     write_tsv(folder / "choices.tsv", (*CHOICE_COLUMNS, *pooled), choices)
     write_tsv(folder / "inner_scores.tsv", INNER_COLUMNS, (row for result in results for row in result.inner))
-    write_tsv(folder / "features.tsv", FEATURE_COLUMNS, (row for result in results for row in result.features))
+    features = [row for result in results for row in result.features]
+    tested = SIGNIFICANCE_COLUMNS if any(SIGNIFICANCE_COLUMNS[0] in row for row in features) else ()
+    write_tsv(folder / "features.tsv", (*FEATURE_COLUMNS, *tested), features)
     write_tsv(folder / "intervals.tsv", INTERVAL_COLUMNS, (row for result in results for row in result.intervals))
     bias = [row for result in results for row in result.bias]
     write_tsv(folder / "selection_bias.tsv", _columns(bias) or BIAS_COLUMNS, bias)

@@ -32,10 +32,11 @@ from seqkern.models.feature_source import FeatureSource
 from seqkern.models.fitted import FittedMethod
 from seqkern.models.method import Method
 from seqkern.models.parts import Values
-from seqkern.models.selected_features import chosen_features, interval_rows
+from seqkern.models.selected_features import chosen_features, interval_rows, significance_record
 from seqkern.models.watch import Watch
 from seqkern.sequences.labels import Labels
 from seqkern.solvers.base import ConstantColumnWarning
+from seqkern.solvers.psvm.significance_test import SignificanceTest
 
 EXACT_ROWS = 1500
 """Larger training sets get an estimated spectrum, which would otherwise take longer than training."""
@@ -48,6 +49,7 @@ def evaluate_fold(
     *,
     task: str = "all",
     selection_bias: bool = False,
+    significance: SignificanceTest | None = None,
     choice: Choice | None = None,
 ) -> FoldResult:
     """Choose, train and test on one fold.
@@ -66,6 +68,8 @@ def evaluate_fold(
     selection_bias : bool, default False
         Whether to compute also the inflated scores of features selected on the test data, for solvers that
         use features (`seqkern.evaluation.selection_bias`).
+    significance : SignificanceTest, optional
+        Test the features that a P-SVM selects, on the training set.
     choice : Choice, optional
         A choice made before, such as one for several tasks.
 
@@ -97,7 +101,7 @@ def evaluate_fold(
     decided = fitted.decide(split.test)
     watch.lap("predict")
     place = {"task": task, "split": split.name}
-    features, intervals, bias = _feature_tables(fitted, split, selection_bias)
+    features, intervals, bias = _feature_tables(fitted, split, selection_bias, significance)
     return FoldResult(
         decisions=[place | row for row in decision_rows(data.labels.take(split.test), *decided)],
         metrics=place | {"n_train": len(split.train), "n_test": len(split.test)} | _scores(data, split.test, decided),
@@ -163,13 +167,18 @@ def _fit_row(fitted: FittedMethod, eigenvalues: dict[str, Any]) -> dict[str, Any
     }
 
 
-def _feature_tables(fitted: FittedMethod, split: Split, selection_bias: bool) -> tuple[list[Any], list[Any], list[Any]]:
+def _feature_tables(
+    fitted: FittedMethod, split: Split, selection_bias: bool, significance: SignificanceTest | None
+) -> tuple[list[Any], list[Any], list[Any]]:
     """Return rows of the selected features, of coefficients with intervals, and of biased scores; for features only."""
     source, solver, classes = fitted.source, fitted.solver, fitted.labels.classes
     if not isinstance(source, FeatureSource):
         return [], [], []
     assert fitted.y is not None
-    features = chosen_features(source, solver, split.train, fitted.y, classes)
+    tested = None
+    if significance is not None:
+        tested = significance_record(significance, solver, fitted.part.train, fitted.y, fitted.search.seed)
+    features = chosen_features(source, solver, split.train, fitted.y, classes, tested)
     intervals = interval_rows(source, solver, split.train, fitted.y, classes)
     if not (selection_bias and solver.selects):
         return features, intervals, []

@@ -290,7 +290,8 @@ class DatasetResults:
     def features(self) -> pd.DataFrame:
         """DataFrame of all ``features.tsv``: what each training set selected; empty where no method selects."""
         table = self._all("features")
-        return table.assign(rank=numbers(table["rank"]))
+        tested = {"p_corrected": numbers(table["p_corrected"])} if "p_corrected" in table else {}
+        return table.assign(rank=numbers(table["rank"]), **tested)
 
     @cached_property
     def coefficients(self) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import median
 from typing import TYPE_CHECKING
 
 from seqkern.core.markup import Markup, details, tag
@@ -12,6 +13,7 @@ from seqkern.report.files import rows_by
 from seqkern.report.sections.coefficients import coefficient_parts
 from seqkern.report.sentences import metric
 from seqkern.report.view import View, method_name, paragraph
+from seqkern.solvers.psvm.significance_test import SignificanceTest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,14 +72,19 @@ def _of_method(view: View, kernel: str, solver: str, part: pd.DataFrame, n_split
     if sizes.median() > LISTED:
         text = f" selects a median of {number(sizes.median(), 0)} features per {view.word}, too many to list."
         return [paragraph(method_name((kernel, solver)), text)]
+    p = _p_values(part, n_splits)
     rows = [
-        [row["feature"], f"{row['count']} of {n_splits}", number(row["mean"], 1)] for row in counted.to_dict("records")
+        [row["feature"], f"{row['count']} of {n_splits}", number(row["mean"], 1)]
+        + ([] if p is None else [number(p[row["feature"]], 4)])
+        for row in counted.to_dict("records")
     ]
     columns: list[Column | str] = [
         Column("Feature", False),
         Column(f"Selected in {view.words}"),
         Column("Mean rank", hint="where selected; 1 is the best"),
     ]
+    if p is not None:
+        columns.append(Column("p, corrected", hint="for all features tested; at most 0.05 is significant"))
     name = method_name((kernel, solver))
     size = [
         name,
@@ -89,6 +96,7 @@ def _of_method(view: View, kernel: str, solver: str, part: pd.DataFrame, n_split
     rest = f" The others are in features.tsv of the method: {len(rows) - LISTED}." if len(rows) > LISTED else ""
     return [
         paragraph(size),
+        None if p is None else paragraph(_test_words(view, n_splits)),
         table(caption, columns, rows[:SHOWN]),
         details(
             f"{plural(len(more), 'further feature')}", table([*caption, ", continued"], columns, more), paragraph(rest)
@@ -96,6 +104,37 @@ def _of_method(view: View, kernel: str, solver: str, part: pd.DataFrame, n_split
         if more
         else None,
     ]
+
+
+def _p_values(part: pd.DataFrame, n_splits: int) -> dict[str, float] | None:
+    """Return the corrected p-value of each feature over the splits; None where features were not tested.
+
+    Of several splits that of Meinshausen, Meier & Bühlmann 2009 (γ = ½): twice the median of the splits' p-values, with
+    1 where the feature was not selected. It is valid however much the training sets overlap.
+    """
+    if "p_corrected" not in part or part["p_corrected"].isna().all():
+        return None
+    found = {}
+    for feature, own in part.groupby("feature", sort=False)["p_corrected"]:
+        values = own.fillna(1.0).tolist() + [1.0] * (n_splits - len(own))
+        found[str(feature)] = min(1.0, (2.0 if n_splits > 1 else 1.0) * median(values))
+    return found
+
+
+def _test_words(view: View, n_splits: int) -> str:
+    """Return what the p-values mean."""
+    test = view.dataset.entry.significance or SignificanceTest()
+    value = "correlation with the labels" if test.statistic == "correlation" else "coefficient"
+    text = (
+        f"p is the probability that, with labels in random order, any feature gets as large a {value} as this one "
+        f"({number(test.permutations, 0)} permutations of the training labels, as if samples were independent)"
+    )
+    if n_splits > 1:
+        text += (
+            f"; shown is twice the median over the {view.words}, with 1 where the feature was not selected "
+            "(Meinshausen, Meier & Bühlmann, JASA 104, 2009)"
+        )
+    return text + "."
 
 
 def selection_bias_section(view: View) -> Markup | None:
