@@ -369,9 +369,9 @@ def add_significance(group: argparse._ActionsContainer) -> None:
         type=_significance,
         metavar="STATISTIC",
         help="test the features that psvc:kernel=features or psvr:kernel=features selects, by permuting the labels: "
-        "correlation (of the feature alone), or coefficient (of the feature among all others; only without a search for "
-        "the solver's parameters); correlation:permutations=1999 (default: 999). The table of features gets the columns "
-        "p and p_corrected",
+        "correlation (of the feature alone), or coefficient (of the feature among all others; only without a search "
+        "for the solver's parameters); correlation:permutations=1999 (default: 999). The table of features gets the "
+        "columns p and p_corrected",
     )
 
 

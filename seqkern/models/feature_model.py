@@ -10,9 +10,9 @@ import numpy.typing as npt
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.threads import given_threads
 from seqkern.core.tsv import write_tsv
+from seqkern.evaluation.fold_tables import SIGNIFICANCE_COLUMNS
 from seqkern.kernels.explicit import feature_vectors
 from seqkern.models.model import Model
-from seqkern.evaluation.fold_tables import SIGNIFICANCE_COLUMNS
 from seqkern.models.selected_features import feature_rows, ranked_features
 
 if TYPE_CHECKING:

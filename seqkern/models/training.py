@@ -19,6 +19,7 @@ from seqkern.models.method import Method
 from seqkern.models.model import Model
 from seqkern.models.residue_model import ResidueModel
 from seqkern.models.search import Search
+from seqkern.models.selected_features import significance_record
 from seqkern.models.sources import Units
 from seqkern.models.training_data import training_data
 from seqkern.models.watch import Watch
@@ -26,7 +27,6 @@ from seqkern.residues import Residues
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.tables import SimilarityTable
 from seqkern.sequences.windows import as_window
-from seqkern.models.selected_features import significance_record
 from seqkern.solvers.base import Solver
 from seqkern.solvers.free_parameters import Free
 from seqkern.solvers.psvm.significance_test import SignificanceTest

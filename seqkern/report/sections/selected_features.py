@@ -57,7 +57,10 @@ def features_section(view: View) -> Markup | None:
         "lot, many features carry the same information, and a single list is not a result. A feature that is not "
         "selected may still be related to the classes."
     )
-    return view.section("features", "Selected features", paragraph(intro), parts)
+    tested = "p_corrected" in found and found["p_corrected"].notna().any()
+    return view.section(
+        "features", "Selected features", paragraph(intro), paragraph(_test_words(view)) if tested else None, parts
+    )
 
 
 def _of_method(view: View, kernel: str, solver: str, part: pd.DataFrame, n_splits: int) -> list[Markup | None] | None:
@@ -96,7 +99,6 @@ def _of_method(view: View, kernel: str, solver: str, part: pd.DataFrame, n_split
     rest = f" The others are in features.tsv of the method: {len(rows) - LISTED}." if len(rows) > LISTED else ""
     return [
         paragraph(size),
-        None if p is None else paragraph(_test_words(view, n_splits)),
         table(caption, columns, rows[:SHOWN]),
         details(
             f"{plural(len(more), 'further feature')}", table([*caption, ", continued"], columns, more), paragraph(rest)
@@ -121,7 +123,7 @@ def _p_values(part: pd.DataFrame, n_splits: int) -> dict[str, float] | None:
     return found
 
 
-def _test_words(view: View, n_splits: int) -> str:
+def _test_words(view: View) -> str:
     """Return what the p-values mean."""
     test = view.dataset.entry.significance or SignificanceTest()
     value = "correlation with the labels" if test.statistic == "correlation" else "coefficient"
@@ -129,7 +131,7 @@ def _test_words(view: View, n_splits: int) -> str:
         f"p is the probability that, with labels in random order, any feature gets as large a {value} as this one "
         f"({number(test.permutations, 0)} permutations of the training labels, as if samples were independent)"
     )
-    if n_splits > 1:
+    if len(view.dataset.metrics[KEYS].drop_duplicates()) > 1:
         text += (
             f"; shown is twice the median over the {view.words}, with 1 where the feature was not selected "
             "(Meinshausen, Meier & Bühlmann, JASA 104, 2009)"
