@@ -226,6 +226,7 @@ class Evaluation:
                 return self._loops.run(method, self.data[task], task, split, self.keys[place])
             choice, bias = self._choices[place], self.args.selection_bias
             how = {"choice": choice, "selection_bias": bias, "significance": self.significance}
+            how["path"] = place == 0  # one example is enough
             return asdict(evaluate_fold(method, self.data[task], split, task=task, **how))
 
     def write(self, finished: Sequence[Any]) -> None:

@@ -37,6 +37,7 @@ INTERVAL_COLUMNS = (
     *(*PLACE_COLUMNS, "class", "feature", "column", "selected"),
     *("weight", "low", "high", "full_weight", "full_low", "full_high"),
 )
+PATH_COLUMNS = (*PLACE_COLUMNS, "epsilon", "feature", "column", "weight", "used")
 BIAS_COLUMNS = (*PLACE_COLUMNS, "n_features")
 INNER_COLUMNS = (*PLACE_COLUMNS, "candidate", "kernel", "solver", "fold", "score", "chosen")
 SPECTRUM_COLUMNS = ("smallest_eigenvalue", "negative_share", "eigenvalues")
@@ -70,6 +71,8 @@ class FoldResult:
         Coefficients with their intervals: `INTERVAL_COLUMNS`.
     bias : list of dict
         The inflated scores of features selected on the test data.
+    path : list of dict
+        The ε-path of a P-SVM: `PATH_COLUMNS`.
     cost : list of dict
         Time and memory of each stage.
 
@@ -89,6 +92,7 @@ class FoldResult:
     features: list[Row] = field(default_factory=list)
     intervals: list[Row] = field(default_factory=list)
     bias: list[Row] = field(default_factory=list)
+    path: list[Row] = field(default_factory=list)
     cost: list[Row] = field(default_factory=list)
 
 
@@ -223,6 +227,7 @@ def write_results(folder: Path, results: Sequence[FoldResult]) -> None:
     write_tsv(folder / "intervals.tsv", INTERVAL_COLUMNS, (row for result in results for row in result.intervals))
     bias = [row for result in results for row in result.bias]
     write_tsv(folder / "selection_bias.tsv", _columns(bias) or BIAS_COLUMNS, bias)
+    write_tsv(folder / "path.tsv", PATH_COLUMNS, (row for result in results for row in result.path))
     write_tsv(folder / "fits.tsv", FIT_COLUMNS, (result.fit for result in results))
     write_cost(folder / "cost.json", [row for result in results for row in result.cost])
 

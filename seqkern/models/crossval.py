@@ -28,6 +28,7 @@ from seqkern.folds import Split
 from seqkern.gram.spectrum import spectrum
 from seqkern.models.data import Data
 from seqkern.models.decisions import Decisions
+from seqkern.models.epsilon_path import path_rows
 from seqkern.models.feature_source import FeatureSource
 from seqkern.models.fitted import FittedMethod
 from seqkern.models.method import Method
@@ -50,6 +51,7 @@ def evaluate_fold(
     task: str = "all",
     selection_bias: bool = False,
     significance: SignificanceTest | None = None,
+    path: bool = False,
     choice: Choice | None = None,
 ) -> FoldResult:
     """Choose, train and test on one fold.
@@ -70,6 +72,8 @@ def evaluate_fold(
         use features (`seqkern.evaluation.selection_bias`).
     significance : SignificanceTest, optional
         Test the features that a P-SVM selects, on the training set.
+    path : bool, default False
+        Whether to compute the ε-path of a P-SVM on few columns, see `seqkern.models.epsilon_path`.
     choice : Choice, optional
         A choice made before, such as one for several tasks.
 
@@ -111,6 +115,7 @@ def evaluate_fold(
         features=[place | row for row in features],
         intervals=[place | row for row in intervals],
         bias=[place | row for row in bias],
+        path=[place | row for row in (path_rows(fitted) if path else [])],
         cost=[place | row for row in watch.clock.laps],
     )
 

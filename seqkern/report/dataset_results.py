@@ -46,6 +46,7 @@ TABLES = {
         "full_high",
     ],
     "selection_bias": [*KEYS, "n_features"],
+    "path": [*KEYS, "epsilon", "feature", "column", "weight", "used"],
     "cost": [*KEYS, "stage", "cpu_seconds", "peak_mb"],
     "decisions": [*KEYS, "id", "label", "predicted"],
 }
@@ -297,6 +298,12 @@ class DatasetResults:
     def coefficients(self) -> pd.DataFrame:
         """DataFrame of str: all ``intervals.tsv``, coefficients of features with their confidence intervals."""
         return self._all("intervals")
+
+    @cached_property
+    def paths(self) -> pd.DataFrame:
+        """DataFrame of all ``path.tsv``, with numbers: weights of P-SVMs for decreasing ε."""
+        table = self._all("path")
+        return table.assign(**{name: numbers(table[name]) for name in ("epsilon", "weight", "used")})
 
     @cached_property
     def selection_bias(self) -> pd.DataFrame:

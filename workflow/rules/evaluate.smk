@@ -3,7 +3,7 @@
 
 TABLES = {
     **{name: f"{name}.tsv" for name in ("decisions", "metrics", "choices", "inner_scores", "fits", "features")},
-    **{name: f"{name}.tsv" for name in ("intervals", "selection_bias")},
+    **{name: f"{name}.tsv" for name in ("intervals", "selection_bias", "path")},
     "cost": "cost.json",
 }
 CHAIN_FILES = {"states": "states.txt", "segments": "segments.tsv", "termini": "termini.tsv"}

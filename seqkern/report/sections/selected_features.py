@@ -6,14 +6,16 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from seqkern.core.markup import Markup, details, tag
+from seqkern.figures.feature_weights import feature_weights_figure
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
 from seqkern.report.dataset_results import KEYS
-from seqkern.report.files import rows_by
+from seqkern.report.files import numbers, rows_by
 from seqkern.report.sections.coefficients import coefficient_parts
 from seqkern.report.sentences import metric
 from seqkern.report.view import View, method_name, paragraph
-from seqkern.solvers.psvm.significance_test import SignificanceTest
+from seqkern.solvers.psvm.significance_test import SOLVERS, SignificanceTest
+from seqkern.study.kernel_entries import KernelEntry
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,12 +95,15 @@ def _of_method(view: View, kernel: str, solver: str, part: pd.DataFrame, n_split
         name,
         f": {number(sizes.median(), 0)} features in the median {view.word}; {plural(len(counted), 'different one')} "
         f"in all, {always} of them in all {n_splits} {view.words}.",
+        _of_references(view, kernel),
     ]
     caption = [f"{view.dataset.name}: features selected most often by ", name]
+    drawn = _drawn(view, kernel, solver, part, counted["feature"].tolist())
     more = rows[SHOWN:LISTED]
     rest = f" The others are in features.tsv of the method: {len(rows) - LISTED}." if len(rows) > LISTED else ""
     return [
         paragraph(size),
+        drawn,
         table(caption, columns, rows[:SHOWN]),
         details(
             f"{plural(len(more), 'further feature')}", table([*caption, ", continued"], columns, more), paragraph(rest)
@@ -106,6 +111,26 @@ def _of_method(view: View, kernel: str, solver: str, part: pd.DataFrame, n_split
         if more
         else None,
     ]
+
+
+def _of_references(view: View, kernel: str) -> str | None:
+    """Return why features that are training sequences are not selected in all splits; None of other features."""
+    entry = view.dataset.kernel(kernel)
+    if not isinstance(entry, KernelEntry) or not entry.known or entry.kernel.name != "pairwise":
+        return None
+    return " Features are similarities to training sequences, so a sequence cannot be selected where it is tested."
+
+
+def _drawn(view: View, kernel: str, solver: str, part: pd.DataFrame, features: list[str]) -> Markup | None:
+    """Return the weights that a P-SVM gives its features, by training set; None for other solvers."""
+    if view.dataset.solver(solver).solver_name not in SOLVERS:
+        return None
+    weights = part.assign(weight=numbers(part["weight"])).groupby("feature", sort=False)["weight"]
+    means = weights.agg(["mean", "count"])
+    shown = sorted(features[:SHOWN], key=lambda feature: -means.loc[feature, "mean"])
+    label = f"{view.dataset.name}: weights of the features selected most often by {kernel} with {solver}"
+    figure = feature_weights_figure({f: weights.get_group(f).tolist() for f in shown}, label)
+    return tag("figure", figure, class_="wide")
 
 
 def _p_values(part: pd.DataFrame, n_splits: int) -> dict[str, float] | None:
