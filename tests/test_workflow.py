@@ -132,7 +132,10 @@ def test_a_simulated_genome_is_made_first_and_its_motifs_and_variants_are_asked_
 
 def test_a_solver_without_a_gram_matrix_asks_for_none(tmp_path):
     linear = {"linear": {"solver": "linear_svc", "C": [0.1, 1]}}
-    kernels = {name: STUDY["kernels"][name] for name in ("spectrum2", "pairwise")}
+    kernels = {
+        "spectrum2": STUDY["kernels"]["spectrum2"],
+        "rbf": {**STUDY["kernels"]["pairwise"], "vector_kernel": "rbf"},
+    }
     few = write_study(tmp_path, solvers=linear, kernels=kernels)
     shared = {"datasets": 1, "folds": 1, "plan": 1, "baseline": 1}
     assert jobs(tmp_path, *few) == {**shared, "evaluate": 1, "report": 1, "default": 1}
@@ -146,7 +149,10 @@ def test_a_solver_without_a_gram_matrix_asks_for_none(tmp_path):
 
 def test_a_solver_of_features_asks_for_no_gram(tmp_path):
     psvm = {"psvm": {"solver": "psvc", "kernel": "features", "epsilon": 0.5}}
-    kernels = {name: STUDY["kernels"][name] for name in ("spectrum2", "pairwise")}
+    kernels = {
+        "spectrum2": STUDY["kernels"]["spectrum2"],
+        "rbf": {**STUDY["kernels"]["pairwise"], "vector_kernel": "rbf"},
+    }
     datasets = {"donors": {**STUDY["datasets"]["donors"], "selection_bias": True}}
     study = write_study(tmp_path, solvers=psvm, kernels=kernels, datasets=datasets)
     done = snakemake(tmp_path, "--dry-run", "--printshellcmds", *study)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from seqkern.models.model import Model
     from seqkern.profiles.sources import ProfileSource
     from seqkern.sequences.sequence_set import SequenceSet
+    from seqkern.solvers.psvm.significance_test import SignificanceTest
 
 
 def add_sequence_arguments(parser: argparse.ArgumentParser) -> None:
@@ -353,6 +354,36 @@ def add_afterwards(group: argparse._ActionsContainer) -> None:
         "none: 0 (default: balanced_accuracy after a search, or if one class has less than 40 %% of the samples; else "
         "0; with --calibration a probability of 0.5)",
     )
+
+
+def add_significance(group: argparse._ActionsContainer) -> None:
+    """Add the test of the features that a P-SVM selects.
+
+    Parameters
+    ----------
+    group : ArgumentParser or group of arguments
+        Parser or group to add it to.
+    """
+    group.add_argument(
+        "--significance",
+        type=_significance,
+        metavar="STATISTIC",
+        help="test the features that psvc:kernel=features or psvr:kernel=features selects, by permuting the labels: "
+        "correlation (of the feature alone), or coefficient (of the feature among all others; only without a search "
+        "for the solver's parameters); correlation:permutations=1999 (default: 999). The table of features gets the "
+        "columns p and p_corrected",
+    )
+
+
+def _significance(text: str) -> SignificanceTest:
+    """Return the test of features that an option names."""
+    # imported here to keep --help fast
+    from seqkern.solvers.psvm.significance_test import SignificanceTest
+
+    try:
+        return SignificanceTest.parse(text)
+    except ParameterError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def add_layers(group: argparse._ActionsContainer) -> None:

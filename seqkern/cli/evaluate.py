@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seqkern.cli.common import add_afterwards, add_inner_loop, add_layers, add_threads
+from seqkern.cli.common import add_afterwards, add_inner_loop, add_layers, add_significance, add_threads
 from seqkern.cli.fold_remarks import fold_remarks, headline
 from seqkern.cli.pooled import add_pooled
 from seqkern.cli.shares import add_shares, assigned, parse_methods
@@ -59,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also report the inflated scores that result from selecting features on the test data "
         "(selection_bias.tsv)",
     )
+    add_significance(parser)
     parser.add_argument(
         "--memory",
         metavar="SIZE",
@@ -129,6 +130,7 @@ def _evaluations(args: argparse.Namespace, splits: OuterSplits) -> dict[str, Eva
     # imported here to keep --help fast
     from seqkern.cli.evaluation import Evaluation
     from seqkern.kernels import check_kind
+    from seqkern.solvers.psvm.significance_test import SignificanceTest
     from seqkern.study.reading import read_kernel
     from seqkern.study.solver_entries import SolverEntry
 
@@ -143,7 +145,10 @@ def _evaluations(args: argparse.Namespace, splits: OuterSplits) -> dict[str, Eva
     for name, given in parse_methods(args.methods).items():
         text = given["solver"] if isinstance(given["solver"], str) else json.dumps(given["solver"])
         solver = SolverEntry.parse(text, layers=given["layers"], ranges=ranges)
-        own = argparse.Namespace(**vars(args) | {"gram": args.gram if solver.needs_gram else []})
+        tested = args.significance if SignificanceTest.suits(solver.specs) else None
+        own = argparse.Namespace(
+            **vars(args) | {"gram": args.gram if solver.needs_gram else [], "significance": tested}
+        )
         found[name] = Evaluation(own, splits, kernel, solver, output / name)
     return found
 

@@ -73,6 +73,11 @@ class Evaluation:
         self.calibration = None if solver.has_layers else args.calibration
         self.threshold = None if solver.has_layers else args.threshold
         self.candidates = solver.candidates([entry.name for entry in self.entries], args.inner_draws, args.seed)
+        self.significance = args.significance
+        if self.significance is not None:
+            self.significance.check([spec for _, spec in self.candidates])
+            for task in splits.fold_sets:
+                self.significance.check_kind(splits.labels(task).kind)
         self.search = Search(
             args.inner_folds,
             args.inner_metric,
@@ -95,6 +100,8 @@ class Evaluation:
         how = {"calibration": self.calibration, "threshold": self.threshold, "layers": self.solver.layers.specs()}
         how |= {"dtypes": [stored_dtype(path) for path in self.args.gram]}
         how |= {"selection_bias": self.args.selection_bias, "inner_only": self.args.inner_only}
+        if self.significance is not None:
+            how |= {"significance": self.significance.to_dict(), "seed": self.args.seed}
         return canonical_json([self._inner_identity, how])
 
     @cached_property
@@ -218,7 +225,9 @@ class Evaluation:
             if self.args.inner_only:
                 return self._loops.run(method, self.data[task], task, split, self.keys[place])
             choice, bias = self._choices[place], self.args.selection_bias
-            return asdict(evaluate_fold(method, self.data[task], split, task=task, choice=choice, selection_bias=bias))
+            how = {"choice": choice, "selection_bias": bias, "significance": self.significance}
+            how["path"] = place == 0  # one example is enough
+            return asdict(evaluate_fold(method, self.data[task], split, task=task, **how))
 
     def write(self, finished: Sequence[Any]) -> None:
         """Write the tables, and forget the finished folds.

@@ -9,7 +9,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from seqkern.cli.common import naming_file, policies_of, tell_counts
+from seqkern.cli.common import add_significance, naming_file, policies_of, tell_counts
 from seqkern.cli.outer_folds import add_outer_folds
 from seqkern.cli.trained import commonest_at_sites, doubts, summary
 from seqkern.cli.training_input import add_input, add_labels, add_reading, add_search, is_auto_text, searches
@@ -59,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also write the selected features, best first, for a solver that selects features such as "
         "psvc:kernel=features; with weights if the decision is a weighted sum of them, on the solver's scale",
     )
+    add_significance(parser)
     add_labels(parser)
     add_search(parser, "--folds")
     estimate = parser.add_argument_group("unbiased estimate of the accuracy")
@@ -153,7 +154,14 @@ def run(args: argparse.Namespace) -> None:
         notes = dataset.notes | ({} if estimate is None else {"estimate": record(estimate)})
         keep = args.format == "lsgkm"
         model = train_on(
-            method, data, policies=policies_of(args), notes=notes, keep_support=keep, finished=done, **limits
+            method,
+            data,
+            policies=policies_of(args),
+            notes=notes,
+            keep_support=keep,
+            finished=done,
+            significance=args.significance,
+            **limits,
         )
         found: list[str] = []
         if args.hard_negatives:
@@ -279,6 +287,10 @@ def _check_features(args: argparse.Namespace, method: Method) -> None:
             "the LS-GKM format stores neither probabilities nor a threshold",
             remedy="remove --calibration and --threshold, or --format",
         )
+    if args.significance is not None and not args.features:
+        raise ParameterError("--significance adds columns to the table of features", remedy="add --features FILE")
+    if args.significance is not None:
+        args.significance.check(method.specs)
     if args.features and method.input != "features":
         raise ParameterError(
             f"solver {method.specs[0]['solver']!r} selects no features",
@@ -291,6 +303,8 @@ def _check_listed(args: argparse.Namespace, data: TrainingData) -> None:
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
 
+    if args.significance is not None:
+        args.significance.check_kind(data.labels.kind)
     for name, source in data.sources.items():
         if args.features and source.gives == "operator":
             raise ParameterError(

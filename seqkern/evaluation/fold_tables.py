@@ -32,11 +32,14 @@ CHOICE_COLUMNS = (*PLACE_COLUMNS, "parameter", "value", "inner_score")
 POOLED_COLUMNS = ("pooled_tasks", "mean_rank")
 """Further columns where one choice was made for several tasks."""
 FEATURE_COLUMNS = (*PLACE_COLUMNS, "feature", "column", "rank", "weight", "class")
+SIGNIFICANCE_COLUMNS = ("p", "p_corrected")
+"""Further columns of features that were tested."""
 INTERVAL_COLUMNS = (
     *(*PLACE_COLUMNS, "class", "feature", "column", "selected"),
     *("weight", "low", "high", "full_weight", "full_low", "full_high"),
 )
 EXEMPLAR_COLUMNS = (*PLACE_COLUMNS, "class", "prototype", "members", "rank", "id", "distance")
+PATH_COLUMNS = (*PLACE_COLUMNS, "epsilon", "feature", "column", "weight", "used")
 BIAS_COLUMNS = (*PLACE_COLUMNS, "n_features")
 INNER_COLUMNS = (*PLACE_COLUMNS, "candidate", "kernel", "solver", "fold", "score", "chosen")
 SPECTRUM_COLUMNS = ("smallest_eigenvalue", "negative_share", "eigenvalues")
@@ -73,6 +76,8 @@ class FoldResult:
         The typical training samples of each class: `EXEMPLAR_COLUMNS`.
     bias : list of dict
         The inflated scores of features selected on the test data.
+    path : list of dict
+        The ε-path of a P-SVM: `PATH_COLUMNS`.
     cost : list of dict
         Time and memory of each stage.
 
@@ -93,6 +98,7 @@ class FoldResult:
     intervals: list[Row] = field(default_factory=list)
     exemplars: list[Row] = field(default_factory=list)
     bias: list[Row] = field(default_factory=list)
+    path: list[Row] = field(default_factory=list)
     cost: list[Row] = field(default_factory=list)
 
 
@@ -221,11 +227,14 @@ def write_results(folder: Path, results: Sequence[FoldResult]) -> None:
     pooled = POOLED_COLUMNS if any(POOLED_COLUMNS[0] in row for row in choices) else ()
     write_tsv(folder / "choices.tsv", (*CHOICE_COLUMNS, *pooled), choices)
     write_tsv(folder / "inner_scores.tsv", INNER_COLUMNS, (row for result in results for row in result.inner))
-    write_tsv(folder / "features.tsv", FEATURE_COLUMNS, (row for result in results for row in result.features))
+    features = [row for result in results for row in result.features]
+    tested = SIGNIFICANCE_COLUMNS if any(SIGNIFICANCE_COLUMNS[0] in row for row in features) else ()
+    write_tsv(folder / "features.tsv", (*FEATURE_COLUMNS, *tested), features)
     write_tsv(folder / "intervals.tsv", INTERVAL_COLUMNS, (row for result in results for row in result.intervals))
     write_tsv(folder / "exemplars.tsv", EXEMPLAR_COLUMNS, (row for result in results for row in result.exemplars))
     bias = [row for result in results for row in result.bias]
     write_tsv(folder / "selection_bias.tsv", _columns(bias) or BIAS_COLUMNS, bias)
+    write_tsv(folder / "path.tsv", PATH_COLUMNS, (row for result in results for row in result.path))
     write_tsv(folder / "fits.tsv", FIT_COLUMNS, (result.fit for result in results))
     write_cost(folder / "cost.json", [row for result in results for row in result.cost])
 

@@ -28,15 +28,17 @@ from seqkern.folds import Split
 from seqkern.gram.spectrum import spectrum
 from seqkern.models.data import Data
 from seqkern.models.decisions import Decisions
+from seqkern.models.epsilon_path import path_rows
 from seqkern.models.feature_source import FeatureSource
 from seqkern.models.fitted import FittedMethod
 from seqkern.models.method import Method
 from seqkern.models.parts import Values
-from seqkern.models.selected_features import chosen_features, interval_rows
+from seqkern.models.selected_features import chosen_features, interval_rows, significance_record
 from seqkern.models.watch import Watch
 from seqkern.sequences.labels import Labels
 from seqkern.solvers.base import ConstantColumnWarning
 from seqkern.solvers.bound_names import BOUNDS
+from seqkern.solvers.psvm.significance_test import SignificanceTest
 
 EXACT_ROWS = 1500
 """Larger training sets get an estimated spectrum, which would otherwise take longer than training."""
@@ -49,6 +51,8 @@ def evaluate_fold(
     *,
     task: str = "all",
     selection_bias: bool = False,
+    significance: SignificanceTest | None = None,
+    path: bool = False,
     choice: Choice | None = None,
 ) -> FoldResult:
     """Choose, train and test on one fold.
@@ -67,6 +71,10 @@ def evaluate_fold(
     selection_bias : bool, default False
         Whether to compute also the inflated scores of features selected on the test data, for solvers that
         use features (`seqkern.evaluation.selection_bias`).
+    significance : SignificanceTest, optional
+        Test the features that a P-SVM selects, on the training set.
+    path : bool, default False
+        Whether to compute the ε-path of a P-SVM on few columns, see `seqkern.models.epsilon_path`.
     choice : Choice, optional
         A choice made before, such as one for several tasks.
 
@@ -101,7 +109,7 @@ def evaluate_fold(
     if bounds:
         watch.lap("bounds")
     place = {"task": task, "split": split.name}
-    features, intervals, bias = _feature_tables(fitted, split, selection_bias)
+    features, intervals, bias = _feature_tables(fitted, split, selection_bias, significance)
     return FoldResult(
         decisions=[place | row for row in decision_rows(data.labels.take(split.test), *decided)],
         metrics=place | {"n_train": len(split.train), "n_test": len(split.test)} | _scores(data, split.test, decided),
@@ -112,6 +120,7 @@ def evaluate_fold(
         intervals=[place | row for row in intervals],
         exemplars=[place | row for row in fitted.exemplars()],
         bias=[place | row for row in bias],
+        path=[place | row for row in (path_rows(fitted) if path else [])],
         cost=[place | row for row in watch.clock.laps],
     )
 
@@ -182,13 +191,18 @@ def _bounds(fitted: FittedMethod) -> dict[str, Any]:
     return own | {name: getattr(found, name) for name in BOUNDS}
 
 
-def _feature_tables(fitted: FittedMethod, split: Split, selection_bias: bool) -> tuple[list[Any], list[Any], list[Any]]:
+def _feature_tables(
+    fitted: FittedMethod, split: Split, selection_bias: bool, significance: SignificanceTest | None
+) -> tuple[list[Any], list[Any], list[Any]]:
     """Return rows of the selected features, of coefficients with intervals, and of biased scores; for features only."""
     source, solver, classes = fitted.source, fitted.solver, fitted.labels.classes
     if not isinstance(source, FeatureSource):
         return [], [], []
     assert fitted.y is not None
-    features = chosen_features(source, solver, split.train, fitted.y, classes)
+    tested = None
+    if significance is not None:
+        tested = significance_record(significance, solver, fitted.part.train, fitted.y, fitted.search.seed)
+    features = chosen_features(source, solver, split.train, fitted.y, classes, tested)
     intervals = interval_rows(source, solver, split.train, fitted.y, classes)
     if not (selection_bias and solver.selects):
         return features, intervals, []

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.threads import given_threads
 from seqkern.core.tsv import write_tsv
+from seqkern.evaluation.fold_tables import SIGNIFICANCE_COLUMNS
 from seqkern.kernels.explicit import feature_vectors
 from seqkern.models.model import Model
 from seqkern.models.selected_features import feature_rows, ranked_features
@@ -113,8 +114,11 @@ class FeatureModel(Model):
             If the file cannot be written.
         """
         columns = ranked_features(self.solver)[0]
-        rows = feature_rows(self.solver, [self.names[j] for j in columns], self.features[columns], self.classes)
-        write_tsv(path, ("feature", "column", "rank", "weight", "class"), rows)
+        tested = self.record.get("significance")
+        names = [self.names[j] for j in columns]
+        rows = feature_rows(self.solver, names, self.features[columns], self.classes, tested)
+        more = () if tested is None else SIGNIFICANCE_COLUMNS
+        write_tsv(path, ("feature", "column", "rank", "weight", "class", *more), rows)
 
     def own_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return (JSON dict, dict of arrays) in addition to those of a Model."""

@@ -1,13 +1,15 @@
 """The features that a fitted solver selected, and the coefficients of all of them, as rows of tables."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.evaluation.fold_tables import SIGNIFICANCE_COLUMNS
 from seqkern.kernels.explicit import known_names
 from seqkern.solvers.kinds import ClassSolver
+from seqkern.solvers.psvm.significance_test import SignificanceTest
 
 if TYPE_CHECKING:
     from seqkern.models.feature_source import FeatureSource
@@ -23,6 +25,7 @@ def chosen_features(
     train: npt.NDArray[np.int64],
     y_train: npt.NDArray[Any] | None,
     classes: Sequence[str] = (),
+    significance: Mapping[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the features that a fitted solver selected, as rows of a table.
 
@@ -38,6 +41,8 @@ def chosen_features(
         Their labels.
     classes : sequence of str, optional
         The names of the classes whose indices are the labels.
+    significance : mapping, optional
+        As from `significance_record`.
 
     Returns
     -------
@@ -56,8 +61,45 @@ def chosen_features(
     names = source.names(columns, train, y_train) if names is None else [names[j] for j in columns]
     several = solver.weights_by_class() is not None
     return feature_rows(
-        solver, names, columns, [classes[int(code)] for code in cast(ClassSolver, solver).classes_] if several else ()
+        solver,
+        names,
+        columns,
+        [classes[int(code)] for code in cast(ClassSolver, solver).classes_] if several else (),
+        significance,
     )
+
+
+def significance_record(
+    test: SignificanceTest, solver: "Solver", K: Any, y: npt.NDArray[Any] | None, seed: int
+) -> dict[str, Any]:
+    """Return the p-values of the features that a fitted P-SVM selected, as JSON.
+
+    Parameters
+    ----------
+    test : SignificanceTest
+        The statistic, and the number of permutations.
+    solver : Solver
+        Fitted.
+    K : ndarray or csr_array, shape (l, N)
+        The features of the training set.
+    y : ndarray
+        Their labels.
+    seed : int
+        Seed of the permutations.
+
+    Returns
+    -------
+    dict
+        The test; ``n_tested``; and lists of the same length: ``columns`` (from 0), ``p``, and ``p_corrected`` for
+        all tested features by the maximum statistic.
+    """
+    # imported here: models without the test do not need it
+    from seqkern.solvers.psvm.psvm_significance import psvm_significance
+
+    how: dict[str, Any] = {"statistic": test.statistic, "n_permutations": test.permutations, "seed": seed}
+    found = psvm_significance(cast(Any, solver), K, cast(Any, y), **how)
+    lists = {"columns": found.columns.tolist(), "p": found.p.tolist(), "p_corrected": found.max_statistic.tolist()}
+    return {**test.to_dict(), "n_tested": found.n_tested, **lists}
 
 
 def interval_rows(
@@ -96,7 +138,11 @@ def interval_rows(
 
 
 def feature_rows(
-    solver: "Solver", names: Sequence[str], columns: npt.NDArray[np.int64], classes: Sequence[str] = ()
+    solver: "Solver",
+    names: Sequence[str],
+    columns: npt.NDArray[np.int64],
+    classes: Sequence[str] = (),
+    significance: Mapping[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the features that a fitted solver selected, as rows of a table.
 
@@ -110,6 +156,8 @@ def feature_rows(
         Their columns, from 0.
     classes : sequence of str, optional
         The names of the classes, for a solver of `weights_by_class`.
+    significance : mapping, optional
+        As from `significance_record`; the rows then have ``p`` and ``p_corrected``.
 
     Returns
     -------
@@ -120,8 +168,12 @@ def feature_rows(
         else ``class`` is None.
     """
     weights = ranked_features(solver)[1]
+    tested = {}
+    if significance is not None:
+        lists = (significance[key] for key in ("columns", *SIGNIFICANCE_COLUMNS))
+        tested = {column: dict(zip(SIGNIFICANCE_COLUMNS, p, strict=True)) for column, *p in zip(*lists, strict=True)}
     return [
-        {"feature": name, "column": column, "rank": rank, "weight": weight, "class": label}
+        {"feature": name, "column": column, "rank": rank, "weight": weight, "class": label} | tested.get(column - 1, {})
         for rank, (name, column, own) in enumerate(zip(names, (columns + 1).tolist(), weights, strict=True), start=1)
         for label, weight in (zip(classes, own, strict=True) if isinstance(own, list) else [(None, own)])
     ]

@@ -19,6 +19,7 @@ from seqkern.models.method import Method
 from seqkern.models.model import Model
 from seqkern.models.residue_model import ResidueModel
 from seqkern.models.search import Search
+from seqkern.models.selected_features import significance_record
 from seqkern.models.sources import Units
 from seqkern.models.training_data import training_data
 from seqkern.models.watch import Watch
@@ -28,6 +29,7 @@ from seqkern.sequences.tables import SimilarityTable
 from seqkern.sequences.windows import as_window
 from seqkern.solvers.base import Solver
 from seqkern.solvers.free_parameters import Free
+from seqkern.solvers.psvm.significance_test import SignificanceTest
 
 
 def train_model(
@@ -169,6 +171,7 @@ def train_on(
     notes: Mapping[str, Any] | None = None,
     keep_support: bool = False,
     finished: Checkpoint | None = None,
+    significance: SignificanceTest | None = None,
     memory_limit: int | str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Model | ResidueModel:
@@ -186,6 +189,8 @@ def train_on(
         As for `FittedMethod.model`.
     finished : Checkpoint, optional
         As for `Method.fit`.
+    significance : SignificanceTest, optional
+        Test the features that the P-SVM selects; the p-values are in the model's record.
 
     Returns
     -------
@@ -196,12 +201,18 @@ def train_on(
     ParameterError, LabelError, FoldError, GramError
         As for `train_model`.
     """
+    if significance is not None:
+        significance.check(method.specs)
+        significance.check_kind(data.labels.kind)
     for source in data.sources.values():
         # of several candidates only the chosen one is fitted on all samples
         if len(data.sources) == 1 or not (source.learns or source.kernel is None or source.kernel.data_dependent):
             source.compute_whole(data.labels.targets(), memory_limit=memory_limit, progress=progress)
     fitted = method.fit(data, np.arange(len(data.labels)), watch=_Training(), finished=finished)
     _warn_of_unconverged(fitted)
+    if significance is not None:
+        tested = significance_record(significance, fitted.solver, fitted.part.train, fitted.y, method.search.seed)
+        notes = {**(notes or {}), "significance": tested}
     return fitted.model(policies, notes, keep_support)
 
 

@@ -48,6 +48,7 @@ TABLES = {
     ],
     "exemplars": [*KEYS, "class", "prototype", "members", "rank", "id", "distance"],
     "selection_bias": [*KEYS, "n_features"],
+    "path": [*KEYS, "epsilon", "feature", "column", "weight", "used"],
     "cost": [*KEYS, "stage", "cpu_seconds", "peak_mb"],
     "decisions": [*KEYS, "id", "label", "predicted"],
 }
@@ -292,7 +293,8 @@ class DatasetResults:
     def features(self) -> pd.DataFrame:
         """DataFrame of all ``features.tsv``: what each training set selected; empty where no method selects."""
         table = self._all("features")
-        return table.assign(rank=numbers(table["rank"]))
+        tested = {"p_corrected": numbers(table["p_corrected"])} if "p_corrected" in table else {}
+        return table.assign(rank=numbers(table["rank"]), **tested)
 
     @cached_property
     def coefficients(self) -> pd.DataFrame:
@@ -304,6 +306,12 @@ class DatasetResults:
         """DataFrame of all ``exemplars.tsv``: typical training samples; empty where no method has prototypes."""
         table = self._all("exemplars")
         return table.assign(**{c: numbers(table[c]) for c in ("prototype", "members", "rank", "distance")})
+
+    @cached_property
+    def paths(self) -> pd.DataFrame:
+        """DataFrame of all ``path.tsv``, with numbers: weights of P-SVMs for decreasing ε."""
+        table = self._all("path")
+        return table.assign(**{name: numbers(table[name]) for name in ("epsilon", "weight", "used")})
 
     @cached_property
     def selection_bias(self) -> pd.DataFrame:

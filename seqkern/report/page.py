@@ -26,6 +26,7 @@ from seqkern.report.sections.cost import cost_rows, cost_section
 from seqkern.report.sections.dataset_summary import dataset_summary_section
 from seqkern.report.sections.effects import effects_section
 from seqkern.report.sections.eigenvalues import eigenvalues_section
+from seqkern.report.sections.epsilon_path import epsilon_path_section
 from seqkern.report.sections.families import families_section
 from seqkern.report.sections.files import address, files_section
 from seqkern.report.sections.findings import findings_section
@@ -70,6 +71,7 @@ LINKS = (
     ("effects", "variant effects"),
     ("prototypes", "exemplars"),
     ("features", "selected features"),
+    ("path", "path of ε"),
     ("choices", "hyperparameters"),
     ("weights", "weights of kernels"),
     ("fits", "fits"),
@@ -94,6 +96,7 @@ SECTIONS = (
     effects_section,
     prototypes_section,
     features_section,
+    epsilon_path_section,
     selection_bias_section,
     choices_section,
     weights_section,

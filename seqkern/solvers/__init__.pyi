@@ -30,6 +30,7 @@ from .prototypes.relational_glvq import RelationalGLVQ as RelationalGLVQ
 from .psvm.psvm import PSVC as PSVC
 from .psvm.psvm import PSVR as PSVR
 from .selection.selected import SelectedClassifier as SelectedClassifier
+from .selection.selectors.ard import ARDSelector as ARDSelector
 from .selection.selectors.elimination import RecursiveEliminationSelector as RecursiveEliminationSelector
 from .selection.selectors.filters import FisherSelector as FisherSelector
 from .selection.selectors.filters import GolubSelector as GolubSelector
@@ -37,11 +38,14 @@ from .selection.selectors.filters import MutualInformationSelector as MutualInfo
 from .selection.selectors.filters import PearsonSelector as PearsonSelector
 from .selection.selectors.filters import TSelector as TSelector
 from .selection.selectors.filters import WilcoxonSelector as WilcoxonSelector
+from .selection.selectors.focus import FocusSelector as FocusSelector
 from .selection.selectors.norms import OneNormSelector as OneNormSelector
 from .selection.selectors.norms import ZeroNormSelector as ZeroNormSelector
 from .selection.selectors.psvm import PSVMFeatureSelector as PSVMFeatureSelector
 from .selection.selectors.r2w2 import R2W2Selector as R2W2Selector
 from .selection.selectors.relief import ReliefSelector as ReliefSelector
+from .selection.selectors.subset_search import BeamSelector as BeamSelector
+from .selection.selectors.subset_search import GeneticSelector as GeneticSelector
 from .selection.selectors.wrappers import BackwardSelector as BackwardSelector
 from .selection.selectors.wrappers import ForwardSelector as ForwardSelector
 from .solver_specs import build_solver as build_solver

@@ -194,6 +194,28 @@ def check_models(dataset: DatasetEntry, kernels: Kernels, solvers: Solvers, plac
         dataset.check_section()
 
 
+def check_significance(dataset: DatasetEntry, methods: Names, solvers: Solvers, places: Places) -> None:
+    """Raise ConfigError unless features are tested by a valid test, of at least one P-SVM.
+
+    Parameters
+    ----------
+    dataset, methods, solvers, places : object
+        As for `check_methods`; the solvers are those of the study.
+    """
+    test = dataset.significance
+    if test is None:
+        return
+    suitable = [solvers[name] for name in dict.fromkeys(name for _, name in methods) if test.suits(solvers[name].specs)]
+    with places.within("datasets", dataset.name, "significance"):
+        if not suitable:
+            raise ConfigError(
+                "no solver of the data set is a P-SVM on features",
+                remedy="add a solver {solver: psvc, kernel: features}, or remove significance",
+            )
+        for solver in suitable:
+            test.check(solver.specs)
+
+
 def _check_model(
     dataset: DatasetEntry, place: Keys, method: tuple[str, str], kernels: Kernels, solvers: Solvers, places: Places
 ) -> None:

@@ -7,11 +7,12 @@ from typing import Any
 from seqkern.core.errors import ConfigError, unknown_name
 from seqkern.datasets.data_entry import DataEntry, check_file
 from seqkern.folds.methods import options_of
+from seqkern.solvers.psvm.significance_test import SignificanceTest
 from seqkern.study.model_entries import MotifSearch, VariantEffects
 from seqkern.study.places import Places
 from seqkern.study.simulated_genome import FILES, SimulatedGenome
 
-NOT_OF_THE_DATA = ("kernels", "solvers", "importance", "variants", "motifs", "selection_bias", "track")
+NOT_OF_THE_DATA = ("kernels", "solvers", "importance", "variants", "motifs", "selection_bias", "significance", "track")
 """Keys about methods and reporting: a change of these does not cause a data set to be read again."""
 
 
@@ -136,6 +137,8 @@ class DatasetEntry:
         The only ones to run on it.
     selection_bias : bool
         Whether to report the inflated scores from selecting features on the test data.
+    significance : SignificanceTest, optional
+        The test of the features that P-SVMs select.
     importance : Importance, optional
         The method for the importance of positions.
     variants : VariantEffects, optional
@@ -162,6 +165,7 @@ class DatasetEntry:
     kernels: tuple[str, ...] | None = None
     solvers: tuple[str, ...] | None = None
     selection_bias: bool = False
+    significance: SignificanceTest | None = None
     importance: Importance | None = None
     variants: VariantEffects | None = None
     motifs: MotifSearch | None = None
@@ -202,6 +206,9 @@ class DatasetEntry:
             raise places.error(("datasets", name), problem, remedy=remedy, at=("datasets", name, "track"))
         with places.within("datasets", name, "folds"):
             folds = FoldSettings.parse(given["folds"]) if "folds" in given else None
+        with places.within("datasets", name, "significance"):
+            if "significance" in given:
+                SignificanceTest.parse(given["significance"])
         with places.within("datasets", name, "variants"):
             choices = _choices(given, data)
         return cls(name, given, data, folds, simulated=simulated, **choices)
@@ -289,6 +296,7 @@ def _choices(given: Mapping[str, Any], data: DataEntry) -> dict[str, Any]:
         "kernels": tuple(given["kernels"]) if given.get("kernels") else None,
         "solvers": tuple(given["solvers"]) if given.get("solvers") else None,
         "selection_bias": bool(given.get("selection_bias")),
+        "significance": SignificanceTest.parse(given["significance"]) if given.get("significance") else None,
         "importance": None if wanted is None else Importance.parse(wanted),
         "variants": None if variants is None else VariantEffects.parse(variants, genome),
         "motifs": None if motifs is None else MotifSearch(**motifs),

@@ -19,7 +19,14 @@ from seqkern.evaluation.leave_one_out import check_bound_kernels
 from seqkern.solvers.bound_names import BOUNDS
 from seqkern.study.auto_kernel import AutoKernel, is_auto
 from seqkern.study.checked_solvers import CheckedSolver, checked_solvers
-from seqkern.study.checks import check_choices, check_defined, check_methods, check_models, check_views
+from seqkern.study.checks import (
+    check_choices,
+    check_defined,
+    check_methods,
+    check_models,
+    check_significance,
+    check_views,
+)
 from seqkern.study.dataset_entries import DatasetEntry
 from seqkern.study.kernel_entries import KernelChoice, KernelEntry
 from seqkern.study.methods import MethodEntry
@@ -157,7 +164,9 @@ class Study:
         check_views(datasets.values(), kernels, places)
         for dataset in datasets.values():
             check_choices(dataset, kernels, solvers, places)
-            check_methods(dataset, study.method_names(dataset.name), kernels, places)
+            names = study.method_names(dataset.name)
+            check_methods(dataset, names, kernels, places)
+            check_significance(dataset, names, solvers, places)
             check_models(dataset, kernels, solvers, places)
         return study
 

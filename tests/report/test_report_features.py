@@ -50,6 +50,34 @@ def test_features_are_counted_over_splits(study):
     assert rows == [("GCGC", "5", "1.6"), ("TATA", "3", "1.0"), ("x4", "1", "2.0"), ("x5", "1", "2.0")]
 
 
+def test_corrected_p_values_are_beside_the_features_over_all_splits(study):
+    folder, method = study
+    columns = ("task", "split", "feature", "column", "rank", "weight", "p", "p_corrected")
+    p = {"TATA": [0.001, 0.002, 0.01, 0.003, 0.002], "GCGC": [0.001, 0.001]}  # GCGC is selected in two splits only
+    rows = [
+        {
+            "task": "all",
+            "split": split,
+            "feature": name,
+            "column": 1,
+            "rank": 1,
+            "weight": 1,
+            "p": 0,
+            "p_corrected": one,
+        }
+        for name, values in p.items()
+        for split, one in zip(SPLITS, values, strict=False)
+    ]
+    write_tsv(method / "features.tsv", columns, rows)
+    text = plain(features_section(view_of(folder)))
+    assert re.findall(r"(TATA|GCGC) (\d) of 5 1.0 ([0-9.]+)", text) == [
+        ("TATA", "5", "0.0040"),
+        ("GCGC", "2", "1.0000"),
+    ]
+    assert "p is the probability that, with labels in random order," in text
+    assert "twice the median over the folds" in text
+
+
 def test_without_a_method_that_selects_there_is_no_section(study):
     folder, method = study
     view = view_of(folder)

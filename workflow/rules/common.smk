@@ -122,6 +122,13 @@ def bias_option(dataset):
     return "--selection-bias" if STUDY.datasets[dataset].selection_bias else ""
 
 
+def significance_option(dataset, *solvers):
+    """Return the option to test the features that P-SVMs among the solvers select."""
+    test = STUDY.datasets[dataset].significance
+    tested = test is not None and any(test.suits(STUDY.solvers[solver].specs) for solver in solvers)
+    return f"--significance {test.text()}" if tested else ""
+
+
 def layers_option(solver):
     """Return the command-line option with the layers of a solver."""
     entry = STUDY.solvers[solver]

@@ -3,7 +3,7 @@
 
 TABLES = {
     **{name: f"{name}.tsv" for name in ("decisions", "metrics", "choices", "inner_scores", "fits", "features")},
-    **{name: f"{name}.tsv" for name in ("intervals", "exemplars", "selection_bias")},
+    **{name: f"{name}.tsv" for name in ("intervals", "exemplars", "selection_bias", "path")},
     "cost": "cost.json",
 }
 CHAIN_FILES = {"states": "states.txt", "segments": "segments.tsv", "termini": "termini.tsv"}
@@ -41,10 +41,11 @@ rule evaluate:
         pooled=lambda wildcards, input: option("--pooled", input.pooled),
         afterwards=lambda wildcards: afterwards_options(wildcards.solver),
         bias=lambda wildcards: bias_option(wildcards.dataset),
+        significance=lambda wildcards: significance_option(wildcards.dataset, wildcards.solver),
     shell:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
         " --solver {params.solver:q} {params.layers} --inner-folds {params.folds} --inner-metric {params.metric}"
-        " {params.search} {params.clusters} {params.pooled} {params.afterwards} {params.bias}"
+        " {params.search} {params.clusters} {params.pooled} {params.afterwards} {params.bias} {params.significance}"
         " --memory {resources.memory_limit:q} --seed {params.seed} --threads {threads} -o $(dirname {output.metrics:q}) 2>&1 | tee {log:q}"
 
 

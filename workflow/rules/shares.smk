@@ -29,7 +29,13 @@ rule share:
     params:
         **OF_METHOD,
         methods=shared_methods,
-        further=lambda wildcards: " ".join([*map(shlex.quote, after_options()), bias_option(wildcards.dataset)]),
+        further=lambda wildcards: " ".join(
+            [
+                *map(shlex.quote, after_options()),
+                bias_option(wildcards.dataset),
+                significance_option(wildcards.dataset, *STUDY.solvers),
+            ]
+        ),
     shell:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
         " --methods {params.methods:q} --share {wildcards.share}/{wildcards.shares}"

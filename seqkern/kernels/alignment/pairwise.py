@@ -54,6 +54,8 @@ class PairwiseKernel(CompositeKernel):
     >>> kernel = PairwiseKernel(SpectrumKernel(k=1, normalize=False), normalize=False).fit(["AAC", "GG"])
     >>> kernel(["ACG"], ["AAC", "GGG"])
     array([[15., 12.]])
+    >>> kernel.features(["ACG"])  # against each reference
+    array([[3., 2.]])
     """
 
     name = "pairwise"
@@ -107,6 +109,57 @@ class PairwiseKernel(CompositeKernel):
     def alphabet(self) -> str | Alphabet | None:  # type: ignore[override]  # here it follows from the parts
         """The references' alphabet when fitted; before that the base kernel's."""
         return getattr(self.references_, "alphabet", None) if self.fitted else super().alphabet
+
+    def check_features(self) -> None:
+        """Raise ParameterError unless the vectors of scores are features: with vector_kernel=linear."""
+        if self.vector_kernel != "linear":
+            raise ParameterError(
+                f"kernel {self.name!r} with vector_kernel={self.vector_kernel} has no explicit features",
+                remedy="choose vector_kernel=linear",
+            )
+
+    def features(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the scores of each record against the references, not normalised.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The samples.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, R)
+            For the P-SVM with ``kernel=features`` a matrix of records × references, of which it selects some.
+
+        Raises
+        ------
+        ParameterError
+            If the kernel is not fitted, or not linear in these vectors.
+        """
+        self.check_parameters()
+        self.check_features()
+        self.check_fitted()
+        return np.asarray(self._vectors(self.coerce(X)).values)
+
+    def feature_names(self) -> list[str]:
+        """Return the ids of the references."""
+        self.check_fitted()
+        return list(self.references_.ids)
+
+    def feature_bytes(self, X: Any) -> int:
+        """Return the bytes that ``features(X)`` takes.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The samples.
+
+        Returns
+        -------
+        int
+        """
+        X = self.coerce(X)
+        return 8 * len(X) * len(self.references_ if self.fitted else X)
 
     def _vectors(self, X: Any) -> FeatureTable:
         """Return the table of scores of `X` against the references."""

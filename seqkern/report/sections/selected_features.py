@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from statistics import median
 from typing import TYPE_CHECKING
 
 from seqkern.core.markup import Markup, details, tag
+from seqkern.figures.feature_weights import feature_weights_figure
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
 from seqkern.report.dataset_results import KEYS
-from seqkern.report.files import rows_by
+from seqkern.report.files import numbers, rows_by
 from seqkern.report.relevance import has_relevances
 from seqkern.report.sections.coefficients import coefficient_parts
 from seqkern.report.sentences import metric
 from seqkern.report.view import View, method_name, paragraph
+from seqkern.solvers.psvm.significance_test import SOLVERS, SignificanceTest
+from seqkern.study.kernel_entries import KernelEntry
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +62,10 @@ def features_section(view: View) -> Markup | None:
         "lot, many features carry the same information, and a single list is not a result. A feature that is not "
         "selected may still be related to the classes."
     )
-    return view.section("features", "Selected features", paragraph(intro), parts)
+    tested = "p_corrected" in found and found["p_corrected"].notna().any()
+    return view.section(
+        "features", "Selected features", paragraph(intro), paragraph(_test_words(view)) if tested else None, parts
+    )
 
 
 def _of_method(view: View, kernel: str, solver: str, part: pd.DataFrame, n_splits: int) -> list[Markup | None] | None:
@@ -73,25 +80,33 @@ def _of_method(view: View, kernel: str, solver: str, part: pd.DataFrame, n_split
     if sizes.median() > LISTED:
         text = f" selects a median of {number(sizes.median(), 0)} features per {view.word}, too many to list."
         return [paragraph(method_name((kernel, solver)), text)]
+    p = _p_values(part, n_splits)
     rows = [
-        [row["feature"], f"{row['count']} of {n_splits}", number(row["mean"], 1)] for row in counted.to_dict("records")
+        [row["feature"], f"{row['count']} of {n_splits}", number(row["mean"], 1)]
+        + ([] if p is None else [number(p[row["feature"]], 4)])
+        for row in counted.to_dict("records")
     ]
     columns: list[Column | str] = [
         Column("Feature", False),
         Column(f"Selected in {view.words}"),
         Column("Mean rank", hint="where selected; 1 is the best"),
     ]
+    if p is not None:
+        columns.append(Column("p, corrected", hint="for all features tested; at most 0.05 is significant"))
     name = method_name((kernel, solver))
     size = [
         name,
         f": {number(sizes.median(), 0)} features in the median {view.word}; {plural(len(counted), 'different one')} "
         f"in all, {always} of them in all {n_splits} {view.words}.",
+        _of_references(view, kernel),
     ]
     caption = [f"{view.dataset.name}: features selected most often by ", name]
+    drawn = _drawn(view, kernel, solver, part, counted["feature"].tolist())
     more = rows[SHOWN:LISTED]
     rest = f" The others are in features.tsv of the method: {len(rows) - LISTED}." if len(rows) > LISTED else ""
     return [
         paragraph(size),
+        drawn,
         table(caption, columns, rows[:SHOWN]),
         details(
             f"{plural(len(more), 'further feature')}", table([*caption, ", continued"], columns, more), paragraph(rest)
@@ -99,6 +114,57 @@ def _of_method(view: View, kernel: str, solver: str, part: pd.DataFrame, n_split
         if more
         else None,
     ]
+
+
+def _of_references(view: View, kernel: str) -> str | None:
+    """Return why features that are training sequences are not selected in all splits; None of other features."""
+    entry = view.dataset.kernel(kernel)
+    if not isinstance(entry, KernelEntry) or not entry.known or entry.kernel.name != "pairwise":
+        return None
+    return " Features are similarities to training sequences, so a sequence cannot be selected where it is tested."
+
+
+def _drawn(view: View, kernel: str, solver: str, part: pd.DataFrame, features: list[str]) -> Markup | None:
+    """Return the weights that a P-SVM gives its features, by training set; None for other solvers."""
+    if view.dataset.solver(solver).solver_name not in SOLVERS:
+        return None
+    weights = part.assign(weight=numbers(part["weight"])).groupby("feature", sort=False)["weight"]
+    means = weights.agg(["mean", "count"])
+    shown = sorted(features[:SHOWN], key=lambda feature: -means.loc[feature, "mean"])
+    label = f"{view.dataset.name}: weights of the features selected most often by {kernel} with {solver}"
+    figure = feature_weights_figure({f: weights.get_group(f).tolist() for f in shown}, label)
+    return tag("figure", figure, class_="wide")
+
+
+def _p_values(part: pd.DataFrame, n_splits: int) -> dict[str, float] | None:
+    """Return the corrected p-value of each feature over the splits; None where features were not tested.
+
+    Of several splits that of Meinshausen, Meier & Bühlmann 2009 (γ = ½): twice the median of the splits' p-values, with
+    1 where the feature was not selected. It is valid however much the training sets overlap.
+    """
+    if "p_corrected" not in part or part["p_corrected"].isna().all():
+        return None
+    found = {}
+    for feature, own in part.groupby("feature", sort=False)["p_corrected"]:
+        values = own.fillna(1.0).tolist() + [1.0] * (n_splits - len(own))
+        found[str(feature)] = min(1.0, (2.0 if n_splits > 1 else 1.0) * median(values))
+    return found
+
+
+def _test_words(view: View) -> str:
+    """Return what the p-values mean."""
+    test = view.dataset.entry.significance or SignificanceTest()
+    value = "correlation with the labels" if test.statistic == "correlation" else "coefficient"
+    text = (
+        f"p is the probability that, with labels in random order, any feature gets as large a {value} as this one "
+        f"({number(test.permutations, 0)} permutations of the training labels, as if samples were independent)"
+    )
+    if len(view.dataset.metrics[KEYS].drop_duplicates()) > 1:
+        text += (
+            f"; shown is twice the median over the {view.words}, with 1 where the feature was not selected "
+            "(Meinshausen, Meier & Bühlmann, JASA 104, 2009)"
+        )
+    return text + "."
 
 
 def selection_bias_section(view: View) -> Markup | None:

@@ -1,6 +1,7 @@
 """The preprocessing of expression values against its definition, and that nothing leaks into it."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ EXAMPLES = [
     ExpressionScaler(normalize="quantile"),
     ExpressionScaler(normalize="quantile", floor=50, standardize=False, clip=False),
     ExpressionScaler(clip=False),
+    ExpressionScaler(present_p=0.01, present_above=30, present_share=0.4),
 ]
 
 
@@ -31,6 +33,21 @@ def values(rows=15, columns=30, seed=0):
     X = np.round(np.exp(rng.normal(4, 2, size=(rows, columns)) * rng.uniform(0.3, 1.5, size=columns)) - 20)
     X[:, 4] = 7.0
     return X
+
+
+def is_present(scaler, row, value):
+    """Return whether a value is above the threshold, and above the background, by the shortest half of the row."""
+    if scaler.present_above is not None and not value > scaler.present_above:
+        return False
+    if scaler.present_p is None:
+        return True
+    row, half = sorted(row), len(row) // 2
+    start = min(range(len(row) - half), key=lambda i: row[i + half] - row[i])
+    middle = (row[start] + row[start + half]) / 2
+    deviation = 1.4826 * np.median([middle - other for other in row if other <= middle])
+    if deviation == 0:
+        return value > middle
+    return 0.5 * math.erfc((value - middle) / deviation / math.sqrt(2)) <= scaler.present_p
 
 
 def naive(scaler, train, new):
@@ -55,7 +72,8 @@ def naive(scaler, train, new):
     ready = np.array([normalized(row) for row in train])
     out = np.array([normalized(row) for row in new])
     for j in range(train.shape[1]):
-        absent = scaler.present_above is not None and np.mean(train[:, j] > scaler.present_above) < scaler.present_share
+        calls = [is_present(scaler, row, row[j]) for row in train]
+        absent = np.mean(calls) < scaler.present_share
         column = ready[:, j]
         constant = scaler.standardize and column.max() - column.min() < 1e-9
         if absent or constant:
@@ -126,6 +144,19 @@ def test_present_call():
         scaler = ExpressionScaler(present_above=100, present_share=share).fit(X)
         np.testing.assert_array_equal(scaler.present_, present)
         np.testing.assert_array_equal(scaler.transform(X).any(axis=0), present)
+
+
+def test_present_call_by_p_value():
+    rng = np.random.default_rng(0)
+    X = rng.normal(100, 10, size=(20, 400))
+    X[:, :100] += 60  # expressed in all samples
+    X[:4, 100] += 200  # in a fifth of them
+    for share, few in ((0.15, True), (0.25, False)):
+        scaler = ExpressionScaler(present_p=0.001, present_share=share).fit(X)
+        np.testing.assert_array_equal(scaler.present_, np.arange(400) < 100 + few)
+    flat = np.full((3, 9), 20.0)
+    flat[:, 7] = 21  # of a background without any spread, every larger value is above
+    np.testing.assert_array_equal(ExpressionScaler(present_p=0.05).fit(flat).present_, np.arange(9) == 7)
 
 
 @each()

@@ -1,3 +1,4 @@
+from .ard import ARDSelector as ARDSelector
 from .elimination import RecursiveEliminationSelector as RecursiveEliminationSelector
 from .filters import FisherSelector as FisherSelector
 from .filters import GolubSelector as GolubSelector
@@ -5,6 +6,7 @@ from .filters import MutualInformationSelector as MutualInformationSelector
 from .filters import PearsonSelector as PearsonSelector
 from .filters import TSelector as TSelector
 from .filters import WilcoxonSelector as WilcoxonSelector
+from .focus import FocusSelector as FocusSelector
 from .norms import OneNormSelector as OneNormSelector
 from .norms import ZeroNormSelector as ZeroNormSelector
 from .psvm import PSVMFeatureSelector as PSVMFeatureSelector
@@ -14,5 +16,7 @@ from .scaling import ExpressionScaler as ExpressionScaler
 from .selector_specs import build_scaler as build_scaler
 from .selector_specs import build_selector as build_selector
 from .selector_table import SELECTORS as SELECTORS
+from .subset_search import BeamSelector as BeamSelector
+from .subset_search import GeneticSelector as GeneticSelector
 from .wrappers import BackwardSelector as BackwardSelector
 from .wrappers import ForwardSelector as ForwardSelector

@@ -5,6 +5,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtr
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
@@ -60,6 +61,17 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
     ceiling: float | None = real(default=None, doc="Values above are first set to this.")
     present_above: float | None = real(
         default=None, doc="A gene is called present in a row if its original value is above this."
+    )
+    present_p: float | None = real(
+        default=None,
+        low=0,
+        high=1,
+        open_low=True,
+        open_high=True,
+        doc="A gene is called present in a row if its original value is above the background with at most this "
+        "p-value: 1 − Φ((x − m)/s). m is the middle of the shortest interval that holds half of the values of the "
+        "row, s is 1.4826 times the median distance of the values below m: the background is taken as normal, and as "
+        "most of the genes of a chip. With `present_above` too, both must hold.",
     )
     present_share: float = real(
         default=0.1,
@@ -129,8 +141,8 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
         self.check_parameters()
         raw = self._checked(X, reset=True)
         self.present_ = np.ones(raw.shape[1], dtype=bool)
-        if self.present_above is not None:
-            self.present_ = np.greater(raw, self.present_above).mean(axis=0) >= self.present_share
+        if self.present_above is not None or self.present_p is not None:
+            self.present_ = self._calls(raw).mean(axis=0) >= self.present_share
         limited = self._limited(raw)
         self.quantiles_ = np.empty(0)
         if self.normalize == "quantile":
@@ -199,6 +211,15 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
         """Return the parameters as a config would write them."""
         return {key: plain(value) for key, value in self.get_params(deep=False).items()}
 
+    def _calls(self, raw: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+        """Return in which rows each gene is present."""
+        calls = np.ones(raw.shape, dtype=bool)
+        if self.present_above is not None:
+            calls &= raw > self.present_above
+        if self.present_p is not None:
+            calls &= background_p(raw) <= self.present_p
+        return calls
+
     def _limited(self, X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the values between floor and ceiling."""
         if self.floor is None and self.ceiling is None:
@@ -266,6 +287,42 @@ def scaler_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArra
     for name, value in arrays.items():
         setattr(scaler, f"{name}_", value)
     return scaler
+
+
+def background_p(X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return p-values of values against the background of their row.
+
+    Parameters
+    ----------
+    X : ndarray of float64, shape (n, d)
+        Expression values, not scaled: rows are samples.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, d)
+        1 − Φ((x − m)/s), the background as normal with the mean m and the deviation s: m is the middle of the shortest
+        interval that holds half of the values, s is 1.4826 times the median of m − x over the values up to m, where
+        hardly any gene is expressed. If s is 0, the p-value is 0 above m and 1 elsewhere.
+
+    Notes
+    -----
+    The shortest half: Andrews et al., Robust Estimates of Location, Princeton 1972.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> background_p(np.array([[10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 400.0]])).round(3)
+    array([[0.844, 0.632, 0.368, 0.156, 0.046, 0.009, 0.   ]])
+    """
+    ordered, half = np.sort(X, axis=1), X.shape[1] // 2
+    widths = ordered[:, half:] - ordered[:, : X.shape[1] - half]
+    start = widths.argmin(axis=1)
+    rows = np.arange(len(X))
+    middle = ((ordered[rows, start] + ordered[rows, start + half]) / 2)[:, None]
+    below = np.where(middle >= X, middle - X, np.nan)
+    deviation = 1.4826 * np.nanmedian(below, axis=1, keepdims=True)
+    above = np.divide(X - middle, deviation, out=np.where(middle < X, np.inf, -np.inf), where=deviation > 0)
+    return np.asarray(ndtr(-above))
 
 
 def _with_distribution(row: npt.NDArray[np.float64], quantiles: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -9,9 +9,13 @@ SELECTORS = Registry(
     "selector",
     "seqkern.solvers.selection.selectors.selector:Selector",
     {
+        "ard": "seqkern.solvers.selection.selectors.ard:ARDSelector",
         "backward": "seqkern.solvers.selection.selectors.wrappers:BackwardSelector",
+        "beam": "seqkern.solvers.selection.selectors.subset_search:BeamSelector",
         "fisher": "seqkern.solvers.selection.selectors.filters:FisherSelector",
+        "focus": "seqkern.solvers.selection.selectors.focus:FocusSelector",
         "forward": "seqkern.solvers.selection.selectors.wrappers:ForwardSelector",
+        "genetic": "seqkern.solvers.selection.selectors.subset_search:GeneticSelector",
         "golub": "seqkern.solvers.selection.selectors.filters:GolubSelector",
         "mutual_information": "seqkern.solvers.selection.selectors.filters:MutualInformationSelector",
         "one_norm": "seqkern.solvers.selection.selectors.norms:OneNormSelector",

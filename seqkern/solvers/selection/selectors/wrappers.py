@@ -85,7 +85,7 @@ class ForwardSelector(LeastSquaresSearch):
         X, usable = standardised(X)
         targets, (n, d) = self._targets(y), X.shape
         wanted = min(n - 1, 50) if self.n_features is None else int(self.n_features)
-        G = _start(n, self.ridge)
+        G = start_inverse(n, self.ridge)
         U = G @ X
         free = usable.copy()
         found: list[int] = []
@@ -93,7 +93,7 @@ class ForwardSelector(LeastSquaresSearch):
         errors = np.full(d, np.inf)
         for _ in range(min(wanted, np.count_nonzero(usable))):
             curvature = 1.0 + np.einsum("ij,ij->j", X, U)
-            errors = np.where(free, _errors(G, targets, X, U, curvature, 1.0), np.inf)
+            errors = np.where(free, candidate_errors(G, targets, X, U, curvature, 1.0), np.inf)
             best = int(np.argmin(errors))
             found.append(best)
             free[best] = False
@@ -161,10 +161,10 @@ class BackwardSelector(LeastSquaresSearch):
         left, gone = np.flatnonzero(usable), 0
         while len(left):
             Z = X[:, left]
-            G = np.linalg.inv(np.linalg.inv(_start(n, self.ridge)) + Z @ Z.T)
+            G = np.linalg.inv(np.linalg.inv(start_inverse(n, self.ridge)) + Z @ Z.T)
             U = G @ Z
             curvature = 1.0 - np.einsum("ij,ij->j", Z, U)
-            errors = _errors(G, targets, Z, U, curvature, -1.0)
+            errors = candidate_errors(G, targets, Z, U, curvature, -1.0)
             out = np.argsort(errors, kind="stable")[: going(len(left), self.step)]
             scores[left[out]] = gone + np.arange(len(out))
             gone += len(out)
@@ -190,12 +190,12 @@ def going(left: int, step: float) -> int:
     return max(1, int(step * left))
 
 
-def _start(n: int, ridge: float) -> npt.NDArray[np.float64]:
+def start_inverse(n: int, ridge: float) -> npt.NDArray[np.float64]:
     """Return (1 1ᵀ + λI)⁻¹, of the constant feature alone, float64 (n, n)."""
     return (np.eye(n) - 1.0 / (ridge + n)) / ridge
 
 
-def _errors(
+def candidate_errors(
     G: npt.NDArray[np.floating[Any]],
     targets: npt.NDArray[np.float64],
     X: npt.NDArray[np.float64],

@@ -1,0 +1,279 @@
+"""Searches among subsets of features for the smallest leave-one-out error: a beam, and a genetic algorithm.
+
+The error is that of `ForwardSelector` (wrappers.py): regularised least squares with a constant feature for the bias.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.parameters import changed, integer, real
+from seqkern.solvers.selection.selectors.linear_svm import standardised
+from seqkern.solvers.selection.selectors.wrappers import LeastSquaresSearch, candidate_errors, start_inverse
+from seqkern.solvers.shared import random_seed
+
+Floats = npt.NDArray[np.float64]
+Subset = tuple[int, ...]
+
+
+@dataclass
+class _Branch:
+    """One subset of the beam.
+
+    Attributes
+    ----------
+    found : tuple of int
+        Its features in the order in which they came.
+    errors : tuple of float
+        After each, the mean error of a sample.
+    G : ndarray of float64, shape (n, n)
+        (ZZᵀ + λI)⁻¹ of these features.
+    U : ndarray of float64, shape (n, d)
+        GX of all features.
+    rivals : ndarray of float64, shape (d,)
+        The error with each feature in place of the last one.
+    """
+
+    found: Subset
+    errors: tuple[float, ...]
+    G: Floats
+    U: Floats
+    rivals: Floats
+
+
+class BeamSelector(LeastSquaresSearch):
+    """Beam search: forward search that keeps the `width` best subsets of each size instead of one.
+
+    From each kept subset of s features, every other feature is tried as the next one; of all different subsets of s + 1
+    features the `width` with the smallest error(S) of `ForwardSelector` are kept. Width 1 is forward search.
+
+    Attributes
+    ----------
+    errors_ : ndarray of float64, shape (searched,)
+        Of the best subset of the final size, after each of its features: the mean error of a sample.
+
+    Notes
+    -----
+    Beam search over feature subsets: Aha & Bankert, in Fisher & Lenz (eds.), Learning from Data, Springer 1996. The
+    features of the best subset are ranked by the error without each, the others by the error that each would give in
+    place of the last one. The error of the chosen features was minimised: it does not estimate that on new data.
+
+    Complexity: O(width·l·d) for each feature of the final size, `width` times that of forward search.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import BeamSelector
+    >>> X = [[1.0, 7.9, 3.1], [1.4, 8.2, 2.9], [0.8, 7.6, 3.4], [1.1, 2.1, 2.8], [1.3, 1.8, 3.0], [0.9, 2.3, 3.3]]
+    >>> tumours = ["AML", "AML", "AML", "ALL", "ALL", "ALL"]
+    >>> selector = BeamSelector(n_features=2).fit(X, tumours)
+    >>> selector.ranking_  # of three genes
+    array([2, 1, 3])
+    """
+
+    name = "beam"
+    fit_products = 2000.0
+    summary = "Adds one feature at a time to several promising sets side by side, and takes the best set in the end."
+
+    n_features: int | None = changed(
+        default=None,
+        doc="Number of features to search for; the others are ranked by the error that each would "
+        "give in place of the last one. With none, min(l − 1, 50).",
+    )
+    width: int = integer(default=5, low=1, doc="Number of subsets of each size that are kept.")
+
+    @classmethod
+    def examples(cls) -> list[Self]:
+        """Return selectors for the contract suite."""
+        return [cls(), cls(n_features=2, ridge=0.1, width=3)]
+
+    def fit_seconds(self, n: int, d: int) -> float:
+        """Return the CPU seconds that a fit is predicted to take: forward search for each subset of the beam."""
+        return self.width * super().fit_seconds(n, d)
+
+    def _fit(self, X: Floats, y: npt.NDArray[Any]) -> Floats:
+        """Return d, d − 1, … of the best subset, and of the others a share of 1 that falls with their error."""
+        X, usable = standardised(X)
+        targets, (n, d) = self._targets(y), X.shape
+        wanted = min(n - 1, 50) if self.n_features is None else int(self.n_features)
+        G = start_inverse(n, self.ridge)
+        beam = [_Branch((), (), G, G @ X, np.full(d, np.inf))]
+        for _ in range(min(wanted, np.count_nonzero(usable))):
+            beam = self._grown(beam, [self._next(branch, X, targets, usable) for branch in beam], X)
+        best = beam[0]
+        self.errors_ = np.array(best.errors)
+        scores = np.where(best.rivals < np.inf, 1.0 / (1.0 + best.rivals / n), -np.inf)
+        without = [subset_error(X[:, [i for i in best.found if i != j]], targets, self.ridge) for j in best.found]
+        order = np.argsort(-np.array(without), kind="stable")
+        scores[np.array(best.found, dtype=np.int64)[order]] = d - np.arange(len(order))
+        return scores
+
+    @staticmethod
+    def _next(branch: _Branch, X: Floats, targets: Floats, usable: npt.NDArray[np.bool_]) -> Floats:
+        """Return the error of the subset with each feature added; inf of its own and of unusable ones."""
+        curvature = 1.0 + np.einsum("ij,ij->j", X, branch.U)
+        free = usable.copy()
+        free[list(branch.found)] = False
+        return np.where(free, candidate_errors(branch.G, targets, X, branch.U, curvature, 1.0), np.inf)
+
+    def _grown(self, beam: list[_Branch], tried: list[Floats], X: Floats) -> list[_Branch]:
+        """Return the best different subsets of one more feature, the best first."""
+        width, n = int(self.width), len(X)
+        candidates: list[tuple[float, int, int]] = []
+        for place, errors in enumerate(tried):
+            ordered = np.argsort(errors, kind="stable")[:width]
+            candidates += [(float(errors[j]), place, int(j)) for j in ordered if errors[j] < np.inf]
+        grown: dict[frozenset[int], _Branch] = {}
+        for error, place, j in sorted(candidates):
+            old = beam[place]
+            key = frozenset([*old.found, j])
+            if key in grown:
+                continue
+            column = old.U[:, j]
+            share = column / (1.0 + X[:, j] @ column)
+            G, U = old.G - np.outer(share, column), old.U - np.outer(share, column @ X)
+            grown[key] = _Branch((*old.found, j), (*old.errors, error / n), G, U, tried[place])
+            if len(grown) == width:
+                break
+        return list(grown.values())
+
+
+class GeneticSelector(LeastSquaresSearch):
+    """Genetic search: subsets of one size compete, mate and mutate.
+
+    A generation keeps its best tenth; the others are children of two parents, each the better of two drawn at random.
+    A child has the features that both parents have, others of either at random, and each of its features is replaced
+    by another one with the probability `mutation`. The fitness is error(S) of `ForwardSelector`; small is good.
+
+    Attributes
+    ----------
+    errors_ : ndarray of float64, shape (generations + 1,)
+        The smallest mean error of a sample in each generation.
+
+    Notes
+    -----
+    Siedlecki & Sklansky, Pattern Recognition Letters 10, 1989. The features of the best subset are ranked by the error
+    without each; no other feature is rated. New features are drawn by the rank of a feature's own error, the better
+    ones more often (in proportion to 1/√rank), so that the order of columns does not matter. A search by chance may
+    end in a poor subset; another `seed` shows how far the result depends on it.
+
+    Complexity: O(l·F²) for a subset of F features, `population`·`generations` of them.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import GeneticSelector
+    >>> X = [[1.0, 7.9, 3.1], [1.4, 8.2, 2.9], [0.8, 7.6, 3.4], [1.1, 2.1, 2.8], [1.3, 1.8, 3.0], [0.9, 2.3, 3.3]]
+    >>> tumours = ["AML", "AML", "AML", "ALL", "ALL", "ALL"]
+    >>> selector = GeneticSelector(n_features=1, population=6, generations=4).fit(X, tumours)
+    >>> selector.get_support(indices=True)  # of three genes the second
+    array([1])
+    """
+
+    name = "genetic"
+    summary = "Breeds sets of features: good sets are mixed and changed at random, and the best survive."
+
+    n_features: int | None = changed(default=None, doc="Number of features in every subset. With none, min(l − 1, 20).")
+    population: int = integer(default=60, low=4, doc="Number of subsets in a generation.")
+    generations: int = integer(default=40, low=1, doc="Number of generations after the first.")
+    mutation: float = real(default=0.05, low=0, high=1, doc="Probability that a feature of a child is replaced.")
+    seed: int = random_seed("Of all draws.")
+
+    @classmethod
+    def examples(cls) -> list[Self]:
+        """Return selectors for the contract suite."""
+        return [cls(population=12, generations=6), cls(n_features=3, ridge=0.1, population=20, generations=8, seed=3)]
+
+    def fit_seconds(self, n: int, d: int) -> float:
+        """Return the CPU seconds that a fit is predicted to take: one least-squares problem for each subset."""
+        size = min(n - 1, 20) if self.n_features is None else int(self.n_features)
+        return self.population * self.generations * (1e-4 + 4e-9 * n * size**2) + 20e-9 * n * d
+
+    def _fit(self, X: Floats, y: npt.NDArray[Any]) -> Floats:
+        """Return of the best subset's features 1 plus the error without each; −inf of all others."""
+        X, usable = standardised(X)
+        targets, scores = self._targets(y), np.full(X.shape[1], -np.inf)
+        columns = np.flatnonzero(usable)
+        alone = np.array([subset_error(X[:, [j]], targets, self.ridge) for j in columns])
+        columns = columns[np.argsort(alone.round(12), kind="stable")]
+        most = min(len(X) - 1, 20) if self.n_features is None else int(self.n_features)
+        size = min(most, len(columns))
+        self.errors_ = np.empty(0)
+        if not size:
+            return scores
+        best = self._evolve(X[:, columns], targets, size)
+        for j in best:
+            rest = columns[[i for i in best if i != j]]
+            scores[columns[j]] = 1.0 + subset_error(X[:, rest], targets, self.ridge)
+        return scores
+
+    def _evolve(self, X: Floats, targets: Floats, size: int) -> Subset:
+        """Return the best subset of columns of all generations."""
+        rng, known, width = np.random.default_rng(self.seed), dict[Subset, float](), X.shape[1]
+
+        def error(subset: Subset) -> float:
+            if subset not in known:
+                known[subset] = subset_error(X[:, subset], targets, self.ridge)
+            return known[subset]
+
+        def sort(subsets: list[Subset]) -> list[Subset]:
+            return sorted(subsets, key=lambda subset: (error(subset), subset))
+
+        # the smallest of exponential times: draws without replacement, in proportion to 1/√rank
+        times = (rng.exponential(size=width) * np.sqrt(np.arange(1, width + 1)) for _ in range(self.population))
+        living = sort([_subset(np.argsort(time)[:size]) for time in times])
+        course = [error(living[0])]
+        for _ in range(self.generations if size < width else 0):
+            elite = living[: max(1, self.population // 10)]
+            children = []
+            for _ in range(self.population - len(elite)):
+                places = rng.integers(self.population, size=(2, 2)).min(axis=1)  # they are sorted: the better of two
+                children.append(self._child(living[places[0]], living[places[1]], width, rng))
+            living = sort([*elite, *children])
+            course.append(error(living[0]))
+        self.errors_ = np.array(course)
+        return living[0]
+
+    def _child(self, one: Subset, other: Subset, width: int, rng: np.random.Generator) -> Subset:
+        """Return a subset of the features of two parents, mutated."""
+        both = sorted(set(one) & set(other))
+        either = sorted(set(one) ^ set(other))
+        child = both + [either[i] for i in rng.permutation(len(either))[: len(one) - len(both)]]
+        for place in np.flatnonzero(rng.random(len(child)) < self.mutation):
+            new = int(width * rng.random() ** 2)  # in proportion to 1/√rank
+            if new not in child:
+                child[place] = new
+        return _subset(child)
+
+
+def _subset(columns: Any) -> Subset:
+    """Return columns as a sorted tuple."""
+    return tuple(sorted(int(j) for j in columns))
+
+
+def subset_error(Z: Floats, targets: Floats, ridge: float) -> float:
+    """Return the mean leave-one-out error of a sample, error(S) / l of `ForwardSelector`.
+
+    Parameters
+    ----------
+    Z : ndarray of float64, shape (n, F)
+        The features of the subset, standardised; perhaps none.
+    targets : ndarray of float64, shape (n, c)
+        The labels as numbers.
+    ridge : float
+        λ.
+
+    Returns
+    -------
+    float
+    """
+    Z = np.column_stack([Z, np.ones(len(Z))])
+    if Z.shape[1] < len(Z):
+        # λG = I − Z(ZᵀZ + λI)⁻¹Zᵀ
+        hat = np.linalg.solve(Z.T @ Z + ridge * np.eye(Z.shape[1]), Z.T)
+        residual, diagonal = targets - Z @ (hat @ targets), 1.0 - np.einsum("ij,ji->i", Z, hat)
+    else:
+        G = np.linalg.inv(Z @ Z.T + ridge * np.eye(len(Z)))
+        residual, diagonal = G @ targets, np.diag(G)
+    missed = residual / diagonal[:, None]
+    return float((missed**2).sum() / len(Z))
