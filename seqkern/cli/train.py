@@ -161,7 +161,7 @@ def run(args: argparse.Namespace) -> None:
         if path:
             print(path)
     chosen = searches(args) or len(method.kernels) > 1
-    for name, text in summary(model, dataset, args, at_sites, chosen, estimate, data.labels):
+    for name, text in summary(model, dataset, args, at_sites, chosen, estimate, data.labels.take(data.labels.used())):
         print(f"  {name:<10} {text}".rstrip())
 
 

@@ -7,6 +7,9 @@ from .baselines.neighbors import KernelNeighborsRegressor as KernelNeighborsRegr
 from .baselines.network import Network as Network
 from .baselines.weighted_threshold import WeightedThreshold as WeightedThreshold
 from .baselines.whitened_neighbors import WhitenedNeighbors as WhitenedNeighbors
+from .few_labels.label_propagation import LabelPropagation as LabelPropagation
+from .few_labels.positive_unlabelled import PositiveUnlabelled as PositiveUnlabelled
+from .few_labels.transductive import TransductiveSVC as TransductiveSVC
 from .filtered import FilteredSVC as FilteredSVC
 from .least_squares.discriminant import KernelFisher as KernelFisher
 from .least_squares.kernel_pca import KernelPCA as KernelPCA
