@@ -74,6 +74,8 @@ class Solver(Stored, Estimator):
         Multiplications and additions of dense linear algebra, as a multiple of the third power of the columns.
     sets_threshold : bool
         Whether its decision 0 is a choice of its parameters, so that no other threshold is set by default.
+    margin : float or None
+        The decision at the margin, within which a new training sample changes the solution; None if there is none.
     selects : bool
         Whether it selects few features, which are always listed; otherwise features are listed only if few and named.
     support_ : ndarray of int64, shape (s,)
@@ -124,6 +126,7 @@ class Solver(Stored, Estimator):
     fit_products: ClassVar[float] = 100.0
     fit_growth: ClassVar[float] = 0.0
     fit_cubes: ClassVar[float] = 0.0
+    margin: ClassVar[float | None] = None
     selects: ClassVar[bool] = True
 
     # ---- what a solver writes ----------------------------------------------------------------------------

@@ -71,6 +71,7 @@ class CSVC(SearchesCost, OnProducts, LibsvmMachine, BinarySolver):
     """
 
     name = "csvc"
+    margin = 1.0
     fit_products = 30.0
     fit_growth = 0.2
     summary = "Support vector machine: the widest margin between two classes, with a cost C for errors."
