@@ -51,12 +51,8 @@ def problem(name):
     X = SequenceSet.from_strings(strings, "dna", unknown="mask_all")
     kernel = build_kernel(spec)
     train = X.take(np.flatnonzero(~test))
-    return (
-        kernel.kernel(train, n_threads=1),
-        kernel.kernel(X.take(np.flatnonzero(test)), train, n_threads=1),
-        y[~test],
-        y[test],
-    )
+    new = kernel.kernel(X.take(np.flatnonzero(test)), train, n_threads=1)
+    return kernel.kernel(train, n_threads=1), new, y[~test], y[test]
 
 
 def labels_of(y, known):
@@ -127,7 +123,7 @@ def unlabelled():
     """Print the AUC of solvers with and without the unlabelled records."""
     grids = {
         "csvc": GRID,
-        "kernel_neighbors": expand_grid("kernel_neighbors:n_neighbors=1|5|15"),
+        "kernel_neighbors": expand_grid("kernel_neighbors:n_neighbors=1|3|5"),
         "label_propagation": expand_grid("label_propagation:alpha=0.5|0.9|0.99"),
         "transductive_svc": expand_grid("transductive_svc:C=0.1|1|10"),
     }
@@ -162,16 +158,11 @@ def positive_unlabelled():
                 labelled = y & (np.random.default_rng(seed).random(len(y)) < share)
                 found = make_solver("positive_unlabelled:binary=csvc", "binary").fit(K, labelled)
                 plain = make_solver("csvc", "binary").fit(K, labelled)
-                decisions = found.decision_function(new)
-                hidden = np.mean(y[~labelled])
-                own = (
-                    balanced_accuracy(truth, decisions > 0),
-                    balanced_accuracy(truth, plain.decision_function(new) > 0),
-                )
-                c = labelled.sum() / y.sum()
-                rows.append(
-                    [c, found.report_["c"], hidden, found.report_["positive_share"], *own, roc_auc(truth, decisions)]
-                )
+                decisions, others = found.decision_function(new), plain.decision_function(new)
+                own = [balanced_accuracy(truth, decisions > 0), balanced_accuracy(truth, others > 0)]
+                known = labelled.sum() / y.sum(), found.report_["c"]
+                hidden = np.mean(y[~labelled]), found.report_["positive_share"]
+                rows.append([*known, *hidden, *own, roc_auc(truth, decisions)])
             print(name, *(f"{value:.3f}" for value in np.mean(rows, axis=0)), sep="\t", flush=True)
 
 

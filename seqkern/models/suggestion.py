@@ -183,8 +183,8 @@ class _Piece:
     def take(self, kept: npt.NDArray[np.bool_]) -> "_Piece":
         """Return some of the candidates."""
         X = self.X.take(np.flatnonzero(kept))
-        arrays = (self.rows, self.decisions, self.gaps, self.keys, self.ties)
-        return _Piece(X.compact() if hasattr(X, "compact") else X, *(array[kept] for array in arrays))
+        X = X.compact() if hasattr(X, "compact") else X
+        return _Piece(X, self.rows[kept], self.decisions[kept], self.gaps[kept], self.keys[kept], self.ties[kept])
 
 
 class _Nearest:
