@@ -75,7 +75,8 @@ class Solver(Stored, Estimator):
     sets_threshold : bool
         Whether its decision 0 is a choice of its parameters, so that no other threshold is set by default.
     margin : float or None
-        The decision at the margin, within which a new training sample changes the solution; None if there is none.
+        The decision at the margin: a further training sample beyond it, on its class's side, does not change the
+        solution. None if there is no such number.
     selects : bool
         Whether it selects few features, which are always listed; otherwise features are listed only if few and named.
     support_ : ndarray of int64, shape (s,)

@@ -502,6 +502,34 @@ def test_a_solver_may_learn_without_labels(monkeypatch):
         make_solver("csvc", "none")
 
 
+# ---- the margin ------------------------------------------------------------------------------------------
+
+
+def has_margin(solver):
+    return solver.margin is not None and solver.targets == ("binary",) and not getattr(solver, "class_weight", None)
+
+
+@each([solver for solver in EXAMPLES if has_margin(solver)])
+def test_a_row_beyond_the_margin_changes_nothing(solver):
+    rng = np.random.default_rng(3)
+    points = rng.normal(size=(140, 2)) * np.repeat([1.0, 2.5], [60, 80])[:, None]
+    rows = np.exp(-((points[:, None] - points) ** 2).sum(-1) / 4) if solver.input == "gram" else points
+    y = (points[:, 0] > 0).astype(int)
+
+    def decisions(train):
+        columns = train if solver.input == "gram" else np.arange(2)
+        fitted = clone(solver).fit(rows[np.ix_(train, columns)], labels[train])
+        return fitted.decision_function(rows[:, columns])
+
+    train, labels = np.arange(60), y
+    before = decisions(train)
+    labels = np.where(np.arange(140) < 60, y, before > 0)
+    beyond, within = np.flatnonzero(np.abs(before[60:]) > 1.05)[:3], np.flatnonzero(np.abs(before[60:]) < 0.7)[:3]
+    for row in beyond:
+        np.testing.assert_allclose(decisions(np.append(train, 60 + row)), before, rtol=0, atol=1e-3)
+    assert max(np.abs(decisions(np.append(train, 60 + row)) - before).max() for row in within) > 0.01
+
+
 # ---- rows without a label --------------------------------------------------------------------------------
 
 

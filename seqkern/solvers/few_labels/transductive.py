@@ -68,6 +68,7 @@ class TransductiveSVC(CSVC):
     summary = "Transductive SVM: unlabelled records move the margin to where few of them lie."
     accepts_unlabelled = True
     accepts_operator = False
+    margin = None  # it moves unlabelled rows out of the margin
     accepts_rows = False
 
     C: float = cost("C, the cost of a margin error of a labelled row.")

@@ -69,7 +69,6 @@ class SphericalSVC(KernelExpansion, BinarySolver):
     """
 
     name = "spherical_svc"
-    margin = 1.0
     fit_products = 25.0
     fit_cubes = 1.0
     summary = "Support vector machine on sphered data: its margin does not depend on the scale of the features."
