@@ -1,6 +1,6 @@
 """The C-SVM, with soft or hard margin: LIBSVM's quadratic program, through scikit-learn."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -71,7 +71,7 @@ class CSVC(SearchesCost, OnProducts, LibsvmMachine, BinarySolver):
     """
 
     name = "csvc"
-    margin = 1.0
+    margin: ClassVar[float | None] = 1.0
     fit_products = 30.0
     fit_growth = 0.2
     summary = "Support vector machine: the widest margin between two classes, with a cost C for errors."
