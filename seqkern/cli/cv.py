@@ -122,7 +122,7 @@ def run(args: argparse.Namespace) -> None:
     for text in fold_remarks(found.results):
         print(f"seqkern: {text}", file=sys.stderr)
     counts = ", ".join(f"{name}: {count}" for name, count in data.labels.class_counts().items())
-    print(f"{len(data.labels)} samples{f' ({counts})' if counts else ''}")
+    print(f"{len(given.labels)} samples{f' ({counts})' if counts else ''}")
     for line in (*score_table(found), *notes(found)):
         print(line)
     if args.output is not None:

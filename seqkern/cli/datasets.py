@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         error.remedy = _as_keys(error.remedy)
         raise
     save_dataset(dataset, args.output)
-    tell_unlabelled(dataset, f"data set {name}")
+    tell_unlabelled(dataset, f"data set {name}", learned=None)
     counts = "".join(f"; {text}" for text in count_texts(dataset.X.counts))
     print(f"{args.output}: {len(dataset.X)} {_noun(dataset)}, tasks: {len(dataset.tasks)}{counts}")
     return 0

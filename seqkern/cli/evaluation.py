@@ -169,9 +169,9 @@ class Evaluation:
         # imported here to keep --help fast
         from seqkern.models.data import Data
 
-        sources = self._sources()
+        sources, dataset = self._sources(), self.splits.dataset
         return {
-            task: Data(self.splits.labels(task), sources, self.splits.dataset.residues)
+            task: Data(self.splits.labels(task), sources, dataset.residues, dataset.tasks[task].unlabelled())
             for task in self.splits.fold_sets
         }
 

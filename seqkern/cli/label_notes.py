@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from seqkern.sequences.labels import Labels
 
 
-def tell_unlabelled(dataset: Dataset, source: str) -> None:
+def tell_unlabelled(dataset: Dataset, source: str, learned: bool | None = False) -> None:
     """Print how many records have an empty label, and which is the first.
 
     Parameters
@@ -19,6 +19,8 @@ def tell_unlabelled(dataset: Dataset, source: str) -> None:
         With any number of tasks; nothing is printed for several, each of which leaves records out, or for residues.
     source : str
         The file, for the message.
+    learned : bool or None
+        Whether the solver learns from them too; None if it is not known yet.
     """
     if len(dataset.tasks) != 1 or dataset.residues is not None:
         return
@@ -27,7 +29,12 @@ def tell_unlabelled(dataset: Dataset, source: str) -> None:
     if missing:
         count = "1 record" if len(missing) == 1 else f"{len(missing)} records"
         first = repr(missing[0]) if len(missing) == 1 else f"{missing[0]!r}, …"
-        print(f"seqkern: {source}: {count} without a label left out: {first}", file=sys.stderr)
+        what = {
+            True: "in every training set",
+            False: "left out",
+            None: "left out, but for solvers that learn from them",
+        }
+        print(f"seqkern: {source}: {count} without a label {what[learned]}: {first}", file=sys.stderr)
 
 
 def tell_similar_classes(labels: Labels, source: str) -> None:

@@ -44,6 +44,7 @@ VERBS = {
     "train": "train a model, to apply to new sequences",
     "predict": "apply a model to new sequences",
     "variants": "score what variants change in a model's decisions",
+    "suggest": "choose the unlabelled records to label next",
     "explain": "show how residues and k-mers contribute to a model's decisions",
     "motifs": "find the motifs that a model has learned",
     "background": "draw background regions like the peaks from a genome, or shuffle sequences",

@@ -286,7 +286,7 @@ def cross_validated(
             progress=partial(progress_bar, description="permutations"),
             finished=None if finished is None else finished.within(f"permutations {outer!r}"),
         )
-    found = estimates(results, data.labels)
+    found = estimates(results, data.labels.take(data.labels.used()))
     headline = next(iter(found), None)
     trivial = None
     if headline is not None and data.residues is None:

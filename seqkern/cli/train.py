@@ -187,7 +187,7 @@ def run(args: argparse.Namespace) -> None:
     for line in found:
         print(f"  hard       {line}")
     chosen = searches(args) or len(method.kernels) > 1
-    for name, text in summary(model, dataset, args, at_sites, chosen, estimate, data.labels):
+    for name, text in summary(model, dataset, args, at_sites, chosen, estimate, data.labels.take(data.labels.used())):
         print(f"  {name:<10} {text}".rstrip())
 
 

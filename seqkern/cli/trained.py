@@ -184,7 +184,8 @@ def summary(
 def _data_lines(model: Model, units: str, asked: bool) -> Iterator[tuple[str, str]]:
     """Yield what the model was trained on, and what decision values, or probabilities, of new samples mean."""
     record = model.record
-    counts = ", ".join(f"{name}: {count}" for name, count in record["classes"].items())
+    sizes = {**record["classes"], **({"unlabelled": record["unlabelled"]} if "unlabelled" in record else {})}
+    counts = ", ".join(f"{name}: {count}" for name, count in sizes.items())
     yield "trained on", f"{units} ({counts})" if model.kind != "none" and counts else units
     if model.threshold is not None:
         found = model.threshold

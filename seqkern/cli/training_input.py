@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from seqkern.cli.common import (
@@ -114,6 +115,12 @@ def add_labels(parser: argparse.ArgumentParser) -> None:
     )
     labels.add_argument(
         "--label-field", metavar="NAME", default="label", help="name of that field or column (default: label)"
+    )
+    labels.add_argument(
+        "--unlabelled",
+        metavar="FILE",
+        help="records without a label, beside one file for each class, for a solver that learns from them "
+        "(label_propagation, transductive_svc); with --labels leave their labels empty instead",
     )
     labels.add_argument("--positive", metavar="CLASS", help="train this class against all others")
     states = parser.add_argument_group("states of residues, such as helix, strand and coil")
@@ -409,6 +416,7 @@ def read_input(args: argparse.Namespace, method: Method | None) -> Input:
 
     kernels = [entry.kernel for entry in _kernels(args)]
     specs = _specs(args) if method is None else method.specs
+    _check_unlabelled(args, specs)
     source = ", ".join(args.fasta)
     of_table = bool(kernels) and kernels[0].accepts == "features" and len(args.fasta) == 1
     for kernel in kernels:
@@ -426,7 +434,7 @@ def read_input(args: argparse.Namespace, method: Method | None) -> Input:
     tell_counts(dataset.X.counts, source)
     tell_background(dataset.notes)
     labelled = source if args.labels in (None, "header", "first-word") else args.labels
-    tell_unlabelled(dataset, labelled)
+    tell_unlabelled(dataset, labelled, learned=method is not None and method.accepts_unlabelled)
     tell_similar_classes(dataset.task().labels, labelled)
     return Input(dataset, X, source)
 
@@ -552,7 +560,7 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
         if _views(args):
             entry["views"] = _views(args)
         return make_dataset("train", entry, n_threads=args.threads)
-    check_twice(args.fasta)
+    check_twice([*args.fasta, *([] if args.unlabelled is None else [args.unlabelled])])
     options, windows = {"label": args.label_field} | real_labels(specs), windows_of(args)
     by_site = windows.get("sites", "header") != "header"
     if by_site and args.labels == args.sites:
@@ -575,7 +583,7 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
         options["positive"] = args.positive
     two_classes = len(args.fasta) == 2 and not args.labels and not by_site
     entry = {
-        "fasta": dict(zip(("positive", "negative"), args.fasta, strict=True)) if two_classes else args.fasta,
+        "fasta": _files(args, two_classes),
         "labels": options,
         **policies_of(args),
         **windows,
@@ -600,6 +608,45 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
             file=sys.stderr,
         )
     return dataset
+
+
+def _files(args: argparse.Namespace, two_classes: bool) -> Any:
+    """Return the FASTA files of the data set: by class, if there are two, or unlabelled records beside them."""
+    # imported here to keep --help fast
+    from seqkern.datasets.data_entry import UNLABELLED_FILE
+
+    if two_classes:
+        files = dict(zip(("positive", "negative"), args.fasta, strict=True))
+    elif args.unlabelled is None:
+        return args.fasta
+    else:
+        files = {Path(file).name.split(".")[0]: file for file in args.fasta}
+    return files if args.unlabelled is None else files | {UNLABELLED_FILE: args.unlabelled}
+
+
+def _check_unlabelled(args: argparse.Namespace, specs: Sequence[Mapping[str, Any]]) -> None:
+    """Raise an error for unlabelled records that nothing would learn from, or without files of classes."""
+    # imported here to keep --help fast
+    from seqkern.core.errors import ParameterError
+    from seqkern.datasets.data_entry import UNLABELLED_FILE
+    from seqkern.solvers import SOLVERS, build_solver
+
+    if args.unlabelled is None:
+        return
+    if len(args.fasta) < 2 or args.labels or args.states or args.sites or args.background is not None:
+        raise ParameterError(
+            "--unlabelled needs one file for each class", remedy="remove it; in a table leave the label empty"
+        )
+    stems = {Path(file).name.split(".")[0] for file in args.fasta}
+    if len(args.fasta) > 2 and (len(stems) < len(args.fasta) or UNLABELLED_FILE in stems):
+        raise ParameterError("the names of the files do not tell the classes apart", remedy="rename the files")
+    if not (specs and all(build_solver(spec).accepts_unlabelled for spec in specs)):
+        able = [name for name, solver in SOLVERS.classes.items() if solver.accepts_unlabelled]
+        solver = f"solver {specs[0]['solver']!r}" if specs else "the default solver"
+        raise ParameterError(
+            f"{solver} learns nothing from unlabelled records",
+            remedy=f"remove --unlabelled, or choose --solver {' or '.join(able)}",
+        )
 
 
 def _check_classes(args: argparse.Namespace, dataset: Dataset, two_classes: bool) -> None:

@@ -105,7 +105,8 @@ def check_same(dataset: Dataset, files: Sequence[str]) -> None:
         return
     classes: tuple[set[bytes], set[bytes]] = set(), set()
     for start, stop, code in zip(X.starts.tolist(), X.stops.tolist(), labels.y.tolist(), strict=True):
-        classes[code].add(X.codes[start:stop].tobytes())
+        if code >= 0:
+            classes[code].add(X.codes[start:stop].tobytes())
     small, large = (1, 0) if len(classes[1]) <= len(classes[0]) else (0, 1)
     if classes[small] <= classes[large]:
         of_class = {labels.classes.index("positive"): files[0], labels.classes.index("negative"): files[1]}

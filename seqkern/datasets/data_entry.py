@@ -24,6 +24,8 @@ from seqkern.sequences.windows import Window, as_window
 
 SOURCES = ("simulate", "public", "fasta", "features", "similarities", "dissimilarities")
 HEADER = "header"
+UNLABELLED_FILE = "unlabelled"
+"""The key, beside those of the classes, of a file of records without a label."""
 WINDOW_KEYS = ("window", "sites", "site", "other_sites", "past_end")
 RESIDUE_KEYS = ("window", "reduction")
 NOT_WITH_RESIDUES = ("window", "sites", "tasks", "features", "similarities", "dissimilarities")
@@ -133,6 +135,13 @@ class FastaSource:
         if isinstance(given, Mapping):
             return cls(tuple(given.values()), tuple(given))
         return cls((given,) if isinstance(given, str) else tuple(given))
+
+    @property
+    def labels(self) -> tuple[str, ...] | None:
+        """The label of each file's records: its class, or empty text under `UNLABELLED_FILE`, beside two classes."""
+        if self.classes is None or len(self.classes) < 3:
+            return self.classes
+        return tuple("" if name == UNLABELLED_FILE else name for name in self.classes)
 
     def files(self) -> Named:
         """Return the files, each with its key."""

@@ -65,6 +65,10 @@ class Task:
         used = self.labels.used()
         return np.flatnonzero(used if self.split is None else used & (self.split != ""))
 
+    def unlabelled(self) -> npt.NDArray[np.int64]:
+        """Return the places of the samples whose label is unknown; if roles are defined, none: others are no part."""
+        return np.flatnonzero(~self.labels.used() if self.split is None else np.zeros(len(self.labels), dtype=bool))
+
 
 @dataclass(frozen=True, eq=False)
 class Dataset:

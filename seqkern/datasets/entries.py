@@ -166,7 +166,7 @@ def _of_fasta(
 ) -> Material:
     """Return the Material of FASTA files."""
     options, files = dict(entry.labels.options), list(given.paths)
-    classes = given.classes or [Path(file).name.split(".")[0] for file in files]
+    classes = given.labels or [Path(file).name.split(".")[0] for file in files]
     paths: list[Source] = [Path(base_dir) / file for file in files]
     where = ", ".join(map(str, paths))
     read, drawn = _sources_of(entry, paths, base_dir, seed)

@@ -37,9 +37,10 @@ def unequal(labels: Labels) -> bool:
     >>> unequal(make_labels(list("abcde"), ["decoy"] * 3 + ["donor"] * 2))
     False
     """
-    if labels.kind != "binary" or not len(labels):
+    known = labels.y[labels.used()]
+    if labels.kind != "binary" or not len(known):
         return False
-    share = float(np.mean(labels.y == 1))
+    share = float(np.mean(known == 1))
     return min(share, 1 - share) < RARE - 1e-9
 
 

@@ -68,7 +68,7 @@ def held_out_decisions(
         If a class is too small for folds.
     """
     several = labels.kind == "multiclass"
-    y = labels.y if several else labels.signs()
+    y: Any = labels.targets() if several else labels.signs()
     missing = [name for name, count in labels.class_counts().items() if several and not count]
     if missing:
         raise LabelError(

@@ -94,7 +94,7 @@ def permuted(labels: Labels, rng: np.random.Generator, chains: npt.NDArray[np.in
     Parameters
     ----------
     labels : Labels
-        Of n samples, all with a label; groups belong together.
+        Of n samples; groups belong together, and those without a label stay without.
     rng : Generator
         The source of random numbers.
     chains : ndarray of int64, shape (n,), optional
@@ -112,6 +112,11 @@ def permuted(labels: Labels, rng: np.random.Generator, chains: npt.NDArray[np.in
     >>> permuted(labels, np.random.default_rng(5)).y.tolist()
     [1, 1, 0, 0, 1, 0, 0, 0]
     """
+    used = labels.used()
+    if not used.all():
+        y = labels.y.copy()
+        y[used] = permuted(labels.take(used), rng, None if chains is None else chains[used]).y
+        return replace(labels, y=y)
     y = labels.y.copy()
     if labels.groups is None and chains is None:
         return replace(labels, y=rng.permutation(y))

@@ -311,7 +311,8 @@ def inner_folds(
 ) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
     """Return the inner folds of a training set.
 
-    Folds whose training set lacks a class are skipped.
+    Folds whose training set lacks a class are skipped. Samples without a label are in every training part, and in no
+    validation part.
 
     Parameters
     ----------
@@ -334,6 +335,13 @@ def inner_folds(
     FoldError
         If a class has only one member (or group).
     """
+    used = labels.used()
+    if not used.all():
+        own, spare = np.flatnonzero(used), np.flatnonzero(~used)
+        groups = None if groups is None else np.asarray(groups)[used]
+        for train, valid in inner_folds(labels.take(own), folds, seed, groups):
+            yield np.union1d(own[train], spare), own[valid]
+        return
     y = np.zeros(len(labels), dtype=np.int64) if labels.kind == "real" else labels.y
     groups = np.arange(len(y)) if groups is None else np.unique(groups, return_inverse=True)[1]
     classes = np.unique(y)

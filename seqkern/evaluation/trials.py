@@ -103,7 +103,7 @@ class Trials:
     ) -> None:
         self.pairs, self.labels, self.make, self.parts, self.measures = pairs, labels, make_solver, parts, measures
         self.groups, self.resolution, self.refines, self.finished = groups, resolution, refines, finished
-        self.y = labels.signs() if labels.kind == "binary" else labels.y
+        self.y: Any = labels.targets()
         self.candidates: list[Candidate] = []
         self.n_fits, self.not_converged = 0, 0
         self.gaps: list[float] = []

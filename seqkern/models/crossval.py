@@ -207,12 +207,12 @@ def _feature_tables(
     if not (selection_bias and solver.selects):
         return features, intervals, []
     labels = fitted.data.labels
-    targets = labels.targets()
+    targets = labels.take(split.test).targets()
     assert targets is not None
     assert fitted.ahead is not None
     parts = fitted.part.train, fitted.part.test[np.searchsorted(fitted.ahead, split.test)]
     classify = fitted.afterwards.cut.codes if labels.kind == "binary" else None
-    bias = biased_scores(solver, parts, (fitted.y, targets[split.test]), labels, split.test, classify)
+    bias = biased_scores(solver, parts, (fitted.y, targets), labels, split.test, classify)
     return features, intervals, [bias]
 
 

@@ -31,6 +31,9 @@ class Data:
         The source of each kernel's values, by the kernel's name.
     residues : Residues, optional
         The residue of each sample, if samples are windows around residues.
+    unlabelled : ndarray of int64, optional
+        Samples without a label that solvers which accept them learn from: they are in every training set, and in no
+        test set. Default: none; a sample outside a task is not one that waits for its label.
 
     Examples
     --------
@@ -46,6 +49,7 @@ class Data:
     labels: Labels
     sources: Mapping[str, Source]
     residues: Residues | None = None
+    unlabelled: npt.NDArray[np.int64] | None = None
 
     def source(self, name: str, rows: npt.NDArray[np.int64] | None = None) -> Source:
         """Return the source of a kernel's values.

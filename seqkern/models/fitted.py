@@ -260,6 +260,7 @@ class FittedMethod:
     def _record(self, X: Units, notes: Mapping[str, Any]) -> dict[str, Any]:
         """Return how a model was trained, as JSON: versions, sizes, candidates and choice, convergence."""
         labels, search = self.labels, self.search
+        unlabelled = int(np.count_nonzero(~labels.used()))
         recognised = {}
         if labels.kind not in ("real", "none"):
             right = cast(ClassSolver, self.solver).predict(self.part.train) == self.y
@@ -269,6 +270,7 @@ class FittedMethod:
             "seed": search.seed,
             "n": len(X),
             "classes": labels.class_counts(),
+            **({"unlabelled": unlabelled} if unlabelled else {}),
             "training_digest": X.digest(),
             "counts": X.counts,
             "kernel_counts": self.part.counts,

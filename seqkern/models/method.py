@@ -127,6 +127,15 @@ class Method:
         return self.search.metric not in BOUNDS and all(build_solver(spec).accepts_operator for spec in self.specs)
 
     @functools.cached_property
+    def accepts_unlabelled(self) -> bool:
+        """Whether samples without a label join every training set.
+
+        All solvers must accept them; kernels that are fitted to labels, and layers, do not.
+        """
+        fitted = any(kernel is not None and kernel.data_dependent for kernel in self.kernels.values())
+        return not fitted and not self.layers and all(build_solver(spec).accepts_unlabelled for spec in self.specs)
+
+    @functools.cached_property
     def accepts_rows(self) -> bool:
         """Whether all solvers can be fitted on rows of a stored Gram matrix; clusters and bounds need the matrix."""
         needs_matrix = self.search.clusters is not None or self.search.metric in BOUNDS
@@ -274,7 +283,7 @@ class Method:
         X : SequenceSet or table
             All samples.
         labels : Labels
-            Labels of the samples.
+            Labels of the samples; those without one are for solvers that accept them.
         residues : Residues, optional
             The residue of each sample, if samples are windows around residues.
         **options : object
@@ -289,7 +298,7 @@ class Method:
         ParameterError, GramError
             As for `sources`.
         """
-        return Data(labels, self.sources(X, **options), residues)
+        return Data(labels, self.sources(X, **options), residues, np.flatnonzero(~labels.used()))
 
     def check(self, labels: Labels, *, groups: npt.NDArray[Any] | None = None, place: str = "") -> None:
         """Raise an error, before any kernel is computed, if a solver cannot learn the labels of a training set.
@@ -349,7 +358,8 @@ class Method:
         data : Data
             For the kernels of this method.
         rows : ndarray of int64, optional
-            The training set; default: all samples with labels.
+            The training set; default: all samples with labels. Those of `Data.unlabelled` join it if the method
+            accepts them.
         ahead : ndarray of int64, optional
             Samples to classify later: their solver input is computed together with the training set, without
             influence on it.
@@ -420,6 +430,8 @@ class _Fitting:
     ) -> None:
         for name in method.kernels:
             check_source(data.source(name), method.input, method.accepts_operator)
+        if method.accepts_unlabelled and data.unlabelled is not None:
+            rows = np.concatenate((rows, np.setdiff1d(data.unlabelled, rows)))
         self.method, self.data, self.rows, self.watch = method, data, rows, watch
         self.labels = data.labels.take(rows)
         self.make: Callable[[dict[str, Any], str], Solver] = functools.partial(make_solver, classes=self.labels.classes)

@@ -63,9 +63,9 @@ def train_model(
     X : SequenceSet or FeatureTable, n samples
         The data to train on.
     labels : Labels
-        Labels of the n samples; unlabelled samples are ignored. Of kind ``"none"`` for a solver without
-        labels. Samples of one group stay in one fold, and so do similar sequences, and overlapping windows, if the
-        labels give their positions.
+        Labels of the n samples; unlabelled ones are ignored, unless the solver learns from them. Of kind ``"none"`` for
+        a solver without labels. Samples of one group stay in one fold, and so do similar sequences, and overlapping
+        windows, if the labels give their positions.
     kernel : Kernel, or mapping of str to Kernel
         Copied before fitting. Several, by name, are candidates.
     solver : str, dict, list of dict, or list of (str, dict)
@@ -208,7 +208,7 @@ def train_on(
         # of several candidates only the chosen one is fitted on all samples
         if len(data.sources) == 1 or not (source.learns or source.kernel is None or source.kernel.data_dependent):
             source.compute_whole(data.labels.targets(), memory_limit=memory_limit, progress=progress)
-    fitted = method.fit(data, np.arange(len(data.labels)), watch=_Training(), finished=finished)
+    fitted = method.fit(data, watch=_Training(), finished=finished)
     _warn_of_unconverged(fitted)
     if significance is not None:
         tested = significance_record(significance, fitted.solver, fitted.part.train, fitted.y, method.search.seed)

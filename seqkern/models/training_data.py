@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from seqkern.models.method import Method
 from seqkern.models.sources import Units
 from seqkern.models.together import Together, together
 from seqkern.residues import Residues
-from seqkern.sequences.labels import Labels
+from seqkern.sequences.labels import SAMPLE_COLUMNS, Labels
 from seqkern.sequences.windows import Window
 from seqkern.solvers.thresholds import PLAIN
 
@@ -50,7 +51,8 @@ def training_data(
     X : SequenceSet or FeatureTable, n samples
         All samples.
     labels : Labels
-        Labels of the n samples; those without a label are left out. Samples of one group stay in one fold, and so do
+        Labels of the n samples; those without a label are left out, or follow the others if the method learns from
+        them. Samples of one group stay in one fold, and so do
         overlapping windows, if the labels give their positions.
     residues : Residues, optional
         The residue of each sample, if samples are windows around residues.
@@ -101,6 +103,8 @@ def training_data(
     for kernel in method.kernels.values():
         assert kernel is not None
         everything = kernel.coerce(everything)
+    spare = np.flatnonzero(~labels.used()) if method.accepts_unlabelled and residues is None else used[:0]
+    unlabelled = labels.take(spare)
     X, labels = everything.take(used), labels.take(used)
     if (method.calibration or method.threshold not in (None, PLAIN)) and labels.kind != "binary":
         raise LabelError(
@@ -117,6 +121,8 @@ def training_data(
     labels = replace(labels, groups=kept.groups)
     method.check_choice(labels)
     method.check(labels)
+    if len(spare):
+        X, labels = everything.take(np.concatenate((used, spare))), followed_by(labels, unlabelled)
     sources = functools.partial(method.sources, memory_limit=memory_limit, n_threads=n_threads)
     compute: Callable[..., GramMatrix] = functools.partial(
         compute_gram, X=X, n_threads=n_threads, memory_limit=memory_limit, progress=progress
@@ -127,8 +133,42 @@ def training_data(
         labels,
         sources(X, grams=shared_grams(method, X, compute, on_disk=bool(gram_files))),
         None if residues is None else residues.take(seen),
-        functools.partial(sources, everything.take(seen)) if len(seen) > len(used) else None,
+        np.arange(len(used), len(labels)),
+        beyond=functools.partial(sources, everything.take(seen)) if len(seen) > len(used) else None,
     )
+
+
+def followed_by(labels: Labels, unlabelled: Labels) -> Labels:
+    """Return labels followed by those of unlabelled samples, each a group of its own.
+
+    Parameters
+    ----------
+    labels : Labels
+        Of n samples.
+    unlabelled : Labels
+        Of samples without a label, with the same columns.
+
+    Returns
+    -------
+    Labels
+
+    Examples
+    --------
+    >>> from seqkern.sequences.labels import make_labels
+    >>> labels = make_labels(list("abc"), ["donor", "decoy", ""])
+    >>> followed_by(labels.take(slice(2)), labels.take(slice(2, 3))).names()
+    ['donor', 'decoy', '']
+    """
+    columns: dict[str, Any] = {}
+    for name in ("y", *SAMPLE_COLUMNS):
+        own, others = getattr(labels, name), getattr(unlabelled, name)
+        if own is None:
+            continue
+        if name == "groups":
+            own = np.unique(own, return_inverse=True)[1]
+            others = len(own) + np.arange(len(unlabelled))
+        columns[name] = np.concatenate((own, others))
+    return Labels([*labels.ids, *unlabelled.ids], kind=labels.kind, classes=labels.classes, **columns)
 
 
 def shared_grams(

@@ -148,9 +148,11 @@ class Labels:
         return np.where(self.y == UNLABELLED, np.nan, 2.0 * self.y - 1.0)
 
     def targets(self) -> npt.NDArray[np.int64] | npt.NDArray[np.float64] | None:
-        """Return the labels for solvers: signs, class codes, numbers, or None without labels."""
+        """Return the labels for solvers: signs, class codes, numbers, NaN for unlabelled samples; or None without."""
         if self.kind == "none":
             return None
+        if self.kind == "multiclass" and not self.used().all():
+            return np.where(self.used(), self.y, np.nan)
         return self.signs() if self.kind == "binary" else self.y
 
     def class_counts(self) -> dict[str, int]:

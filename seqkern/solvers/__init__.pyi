@@ -11,6 +11,9 @@ from .baselines.perceptron import Perceptron as Perceptron
 from .baselines.quadratic_discriminant import QuadraticDiscriminant as QuadraticDiscriminant
 from .baselines.weighted_threshold import WeightedThreshold as WeightedThreshold
 from .baselines.whitened_neighbors import WhitenedNeighbors as WhitenedNeighbors
+from .few_labels.label_propagation import LabelPropagation as LabelPropagation
+from .few_labels.positive_unlabelled import PositiveUnlabelled as PositiveUnlabelled
+from .few_labels.transductive import TransductiveSVC as TransductiveSVC
 from .filtered import FilteredSVC as FilteredSVC
 from .least_squares.discriminant import KernelFisher as KernelFisher
 from .least_squares.kernel_pca import KernelPCA as KernelPCA

@@ -37,6 +37,10 @@ class TakesMatrices(Protocol):
         """Whether it takes a square matrix that is not symmetric."""
 
     @property
+    def accepts_unlabelled(self) -> bool:
+        """Whether training rows may lack a label."""
+
+    @property
     def accepts_blocks(self) -> bool:
         """Whether it accepts features in blocks."""
 
@@ -225,9 +229,69 @@ def checked_labels(solver: TakesMatrices, y: npt.ArrayLike | None, n: int) -> np
         labels = convert_labels(y)
     if len(labels) != n:
         raise LabelError(f"{len(labels)} labels for {n} rows", remedy="give one label for each row")
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise LabelError("y contains NaN or inf", remedy="remove the records without a label")
+    if labels.dtype.kind == "f":
+        bad = np.isinf(labels) if solver.accepts_unlabelled else ~np.isfinite(labels)
+        if bad.any():
+            raise LabelError("y contains NaN or inf", remedy="remove the records without a label")
     return labels
+
+
+def labelled(labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Return which rows have a label: not NaN, None or empty text.
+
+    Parameters
+    ----------
+    labels : ndarray, shape (n,)
+        Of any type.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> labelled(np.array([1.0, np.nan, -1.0])).tolist(), labelled(np.array(["donor", ""])).tolist()
+    ([True, False, True], [True, False])
+    """
+    if labels.dtype.kind == "f":
+        return ~np.isnan(labels)
+    if labels.dtype.kind == "U":
+        return np.asarray(labels != "", dtype=bool)
+    if labels.dtype.kind == "O":
+        return np.array([label is not None and label == label and label != "" for label in labels], dtype=bool)
+    return np.ones(len(labels), dtype=bool)
+
+
+def known_labels(labels: npt.NDArray[Any], known: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+    """Return the labels of some rows; whole numbers, which NaN among them made floats, are integers again.
+
+    Parameters
+    ----------
+    labels : ndarray, shape (n,)
+        Of any type.
+    known : ndarray of bool, shape (n,)
+        As from `labelled`.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    LabelError
+        If there are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> known_labels(np.array([1.0, np.nan, 0.0]), np.array([True, False, True]))
+    array([1, 0])
+    """
+    found = labels[known]
+    if not len(found):
+        raise LabelError(f"none of the {len(labels)} training rows has a label", remedy="give some of each class")
+    return found.astype(np.int64) if found.dtype.kind == "f" and (found == np.floor(found)).all() else found
 
 
 def count_rows(K: Any) -> int:

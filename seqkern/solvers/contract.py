@@ -25,7 +25,7 @@ from seqkern.core.declared_components import Component
 from seqkern.core.errors import GramError, LabelError
 from seqkern.gram.gram_rows import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.solvers.checking import checked_labels, checked_matrix, count_rows
+from seqkern.solvers.checking import checked_labels, checked_matrix, count_rows, known_labels, labelled
 from seqkern.solvers.costs import FitCost, FitWork, dense_algebra, hardness
 from seqkern.solvers.estimator import Estimator, check_is_fitted, clone
 from seqkern.solvers.finite import check_decisions, check_fit, lost_beside_bias, lost_digits
@@ -59,6 +59,9 @@ class Solver(Stored, Estimator):
         Whether it takes a square matrix that is not symmetric; it does not matter for features.
     accepts_groups : bool
         Whether `_fit` takes groups, kept together when it splits the training set: ``_fit(K, y, groups)``.
+    accepts_unlabelled : bool
+        Whether training rows may lack a label: NaN, None or empty text (−1 is a class here). `_fit` then gets NaN for
+        them. Other solvers get labelled rows only: `Method` leaves the rest out.
     accepts_blocks : bool
         Whether it takes features as FeatureBlocks (seqkern/kernels/feature_blocks.py), computed on demand.
     accepts_operator : bool
@@ -76,6 +79,9 @@ class Solver(Stored, Estimator):
         Multiplications and additions of dense linear algebra, as a multiple of the third power of the columns.
     sets_threshold : bool
         Whether its decision 0 is a choice of its parameters, so that no other threshold is set by default.
+    margin : float or None
+        The decision at the margin: a further training sample beyond it, on its class's side, does not change the
+        solution. None if there is no such number.
     selects : bool
         Whether it selects few features, which are always listed; otherwise features are listed only if few and named.
     support_ : ndarray of int64, shape (s,)
@@ -118,6 +124,7 @@ class Solver(Stored, Estimator):
     targets: ClassVar[tuple[str, ...]] = ()
     accepts_asymmetric: ClassVar[bool] = False
     accepts_groups: ClassVar[bool] = False
+    accepts_unlabelled: ClassVar[bool] = False
     accepts_blocks: ClassVar[bool] = False
     accepts_operator: ClassVar[bool] = False
     gives_bounds: ClassVar[bool] = False
@@ -126,6 +133,7 @@ class Solver(Stored, Estimator):
     fit_products: ClassVar[float] = 100.0
     fit_growth: ClassVar[float] = 0.0
     fit_cubes: ClassVar[float] = 0.0
+    margin: ClassVar[float | None] = None
     selects: ClassVar[bool] = True
 
     # ---- what a solver writes ----------------------------------------------------------------------------
@@ -446,18 +454,25 @@ class Solver(Stored, Estimator):
         K : ndarray of float64, sparse matrix, Implicit, FeatureBlocks or KernelOperator
             A float64 array is not copied.
         target : ndarray, shape (n,), or None
-            Such as −1.0 and 1.0 of a binary solver; None without labels.
+            Such as −1.0 and 1.0 of a binary solver, NaN for rows without a label; None without labels.
         """
         self.check_parameters()
         K = checked_matrix(self, K, reset=True)
         target = None
         if y is not None or "none" not in self.targets:
             labels = checked_labels(self, y, count_rows(K))
-            target = self._coded(labels)
             count = len(labels) if groups is None else len(np.asarray(groups))
             if count != len(labels):
                 raise LabelError(f"{count} groups for {len(labels)} rows", remedy="give one group for each row")
-            self.check_labels(labels, groups)
+            known = labelled(labels) if self.accepts_unlabelled else np.ones(len(labels), dtype=bool)
+            if known.all():
+                target = self._coded(labels)
+                self.check_labels(labels, groups)
+            else:
+                target = np.full(len(labels), np.nan)
+                own = known_labels(labels, known)
+                target[known] = self._coded(own)
+                self.check_labels(own, None if groups is None else np.asarray(groups)[known])
         if self.input == "gram" and not isinstance(K, KernelOperator) and K.shape[0] != K.shape[1]:
             raise GramError(
                 f"the Gram matrix is not square: {K.shape[0]} × {K.shape[1]}",

@@ -73,7 +73,7 @@ def check_training_part(
     Parameters
     ----------
     labels : Labels
-        Labels of the training set.
+        Labels of the training set; samples without one are ignored.
     specs : list of dict or Solver
         Specs of the solvers.
     inner_folds : int
@@ -96,6 +96,9 @@ def check_training_part(
     >>> labels = make_labels(list("abcde"), ["1", "1", "0", "0", "0"])
     >>> check_training_part(labels, ["csvc", "nusvc:nu=0.5"], inner_folds=0)
     """
+    used = labels.used()
+    if not used.all():
+        labels, groups = labels.take(used), None if groups is None else np.asarray(groups)[used]
     made = [make_solver(spec, labels.kind, labels.classes) for spec in specs]
     y = labels.y
     if labels.kind == "multiclass":  # by name, so that messages show class names

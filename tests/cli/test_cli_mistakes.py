@@ -340,7 +340,10 @@ def test_a_data_set_counts_records_without_a_label(tmp_path, fasta, capsys):
     table = write(tmp_path / "l.tsv", "id\tlabel\n", *(f"pos{i}\t{'ab '[i % 3]}\n" for i in range(8)))
     entry = json.dumps({"fasta": [fasta], "labels": {"from": "tsv", "file": table}})
     assert main(["datasets", "--name", "pairs", "--entry", entry, "-o", str(tmp_path / "d")]) == 0
-    assert "data set pairs: 2 records without a label left out: 'pos2', …\n" in capsys.readouterr().err
+    assert (
+        "data set pairs: 2 records without a label left out, but for solvers that learn from them: 'pos2', …\n"
+        in capsys.readouterr().err
+    )
 
 
 def test_classes_that_differ_only_in_case(tmp_path, fasta, train, capsys):

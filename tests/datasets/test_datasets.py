@@ -678,3 +678,23 @@ def test_missing_values_of_a_table_follow_the_policy(tmp_path):
         make_dataset("t", {**entry, "missing": "keep"})
     with pytest.raises(ConfigError, match="missing='keep' is not possible for similarities"):
         make_dataset("t", {"similarities": str(path), "missing": "keep"})
+
+
+def test_a_file_of_unlabelled_records(tmp_path):
+    for name, text in (("a", "ACGT"), ("b", "GGGT"), ("pool", "ACCC")):
+        (tmp_path / f"{name}.fa").write_text("".join(f">{name}{i}\n{text}{'ACGT'[i]}\n" for i in range(3)))
+    files = {"positive": "a.fa", "negative": "b.fa", "unlabelled": "pool.fa"}
+    task = make_dataset("d", {"fasta": files}, tmp_path).task()
+    assert task.labels.class_counts() == {"negative": 3, "positive": 3}
+    assert task.unlabelled().tolist() == [6, 7, 8]
+    assert task.used().tolist() == [0, 1, 2, 3, 4, 5]
+    # alone beside one class, it is the other class: positives and unlabelled records
+    del files["negative"]
+    labels = make_dataset("d", {"fasta": files}, tmp_path).task().labels
+    assert labels.class_counts() == {"unlabelled": 3, "positive": 3}
+
+
+def test_samples_outside_a_task_with_roles_are_not_unlabelled():
+    labels = make_labels(list("abcd"), ["yes", "no", "", ""])
+    assert Task("t", labels, np.array(["train", "test", "", ""])).unlabelled().tolist() == []
+    assert Task("t", labels).unlabelled().tolist() == [2, 3]

@@ -141,6 +141,7 @@ COMMANDS = {
     "variants-region": Command(
         "variants tables.seqkern --genome genome.fa --region chr1:120-124 -o map.tsv --plot map.svg"
     ),
+    "suggest": Command("suggest model.seqkern donors.fasta -n 5 -o next.tsv"),
     "explain": Command("explain model.seqkern donors.fasta --plots 1 -o explained"),
     "variants-gather": Command(
         "variants tables.seqkern variants.vcf --genome genome.fa --gather -o scores.vcf.gz",

@@ -127,7 +127,7 @@ READERS = (
         "models",
         _predict,
         _models,
-        ("predict model", "explain model", "motifs model"),
+        ("predict model", "explain model", "motifs model", "suggest model"),
         ".seqkern",
         form="zip",
         weight=2.5,

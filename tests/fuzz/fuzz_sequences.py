@@ -49,7 +49,16 @@ TOGETHER = (b">1abc\nMKVLAAGWY\nCHHHCEEEC\n>2abc\nMKV\nHG-\n", b">1abc\nMKVL\nHH
 SITES = (b"record\tposition\tstrand\tlabel\nd1\t4\t+\tdonor\nd2\t5\t-\tdecoy\n", b"record,position\nd1,4\nd2,6\n")
 CHAINS = SequenceSet.from_strings(["MKVLAAGWY", "MKV"], "protein", ids=["1abc", "2abc"])
 RECORDS = SequenceSet.from_strings(["CAGGTAAGT", "AAGGTAAGTACGT"], "dna", ids=["d1", "d2"])
-OF_FASTA = ("gram fasta", "cv fasta", "train fasta", "predict fasta", "explain fasta", "motifs fasta")
+OF_FASTA = (
+    "--unlabelled",
+    "gram fasta",
+    "cv fasta",
+    "train fasta",
+    "predict fasta",
+    "explain fasta",
+    "motifs fasta",
+    "suggest fasta",
+)
 
 
 def _fasta(path: Path) -> None:

@@ -13,7 +13,8 @@ HOLDERS = [(name, key) for name, cls in SOLVERS.classes.items() for key in cls.n
 
 def test_all_solvers_of_binary_machines_hold_one():
     several = ["binary_tree", "decision_dag", "one_against_rest", "pairwise_voting"]
-    assert [name for name, _ in HOLDERS] == sorted([*several, "filtered", "two_stage", "weighted_threshold"])
+    others = ["filtered", "positive_unlabelled", "two_stage", "weighted_threshold"]
+    assert [name for name, _ in HOLDERS] == sorted([*several, *others])
 
 
 @pytest.mark.parametrize(("name", "key"), HOLDERS)

@@ -55,6 +55,11 @@ class OneAgainstRest(BinaryEnsemble):
     name = "one_against_rest"
     summary = "One classifier for each class against all others; the largest decision wins."
 
+    @property
+    def margin(self) -> float | None:  # type: ignore[override]  # constant of other solvers
+        """That of the binary solver: a row is within it if one of its decisions is."""
+        return getattr(self.binary, "margin", None)
+
     binary: Solver = component(
         "solver",
         kw_only=False,

@@ -90,6 +90,7 @@ class LibsvmMachine(KernelExpansion):
         K: npt.NDArray[np.float64],
         y: npt.NDArray[np.float64] | None,
         places: npt.NDArray[np.int64] | None = None,
+        weights: npt.NDArray[np.float64] | None = None,
         **limits: float,
     ) -> dict[str, Any]:
         """Run LIBSVM and keep its support vectors.
@@ -102,6 +103,8 @@ class LibsvmMachine(KernelExpansion):
         y : ndarray of float64, shape (n,), or None
         places : ndarray of int64, shape (n,), optional
             The column of each training row; by default its own number.
+        weights : ndarray of float64, shape (n,), optional
+            Factors of C.
         **limits
             ``tol`` and ``max_iter`` other than the solver's own.
 
@@ -123,7 +126,7 @@ class LibsvmMachine(KernelExpansion):
                 estimator.set_params(tol=options["tol"] * scale)
         with ignoring_unconverged():
             try:
-                estimator.fit(K, y)
+                estimator.fit(K, y) if weights is None else estimator.fit(K, y, sample_weight=weights)
             except ValueError:
                 # scikit-learn refuses LIBSVM's result; anything else is a bug here
                 found = getattr(estimator, "_dual_coef_", 0.0), getattr(estimator, "_intercept_", 0.0)

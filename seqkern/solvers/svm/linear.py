@@ -81,6 +81,7 @@ class LinearSVC(SearchesCost, OnProducts, BinarySolver):
     """
 
     name = "linear_svc"
+    margin = 1.0
     fit_products = 15.0
     fit_growth = 0.2
     summary = "Support vector machine without a Gram matrix, for many sequences: same solution as csvc."

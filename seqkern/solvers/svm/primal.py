@@ -120,6 +120,11 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
     )
 
     @property
+    def margin(self) -> float | None:  # type: ignore[override]  # constant of other solvers
+        """1 for a hinge loss: samples beyond the margin have no influence."""
+        return 1.0 if self.loss == "squared_hinge" else None
+
+    @property
     def iterative(self) -> bool:
         """Whether the fit goes on until `tol`: least squares take one step, or hardly more."""
         return self.loss != "squared"

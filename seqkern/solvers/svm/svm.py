@@ -1,6 +1,6 @@
 """The C-SVM, with soft or hard margin: LIBSVM's quadratic program, through scikit-learn."""
 
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -83,6 +83,7 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmMachine, BinarySolver):
 
     name = "csvc"
     gives_bounds = True
+    margin: ClassVar[float | None] = 1.0
     fit_products = 30.0
     fit_growth = 0.2
     summary = "Support vector machine: the widest margin between two classes, with a cost C for errors."

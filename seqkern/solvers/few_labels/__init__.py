@@ -1,0 +1,1 @@
+"""Solvers for few labels: they learn from unlabelled samples too."""

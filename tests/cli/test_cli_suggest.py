@@ -1,0 +1,142 @@
+"""``seqkern suggest``, and unlabelled records in ``seqkern train`` and ``seqkern cv``."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from seqkern.cli.main import main
+from seqkern.models.loading import load_model
+
+MOTIFS = {"pos": "GTTGTT", "neg": "ACACAC", "third": "CCGGCC"}
+
+
+def records(name, n, seed=0):
+    rng = np.random.default_rng([seed, *name.encode()])
+    for i in range(n):
+        letters = rng.choice(list("ACGT"), 40)
+        if rng.random() < 0.7:
+            place = rng.integers(0, 34)
+            letters[place : place + 6] = list(MOTIFS[name])
+        yield f">{name}{seed}.{i}\n{''.join(letters)}\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name in MOTIFS:
+        (tmp_path / f"{name}.fa").write_text("".join(records(name, 14)))
+    pool = [text for name in ("pos", "neg") for text in records(name, 15, seed=1)]
+    (tmp_path / "pool.fa").write_text("".join(pool))
+    return {name: str(tmp_path / f"{name}.fa") for name in (*MOTIFS, "pool")}
+
+
+@pytest.fixture
+def model(tmp_path, files, capsys):
+    path = str(tmp_path / "m.seqkern")
+    assert main(["train", files["pos"], files["neg"], "--kernel", "spectrum:k=3", "--solver", "csvc", "-o", path]) == 0
+    capsys.readouterr()
+    return path
+
+
+def table(path):
+    with open(path) as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def ids_of(path):
+    return [line[1:].split()[0] for line in Path(path).read_text().splitlines() if line[0] == ">"]
+
+
+def fails(capsys, *argv):
+    capsys.readouterr()
+    assert main(list(argv)) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    return line
+
+
+def test_the_table_and_the_rule(model, files, tmp_path, capsys):
+    out = tmp_path / "next.tsv"
+    assert main(["suggest", model, files["pool"], "-n", "6", "-o", str(out)]) == 0
+    said = capsys.readouterr()
+    assert said.out == f"{out}\n"
+    assert "of 30 records in the pool are within the margin" in said.err
+    rows = table(out)
+    assert list(rows[0]) == ["rank", "id", "decision", "distance"]
+    assert [row["rank"] for row in rows] == list("123456")
+    assert rows[0]["distance"] == ""
+    assert all(float(row["distance"]) > 0 for row in rows[1:])
+    main(["predict", model, files["pool"], "-o", str(tmp_path / "p.tsv")])
+    decisions = {row["id"]: float(row["decision"]) for row in table(tmp_path / "p.tsv")}
+    assert all(decisions[row["id"]] == float(row["decision"]) for row in rows)
+    assert abs(float(rows[0]["decision"])) == min(map(abs, decisions.values()))
+    assert main(["suggest", model, files["pool"], "-n", "6"]) == 0
+    assert capsys.readouterr().out == out.read_text()
+
+
+def test_several_classes(files, tmp_path, capsys):
+    path, three = str(tmp_path / "m3.seqkern"), [files[name] for name in MOTIFS]
+    assert (
+        main(["train", *three, "--kernel", "spectrum:k=3", "--solver", "pairwise_voting:binary=csvc", "-o", path]) == 0
+    )
+    capsys.readouterr()
+    assert main(["suggest", path, files["pool"], "-n", "4", "--diversity", "0", "-o", str(tmp_path / "n.tsv")]) == 0
+    rows = table(tmp_path / "n.tsv")
+    assert list(rows[0]) == ["rank", "id", "decision:neg", "decision:pos", "decision:third", "gap", "distance"]
+    gaps = [float(row["gap"]) for row in rows]
+    assert gaps == sorted(gaps)
+    best = sorted(float(rows[0][f"decision:{name}"]) for name in MOTIFS)
+    assert gaps[0] == pytest.approx(best[-1] - best[-2])
+
+
+def test_regression_is_refused(files, tmp_path, capsys):
+    numbers = tmp_path / "numbers.tsv"
+    lines = ids_of(files["pos"])
+    numbers.write_text("id\tlabel\n" + "".join(f"{name}\t{i}\n" for i, name in enumerate(lines)))
+    path = str(tmp_path / "r.seqkern")
+    train = ["train", files["pos"], "--labels", str(numbers), "--kernel", "spectrum:k=2", "--solver", "svr", "-o", path]
+    assert main(train) == 0
+    line = fails(capsys, "suggest", path, files["pool"], "-o", str(tmp_path / "n.tsv"))
+    assert "predicts numbers, so that no record is between classes; give a model of two or more classes" in line
+    assert not (tmp_path / "n.tsv").exists()
+
+
+@pytest.mark.parametrize("solver", ["label_propagation", "transductive_svc"])
+def test_a_file_of_unlabelled_records(solver, files, tmp_path, capsys):
+    path = str(tmp_path / "m.seqkern")
+    given = ["--unlabelled", files["pool"], "--kernel", "spectrum:k=3", "--solver", solver]
+    assert main(["train", files["pos"], files["neg"], *given, "-o", path]) == 0
+    said = capsys.readouterr()
+    assert "30 records without a label in every training set" in said.err
+    assert "58 sequences (negative: 14, positive: 14, unlabelled: 30)" in said.out
+    assert load_model(path).record["unlabelled"] == 30
+    assert main(["cv", files["pos"], files["neg"], *given, "--folds", "3"]) == 0
+    assert "28 samples (negative: 14, positive: 14)" in capsys.readouterr().out
+
+
+def test_three_classes_and_unlabelled_records(files, tmp_path, capsys):
+    path, three = str(tmp_path / "m.seqkern"), [files[name] for name in MOTIFS]
+    given = ["--unlabelled", files["pool"], "--kernel", "spectrum:k=3", "--solver", "label_propagation"]
+    assert main(["train", *three, *given, "-o", path]) == 0
+    assert "(neg: 14, pos: 14, third: 14, unlabelled: 30)" in capsys.readouterr().out
+
+
+def test_empty_labels_are_unlabelled_records(files, tmp_path, capsys):
+    ids = ids_of(files["pool"])
+    labels = tmp_path / "labels.tsv"
+    labels.write_text("id\tlabel\n" + "".join(f"{name}\t{name[:3] if i % 3 else ''}\n" for i, name in enumerate(ids)))
+    for solver, words in (("transductive_svc", "in every training set"), ("csvc", "left out")):
+        given = [files["pool"], "--labels", str(labels), "--kernel", "spectrum:k=3", "--solver", solver]
+        assert main(["train", *given, "-o", str(tmp_path / "m.seqkern")]) == 0
+        assert f"10 records without a label {words}" in capsys.readouterr().err
+
+
+def test_who_learns_nothing_from_them_says_so(files, tmp_path, capsys):
+    out = str(tmp_path / "m.seqkern")
+    both = ["train", files["pos"], files["neg"], "--unlabelled", files["pool"], "-o", out, "--kernel", "spectrum:k=3"]
+    for solver, words in ((["--solver", "csvc"], "solver 'csvc'"), ([], "the default solver")):
+        line = fails(capsys, *both, *solver)
+        assert f"{words} learns nothing from unlabelled records" in line
+        assert "choose --solver label_propagation or transductive_svc" in line
+    one = ["train", files["pos"], "--unlabelled", files["pool"], "-o", out, "--solver", "transductive_svc"]
+    assert "--unlabelled needs one file for each class" in fails(capsys, *one, "--kernel", "spectrum:k=3")
