@@ -36,7 +36,8 @@ def epsilon_path_section(view: View) -> Markup | None:
     Markup or None
         The section; None where there is no path.
     """
-    parts = [_of_method(view, *names, rows) for names, rows in rows_by(view.dataset.paths, ["kernel", "solver"])]
+    found = rows_by(view.dataset.paths, ["kernel", "solver"])
+    parts = [_of_method(view, kernel, solver, rows) for (kernel, solver), rows in found]
     return view.section("path", "Path of ε", paragraph(INTRO), parts) if parts else None
 
 

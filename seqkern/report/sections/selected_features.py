@@ -126,11 +126,12 @@ def _of_references(view: View, kernel: str) -> str | None:
 
 def _drawn(view: View, kernel: str, solver: str, part: pd.DataFrame, features: list[str]) -> Markup | None:
     """Return the weights that a P-SVM gives its features, by training set; None for other solvers."""
-    if view.dataset.solver(solver).solver_name not in SOLVERS:
+    several = "class" in part and (part["class"] != "").any()
+    if view.dataset.solver(solver).solver_name not in SOLVERS or several:
         return None
     weights = part.assign(weight=numbers(part["weight"])).groupby("feature", sort=False)["weight"]
-    means = weights.agg(["mean", "count"])
-    shown = sorted(features[:SHOWN], key=lambda feature: -means.loc[feature, "mean"])
+    means = weights.mean().to_dict()
+    shown = sorted(features[:SHOWN], key=lambda feature: -float(means[feature]))
     label = f"{view.dataset.name}: weights of the features selected most often by {kernel} with {solver}"
     figure = feature_weights_figure({f: weights.get_group(f).tolist() for f in shown}, label)
     return tag("figure", figure, class_="wide")

@@ -10,7 +10,7 @@ STATISTICS = ("correlation", "coefficient")
 SOLVERS = ("psvc", "psvr")
 DEFAULT = 999
 MOST = 1_000_000
-REMEDY = "write correlation, or coefficient:permutations=1999"
+REMEDY = "write correlation or coefficient, with 1 to 1000000 permutations"
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,7 @@ class _Gaussian:
 
     def __init__(self, targets: Vector) -> None:
         self.targets = targets
-        self.beta = 1.0 / (np.var(targets) + np.finfo(np.float64).eps)
+        self.beta = 1.0 / float(np.var(targets) + np.finfo(np.float64).eps)
 
     def weights(self, X: npt.NDArray[np.float64], precisions: Vector, start: Vector) -> tuple[Vector, Vector]:
         """Return the posterior mean of the weights, and γ."""
@@ -197,7 +197,7 @@ def _inverse(
     n, d = rows.shape
     if d <= n:
         factor = cho_factor(rows.T @ rows + np.diag(precisions), lower=True)
-        half = solve_triangular(factor[0], np.eye(d), lower=True) if determined else np.zeros((1, d))
+        half: Any = solve_triangular(factor[0], np.eye(d), lower=True) if determined else np.zeros((1, d))
         return lambda v: cho_solve(factor, v), 1.0 - precisions * (half**2).sum(axis=0)
     # Woodbury: H⁻¹ = Λ⁻¹ − Λ⁻¹Rᵀ(I + RΛ⁻¹Rᵀ)⁻¹RΛ⁻¹, R = W^½ X
     scaled = rows / precisions

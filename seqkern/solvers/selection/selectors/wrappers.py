@@ -191,7 +191,19 @@ def going(left: int, step: float) -> int:
 
 
 def start_inverse(n: int, ridge: float) -> npt.NDArray[np.float64]:
-    """Return (1 1ᵀ + λI)⁻¹, of the constant feature alone, float64 (n, n)."""
+    """Return (1 1ᵀ + λI)⁻¹, of the constant feature alone.
+
+    Parameters
+    ----------
+    n : int
+        Samples.
+    ridge : float
+        λ.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, n)
+    """
     return (np.eye(n) - 1.0 / (ridge + n)) / ridge
 
 
@@ -203,16 +215,24 @@ def candidate_errors(
     curvature: npt.NDArray[np.float64],
     sign: float,
 ) -> npt.NDArray[np.float64]:
-    """Return Σ_i ‖A_i / G_ii‖² after each candidate has come (sign 1) or gone (−1), float64 (d,).
+    """Return Σ_i ‖A_i / G_ii‖² after each candidate has come or gone.
 
     Parameters
     ----------
     G : ndarray of float64, shape (n, n)
+        That of the features so far.
     targets : ndarray of float64, shape (n, c)
+        Y, the labels as columns of numbers.
     X, U : ndarray of float64, shape (n, d)
         The candidates, and G X.
     curvature : ndarray of float64, shape (d,)
         1 + sign · xᵀ G x.
+    sign : float
+        1 if the candidates come, −1 if they go.
+
+    Returns
+    -------
+    ndarray of float64, shape (d,)
     """
     diagonal = np.diag(G)[:, None] - sign * U * U / curvature
     total = np.zeros(X.shape[1])
