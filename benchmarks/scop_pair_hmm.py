@@ -23,6 +23,7 @@ COSTS = (0.1, 1, 10)
 KERNELS = {
     "local_alignment": "local_alignment:beta=0.5,normalize=true,zero_diagonal=zero",
     "pair_hmm": "pair_hmm",
+    "pair_hmm, gaps=fit": "pair_hmm:gaps=fit",
     "pair_hmm, normalize": "pair_hmm:normalize=true,zero_diagonal=zero",
     "pair_hmm, normalize, gaps=fit": "pair_hmm:normalize=true,zero_diagonal=zero,gaps=fit",
     "pair_hmm, logarithm=false": "pair_hmm:logarithm=false,normalize=true",
