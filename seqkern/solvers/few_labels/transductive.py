@@ -1,11 +1,11 @@
 """The transductive SVM: unlabelled samples get the labels that leave the widest margin."""
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.parameters import integer, real
+from seqkern.core.parameters import fixed, integer, real
 from seqkern.solvers.class_weights import class_factors
 from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.expansion import weighted_sums
@@ -67,11 +67,13 @@ class TransductiveSVC(CSVC):
     name = "transductive_svc"
     summary = "Transductive SVM: unlabelled records move the margin to where few of them lie."
     accepts_unlabelled = True
+    gives_bounds = False  # of leaving out a sample whose label is known
     accepts_operator = False
     margin = None  # it moves unlabelled rows out of the margin
     accepts_rows = False
 
     C: float = cost("C, the cost of a margin error of a labelled row.")
+    slack: Literal["linear"] = fixed("linear")
     unlabelled: float = real(
         default=1.0, low=0, open_low=True, doc="C*/C: the final cost of a margin error of an unlabelled row."
     )
