@@ -31,9 +31,9 @@ OUTPUTS = {"-o", "--cost", "--plot", "--table", "--contributions"}
 WORDS = {  # names, numbers and choices: nothing that is parsed by a reader of its own
     *("--alphabet", "--around", "--chain", "--control", "--cores", "--data-dir", "--fdr", "--inner-clusters"),
     *("--inner-metric", "--kernel-name", "--label-field", "--match", "--metric", "--minimum", "--motif", "--name"),
-    *("--null", "--pair", "--plots", "--positive", "--reduction", "--scan", "--section", "--site", "--task"),
+    *("--null", "--pair", "--plots", "--positive", "--reduction", "--scan", "--section", "--significance", "--site"),
     *("--threads", "--top", "--truth", "--width", "simulate kind", "kernels name", "solvers name", "init folder"),
-    "demo folder",
+    *("--task", "demo folder"),
 }
 
 
