@@ -153,7 +153,7 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmMachine, BinarySolver):
         -------
         LeaveOneOut or None
         """
-        if not isinstance(K, np.ndarray):
+        if not self.gives_bounds or not isinstance(K, np.ndarray):
             return None
         # imported here: prediction does not need it
         from seqkern.solvers.svm.leave_one_out import leave_one_out
