@@ -37,10 +37,6 @@ class TakesMatrices(Protocol):
         """Whether it takes a square matrix that is not symmetric."""
 
     @property
-    def accepts_unlabelled(self) -> bool:
-        """Whether training rows may lack a label."""
-
-    @property
     def accepts_blocks(self) -> bool:
         """Whether it accepts features in blocks."""
 
@@ -198,7 +194,9 @@ def _checked_unread(solver: TakesMatrices, K: Any, reset: bool) -> Any:
     return K
 
 
-def checked_labels(solver: TakesMatrices, y: npt.ArrayLike | None, n: int) -> npt.NDArray[Any]:
+def checked_labels(
+    solver: TakesMatrices, y: npt.ArrayLike | None, n: int, *, unlabelled: bool = False
+) -> npt.NDArray[Any]:
     """Return `y` as an array of n labels.
 
     Parameters
@@ -209,6 +207,8 @@ def checked_labels(solver: TakesMatrices, y: npt.ArrayLike | None, n: int) -> np
         Of any type; None is an error.
     n : int
         The number of rows of the matrix.
+    unlabelled : bool
+        Whether rows may lack a label, which is NaN then.
 
     Returns
     -------
@@ -217,7 +217,7 @@ def checked_labels(solver: TakesMatrices, y: npt.ArrayLike | None, n: int) -> np
     Raises
     ------
     LabelError
-        If labels are missing, do not match the rows, or are NaN or inf.
+        If labels are missing, do not match the rows, or are inf, or NaN where each row needs a label.
     """
     if y is None:
         raise LabelError(f"{type(solver).__name__} requires y to be passed, but the target y is None")
@@ -230,7 +230,7 @@ def checked_labels(solver: TakesMatrices, y: npt.ArrayLike | None, n: int) -> np
     if len(labels) != n:
         raise LabelError(f"{len(labels)} labels for {n} rows", remedy="give one label for each row")
     if labels.dtype.kind == "f":
-        bad = np.isinf(labels) if solver.accepts_unlabelled else ~np.isfinite(labels)
+        bad = np.isinf(labels) if unlabelled else ~np.isfinite(labels)
         if bad.any():
             raise LabelError("y contains NaN or inf", remedy="remove the records without a label")
     return labels

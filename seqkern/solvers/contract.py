@@ -460,7 +460,7 @@ class Solver(Stored, Estimator):
         K = checked_matrix(self, K, reset=True)
         target = None
         if y is not None or "none" not in self.targets:
-            labels = checked_labels(self, y, count_rows(K))
+            labels = checked_labels(self, y, count_rows(K), unlabelled=self.accepts_unlabelled)
             count = len(labels) if groups is None else len(np.asarray(groups))
             if count != len(labels):
                 raise LabelError(f"{count} groups for {len(labels)} rows", remedy="give one group for each row")

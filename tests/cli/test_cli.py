@@ -49,6 +49,8 @@ def test_the_examples_run_one_after_the_other(tmp_path, monkeypatch, capsys):
             continue
         if verb == "sites":  # takes a genome with its annotation
             assert main(["simulate", "genes", "-o", "genes"]) == 0
+        if verb == "suggest":  # takes records without a label
+            shutil.copy("donors.fasta", "pool.fasta")
         if verb == "compare":  # takes two methods
             other = importlib.import_module("seqkern.cli.evaluate").EXAMPLE.replace("k=3", "k=1").replace("um3", "um1")
             assert main(shlex.split(other)[1:]) == 0

@@ -27,4 +27,4 @@ def test_what_is_stopped_or_fails_anywhere_is_made_by_the_repeated_command():
     for fault in faults:
         tried, hit, *wrong = counts["all", fault]
         assert (tried, wrong) == (6, [0, 0, 0, 0])
-        assert hit >= 4
+        assert hit >= (2 if fault.startswith("SIG") else 4)  # half of the signals come at a time, not at a call

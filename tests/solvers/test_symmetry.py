@@ -23,9 +23,9 @@ def square_solvers():
 
 
 def problem(n=N, seed=2):
-    """Return a Gram matrix and labels."""
+    """Return a Gram matrix without negative values, which some solvers refuse, and labels."""
     rng = np.random.default_rng(seed)
-    X, y = rng.normal(size=(n, 6)), np.arange(n) % 2
+    X, y = rng.random((n, 6)), np.arange(n) % 2
     X[:, 0] += 3 * y
     K = X @ X.T
     return (K + K.T) / 2, y

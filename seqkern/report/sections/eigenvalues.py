@@ -16,6 +16,7 @@ REPAIRS = {
     "flip": "flip makes negative eigenvalues positive",
     "shift": "shift adds the absolute value of the smallest eigenvalue to the diagonal",
     "kernel_pca": "kernel_pca keeps the directions of largest positive eigenvalues only",
+    "graph": "graph replaces the kernel by a diffusion or a random walk along the graph of similar training sequences",
     "empirical_map": "the empirical map represents each sequence by its kernel values with all training sequences",
 }
 
