@@ -46,6 +46,7 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.datasets import load_dataset
     from seqkern.folds import read_folds
     from seqkern.models.plan_dataset import DatasetPlanner
+    from seqkern.solvers.solver_specs import TAKES
 
     study = _study(args.study)
     dataset = load_dataset(args.dataset)
@@ -61,6 +62,9 @@ def run(args: argparse.Namespace) -> None:
     if args.output:
         plan.write(args.output)
     print("\n".join(table(plan)))
+    for kernel, solver in study.unsuitable(dataset.name):
+        takes = TAKES[study.solvers[solver].input]
+        print(f"not run: {kernel} {solver}: {solver} takes {takes}, which {kernel} does not have")
 
 
 def _study(given: str) -> Study:

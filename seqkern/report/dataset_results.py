@@ -110,12 +110,22 @@ class DatasetResults:
 
     def _expected(self) -> list[Method]:
         """Return kernels × solvers of the configuration, or what is on disk where there is none."""
-        study = self.study
-        if not (study.datasets and study.kernels and study.solvers):
+        if not self._configured:
             home = self.folder("evaluate")
             return [Method(kernel, solver) for kernel in subfolders(home) for solver in subfolders(home / kernel)]
-        kind = (self.summary or {}).get("kind", "")
-        return [Method(*names) for names in study.method_names(self.name, kind)]
+        return [Method(*names) for names in self.study.method_names(self.name, (self.summary or {}).get("kind", ""))]
+
+    @property
+    def unsuitable(self) -> list[Method]:
+        """Kernels × solvers of the configuration that are not run: the kernel does not give what the solver takes."""
+        if not self._configured:
+            return []
+        return [Method(*names) for names in self.study.unsuitable(self.name, (self.summary or {}).get("kind", ""))]
+
+    @property
+    def _configured(self) -> bool:
+        """Whether the study says what is run; otherwise the results on disk do."""
+        return bool(self.study.datasets and self.study.kernels and self.study.solvers)
 
     def kernel(self, name: str) -> AnyKernel:
         """Return the KernelEntry or KernelChoice that the configuration calls `name`, which may be unknown here.

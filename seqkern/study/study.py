@@ -37,6 +37,7 @@ from seqkern.study.settings import InnerSettings, LeakageSettings
 from seqkern.study.solver_entries import SolverEntry
 from seqkern.study.stored_grams import GramHome, gram_homes
 
+Pairs = list[tuple[AnyKernel, SolverEntry]]
 DIVISION = ("tiles", "share_seconds")
 """Keys that divide the work into jobs: results never depend on them."""
 
@@ -229,6 +230,25 @@ class Study:
             kernels with those that all candidates allow. A solver without a Gram matrix runs on kernels that provide
             its input, without transforms; one with layers for neighbouring residues on data sets of residues.
         """
+        return [MethodEntry(*pair, self.inner, self.seed) for pair in self._pairs(dataset, kind)[0]]
+
+    def unsuitable(self, dataset: str, kind: str | None = None) -> list[tuple[str, str]]:
+        """Return the combinations that do not run because the kernel does not give what the solver takes.
+
+        Parameters
+        ----------
+        dataset, kind
+            As for `methods`.
+
+        Returns
+        -------
+        list of (str, str)
+            Names of kernel and solver.
+        """
+        return [(kernel.name, solver.name) for kernel, solver in self._pairs(dataset, kind)[1]]
+
+    def _pairs(self, dataset: str, kind: str | None) -> tuple[Pairs, Pairs]:
+        """Return the kernels and solvers to combine on a data set: those that run, and those of `unsuitable`."""
         entry = self.datasets[dataset]
         kind = entry.kind if kind is None else kind
         views = {view.name for view in entry.data.views}
@@ -239,12 +259,10 @@ class Study:
             solvers = [solver for solver in solvers if not solver.needs_residues]
         kinds = {(solver.input, solver.accepts_operator) for solver in solvers}
         able = {(kernel.name, *kind): kernel.gives(*kind) for kernel in kernels for kind in kinds}
-        return [
-            MethodEntry(kernel, solver, self.inner, self.seed)
-            for kernel in kernels
-            for solver in solvers
-            if kernel.allows(solver.name) and able[kernel.name, solver.input, solver.accepts_operator]
-        ]
+        wanted = [(kernel, solver) for kernel in kernels for solver in solvers if kernel.allows(solver.name)]
+        runs = [able[kernel.name, solver.input, solver.accepts_operator] for kernel, solver in wanted]
+        unsuitable = [pair for pair, one in zip(wanted, runs, strict=True) if not one]
+        return [pair for pair, one in zip(wanted, runs, strict=True) if one], unsuitable
 
     @cached_property
     def stored_grams(self) -> dict[str, list[GramHome]]:

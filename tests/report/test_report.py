@@ -543,6 +543,19 @@ def test_methods_that_a_data_set_does_not_have_are_not_missing_there(tmp_path):
     assert "a with svm" not in table_of(x=["a"], y=["b"], z=["b"])
 
 
+def test_a_combination_that_does_not_suit_is_named(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape()}, SMALL, ONE)
+    config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+    config["kernels"]["aligned"] = {"kernel": "local_alignment", "solvers": ["lvq"]}
+    config["solvers"]["lvq"] = {"solver": "gmlvq"}
+    config["datasets"]["d"]["kernels"] = ["spectrum", "aligned"]
+    config["kernels"]["spectrum"]["solvers"] = ["svm"]
+    config["kernels"]["aligned"]["solvers"].append("svm")
+    page = Page(build_report(folder, folder / "report", config).read_text(encoding="utf-8"))
+    said = "not run: aligned with lvq, because the solver takes the features of a kernel, and the kernel has none"
+    assert said in page.text
+
+
 def _without(folder, name):
     """Return the configuration of a study without one data set."""
     config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))

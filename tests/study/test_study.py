@@ -143,6 +143,16 @@ def test_a_study_and_its_parts(config):
     assert method.candidates() == [("three", {"solver": "csvc"})]
 
 
+def test_combinations_without_the_input_of_the_solver_are_named(config):
+    config["solvers"]["lvq"] = {"solver": "gmlvq"}
+    del config["kernels"]["centred"]["solvers"]  # which has transforms
+    config["kernels"]["align"] = {"kernel": "local_alignment"}
+    study = Study.parse(config)
+    assert ("three", "lvq") in study.method_names("donors")
+    assert study.unsuitable("donors") == [("centred", "lvq"), ("best", "lvq"), ("align", "lvq")]
+    assert not study.unsuitable("chains")
+
+
 def test_layers_leave_calibration_and_threshold_to_themselves(config):
     config["inner"] = {"calibration": "platt", "threshold": "sensitivity=0.9"}
     study = Study.parse(config)

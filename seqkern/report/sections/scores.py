@@ -13,7 +13,8 @@ from seqkern.report.sections.baselines import baselines_table
 from seqkern.report.sections.search_settings import threshold_sentence
 from seqkern.report.sentences import metric
 from seqkern.report.tables import unit_scores
-from seqkern.report.view import View, method_name, paragraph
+from seqkern.report.view import View, method_name, method_names, paragraph
+from seqkern.solvers.solver_specs import TAKES
 
 MOST_ROWS = 12
 UNMARKED = ("sov94",)
@@ -55,8 +56,18 @@ def scores_section(view: View) -> Markup:
     if view.few_negatives:
         about += " No test set holds more than 50 negatives, so ROC50 equals the AUC."
     cut = threshold_sentence(view)
-    rest = [paragraph(cut) if cut else None, _all_metrics(view), baselines_table(view)]
+    rest = [_not_run(view), paragraph(cut) if cut else None, _all_metrics(view), baselines_table(view)]
     return view.section("scores", "Scores", paragraph(about), grid, *rest)
+
+
+def _not_run(view: View) -> Markup | None:
+    """Return which combinations of kernel and solver were not run, and why."""
+    found = view.dataset.unsuitable
+    if not found:
+        return None
+    takes = {TAKES[view.dataset.solver(method.solver).input] for method in found}
+    because = f", because the solver takes {' or '.join(sorted(takes))}, and the kernel has none, or has transforms."
+    return paragraph("– not run: ", method_names(found), because)
 
 
 def _legend(view: View, text: str, *, classes: bool = False) -> list[object]:
