@@ -4,6 +4,9 @@ The dual variables are a_i = −ℓ_i'(z_i); where the bias is at its optimum, t
 smoothed: within `width` of a kink it is a parabola, and the certificate counts what that costs.
 """
 
+import copy
+from typing import Self
+
 import numpy as np
 import numpy.typing as npt
 
@@ -82,6 +85,24 @@ class Loss:
         float
         """
         return 0.0
+
+    def part(self, rows: npt.NDArray[np.int64]) -> Self:
+        """Return the loss of some of the decisions.
+
+        Parameters
+        ----------
+        rows : ndarray of int64, shape (m,)
+            Which ones.
+
+        Returns
+        -------
+        Loss
+        """
+        found = copy.copy(self)
+        for name, values in vars(self).items():
+            if isinstance(values, np.ndarray):
+                setattr(found, name, values[rows])
+        return found
 
     def free_biases(self, f: Floats) -> tuple[float, float]:
         """Return the least and the greatest b of an interval of best ones; the first is greater if there is none.

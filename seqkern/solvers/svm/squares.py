@@ -35,6 +35,9 @@ EPSILON = float(np.finfo(np.float64).eps)
 ROUNDING = 1e-13
 """A loss that differs by less than this share of it is the same."""
 
+MANY, PART = 400, 4
+"""From how many samples on a fit starts from that of a part of them, one in so many."""
+
 STEPS, CUBES = 12.0, 1.5
 """Newton steps of a fit, and its multiplications as a multiple of n³, as measured for C=1 to 100."""
 
@@ -144,7 +147,8 @@ class FitsSquares(Solver):
 def minimise_squares(K: Floats, loss: Loss, max_iter: int = MOST_STEPS, start: float = 0.0) -> SquaresFit:
     """Minimise a loss whose slope is linear between kinks.
 
-    Complexity: a step takes m³/3 multiplications for m samples on parabolas, and n² for n in all; one copy of K.
+    Complexity: a step takes m³/3 multiplications for m samples on parabolas, and n² for n in all; one copy of K. Many
+    samples start from the solution for a quarter of them.
 
     Parameters
     ----------
@@ -171,12 +175,31 @@ def minimise_squares(K: Floats, loss: Loss, max_iter: int = MOST_STEPS, start: f
     >>> found.coefficients.round(6).tolist(), round(found.bias, 6) + 0.0
     ([0.333333, 0.333333, -0.333333, -0.333333], 0.0)
     """
+    most = min(max_iter, MOST_STEPS)
     with one_thread():
-        return _minimise(K, loss, min(max_iter, MOST_STEPS), start)
+        return _minimise(K, loss, most, *_from_part(K, loss, most, start))
 
 
-def _minimise(K: Floats, loss: Loss, most: int, bias: float) -> SquaresFit:
-    beta, f = np.zeros(len(K)), np.zeros(len(K))
+def _from_part(K: Floats, loss: Loss, most: int, bias: float) -> tuple[Floats, float]:
+    """Return β and b to start from; of many samples the solution for a part of them, drawn at random.
+
+    From zero, all samples are on parabolas in the first step, and most in the second.
+    """
+    n = len(K)
+    beta = np.zeros(n)
+    if n < MANY:
+        return beta, bias
+    rows = np.sort(np.random.default_rng(0).permutation(n)[: n // PART])
+    block, own = K[np.ix_(rows, rows)], loss.part(rows)
+    found = _minimise(block, own, most, *_from_part(block, own, most, bias))
+    if not found.solved:
+        return beta, bias
+    beta[rows] = found.coefficients
+    return beta, found.bias
+
+
+def _minimise(K: Floats, loss: Loss, most: int, beta: Floats, bias: float) -> SquaresFit:
+    f = K @ beta
     steps, solved, last = 0, True, False
     while True:
         bias = _best_bias(loss, f, bias)

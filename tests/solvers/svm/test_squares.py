@@ -12,6 +12,7 @@ from sklearn.linear_model import HuberRegressor
 from seqkern.core.errors import ParameterError
 from seqkern.solvers import CSVC, LSSVR, SVR
 from seqkern.solvers.products.losses import Huber, SquaredHinge, SquaredInsensitive
+from seqkern.solvers.svm import squares
 from seqkern.solvers.svm.squares import minimise_squares
 
 RNG = np.random.default_rng(11)
@@ -141,6 +142,30 @@ def test_too_few_steps_are_reported():
     with pytest.warns(ConvergenceWarning, match="stopped after 1 iteration"):
         solver = CSVC(C=100.0, slack="squared", max_iter=1).fit(K, SIGNS)
     assert not solver.report_["converged"]
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_many_samples_start_from_a_part(few, monkeypatch):
+    """The solution is the same; without the start, the first steps solve systems of nearly all samples."""
+    rng = np.random.default_rng(3)
+    y = np.where(np.arange(480) < (3 if few else 240), 1.0, -1.0)
+    X = rng.normal(size=(480, 4)) + 1.5 * y[:, None]
+    K = np.exp(-0.1 * ((X[:, None] - X) ** 2).sum(axis=2))
+    sizes = []
+    newton = squares._newton
+
+    def counted(K, loss, z, dual):
+        sizes.append(np.count_nonzero(loss.curvature(z)))
+        return newton(K, loss, z, dual)
+
+    monkeypatch.setattr(squares, "_newton", counted)
+    found = minimise_squares(K, SquaredHinge(y, np.full(480, 2.0)))
+    assert found.solved
+    assert max(sizes) < 240
+    monkeypatch.setattr(squares, "MANY", 481)
+    alone = minimise_squares(K, SquaredHinge(y, np.full(480, 2.0)))
+    np.testing.assert_allclose(found.coefficients, alone.coefficients, rtol=0, atol=1e-11)
+    assert found.bias == pytest.approx(alone.bias, abs=1e-11)
 
 
 def test_an_indefinite_matrix_is_no_minimum():

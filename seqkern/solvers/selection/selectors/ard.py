@@ -29,10 +29,11 @@ class ARDSelector(Selector):
     w_j ~ N(0, 1/λ_j). With w the posterior mean (Gaussian noise) or its maximum (logistic; Laplace's approximation) and
     Σ the posterior covariance, γ_j = 1 − λ_j Σ_jj tells how far the data determine w_j, and
 
-        λ_j ← γ_j / w_j²,   of Gaussian noise   1/β ← ‖t − Xw‖² / (l − Σ_j γ_j).
+        λ_j ← (γ_j + 2r) / (w_j² + 2r),   of Gaussian noise   β ← (l − Σ_j γ_j + 2r) / (‖t − Xw‖² + 2r)
 
-    A feature is removed when λ_j reaches `threshold`. The score is |w_j| of the standardised feature, −inf for those
-    removed. With several classes the largest of one class against the rest.
+    with r = 10⁻⁶, the shape and the rate of the Gamma priors of λ_j and β; r = 0 is MacKay's update. A feature is
+    removed when λ_j reaches `threshold`. The score is |w_j| of the standardised feature, −inf for those removed. With
+    several classes the largest of one class against the rest.
 
     Attributes
     ----------
