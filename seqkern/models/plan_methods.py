@@ -15,8 +15,9 @@ from seqkern.models.plan_inputs import KernelInput
 from seqkern.models.room import Room
 from seqkern.solvers import make_solver
 from seqkern.solvers.base import Solver
+from seqkern.solvers.bound_costs import bounds_cost
 from seqkern.solvers.bound_names import BOUNDS
-from seqkern.solvers.costs import FitCost
+from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.methods import MethodEntry
 
@@ -290,12 +291,20 @@ class PlannedMethod:
         source = self.inputs[fits.kernel]
         made = source.of(fits.train, fits.test, spectrum=fits.final)
         work = source.work(fits.train, shape.classes)
-        each = [self.costs.of(spec, shape.kind, work) for spec in fits.specs]
+        each = [self._each(spec, fits.final, shape.kind, work) for spec in fits.specs]
         size = made.bytes + max((one.bytes for one in each), default=0)
         room = self._room(shape.kind) if source.has_rows else None
         if room is not None and room.by_rows(fits.train, fits.test):
             size = room.row_bytes(fits.train)
         return FitCost(made.seconds + sum(FIT_SECONDS + one.seconds for one in each), size)
+
+    def _each(self, spec: Mapping[str, Any], final: bool, kind: str, work: FitWork) -> FitCost:
+        """Return the cost of a fit, with the bounds of the leave-one-out error where they are computed."""
+        found = self.costs.of(spec, kind, work)
+        chooses = not final and self.entry.search.metric in BOUNDS
+        if work.gives != "gram" or not (final or chooses) or not self.costs.solver(spec, kind).gives_bounds:
+            return found
+        return found.then(bounds_cost(work, limited=final))
 
     def fold(self, shape: FoldShape) -> FitCost:
         """Return the cost of a fold: its seconds, and the peak of its bytes.

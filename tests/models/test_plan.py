@@ -14,6 +14,8 @@ from seqkern.models.method import Method
 from seqkern.models.plan_dataset import DatasetPlanner
 from seqkern.models.plan_folds import fold_shapes
 from seqkern.models.search import Search
+from seqkern.solvers import CSVC
+from seqkern.solvers.bound_costs import bounds_cost
 from seqkern.solvers.costs import FitWork
 from seqkern.solvers.solver_table import SOLVERS
 from seqkern.study.study import Study
@@ -89,6 +91,19 @@ def test_the_inner_loops_of_a_pooled_choice_are_jobs_of_their_own():
     assert len(pooled.inner) == len(pooled.folds) == 3
     assert sum(pooled.inner) < sum(alone.folds) + 1e-9
     assert sum(pooled.folds) < sum(alone.folds)
+
+
+@pytest.mark.parametrize("metric", ["auc", "span"])
+def test_a_plan_counts_the_bounds(metric, monkeypatch):
+    """Of the last fit alone, or with a bound as inner metric of each candidate too."""
+    plan = planner(inner={"metric": metric})
+    shapes = fold_shapes(plan.dataset, plan.fold_sets, plan.study.inner.folds, plan.study.seed)
+    entry, seconds = plan.study.methods("d")[0], []
+    for gives_bounds in (True, False):
+        monkeypatch.setattr(CSVC, "gives_bounds", gives_bounds)
+        seconds.append(plan.planned(entry).fold(shapes[0]).seconds)
+    bounds = bounds_cost(FitWork(shapes[0].train)).seconds
+    assert seconds[0] - seconds[1] == pytest.approx(bounds * (3 if metric == "span" else 1))
 
 
 def test_a_plan_has_the_same_bytes_again():

@@ -23,6 +23,9 @@ class KernelPCAGram(GramTransform):
     New samples are projected by the stored eigenvectors. Negative eigenvalues have no component, so that the result is
     positive semi-definite for any K (Schölkopf, Smola, Müller, Neural Computation 10, 1998).
 
+    The fit takes the leading eigenvectors of an l × l matrix, O(l³); a new row takes O(l) per component, and O(l·c) for
+    its values.
+
     Examples
     --------
     >>> import numpy as np
