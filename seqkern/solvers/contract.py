@@ -62,6 +62,8 @@ class Solver(Stored, Estimator):
     accepts_unlabelled : bool
         Whether training rows may lack a label: NaN, None or empty text (−1 is a class here). `_fit` then gets NaN for
         them. Other solvers get labelled rows only: `Method` leaves the rest out.
+    accepts_pairs : bool
+        Whether a binary solver serves for any two of several classes, in pairwise voting.
     accepts_blocks : bool
         Whether it takes features as FeatureBlocks (seqkern/kernels/feature_blocks.py), computed on demand.
     accepts_operator : bool
@@ -125,6 +127,7 @@ class Solver(Stored, Estimator):
     accepts_asymmetric: ClassVar[bool] = False
     accepts_groups: ClassVar[bool] = False
     accepts_unlabelled: ClassVar[bool] = False
+    accepts_pairs: ClassVar[bool] = True
     accepts_blocks: ClassVar[bool] = False
     accepts_operator: ClassVar[bool] = False
     gives_bounds: ClassVar[bool] = False

@@ -307,6 +307,11 @@ def make_solver(spec: "Spec | Solver", kind: str, classes: Sequence[str] = ()) -
     if kind in solver.targets:
         return solver
     if kind == "multiclass" and "binary" in solver.targets:
+        if not solver.accepts_pairs:
+            raise ParameterError(
+                f"solver {solver.name!r} learns two classes only",
+                remedy="name the positive class, or choose another solver, such as csvc",
+            )
         return SOLVERS.build("pairwise_voting", binary=solver)
     if set(solver.targets) == {"none"}:
         raise ParameterError(

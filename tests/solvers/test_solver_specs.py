@@ -5,7 +5,7 @@ import pytest
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ParameterError
-from seqkern.solvers import SOLVERS, build_solver, expand_grid
+from seqkern.solvers import SOLVERS, build_solver, expand_grid, make_solver
 from seqkern.solvers.solver_specs import draw_spec, has_range
 
 HOLDERS = [(name, key) for name, cls in SOLVERS.classes.items() for key in cls.nested_solvers()]
@@ -54,3 +54,9 @@ def test_yaml_on_the_command_line_is_told_how_to_write(capsys):
     told = capsys.readouterr().err
     assert 'write it as JSON ({"solver": "csvc"}) or text (csvc:C=1)' in told
     assert told.count("\n") == 1
+
+
+def test_unlabelled_samples_are_no_class_of_a_pair():
+    with pytest.raises(ParameterError, match="'positive_unlabelled' learns two classes only; name the positive class"):
+        make_solver("positive_unlabelled:binary=csvc", "multiclass")
+    assert make_solver("positive_unlabelled:binary=csvc", "binary").name == "positive_unlabelled"

@@ -79,6 +79,7 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
     name = "positive_unlabelled"
     sets_threshold = True
     accepts_groups = True
+    accepts_pairs = False  # the rows of no class are unlabelled ones of another
     accepts_operator = False
     accepts_sparse = False
     summary = "Positives against unlabelled records: estimates how many of these are positives, and corrects for them."
