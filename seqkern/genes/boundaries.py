@@ -1,8 +1,8 @@
 """Candidate boundaries of genes, exons and introns on both strands of a chromosome, and what speaks for each.
 
-From left to right on either strand a gene begins (`BEGIN`), an exon ends and an intron follows (`LEAVE`), an intron ends
-and an exon follows (`ENTER`), and a gene ends (`END`). On strand + these are start codon, donor, acceptor and stop codon; on
-strand − they are stop codon, acceptor, donor and start codon.
+From left to right on either strand a gene begins (`BEGIN`), an exon ends and an intron follows (`LEAVE`), an intron
+ends and an exon follows (`ENTER`), and a gene ends (`END`). On strand + these are start codon, donor, acceptor and stop
+codon; on strand − they are stop codon, acceptor, donor and start codon.
 """
 
 from __future__ import annotations
@@ -113,12 +113,12 @@ class Boundaries:
 
     @property
     def donors(self) -> npt.NDArray[np.bool_]:
-        """bool (n,): which are donor sites."""
+        """Which are donor sites, bool (n,)."""
         return self.kind == np.where(self.strand == 0, LEAVE, ENTER)
 
     @property
     def acceptors(self) -> npt.NDArray[np.bool_]:
-        """bool (n,): which are acceptor sites."""
+        """Which are acceptor sites, bool (n,)."""
         return self.kind == np.where(self.strand == 0, ENTER, LEAVE)
 
 

@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """Scores of bases by the bases before them.
+    r"""Scores of bases by the bases before them.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Content:
 
     Examples
     --------
-    >>> content = Content.learn([[b"\\0\\1\\2\\3" * 9, 0]], [], [b"\\0\\1\\2\\3" * 9], order=1)
+    >>> content = Content.learn([[b"\0\1\2\3" * 9, 0]], [], [b"\0\1\2\3" * 9], order=1)
     >>> content.order, content.coding.shape
     (1, (3, 16))
     """
@@ -172,10 +172,7 @@ def _logarithms(counts: Floats) -> Floats:
 
     Counts are added to the probabilities by one letter less, times `PRIOR`.
     """
-    if len(counts) == 4:
-        lower = np.full(4, 0.25)
-    else:
-        lower = np.exp(_logarithms(counts.reshape(4, -1).sum(axis=0)))
+    lower = np.full(4, 0.25) if len(counts) == 4 else np.exp(_logarithms(counts.reshape(4, -1).sum(axis=0)))
     table = counts.reshape(-1, 4)
     prior = np.resize(lower, counts.shape).reshape(-1, 4)
     shares: Floats = (table + PRIOR * prior) / (table.sum(axis=1, keepdims=True) + PRIOR)

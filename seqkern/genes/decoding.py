@@ -1,9 +1,9 @@
 """The best genes of a chromosome: a semi-Markov Viterbi algorithm over candidate boundaries.
 
-Genes of both strands lie on one path and do not overlap. A gene runs from ATG to a stop codon, without a stop codon in its
-frame before, also across introns; introns run from GT or GC to AG. The codons at either end of a gene are not split by
-an intron. An exon looks back over the boundaries in its open frame, an intron over those in the longest intron, so that
-the time is proportional to the length of the chromosome and to that of the longest intron.
+Genes of both strands lie on one path and do not overlap. A gene runs from ATG to a stop codon, without a stop codon in
+its frame before, also across introns; introns run from GT or GC to AG. No intron splits the start or the stop codon. An
+exon looks back over the boundaries in its open frame, an intron over those within the longest intron, so that the time
+is proportional to the length of the chromosome and to that of the longest intron.
 
 References
 ----------

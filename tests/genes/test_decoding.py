@@ -81,7 +81,8 @@ def test_best_path_is_best_of_all_sets_of_legal_genes():
         found, content, scores = random_boundaries(rng, text)
         genes = all_genes(text, EXONS, INTRONS)
         n_genes += len(genes)
-        expected, best = best_set(genes, lambda *gene: naive_score(text, content, found, scores, *gene), len(text))
+        scored = [(naive_score(text, content, found, scores, *gene), gene) for gene in genes]
+        expected, best = best_set(scored, len(text))
         score, rows = decode(found, scores, LIMITS)
         assert score == pytest.approx(expected, abs=1e-9)
         predicted = as_genes(found, rows, scores)
@@ -89,7 +90,9 @@ def test_best_path_is_best_of_all_sets_of_legal_genes():
         assert sum(gene.score for gene in predicted) == pytest.approx(expected, abs=1e-9)
         n_long += sum(len(gene.parts) > 1 for gene in predicted)
         strands |= {gene.reverse for gene in predicted}
-    assert n_genes > 200 and n_long >= 10 and strands == {False, True}
+    assert n_genes > 200
+    assert n_long >= 10
+    assert strands == {False, True}
 
 
 def test_every_legal_gene_can_be_the_best():
@@ -113,12 +116,12 @@ def test_every_legal_gene_can_be_the_best():
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("CCATGAAATTTTAACC", ()),  # the stop codon is not in frame
+        ("CCATGAAATTTAACC", ()),  # the stop codon is not in frame
         ("CCATGAAATAAACC", ((2, 11),)),
         ("CCATGTAAATAGCC", ((2, 8),)),  # the first stop codon ends it
         ("ATGTGTCCCCAGAATAA", ()),  # ATG T|AA TAA: the intron splits a stop codon
         ("ATGCGTCCCCAGAATAA", ((0, 4), (12, 17))),  # ATG C|AA TAA
-        ("ATGTAGTCCCCAGATAA", ()),  # ATG TA|A TAA
+        ("ATGTAGTCCCCAGATAA", ((0, 6),)),  # not ATG TA|A TAA
         ("ATGTAGTCCCCAGCTAA", ((0, 5), (13, 17))),  # ATG TA|C TAA
     ],
 )
@@ -136,9 +139,9 @@ def test_codons_across_introns(text, parts):
 def test_no_boundary_and_no_gene():
     found = find_boundaries(DNA.encode(b"CCCC"), {}, Content.none())
     scores = Scores(np.zeros(0), found.coding, found.intron, np.zeros((2, 4, 15)), np.zeros(13))
-    assert len(found) == 0 and decode(found, scores, LIMITS) == (0.0, [])
-    empty = find_boundaries(DNA.encode(b""), {}, Content.none())
-    assert len(empty) == 0
+    assert len(found) == 0
+    assert decode(found, scores, LIMITS) == (0.0, [])
+    assert len(find_boundaries(DNA.encode(b""), {}, Content.none())) == 0
 
 
 def test_piece_of_a_chromosome_has_its_own_boundaries():
@@ -146,7 +149,8 @@ def test_piece_of_a_chromosome_has_its_own_boundaries():
     text = random_text(rng, 120)
     found, _, _ = random_boundaries(rng, text)
     part = found.between(40, 90)
-    assert part.position.min() >= 40 and part.position.max() <= 90
+    assert part.position.min() >= 40
+    assert part.position.max() <= 90
     assert not np.any((part.position == 40) & (part.kind != BEGIN))
     assert not np.any((part.position == 90) & (part.kind != END))
     inside = (found.position > 40) & (found.position < 90)
@@ -164,4 +168,5 @@ def test_shapes_are_checked():
 def test_definition_of_the_twin():
     assert is_gene("CCATGAAATAACC", ((2, 11),), EXONS, INTRONS)
     assert not is_gene("CCATGTAATAACC", ((2, 11),), EXONS, INTRONS)
-    assert codon_places(np.array([0]), np.array([6])).tolist() == [0] and exon_types(2).tolist() == [1, 2]
+    assert codon_places(np.array([0]), np.array([6])).tolist() == [0]
+    assert exon_types(2).tolist() == [1, 2]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 STOPS = ("TAA", "TAG", "TGA")
 COMPLEMENT = str.maketrans("ACGTN", "TGCAN")
@@ -61,12 +61,9 @@ def all_genes(text: str, exons: tuple[int, int], introns: tuple[int, int]) -> li
     return found
 
 
-def best_set(
-    genes: list[tuple[bool, Parts]], score: Callable[[bool, Parts], float], n: int
-) -> tuple[float, list[tuple[bool, Parts]]]:
+def best_set(scored: list[tuple[float, tuple[bool, Parts]]], n: int) -> tuple[float, list[tuple[bool, Parts]]]:
     """Return the set of genes without overlap that has the greatest sum of scores."""
     best: list[tuple[float, list[tuple[bool, Parts]]]] = [(0.0, [])]
-    scored = [(score(*gene), gene) for gene in genes]
     for end in range(1, n + 1):
         found = best[-1]
         for value, gene in scored:
