@@ -72,9 +72,7 @@ class LevelAccuracy:
 NOTHING = LevelAccuracy(0, 0, 0, 0)
 
 
-def gene_accuracy(
-    annotated: Iterable[Sequence[Structure]], predicted: Sequence[Structure]
-) -> dict[str, LevelAccuracy]:
+def gene_accuracy(annotated: Iterable[Sequence[Structure]], predicted: Sequence[Structure]) -> dict[str, LevelAccuracy]:
     """Compare the genes of one chromosome.
 
     Parameters
@@ -138,9 +136,7 @@ def _bases(structures: Iterable[Structure]) -> dict[bool, list[tuple[int, int]]]
     return merged
 
 
-def _overlaps(
-    left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]
-) -> Iterable[tuple[int, int, int, int]]:
+def _overlaps(left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]) -> Iterable[tuple[int, int, int, int]]:
     """Yield the pairs of intervals that may overlap, of two ascending lists."""
     i = j = 0
     while i < len(left) and j < len(right):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,11 +12,12 @@ import numpy.typing as npt
 
 from seqkern.genes.boundaries import ACCEPTOR, DONORS, START, STOPS, Gene
 from seqkern.genome.site_tables import bases_at
-from seqkern.genome.transcripts import Transcript
+from seqkern.genome.transcripts import Annotation, Transcript
 
 SHORTEST_EXON = 3
 SHORTEST_INTRON = 20
 Codes = npt.NDArray[np.uint8]
+Parts = tuple[tuple[int, int], ...]
 
 
 @dataclass
@@ -28,17 +30,20 @@ class Annotated:
         One for each annotated gene that the grammar can describe, ascending, without overlap: its longest coding part.
     spans : list of (int, int)
         Of all annotated genes, merged where they overlap, ascending.
+    unknown : list of (int, int)
+        Spans of the annotated genes that are not in `genes`.
     left_out : Counter of str to int
-        Genes that are not in `genes`, by reason.
+        Their number, by reason.
 
     Examples
     --------
-    >>> Annotated([], [(0, 10), (30, 40)], Counter()).pieces(50)
+    >>> Annotated([], [(0, 10), (30, 40)], [], Counter()).pieces(50)
     [(0, 20), (20, 50)]
     """
 
     genes: list[Gene]
     spans: list[tuple[int, int]]
+    unknown: list[tuple[int, int]]
     left_out: Counter[str]
 
     def pieces(self, length: int) -> list[tuple[int, int]]:
@@ -54,9 +59,8 @@ class Annotated:
         list of (int, int)
             From 0 to `length`; none if there are no spans.
         """
-        middles = [(left[1] + right[0]) // 2 for left, right in zip(self.spans, self.spans[1:], strict=False)]
-        cuts = [0, *middles, length]
-        return list(zip(cuts, cuts[1:], strict=False)) if self.spans else []
+        middles = [(left[1] + right[0]) // 2 for left, right in itertools.pairwise(self.spans)]
+        return list(itertools.pairwise([0, *middles, length])) if self.spans else []
 
 
 def coding_gene(transcript: Transcript, codes: Codes) -> Gene | None:
@@ -155,6 +159,7 @@ def annotated_genes(transcripts: Iterable[Transcript], codes: Codes, longest_int
             by_gene.setdefault((transcript.gene, transcript.reverse), []).append(transcript)
     found: list[Gene] = []
     spans: list[tuple[int, int]] = []
+    unknown: list[tuple[int, int]] = []
     left_out: Counter[str] = Counter()
     for own in by_gene.values():
         spans += [transcript.span() for transcript in own]
@@ -163,17 +168,42 @@ def annotated_genes(transcripts: Iterable[Transcript], codes: Codes, longest_int
         good = [gene for gene in genes if faults[gene] is None]
         if good:
             found.append(max(good, key=lambda gene: (sum(stop - start for start, stop in gene.parts), gene.parts)))
-        elif genes:
-            left_out[str(faults[genes[0]])] += 1
         else:
-            left_out["without a coding part"] += 1
+            unknown += [transcript.span() for transcript in own]
+            left_out[str(faults[genes[0]]) if genes else "without a coding part"] += 1
     kept: list[Gene] = []
     for gene in sorted(found, key=lambda gene: (gene.span, gene.reverse)):
         if kept and gene.span[0] < kept[-1].span[1]:
+            unknown.append(gene.span)
             left_out["that overlap another"] += 1
         else:
             kept.append(gene)
-    return Annotated(kept, _merged(spans), left_out)
+    return Annotated(kept, _merged(spans), unknown, left_out)
+
+
+def true_structures(annotation: Annotation, chromosome: str, codes: Codes) -> list[list[tuple[bool, Parts]]]:
+    """Return the coding parts of all transcripts of a chromosome, gene by gene, to compare predicted ones with.
+
+    Parameters
+    ----------
+    annotation : Annotation
+        Of the genome.
+    chromosome : str
+        Its name.
+    codes : ndarray of uint8
+        Its codes.
+
+    Returns
+    -------
+    list of list of (bool, tuple of (int, int))
+        Whether it is on strand −, and the parts with the stop codon.
+    """
+    genes: dict[tuple[str, bool], list[tuple[bool, Parts]]] = {}
+    for transcript in annotation.transcripts:
+        gene = coding_gene(transcript, codes) if transcript.chromosome == chromosome else None
+        if gene is not None:
+            genes.setdefault((transcript.gene, gene.reverse), []).append((gene.reverse, gene.parts))
+    return list(genes.values())
 
 
 def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

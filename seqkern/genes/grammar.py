@@ -1,7 +1,7 @@
 """The score of genes as a weighted sum of parts: w · Ψ(sequence, genes).
 
-Decision values of donor and acceptor sites and logarithms of lengths count by piecewise linear functions, whose values at
-the knots are weights (Rätsch, Sonnenburg); the contents and the number of genes have one weight each.
+Decision values of donor and acceptor sites and logarithms of lengths count by piecewise linear functions, whose values
+at the knots are weights (Rätsch, Sonnenburg); the contents and the number of genes have one weight each.
 
 References
 ----------

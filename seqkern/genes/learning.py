@@ -2,14 +2,14 @@
 
 It minimises ½ ‖w − w₀‖² + C Σᵢ max_y [Δ(yᵢ, y) − w · (Ψ(xᵢ, yᵢ) − Ψ(xᵢ, y))] over pieces xᵢ of chromosomes with the
 annotated genes yᵢ. w₀ are the weights of the generative grammar (`prior`), so that C = 0 learns nothing. Δ counts
-boundaries of genes and exons that are wrong or missing, and bases wrongly coding or not coding, 100 for one boundary. The
-greatest violation is found by the Viterbi algorithm, as Δ is a sum over boundaries and bases. Each step has an exact
-line search; the duality gap tells how far the objective is from its minimum.
+boundaries of genes and exons that are wrong or missing, and a hundredth for each base that is wrongly coding or not.
+The greatest violation is found by the Viterbi algorithm, as Δ is a sum over boundaries and bases. Each step has an
+exact line search; the duality gap tells how far the objective is from its minimum.
 
 References
 ----------
-Tsochantaridis, Joachims, Hofmann, Altun: Large margin methods for structured and interdependent output variables. J.
-Mach. Learn. Res. 6:1453, 2005.
+Tsochantaridis, Joachims, Hofmann, Altun: Large margin methods for structured and interdependent output variables.
+J. Mach. Learn. Res. 6:1453, 2005.
 Lacoste-Julien, Jaggi, Schmidt, Pletscher: Block-coordinate Frank–Wolfe optimization for structural SVMs. Proc. 30th Int.
 Conf. on Machine Learning, 2013.
 Schweikert et al.: mGene: accurate SVM-based gene finding with an application to nematode genomes. Genome Res. 19:2133,

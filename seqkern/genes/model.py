@@ -79,7 +79,7 @@ class GeneModel:
 
     def find_all(
         self, genome: Source, *, n_threads: int | None = None, progress: Callable[[int], None] | None = None
-    ) -> Iterator[tuple[str, list[Gene]]]:
+    ) -> Iterator[tuple[str, Codes, list[Gene]]]:
         """Yield the genes of each chromosome.
 
         Parameters
@@ -93,11 +93,12 @@ class GeneModel:
 
         Yields
         ------
-        (str, list of Gene)
+        (str, ndarray of uint8, list of Gene)
+            Its name, its codes, and its genes.
         """
         done = 0
         for name, codes in chromosomes(genome):
-            yield name, self.find(codes, n_threads=n_threads)
+            yield name, codes, self.find(codes, n_threads=n_threads)
             done += len(codes)
             if progress is not None:
                 progress(done)
@@ -163,9 +164,7 @@ def load_gene_model(path: str | Path) -> GeneModel:
         return GeneModel(sites, content, grammar, arrays["weights"], dict(header["record"]))
 
 
-def _check(
-    grammar: Grammar, content: Content, sites: dict[str, Model], weights: npt.NDArray[np.float64]
-) -> None:
+def _check(grammar: Grammar, content: Content, sites: dict[str, Model], weights: npt.NDArray[np.float64]) -> None:
     """Raise ValueError unless the parts fit each other: compiled code relies on them."""
     limits = grammar.limits
     if max(limits.longest_exon, limits.longest_intron) > LONGEST_PART:

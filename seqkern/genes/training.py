@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -46,9 +46,11 @@ KERNEL = "weighted_degree:degree=8"
 SOLVER = "csvc:C=1"
 DECOYS = 5
 FOLDS = 3
-COSTS = (0.001, 0.01, 0.1, 1.0)
+COSTS = (0.01, 0.1, 1.0, 10.0)
 """Values of C among which is chosen."""
 LONGEST_INTRON = 20_000
+TOGETHER = 5
+"""Genes in a piece: several, so that a path that joins neighbours is a violation."""
 
 Codes = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float64]
@@ -167,12 +169,16 @@ def _sites(genome: PathLike, annotation: Annotation, kind: str, seed: int) -> li
 
 
 def _places(chromosome: str, own: Annotated, codes: Codes) -> list[Place]:
-    """Return the pieces of a chromosome."""
-    places = []
+    """Return the pieces of a chromosome: neighbouring genes that are all known, or genes of which one is not."""
+    places: list[Place] = []
     for start, stop in own.pieces(len(codes)):
         genes = tuple(gene for gene in own.genes if start <= gene.span[0] and gene.span[1] <= stop)
-        spans = sum(start <= low and high <= stop for low, high in own.spans)
-        places.append(Place(chromosome, start, stop, genes, len(genes) == spans))
+        complete = len(genes) > 0 and not any(start <= low < stop for low, _ in own.unknown)
+        last = places[-1] if places else None
+        if last is not None and last.complete and complete and len(last.genes) < TOGETHER:
+            places[-1] = replace(last, stop=stop, genes=(*last.genes, *genes))
+        else:
+            places.append(Place(chromosome, start, stop, genes, complete))
     return places
 
 
