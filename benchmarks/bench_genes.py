@@ -133,8 +133,8 @@ def cost(folder: Path) -> None:
         memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
         print(
             f"{mb:.2f} Mb: candidates and their scores {(middle - start) / mb:.2f} s/Mb, Viterbi "
-            f"{(end - middle) / mb:.2f} s/Mb, {len(boundaries) / len(part):.2f} candidates per base, memory {memory:.0f} "
-            "MB more than before",
+            f"{(end - middle) / mb:.2f} s/Mb, {len(boundaries) / len(part):.2f} candidates per base, "
+            f"{memory / mb:.0f} MB/Mb",
             flush=True,
         )
     limits = model.grammar.limits

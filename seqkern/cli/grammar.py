@@ -47,12 +47,9 @@ def run(args: argparse.Namespace) -> None:
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable
     from seqkern.core.errors import ParameterError
-    from seqkern.core.standard_output import is_standard_output
     from seqkern.genes.training import learn_genes
     from seqkern.genome.features import has_features
 
-    if is_standard_output(args.output):
-        raise ParameterError("a model is not text", remedy="give a file name with -o")
     check_writable(args.output)
     if "-" in (args.genome, args.annotation):
         raise ParameterError("the files are read more than once", remedy="give files instead of standard input")
@@ -73,4 +70,5 @@ def run(args: argparse.Namespace) -> None:
     best = max(record["exon_f1"].values())
     print(f"  {record['genes']} genes, C={record['C']:g}: F1 of exons {best:.4f} in held-out folds")
     state = "converged" if fit["converged"] else "not converged"
-    print(f"  weights {state} after {fit['passes']} passes: objective {fit['objective']:.4g}, gap {fit['gap']:.2g}")
+    share = max(0.0, fit["gap"] / fit["objective"]) if fit["objective"] else 0.0
+    print(f"  weights {state} after {fit['passes']} passes: objective {fit['objective']:.4g}, duality gap {share:.2%}")

@@ -103,12 +103,12 @@ def gene_accuracy(annotated: Iterable[Sequence[Structure]], predicted: Sequence[
         for strand in (False, True)
         for start, stop, other_start, other_stop in _overlaps(true[strand], found[strand])
     )
-    sizes = [sum(stop - start for strand in spans for start, stop in spans[strand]) for spans in (true, found)]
+    n_true, n_found = (sum(stop - start for own in spans.values() for start, stop in own) for spans in (true, found))
     exons, others = _exons(everything), _exons(predicted)
     right = len(exons & others)
-    own = {structure for structure in everything}
+    own = set(everything)
     return {
-        "base": LevelAccuracy(*sizes, both, both),
+        "base": LevelAccuracy(n_true, n_found, both, both),
         "exon": LevelAccuracy(len(exons), len(others), right, right),
         "gene": LevelAccuracy(
             len(genes),

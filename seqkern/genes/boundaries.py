@@ -172,17 +172,19 @@ def _on_strand(
     """Return positions, kinds, strands, decision values and whether it is GC, of the boundaries of a strand."""
     n = len(codes)
     found: list[tuple[Integers, int, Floats, bool]] = []
-    for kind, words, shift in ((BEGIN, (START,), 0), (END, STOPS, 3)):
-        for word in words:
-            places = _places(codes, word)
-            found.append((places + shift, kind, np.full(len(places), np.nan), False))
-    for name, kind, words, shift in (("donor", LEAVE, DONORS, 0), ("acceptor", ENTER, (ACCEPTOR,), 2)):
-        for word in words if name in scorers else ():
-            places = _places(codes, word)
-            places = places[(places + shift >= 2) & (places + shift <= n - 2)]
-            decisions = scorers[name](codes, places)
-            scored = ~np.isnan(decisions)
-            found.append((places[scored] + shift, kind, decisions[scored], word == DONORS[1]))
+    codons = [(BEGIN, START, 0), *((END, stop, 3) for stop in STOPS)]
+    for kind, word, shift in codons:
+        places = _places(codes, word)
+        found.append((places + shift, kind, np.full(len(places), np.nan), False))
+    sites = [*(("donor", LEAVE, donor, 0) for donor in DONORS), ("acceptor", ENTER, ACCEPTOR, 2)]
+    for name, kind, word, shift in sites:
+        if name not in scorers:
+            continue
+        places = _places(codes, word)
+        places = places[(places + shift >= 2) & (places + shift <= n - 2)]
+        decisions = scorers[name](codes, places)
+        scored = ~np.isnan(decisions)
+        found.append((places[scored] + shift, kind, decisions[scored], word == DONORS[1]))
     position = np.concatenate([places for places, *_ in found])
     kinds = np.concatenate([np.full(len(places), kind, dtype=np.uint8) for places, kind, *_ in found])
     decision = np.concatenate([values for _, _, values, _ in found])

@@ -10,8 +10,8 @@ References
 ----------
 Tsochantaridis, Joachims, Hofmann, Altun: Large margin methods for structured and interdependent output variables.
 J. Mach. Learn. Res. 6:1453, 2005.
-Lacoste-Julien, Jaggi, Schmidt, Pletscher: Block-coordinate Frank–Wolfe optimization for structural SVMs. Proc. 30th Int.
-Conf. on Machine Learning, 2013.
+Lacoste-Julien, Jaggi, Schmidt, Pletscher: Block-coordinate Frank–Wolfe optimization for structural SVMs. Proc. 30th
+Int. Conf. on Machine Learning, 2013.
 Schweikert et al.: mGene: accurate SVM-based gene finding with an application to nematode genomes. Genome Res. 19:2133,
 2009.
 """
