@@ -22,6 +22,8 @@ from seqkern.core.errors import ParameterError
 from seqkern.genes._viterbi import viterbi
 from seqkern.genes.boundaries import BEGIN, LEAVE, Boundaries, Gene, stop_table
 
+LONGEST_PART = 10**6
+"""Bases; there are tables of all lengths up to the longest."""
 EXON_TYPES = ("inner", "left", "right", "single")
 """Rows of `Scores.exon_lengths`: an exon between two introns, at the left or right end of its gene, or a whole gene."""
 
@@ -52,9 +54,9 @@ class Limits:
 
     def __post_init__(self) -> None:
         check_integer("shortest_exon", self.shortest_exon, 3)
-        check_integer("longest_exon", self.longest_exon, self.shortest_exon)
+        check_integer("longest_exon", self.longest_exon, self.shortest_exon, LONGEST_PART)
         check_integer("shortest_intron", self.shortest_intron, 4)
-        check_integer("longest_intron", self.longest_intron, self.shortest_intron)
+        check_integer("longest_intron", self.longest_intron, self.shortest_intron, LONGEST_PART)
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,9 +27,6 @@ from seqkern.sequences.alphabets import DNA, MASK
 FORMAT = "seqkern genes"
 VERSION = 1
 SITES = ("donor", "acceptor")
-LONGEST_PART = 10**7
-"""Bases; longer exons or introns in a file are damage."""
-
 Codes = npt.NDArray[np.uint8]
 
 
@@ -166,9 +163,6 @@ def load_gene_model(path: str | Path) -> GeneModel:
 
 def _check(grammar: Grammar, content: Content, sites: dict[str, Model], weights: npt.NDArray[np.float64]) -> None:
     """Raise ValueError unless the parts fit each other: compiled code relies on them."""
-    limits = grammar.limits
-    if max(limits.longest_exon, limits.longest_intron) > LONGEST_PART:
-        raise ValueError("lengths out of range")
     for knots in grammar.knots.values():
         if knots.dtype != np.float64 or knots.ndim != 1 or len(knots) < 2 or not np.all(np.diff(knots) > 0):
             raise ValueError("knots that do not ascend")

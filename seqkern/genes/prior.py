@@ -15,7 +15,7 @@ import numpy.typing as npt
 from seqkern.core.errors import SequenceError
 from seqkern.genes.annotated import SHORTEST_EXON, SHORTEST_INTRON
 from seqkern.genes.boundaries import BEGIN, END, Boundaries, rows_of
-from seqkern.genes.decoding import Limits
+from seqkern.genes.decoding import LONGEST_PART, Limits
 from seqkern.genes.grammar import CONTENT_UNIT, EXONS, Grammar
 from seqkern.solvers.sigmoid import fit_sigmoid
 
@@ -57,7 +57,7 @@ def make_grammar(boundaries: Sequence[Boundaries], places: Sequence[Place]) -> G
     introns, exons = lengths["intron length"], lengths["exons"]
     limits = Limits(
         SHORTEST_EXON,
-        int(BEYOND * exons.max()) + 1,
+        min(LONGEST_PART, int(BEYOND * exons.max()) + 1),
         max(SHORTEST_INTRON, int(introns.min() / BEYOND)),
         int(BEYOND * introns.max()) + 1,
     )

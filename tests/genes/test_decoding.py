@@ -2,42 +2,15 @@
 
 import numpy as np
 import pytest
+from naive_genes import EXONS, INTRONS, all_genes, best_set, is_gene, random_text, reverse_complement
 
 from seqkern.core.errors import ParameterError
 from seqkern.genes.boundaries import BEGIN, END, Gene, find_boundaries, rows_of
 from seqkern.genes.content import Content
 from seqkern.genes.decoding import Limits, Scores, as_genes, codon_places, decode, exon_types, path_score
 from seqkern.sequences.alphabets import DNA
-from tests.twins.naive_genes import all_genes, best_set, is_gene, reverse_complement
 
-EXONS, INTRONS = (3, 14), (4, 12)
 LIMITS = Limits(*EXONS, *INTRONS)
-
-
-def random_text(rng, n=44):
-    """Return a sequence rich in signals."""
-    words = [
-        "ATG",
-        "GT",
-        "GC",
-        "AG",
-        "TAA",
-        "TAG",
-        "TGA",
-        "CAT",
-        "AC",
-        "CT",
-        "TTA",
-        "CTA",
-        "TCA",
-        "A",
-        "C",
-        "G",
-        "T",
-        "N",
-    ]
-    text = "".join(rng.choice(words, size=n))
-    return text[:n]
 
 
 def random_boundaries(rng, text):

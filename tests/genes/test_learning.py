@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from naive_genes import EXONS, INTRONS, all_genes, random_text
 from scipy.optimize import minimize
 
 from seqkern.genes.boundaries import Gene, find_boundaries
@@ -12,8 +13,6 @@ from seqkern.genes.decoding import Limits, decode, path_score
 from seqkern.genes.grammar import CURVES, Grammar
 from seqkern.genes.learning import BASES, Piece, augmented, learn_weights
 from seqkern.sequences.alphabets import DNA
-from tests.genes.test_decoding import EXONS, INTRONS, random_text
-from tests.twins.naive_genes import all_genes
 
 
 def random_piece(rng, n=50):

@@ -8,6 +8,9 @@ from collections.abc import Iterator
 STOPS = ("TAA", "TAG", "TGA")
 COMPLEMENT = str.maketrans("ACGTN", "TGCAN")
 
+EXONS, INTRONS = (3, 14), (4, 12)
+"""Shortest and longest of random sequences."""
+
 Parts = tuple[tuple[int, int], ...]
 
 
@@ -73,3 +76,29 @@ def best_set(scored: list[tuple[float, tuple[bool, Parts]]], n: int) -> tuple[fl
                     found = total + value, [*others, gene]
         best.append(found)
     return best[-1]
+
+
+def random_text(rng, n=44):
+    """Return a sequence rich in signals."""
+    words = [
+        "ATG",
+        "GT",
+        "GC",
+        "AG",
+        "TAA",
+        "TAG",
+        "TGA",
+        "CAT",
+        "AC",
+        "CT",
+        "TTA",
+        "CTA",
+        "TCA",
+        "A",
+        "C",
+        "G",
+        "T",
+        "N",
+    ]
+    text = "".join(rng.choice(words, size=n))
+    return text[:n]
