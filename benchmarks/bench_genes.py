@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from seqkern.evaluation.gene_accuracy import LEVELS, NOTHING, gene_accuracy
-from seqkern.genes.annotated import true_structures
+from seqkern.genes.annotated import by_chromosome, true_structures
 from seqkern.genes.boundaries import ENTER, LEAVE, find_boundaries
 from seqkern.genes.decoding import as_genes, decode
 from seqkern.genes.model import site_scorer
@@ -95,12 +95,12 @@ def table(folder: Path) -> None:
             known, unseen = (parts_of(prefix, names) for names in (("chr1", "chr2"), ("chr3", "chr4")))
             model = learn_genes(known.with_suffix(".fasta"), known.with_suffix(".gtf"), seed=seed, n_threads=1)
             chosen.append((model.record["C"], model.record["fit"]["passes"], model.record["fit"]["converged"]))
-            truth = read_annotation(unseen.with_suffix(".gtf"))
+            truth = by_chromosome(read_annotation(unseen.with_suffix(".gtf")))
             totals = dict.fromkeys(counts, NOTHING)
             for record, codes in chromosomes(unseen.with_suffix(".fasta")):
                 for way in WAYS:
                     predicted = predict(model, codes, way, np.random.default_rng(seed))
-                    found = gene_accuracy(true_structures(truth, record, codes), predicted)
+                    found = gene_accuracy(true_structures(truth[record], codes), predicted)
                     for level in LEVELS:
                         totals[way, level] = totals[way, level] + found[level]
             for key, total in totals.items():

@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.core.standard_output import is_standard_output
     from seqkern.core.text_files import source_name
     from seqkern.evaluation.gene_accuracy import LEVELS, NOTHING, gene_accuracy
-    from seqkern.genes.annotated import true_structures
+    from seqkern.genes.annotated import by_chromosome, true_structures
     from seqkern.genes.model import load_gene_model
     from seqkern.genome.gtf import gtf_lines
 
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> None:
     if args.output is not None:
         check_writable(args.output)
     model = load_gene_model(args.model)
-    truth = None if args.truth is None else _read(args.truth)
+    truth = None if args.truth is None else by_chromosome(_read(args.truth))
     n_genes, counts = 0, dict.fromkeys(LEVELS, NOTHING)
     with (
         output_writer(args.output) as write,
@@ -71,11 +71,16 @@ def run(args: argparse.Namespace) -> None:
                 write(line)
             n_genes += len(genes)
             if truth is not None:
-                found = gene_accuracy(true_structures(truth, name, codes), [(g.reverse, g.parts) for g in genes])
+                found = gene_accuracy(
+                    true_structures(truth.pop(name, ()), codes), [(g.reverse, g.parts) for g in genes]
+                )
                 counts = {level: counts[level] + found[level] for level in LEVELS}
     if args.output is not None:
         print_output(args.output)
     print(f"seqkern: {n_genes} genes", file=sys.stderr)
+    if truth:
+        some = ", ".join(list(truth)[:3]) + (", …" if len(truth) > 3 else "")
+        print(f"seqkern: {args.truth}: {len(truth)} chromosomes that the genome lacks ({some})", file=sys.stderr)
     if truth is not None:
         print("level  sensitivity  precision  annotated  predicted", file=sys.stdout if args.output else sys.stderr)
         for level, count in counts.items():

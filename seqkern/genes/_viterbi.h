@@ -70,7 +70,8 @@ static void best_exons(const boundaries *b, const lengths *l, int64_t at, const 
         int own_stop = begins && b->strand[opener];
         if (start < lowest || length > l->longest_exon) break;
         if (length < l->shortest_exon) continue;
-        const double *sizes = l->exon + (l->longest_exon + 1) * (4 * (b->strand[at] != 0) + exon_type(b->kind[opener], b->kind[at]));
+        int row = 4 * (b->strand[at] != 0) + exon_type(b->kind[opener], b->kind[at]);
+        const double *sizes = l->exon + (l->longest_exon + 1) * row;
         for (int phase = 0; phase < n_phases; phase++) {
             int before = phase_of(phase - length), place = phase_of(end - phase);
             if (start <= closed[phase] && !(own_stop && start == closed[phase])) continue;

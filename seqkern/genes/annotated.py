@@ -181,17 +181,33 @@ def annotated_genes(transcripts: Iterable[Transcript], codes: Codes, longest_int
     return Annotated(kept, _merged(spans), unknown, left_out)
 
 
-def true_structures(annotation: Annotation, chromosome: str, codes: Codes) -> list[list[tuple[bool, Parts]]]:
-    """Return the coding parts of all transcripts of a chromosome, gene by gene, to compare predicted ones with.
+def by_chromosome(annotation: Annotation) -> dict[str, list[Transcript]]:
+    """Return the transcripts of each chromosome.
 
     Parameters
     ----------
     annotation : Annotation
-        Of the genome.
-    chromosome : str
-        Its name.
+        Of a genome.
+
+    Returns
+    -------
+    dict of str to list of Transcript
+    """
+    found: dict[str, list[Transcript]] = {}
+    for transcript in annotation.transcripts:
+        found.setdefault(transcript.chromosome, []).append(transcript)
+    return found
+
+
+def true_structures(transcripts: Iterable[Transcript], codes: Codes) -> list[list[tuple[bool, Parts]]]:
+    """Return the coding parts of all transcripts of a chromosome, gene by gene, to compare predicted ones with.
+
+    Parameters
+    ----------
+    transcripts : iterable of Transcript
+        On it.
     codes : ndarray of uint8
-        Its codes.
+        The chromosome.
 
     Returns
     -------
@@ -199,8 +215,8 @@ def true_structures(annotation: Annotation, chromosome: str, codes: Codes) -> li
         Whether it is on strand −, and the parts with the stop codon.
     """
     genes: dict[tuple[str, bool], list[tuple[bool, Parts]]] = {}
-    for transcript in annotation.transcripts:
-        gene = coding_gene(transcript, codes) if transcript.chromosome == chromosome else None
+    for transcript in transcripts:
+        gene = coding_gene(transcript, codes)
         if gene is not None:
             genes.setdefault((transcript.gene, gene.reverse), []).append((gene.reverse, gene.parts))
     return list(genes.values())

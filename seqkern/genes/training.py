@@ -8,6 +8,7 @@ learned from all pieces.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -19,8 +20,8 @@ import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.types import PathLike
-from seqkern.evaluation.gene_accuracy import NOTHING, gene_accuracy
-from seqkern.genes.annotated import Annotated, annotated_genes
+from seqkern.evaluation.gene_accuracy import NOTHING, LevelAccuracy, gene_accuracy
+from seqkern.genes.annotated import Annotated, annotated_genes, by_chromosome
 from seqkern.genes.boundaries import Boundaries, Gene, find_boundaries
 from seqkern.genes.content import Content
 from seqkern.genes.decoding import as_genes, decode
@@ -124,14 +125,21 @@ def learn_genes(
     read = read_features(name) if has_features(name) else read_annotation(name)
     sequences = dict(chromosomes(genome))
     rows = {kind: _sites(genome, read, kind, seed) for kind in SITES}
+    transcripts = by_chromosome(read)
     found = {
-        chromosome: annotated_genes(_on(read, chromosome), codes, LONGEST_INTRON)
+        chromosome: annotated_genes(transcripts.get(chromosome, ()), codes, LONGEST_INTRON)
         for chromosome, codes in sequences.items()
     }
     left_out: Counter[str] = sum((own.left_out for own in found.values()), Counter())
     if left_out:
         tell(f"{name}: left out: " + ", ".join(f"{count} genes {reason}" for reason, count in left_out.items()))
-    places = [place for chromosome, own in found.items() for place in _places(chromosome, own, sequences[chromosome])]
+    together = sum(len(own.genes) for own in found.values()) // (2 * FOLDS)
+    together = max(1, min(TOGETHER, together))
+    places = [
+        place
+        for chromosome, own in found.items()
+        for place in _places(chromosome, own, len(sequences[chromosome]), together)
+    ]
     folds = _folds(places, name)
     parts = _Parts(sequences, rows, kernel, solver, seed, n_threads)
     held_out: list[list[Boundaries]] = []
@@ -156,11 +164,6 @@ def learn_genes(
     return GeneModel(classifiers, content, grammar, learned.weights, record)
 
 
-def _on(annotation: Annotation, chromosome: str) -> Iterable[Any]:
-    """Return the transcripts on a chromosome."""
-    return (transcript for transcript in annotation.transcripts if transcript.chromosome == chromosome)
-
-
 def _sites(genome: PathLike, annotation: Annotation, kind: str, seed: int) -> list[Row]:
     """Return sites and decoys of the whole genome."""
     motifs = ("GT", "GC") if kind == "donor" else None
@@ -168,14 +171,14 @@ def _sites(genome: PathLike, annotation: Annotation, kind: str, seed: int) -> li
     return make_site_table(genome, annotation, kind, decoys=DECOYS, motifs=motifs, feature=feature, seed=seed).rows
 
 
-def _places(chromosome: str, own: Annotated, codes: Codes) -> list[Place]:
+def _places(chromosome: str, own: Annotated, length: int, together: int) -> list[Place]:
     """Return the pieces of a chromosome: neighbouring genes that are all known, or genes of which one is not."""
     places: list[Place] = []
-    for start, stop in own.pieces(len(codes)):
+    for start, stop in own.pieces(length):
         genes = tuple(gene for gene in own.genes if start <= gene.span[0] and gene.span[1] <= stop)
         complete = len(genes) > 0 and not any(start <= low < stop for low, _ in own.unknown)
         last = places[-1] if places else None
-        if last is not None and last.complete and complete and len(last.genes) < TOGETHER:
+        if last is not None and last.complete and complete and len(last.genes) < together:
             places[-1] = replace(last, stop=stop, genes=(*last.genes, *genes))
         else:
             places.append(Place(chromosome, start, stop, genes, complete))
@@ -191,8 +194,15 @@ def _folds(places: Sequence[Place], name: str) -> list[list[Place]]:
             file=name,
             remedy="give an annotation with features CDS, and the genome that it was made for",
         )
-    numbers = np.minimum((counts - 1) * FOLDS // counts[-1], FOLDS - 1)
-    return [[place for place, own in zip(places, numbers, strict=True) if own == fold] for fold in range(FOLDS)]
+    numbers = np.clip((counts - 1) * FOLDS // counts[-1], 0, FOLDS - 1)
+    folds = [[place for place, own in zip(places, numbers, strict=True) if own == fold] for fold in range(FOLDS)]
+    if not all(any(place.complete for place in fold) for fold in folds):
+        raise SequenceError(
+            f"has too few genes without unknown neighbours to divide them into {FOLDS} folds",
+            file=name,
+            remedy="give an annotation of more genes",
+        )
+    return folds
 
 
 class _Parts:
@@ -218,18 +228,21 @@ class _Parts:
     def _classifier(self, kind: str, places: Sequence[Place]) -> Model:
         """Return the classifier of one kind of sites."""
         window = as_window(WINDOW)
-        by_chromosome: dict[str, list[Place]] = {}
-        for place in places:
-            by_chromosome.setdefault(place.chromosome, []).append(place)
+        starts: dict[str, list[int]] = {name: [] for name in self.sequences}
+        stops: dict[str, list[int]] = {name: [] for name in self.sequences}
+        for own in places:  # ascending
+            starts[own.chromosome].append(own.start)
+            stops[own.chromosome].append(own.stop)
         windows, labels = [], []
         for record, position, strand, label, *_ in self.rows[kind]:
-            if not any(place.start < position <= place.stop for place in by_chromosome.get(record, ())):
+            place = bisect_right(starts[record], position - 1) - 1
+            if place < 0 or position > stops[record][place]:
                 continue
             codes = self.sequences[record] if strand == "+" else self.reverse[record]
             at = position - 1 if strand == "+" else len(codes) - position
-            own = codes[max(0, at - window.left) : at + window.right + 1]
-            if len(own) == window.length and not (own == MASK).any():
-                windows.append(own)
+            bases = codes[max(0, at - window.left) : at + window.right + 1]
+            if len(bases) == window.length and not (bases == MASK).any():
+                windows.append(bases)
                 labels.append(label)
         ids = [f"{kind}{i + 1}" for i in range(len(windows))]
         X = SequenceSet.from_offsets(
@@ -305,7 +318,7 @@ def _choose(
     return chosen, {f"{C:g}": score for C, score in scores.items()}
 
 
-def exon_counts(pieces: Iterable[Piece], grammar: Grammar, learned: Learned) -> Any:
+def exon_counts(pieces: Iterable[Piece], grammar: Grammar, learned: Learned) -> LevelAccuracy:
     """Return how many exons are right.
 
     Parameters

@@ -77,6 +77,9 @@ def test_mistakes_are_one_line(folder, monkeypatch, capsys):
     other = "".join(line.replace("chr", "") for line in (folder / "g.gtf").read_text().splitlines(True))
     (folder / "other.gtf").write_text(other)
     assert "calls the chromosome 1" in fails(capsys, "grammar", "g.fasta", "other.gtf", "-o", "x")
+    assert main(["genes", "m", "g.fasta", "--truth", "other.gtf", "-o", "x"]) == 0
+    assert "other.gtf: 2 chromosomes that the genome lacks (1, 2)" in capsys.readouterr().err
+    (folder / "x").unlink()
     assert main(["grammar", "g.fasta", "g.gtf", "--solver", "kernel_pca", "-o", "x"]) == 1
     assert not (folder / "x").exists()
 

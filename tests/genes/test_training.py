@@ -7,7 +7,7 @@ from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.errors import ModelError, SequenceError
 from seqkern.evaluation.gene_accuracy import gene_accuracy
 from seqkern.genes import training
-from seqkern.genes.annotated import annotated_genes, coding_gene, fault_of, true_structures
+from seqkern.genes.annotated import annotated_genes, by_chromosome, coding_gene, fault_of, true_structures
 from seqkern.genes.boundaries import Gene
 from seqkern.genes.model import load_gene_model
 from seqkern.genes.training import learn_genes
@@ -45,11 +45,11 @@ def model(genome):
 
 def test_new_genome(model, tmp_path):
     write_simulated(simulate("genes", 4, n_genes=15, n_exons=3), tmp_path / "new")
-    truth = read_annotation(tmp_path / "new.gtf")
+    truth = by_chromosome(read_annotation(tmp_path / "new.gtf"))
     found = {}
     for name, codes, genes in model.find_all(tmp_path / "new.fasta", n_threads=1):
         assert all(fault_of(gene, codes, 10**6) is None for gene in genes)
-        found[name] = gene_accuracy(true_structures(truth, name, codes), [(g.reverse, g.parts) for g in genes])
+        found[name] = gene_accuracy(true_structures(truth[name], codes), [(g.reverse, g.parts) for g in genes])
     total = {level: found["chr1"][level] + found["chr2"][level] for level in ("base", "exon", "gene")}
     assert total["base"].f1 > 0.9
     assert total["exon"].f1 > 0.6
@@ -193,7 +193,7 @@ def test_genes_left_out_are_counted_and_kept_out_of_pieces():
     found = annotated_genes(transcripts, DNA.encode(text.encode()), 100)
     assert [gene.span for gene in found.genes] == [(2, 11), (60, 69)]
     assert found.left_out == {"with a stop codon in the frame": 1}
-    pieces = training._places("c", found, DNA.encode(text.encode()))
+    pieces = training._places("c", found, len(text), 5)
     shown = [(place.start, place.stop, place.complete) for place in pieces]
     assert shown == [(0, 21, True), (21, 50, False), (50, 70, True)]
 
@@ -208,6 +208,16 @@ def test_written_genes_are_read_again(tmp_path):
     transcripts = read_annotation(path).transcripts
     assert [coding_gene(own, codes).parts for own in transcripts] == [gene.parts for gene in genes]
     assert [own.gene for own in transcripts] == ["g1", "g2"]
+
+
+def test_folds_hold_all_pieces():
+    gene = Gene(False, ((0, 9),))
+    places = [training.Place("c", i, i + 1, (gene,) * n, n > 0) for i, n in enumerate((0, 0, 1, 2, 0, 1, 1, 1, 0))]
+    folds = training._folds(places, "f")
+    assert [place for fold in folds for place in fold] == places
+    assert all(any(place.genes for place in fold) for fold in folds)
+    with pytest.raises(SequenceError, match="too few genes without unknown neighbours"):
+        training._folds([training.Place("c", 0, 1, (gene,) * 6, True)], "f")
 
 
 def test_too_few_genes(tmp_path):
