@@ -34,13 +34,13 @@ class CrfLayer(PathLayer):
     residues without scores.
 
     `transform` gives the natural logarithms of the probabilities of the labels of each residue, over all paths. Where
-    the scores say little, the single most probable path holds long segments of the commonest label and has far fewer
-    residues right than the most probable labels; hence the default of `decode`.
+    the scores say little, the single most probable path has few and long segments, and far fewer residues right than
+    the most probable labels; hence the default of `decode`.
 
     Gradients are exact, by the forward and backward recursions in logarithms: O(n (d k + k² memory)) for a pass over n
     residues with d features and k labels. L-BFGS takes 15 to 60 passes, in coordinates in which the second derivatives
-    without the steps are about 1. The objective minus ½‖w‖² is convex, so that it is at most ½‖gradient‖² above the
-    minimum.
+    without the steps are about 1. The objective less ½‖w‖² is convex, so that the objective is at most ½‖gradient‖²
+    above its minimum.
 
     References
     ----------

@@ -1,6 +1,6 @@
 """The base of layers that choose the labels of a chain together."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,9 @@ from seqkern.layers import _paths
 from seqkern.layers.window_layer import WindowLayer
 from seqkern.residues import Residues
 from seqkern.sequences.labels import UNLABELLED
+
+PART_ROWS = 256
+"""Residues whose features are converted to double precision at a time."""
 
 
 class Runs(NamedTuple):
@@ -146,6 +149,21 @@ class Paths(NamedTuple):
         _paths.add_steps(y, self.starts, counts)
         return counts
 
+    def parts(self) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
+        """Iterate over the features, in parts that stay in the processor's cache.
+
+        Yields
+        ------
+        span : slice
+            Which residues these are.
+        part : ndarray of float64, shape (residues, d)
+            Their features.
+        """
+        for span, block in self.blocks.blocks():
+            for start in range(0, len(block), PART_ROWS):
+                part = block[start : start + PART_ROWS].astype(np.float64, copy=False)
+                yield slice(span.start + start, span.start + start + len(part)), part
+
     def scores(self, weights: PathWeights) -> npt.NDArray[np.float64]:
         """Return the scores of the labels of each residue.
 
@@ -159,7 +177,7 @@ class Paths(NamedTuple):
         ndarray of float64, shape (n, k)
         """
         out = np.empty((len(self.y), self.k))
-        for span, block in self.blocks.blocks():
+        for span, block in self.parts():
             out[span] = block @ weights.labels
         return out + weights.biases
 
@@ -175,10 +193,11 @@ class Paths(NamedTuple):
         -------
         ndarray of float64, shape (d, k)
         """
-        out = np.zeros((self.blocks.shape[1], self.k))
-        for span, block in self.blocks.blocks():
-            out += block.T @ factors[span]
-        return out
+        out = np.zeros((self.k, self.blocks.shape[1]))
+        columns = np.ascontiguousarray(factors.T)
+        for span, block in self.parts():
+            out += columns[:, span] @ block
+        return np.ascontiguousarray(out.T)
 
 
 class Learned(NamedTuple):

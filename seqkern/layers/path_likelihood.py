@@ -117,7 +117,7 @@ class PathLikelihood:
                     best[:] = [(found, 0.5 * float(gradient @ gradient), w)]
                 return found, scaled.slopes(gradient)
 
-            def stop(_: npt.NDArray[np.float64]) -> None:
+            def stop(xk: npt.NDArray[np.float64]) -> None:
                 if best[0][1] <= tol * best[0][0]:
                     raise StopIteration
 

@@ -81,7 +81,7 @@ class PathMargin:
             By how much the run's part of the primal objective was above that of the dual one.
         """
         rows, whole, weights = self._rows(run), self._whole(run), self.weights
-        block = self.paths.blocks.block(rows.start, rows.stop)
+        block = self.paths.blocks.block(rows.start, rows.stop).astype(np.float64, copy=False)
         E = block @ weights.labels + weights.biases
         path = np.empty(len(E), dtype=np.int64)
         _paths.best_paths(E + 1.0 - self.true[rows], weights.steps, whole, path)
@@ -92,7 +92,7 @@ class PathMargin:
         gap = self.C * float((labels * E).sum() + (steps * weights.steps).sum() + wrong)
         if gap <= 0.0:
             return 0.0
-        change = PathWeights(*(self.C * part for part in (block.T @ labels, labels.sum(axis=0), steps)))
+        change = PathWeights(*(self.C * part for part in ((labels.T @ block).T, labels.sum(axis=0), steps)))
         share = gap / max(gap, change.squares())
         for part, of in zip(weights, change, strict=True):
             part -= share * of
