@@ -8,6 +8,7 @@ from conftest import ROOT
 from seqkern.gram.transforms import TRANSFORMS
 from seqkern.kernels import KERNELS
 from seqkern.kernels.feature_transforms.feature_transform_table import FEATURE_TRANSFORMS
+from seqkern.layers import LAYERS
 from seqkern.solvers import SOLVERS
 from seqkern.solvers.selection.selectors import SELECTORS
 
@@ -24,7 +25,7 @@ def test_a_test_exists(test):
 def test_every_kernel_solver_and_selector_is_known():
     rows = [line.split("|") for line in TEXT.splitlines() if line.startswith("| ") and "`" in line]
     names = {name for row in rows for name in re.findall(r"`([a-z_0-9]+)[:`]", row[2])}
-    tables = (KERNELS, SOLVERS, SELECTORS, TRANSFORMS, FEATURE_TRANSFORMS)
+    tables = (KERNELS, SOLVERS, SELECTORS, TRANSFORMS, FEATURE_TRANSFORMS, LAYERS)
     known = {name for table in tables for name in table.names}
     others = {"scaler", "five_by_two", "span", "xi_alpha", "radius_margin", "fits", "inner"}
     assert names - known - others == set()

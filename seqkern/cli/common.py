@@ -400,8 +400,8 @@ def add_layers(group: argparse._ActionsContainer) -> None:
         default=[],
         metavar="LAYER",
         help="layers after the solver, separated by spaces, for residues of chains: structure:window=15 (a second "
-        "classifier on the scores around each residue), segments (minimum segment lengths as in training), "
-        "probabilities; or a JSON list",
+        "classifier on the scores around each residue), segments (minimum segment lengths as in training), crf "
+        "or chain_svm (the labels of a chain together), probabilities; or a JSON list",
     )
 
 

@@ -47,6 +47,8 @@ VERBS = {
     "suggest": "choose the unlabelled records to label next",
     "explain": "show how residues and k-mers contribute to a model's decisions",
     "motifs": "find the motifs that a model has learned",
+    "grammar": "learn the exons and introns of genes from an annotated genome",
+    "genes": "find genes in a genome, by a learned grammar",
     "background": "draw background regions like the peaks from a genome, or shuffle sequences",
     "kernels": "list the kernels and their parameters",
     "solvers": "list the solvers, feature selectors and layers, and their parameters",

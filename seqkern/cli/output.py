@@ -124,7 +124,7 @@ def tell_formulas(ids: Iterable[str], args: argparse.Namespace) -> bool:
     return first is not None
 
 
-ONE_TABLE = ("predict", "variants", "sites", "background", "motifs", "plan")
+ONE_TABLE = ("predict", "variants", "sites", "genes", "background", "motifs", "plan")
 """Verbs that write one text, which ``-o -`` sends to standard output."""
 FOLDERS = ("datasets", "folds", "baseline", "evaluate", "cv", "importance", "discover", "effects", "report", "explain")
 """Verbs that write several files into a folder."""
@@ -164,7 +164,7 @@ def checked_output(args: argparse.Namespace) -> Iterator[None]:
         yield
         return
     if args.verb not in ONE_TABLE:
-        what = "a file that is not text" if args.verb in ("train", "gram") else "several files"
+        what = "a file that is not text" if args.verb in ("train", "gram", "grammar") else "several files"
         raise FileError(f"{args.verb} writes {what}, not to standard output", remedy="name it: -o NAME")
     with table_on_standard_output():
         yield

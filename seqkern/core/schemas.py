@@ -29,7 +29,7 @@ def schema_of(kind: str, extra: Mapping[str, Any] | None = None) -> dict[str, An
     >>> from seqkern.layers import build_layer
     >>> schema = schema_of("layer")
     >>> schema["$defs"]["layer"]["properties"]["layer"]["enum"]
-    ['probabilities', 'segments', 'structure']
+    ['chain_svm', 'crf', 'probabilities', 'segments', 'structure']
     """
     definitions: dict[str, Any] = {}
     missing = [kind]

@@ -139,7 +139,7 @@ def make_site_table(
     by_chromosome, left_out = sites_of_transcripts(annotation, kind, feature)
     table, check = SiteTable(left_out=left_out), _MotifCheck(kind)
     seen: list[str] = []
-    for name, codes in _chromosomes(genome):
+    for name, codes in chromosomes(genome):
         seen.append(name)
         here = by_chromosome.pop(name, None)
         if here is not None:
@@ -173,8 +173,18 @@ def _motifs(kind: str, motifs: Sequence[str] | None) -> tuple[str, ...] | None:
     return found
 
 
-def _chromosomes(genome: Source) -> Iterator[tuple[str, Codes]]:
-    """Yield the name and the codes of each record."""
+def chromosomes(genome: Source) -> Iterator[tuple[str, Codes]]:
+    """Yield the name and the codes of each record.
+
+    Parameters
+    ----------
+    genome : path-like, ``"-"`` or file object
+        FASTA, GenBank or EMBL.
+
+    Yields
+    ------
+    (str, ndarray of uint8)
+    """
     pieces: list[Codes] = []
     for piece in iter_pieces(genome, DNA):
         pieces.append(piece.codes)

@@ -280,7 +280,9 @@ class SumKernel(PartParameters, CompositeKernel):
             return None
         factors = np.sqrt(self._weights())
         return VectorForm(
-            "linear", lambda X, dtype=np.float32: JoinedTable([form.vectors(X, dtype) for form in forms], factors)
+            "linear",
+            lambda X, dtype=np.float32: JoinedTable([form.vectors(X, dtype) for form in forms], factors),
+            lambda X: sum(form.width(X) for form in forms),
         )
 
     def _implicit(self, X: Any) -> Implicit:
@@ -542,7 +544,11 @@ class PartKernel(CompositeKernel):
         form = self.bases[0].vector_form()
         if form is None:
             return None
-        return replace(form, vectors=lambda X, dtype=np.float32: form.vectors(self._seen(self.coerce(X)), dtype))
+        return replace(
+            form,
+            vectors=lambda X, dtype=np.float32: form.vectors(self._seen(self.coerce(X)), dtype),
+            width=lambda X: form.width(self._seen(self.coerce(X))),
+        )
 
     @contextlib.contextmanager
     def _naming_the_part(self) -> Iterator[None]:

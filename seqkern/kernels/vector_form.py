@@ -45,6 +45,9 @@ class VectorForm:
     vectors : callable
         ``vectors(X, dtype)`` returns the vectors of some samples, a `VectorTable`: it has ``len()``, ``width``
         and ``gather(rows)``, which returns those of a slice or an integer array of rows, C-ordered (m, width).
+    width : callable
+        ``width(X)`` returns the number of coordinates for some samples, an estimate before `Kernel.fit`. It computes no
+        vectors, which may take long: plans use it.
     gamma : float or None
         γ; None if it is still to be learned.
     degree : int
@@ -53,6 +56,7 @@ class VectorForm:
 
     kind: Literal["linear", "polynomial", "rbf"]
     vectors: Callable[..., VectorTable]
+    width: Callable[[Any], int]
 
     gamma: float | None = 1.0
     degree: int = 1

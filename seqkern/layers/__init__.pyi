@@ -1,6 +1,8 @@
 from .chain import Decided as Decided
 from .chain import Layers as Layers
 from .chain import as_columns as as_columns
+from .chain_svm import ChainSVMLayer as ChainSVMLayer
+from .crf import CrfLayer as CrfLayer
 from .layer_specs import build_layer as build_layer
 from .layer_specs import build_layers as build_layers
 from .layer_specs import layer_from_state as layer_from_state

@@ -9,6 +9,8 @@ LAYERS = Registry(
     "layer",
     "seqkern.layers.layer:Layer",
     {
+        "chain_svm": "seqkern.layers.chain_svm:ChainSVMLayer",
+        "crf": "seqkern.layers.crf:CrfLayer",
         "probabilities": "seqkern.layers.probabilities:ProbabilityLayer",
         "segments": "seqkern.layers.segments:SegmentLayer",
         "structure": "seqkern.layers.structure:StructureLayer",

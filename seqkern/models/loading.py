@@ -66,9 +66,7 @@ def load_model(path: str | Path) -> Model | ResidueModel:
             remedy="update seqkern, or train the model again",
         )
     with damaged(path, "is not usable", AGAIN, ModelError):
-        model = _model_from_state(header, arrays)
-        _check_whole(model)
-        try_model(model)
+        model = model_from_state(header, arrays)
         if "residues" in header:
             of_residues = ResidueModel.from_state(model, header["residues"], unnest("residues", arrays))
             try_chain(of_residues)
@@ -89,7 +87,32 @@ def _what_it_is(path: str | Path) -> tuple[str, str] | None:
     return None
 
 
-def _model_from_state(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Model:
+def model_from_state(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Model:
+    """Return a Model from `Model.state`, as read from a file, and check it.
+
+    Parameters
+    ----------
+    header : dict
+        The JSON part.
+    arrays : dict of str to ndarray
+        By name.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    Exception
+        Of any kind, if the parts do not fit each other.
+    """
+    model = _from_parts(header, arrays)
+    _check_whole(model)
+    try_model(model)
+    return model
+
+
+def _from_parts(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Model:
     """Return the Model from the content of a file."""
     # what a count names must be there, so that no count can make a list of any length
     transforms = _named(header, "transform", header["n_transforms"])

@@ -1,8 +1,8 @@
 """Chromosomes with genes of several exons on both strands, and their annotation, as GTF holds it.
 
-The coding part of a gene, from ATG to a stop codon, follows the codon usage; introns begin with a donor site
-(`donors.donor_frequencies`) and end with an acceptor site. Half of the genes have a second transcript without one of
-the inner exons. Everything else is sequence as in introns.
+The coding part of a gene, from ATG to the first stop codon in its frame, follows the codon usage; introns begin with a
+donor site (`donors.donor_frequencies`) and end with an acceptor site. Half of the genes have a second transcript
+without one of the inner exons. Everything else is sequence as in introns.
 """
 
 import itertools
@@ -39,6 +39,7 @@ def annotated_genes(
     n_genes: int = 40,
     n_exons: int = 4,
     gc_share: float = 0.01,
+    signal: float = 1.0,
 ) -> tuple[SequenceSet, dict[str, list[str | int]]]:
     """Draw chromosomes with genes, and the exons and coding parts of their transcripts.
 
@@ -54,6 +55,9 @@ def annotated_genes(
         Exons of each gene.
     gc_share : float
         Share of the introns that begin with GC instead of GT.
+    signal : float
+        Share of the bases of donor and acceptor sites (except GT, GC and AG) that follow the frequencies of sites; the
+        others are as in introns. Smaller is harder.
 
     Returns
     -------
@@ -80,12 +84,13 @@ def annotated_genes(
     check_integer("n_genes", n_genes, 1)
     check_integer("n_exons", n_exons, 1)
     check_real("gc_share", gc_share, 0, 1)
+    check_real("signal", signal, 0, 1)
     rows: list[tuple[str | int, ...]] = []
     chromosomes = []
     for number in range(1, n_chromosomes + 1):
         pieces, length = [_background(rng, BETWEEN)], BETWEEN
         for i in range(n_genes):
-            codes, exons, coding = _gene(rng, n_exons, gc_share)
+            codes, exons, coding = _gene(rng, n_exons, gc_share, signal)
             reverse = bool(rng.random() < 0.5)
             if reverse:
                 codes = DNA.complement_codes[codes[::-1]]
@@ -108,7 +113,7 @@ def annotated_genes(
     return sequences, dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
 
 
-def _gene(rng: np.random.Generator, n_exons: int, gc_share: float) -> tuple[Codes, Parts, Parts]:
+def _gene(rng: np.random.Generator, n_exons: int, gc_share: float, signal: float) -> tuple[Codes, Parts, Parts]:
     """Return the bases of a gene, its exons, and their coding parts (without the stop codon, as in GTF)."""
     codons, usage = codon_usage()
     inner = codons[rng.choice(len(usage), size=CODONS * n_exons, p=usage)].ravel()
@@ -118,24 +123,37 @@ def _gene(rng: np.random.Generator, n_exons: int, gc_share: float) -> tuple[Code
     share = len(inner) // n_exons
     cuts = [UTR + share * i + int(rng.integers(-share // 4, share // 4)) for i in range(1, n_exons)]
     ends = [0, *cuts, len(spliced)]
+    drawn: list[tuple[Codes, Codes]] = []
+    for i, (start, end) in enumerate(itertools.pairwise(ends)):
+        exon = spliced[start:end].copy()
+        intron = _background(rng, int(rng.integers(*INTRONS)))
+        if i + 1 < n_exons:
+            site = _weakened(rng, _donor(rng, gc_share), slice(SITE_LEFT, SITE_LEFT + 2), signal)
+            exon[-SITE_LEFT:], intron[:SITE_RIGHT] = site[:SITE_LEFT], site[SITE_LEFT:]
+            acceptor = _weakened(rng, _acceptor(rng), slice(-2, None), signal)
+            intron[-len(acceptor) :] = acceptor
+        drawn.append((exon, intron))
+    spliced = _open_frame(np.concatenate([exon for exon, _ in drawn]))
     pieces: list[Codes] = []
     exons: Parts = []
     coding: Parts = []
     length = 0
     for i, (start, end) in enumerate(itertools.pairwise(ends)):
-        exon = spliced[start:end].copy()
-        intron = _background(rng, int(rng.integers(*INTRONS)))
-        if i + 1 < n_exons:
-            site = _donor(rng, gc_share)
-            exon[-SITE_LEFT:], intron[:SITE_RIGHT] = site[:SITE_LEFT], site[SITE_LEFT:]
-            acceptor = _acceptor(rng)
-            intron[-len(acceptor) :] = acceptor
-        exons.append((length, length + len(exon)))
+        intron = drawn[i][1][: None if i + 1 < n_exons else 0]
+        exons.append((length, length + end - start))
         low, high = max(start, UTR), min(end, len(spliced) - UTR - 3)
         coding.append((length + low - start, length + high - start))
-        pieces += [exon, intron] if i + 1 < n_exons else [exon]
-        length += len(exon) + len(intron)
+        pieces += [spliced[start:end], intron]
+        length += end - start + len(intron)
     return np.concatenate(pieces), exons, coding
+
+
+def _open_frame(spliced: Codes) -> Codes:
+    """Return a transcript whose donor sites make no stop codon in frame: TAA, TAG and TGA begin with C instead of T."""
+    codons = spliced[UTR : -UTR - 3].reshape(-1, 3)  # a view
+    stops = DNA.encode(b"TAATAGTGA").reshape(3, 3)
+    codons[(codons[:, None] == stops).all(axis=2).any(axis=1), 0] = DNA.letters.index("C")
+    return spliced
 
 
 def _donor(rng: np.random.Generator, gc_share: float) -> Codes:
@@ -152,6 +170,15 @@ def _acceptor(rng: np.random.Generator) -> Codes:
     third = DNA.letters.index("C" if rng.random() < 0.7 else "T")
     ag = [DNA.letters.index(letter) for letter in "AG"]
     return np.concatenate([tract, rng.integers(DNA.size, size=1), [third], ag]).astype(np.uint8)
+
+
+def _weakened(rng: np.random.Generator, site: Codes, kept: slice, signal: float) -> Codes:
+    """Return a site with a share of its bases, except those kept, drawn as in introns."""
+    if signal == 1:  # the numbers drawn are those of genomes without this parameter
+        return site
+    weak = np.where(rng.random(len(site)) < signal, site, _background(rng, len(site)))
+    weak[kept] = site[kept]
+    return weak
 
 
 def _background(rng: np.random.Generator, length: int) -> Codes:

@@ -33,8 +33,8 @@ def test_more_examples_of_help_are_read_by_the_parser(capsys):
         assert (args.repair == "empirical_map") == ("--repair" in argv)
 
 
-ELSEWHERE = ("demo", "discover", "effects", "motifs", "variants")
-"""Verbs that run in other tests: the demo takes a minute, the others take files that no example writes."""
+ELSEWHERE = ("demo", "discover", "effects", "grammar", "genes", "motifs", "variants")
+"""Verbs that run in other tests: demo and grammar take long, the others take files that no example writes."""
 
 
 def test_the_examples_run_one_after_the_other(tmp_path, monkeypatch, capsys):

@@ -31,6 +31,7 @@ CHROMOSOMES = json.dumps({"method": "leave-one-group-out"})
 ALSO = "spectrum:k=3 --solver csvc:C=1"
 RESIDUES = "--window 5 --kernel window --solver one_against_rest:binary=(csvc:C=1)"
 SHORT = json.dumps({"simulate": {"kind": "donor", "n_positive": 12, "n_decoy": 16, "left": 3, "right": 6}})
+SIMPLE = "--kernel weighted_degree:degree=1"
 STUDY = "--folds tiny/folds/donors --kernel spectrum:k=2"
 
 INPUTS = [
@@ -47,6 +48,8 @@ INPUTS = [
     f"datasets --name bound --entry {shlex.quote(PEAKS)} -o regions/data",
     f"folds regions/data --options {shlex.quote(CHROMOSOMES)} -o regions/folds",
     "simulate genes --n-chromosomes 1 --n-genes 4 --seed 1 -o genes",
+    "simulate genes --n-chromosomes 1 --n-genes 8 --n-exons 2 --seed 1 -o many",
+    f"grammar many.fasta many.gtf {SIMPLE} -o genes.seqkern",
     "simulate secondary_structure --n-chains 6 --mean-length 20 --seed 1 -o chains",
     f"train chains.fasta --states chains.states {RESIDUES} -o states.seqkern",
     "simulate donor --n-positive 12 --n-decoy 16 --left 3 --right 6 --seed 1 -o short",
@@ -153,6 +156,8 @@ COMMANDS = {
     "motifs": Command(
         "motifs tables.seqkern donors.fasta --minimum 2 -o motifs.meme --plot motifs.html --table motifs.tsv"
     ),
+    "grammar": Command(f"grammar many.fasta many.gtf {SIMPLE} -o new/genes.seqkern"),
+    "genes": Command("genes genes.seqkern many.fasta -o new/found.gtf"),
     "background": Command("background donors.fasta --shuffle 2 -o shuffled.fasta"),
     "background-genome": Command(
         "background sim/peaks.narrowPeak --genome sim/genome.fa --width 60 -o drawn.bed --table how.tsv --plot how.svg"

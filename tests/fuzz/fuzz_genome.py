@@ -126,8 +126,14 @@ READERS = (
         _prepare,
     ),
     Reader("bed, gzip", _regions, lambda: [gzip.compress(BED[0], mtime=0)], (), ".bed.gz", _prepare, form="gzip"),
-    Reader("gtf, gff3", _annotation, lambda: [GTF, GFF], ("sites annotation",), ".gtf", _prepare),
-    Reader("features of genbank and embl", _features, lambda: [GENBANK, EMBL], ("sites genome",), ".gb"),
+    Reader("gtf, gff3", _annotation, lambda: [GTF, GFF], ("sites annotation", "grammar annotation"), ".gtf", _prepare),
+    Reader(
+        "features of genbank and embl",
+        _features,
+        lambda: [GENBANK, EMBL],
+        ("sites genome", "grammar genome", "genes genome"),
+        ".gb",
+    ),
     Reader("genome, indexed", _genome, lambda: [GENOME], ("--genome",), ".fa"),
     Reader(
         "index of a genome (.fai)",

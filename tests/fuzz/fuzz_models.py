@@ -13,6 +13,10 @@ from seqkern.core.archive import load_archive
 from seqkern.datasets import load_dataset, make_dataset, save_dataset
 from seqkern.explain.poim import Importance
 from seqkern.explain.positions import Positions, load_positions
+from seqkern.genes.content import Content
+from seqkern.genes.decoding import Limits
+from seqkern.genes.grammar import CURVES, Grammar
+from seqkern.genes.model import SITES, GeneModel, load_gene_model
 from seqkern.gram import compute_gram, open_gram
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import SpectrumKernel, WeightedDegreeKernel
@@ -53,6 +57,16 @@ def _models() -> tuple[bytes, ...]:
         train_model(X, LABELS, SpectrumKernel(2), "kernel_neighbors:n_neighbors=1"),
     ]
     return tuple(_written(model.save) for model in made)
+
+
+@cache
+def _gene_models() -> tuple[bytes, ...]:
+    sites = SequenceSet.from_strings(["AAGGTAAG", "CAGGTGAG", "TTGGTCCA", "ACTGTTCA"], "dna", ids=list("abcd"))
+    notes = {"window": {"left": 3, "right": 4, "site": ""}}
+    classifier = train_model(sites, LABELS, WeightedDegreeKernel(1), "csvc:C=1", notes=notes)
+    grammar = Grammar(Limits(3, 60, 20, 80), {name: np.array([-1.0, 0.0, 1.0]) for name in CURVES})
+    model = GeneModel(dict.fromkeys(SITES, classifier), Content.none(), grammar, np.ones(grammar.n_weights), {})
+    return (_written(model.save),)
 
 
 @cache
@@ -104,6 +118,10 @@ def _predict(path: Path) -> None:
         model.decide(X)
 
 
+def _genes(path: Path) -> None:
+    load_gene_model(path).find(DNA.encode(b"ACATGAAGGTAAGTCCCCCCCCCCCCCCCCCCCCAGGAATAACC" * 3), n_threads=1)
+
+
 def _residues(path: Path) -> None:
     model = load_model(path)
     if not isinstance(model, Model) and model.alphabet == PROTEIN:
@@ -132,6 +150,7 @@ READERS = (
         form="zip",
         weight=2.5,
     ),
+    Reader("models of genes", _genes, _gene_models, ("genes model",), ".seqkern", form="zip", weight=2.5),
     Reader("models of residues", _residues, _residue_models, suffix=".seqkern", form="zip", slow=True, weight=2.5),
     Reader("k-mer tables of models", load_kmer_tables, _models, suffix=".seqkern", form="zip"),
     Reader(

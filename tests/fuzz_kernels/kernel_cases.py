@@ -12,6 +12,9 @@ from seqkern.kernels.kernel import Kernel
 SECONDS = 0.5
 """Of predicted work; a case that needs more is left out."""
 
+BYTES = 10**9
+"""Of predicted memory of an operator; one that needs more is not made."""
+
 
 def kernel_case(rng):
     """Draw a kernel and data, yield their description, and compare all ways to compute the matrix."""
@@ -87,6 +90,8 @@ def compare_algorithms(kernel, X, K, rng):
 def compare_products(kernel, X, K, rng):
     """Compare products without a matrix with those of the matrix."""
     if not np.isfinite(K).all() or not kernel.has_operator():
+        return
+    if kernel.operator_bytes(X) > BYTES or kernel.operator_cost(X) > SECONDS:
         return
     try:
         operator = kernel.operator(X)

@@ -5,8 +5,13 @@ import time
 from collections import Counter
 
 import fuzz_cases
+import kernel_cases
+import numpy as np
 import pytest
 import run_fuzz_kernels
+
+from seqkern.kernels import MismatchKernel
+from seqkern.sequences.sequence_set import SequenceSet
 
 
 @pytest.mark.parametrize("number", range(60))
@@ -36,6 +41,14 @@ def test_a_case_that_fails_hangs_or_ends_its_process_is_counted_and_the_others_r
     assert said[0] == "case 2 of seed 7: what it was"
     assert said[1] == "case 3 of seed 7: crashed, exit status 7: drawn 3"
     assert said[2].startswith("case 5 of seed 7: hung")
+
+
+def test_products_that_need_too_much_memory_are_not_computed(monkeypatch):
+    """The neighbours of 8-mers of proteins with up to 4 mismatches take 84 GB."""
+    X = SequenceSet.from_strings(["ACDEFGHIKLMNPQRSTVWY" * 6], "protein")
+    kernel = MismatchKernel(k=8, m=4, algorithm="subsets")
+    monkeypatch.setattr(MismatchKernel, "operator", None)
+    kernel_cases.compare_products(kernel, X, kernel.kernel(X), np.random.default_rng(0))
 
 
 def test_the_exit_status_tells_whether_anything_failed(monkeypatch, capsys):

@@ -20,6 +20,7 @@ from seqkern.solvers import (
     SVR,
     KernelFisher,
     KernelPCA,
+    LinearDiscriminant,
     LinearSVC,
     OneClassSVM,
     PrimalSVC,
@@ -134,6 +135,14 @@ def test_values_lost_beside_the_bias_are_not_converged(solver, form):
     with pytest.warns(ConvergenceWarning, match=r"are lost beside the bias of the decisions, .*; choose"):
         solver.fit(data, REAL if solver.targets == ("real",) else labels)
     assert not solver.report_["converged"]
+
+
+@pytest.mark.parametrize("features", [2, 4, 5])
+def test_weights_of_several_classes_are_no_reason_to_fail(features):
+    points = np.random.default_rng(3).normal(size=(15, features)) * 1e-6
+    solver = LinearDiscriminant(shrinkage=0.3).fit(points, np.arange(15) % 3)
+    assert np.isfinite(solver.decision_function(points)).all()
+    assert solver.report_["converged"]
 
 
 @pytest.mark.parametrize("name", ["csvc", "svr", "one_class_svm"])

@@ -63,3 +63,25 @@ def windows(scores, record, place, weights):
         values += list(np.mean(scores[own], axis=0))
         out.append(values)
     return np.array(out)
+
+
+def all_paths(E, T, memory):
+    """Return every path of labels of a run, and its score by scores of labels and steps."""
+    n, k = E.shape
+    found = []
+    for path in itertools.product(range(k), repeat=n):
+        score, age = E[0][path[0]], 0
+        for i in range(1, n):
+            score += T[path[i - 1] * memory + min(age, memory - 1)][path[i]] + E[i][path[i]]
+            age = age + 1 if path[i] == path[i - 1] else 0
+        found.append((path, score))
+    return found
+
+
+def steps_of(path, k, memory):
+    """Return how often each step occurs in a path, (k · memory, k)."""
+    counts = np.zeros((k * memory, k))
+    for i in range(1, len(path)):
+        age = next(j for j in range(i) if i - 1 - j == 0 or path[i - 2 - j] != path[i - 1])
+        counts[path[i - 1] * memory + min(age, memory - 1), path[i]] += 1
+    return counts

@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
+from seqkern.core.eigenpairs import largest_eigenpairs
 from seqkern.core.errors import GramError
 from seqkern.core.parameters import integer
 from seqkern.gram.transforms.gram_transform import GramTransform
@@ -54,18 +55,17 @@ class KernelPCAGram(GramTransform):
         return True
 
     def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
-        from scipy.linalg import eigh  # 0.2 s to import
-
         n = len(K)
         wanted = n if self.n_components is None else min(self.n_components, n)
         self.means_ = K.mean(axis=1)
-        centred = K - (self.means_[:, None] + self.means_)
-        centred += self.means_.mean()
+
+        def centred() -> npt.NDArray[np.float64]:
+            made = K - (self.means_[:, None] + self.means_)
+            made += self.means_.mean()
+            return made
+
         with threadpool_limits(limits=1):  # the bits must not depend on the number of threads
-            values, vectors = eigh(
-                centred, subset_by_index=(n - wanted, n - 1), overwrite_a=True, check_finite=False, driver="evr"
-            )
-        values, vectors = values[::-1], vectors[:, ::-1]
+            values, vectors = largest_eigenpairs(centred, wanted)
         # rounding makes a zero eigenvalue about n ε of the largest, or of what centring removed
         noise = max(FLAT, n * np.finfo(np.float64).eps) * max(values[0], np.abs(self.means_).max())
         count = int(np.sum(values > noise))

@@ -213,7 +213,18 @@ class TransformedKernel(CompositeKernel):
         """Return this kernel as a function of the transformed features; None if it is normalised."""
         if self.normalize:
             return None
-        return VectorForm("linear", lambda X, dtype=np.float32: DenseTable(self.features(X).astype(dtype)))
+        return VectorForm(
+            "linear",
+            lambda X, dtype=np.float32: DenseTable(self.features(X).astype(dtype)),
+            lambda X: self._width(),
+        )
+
+    def _width(self) -> int:
+        """Return the number of transformed features, a guess before `fit`."""
+        if not self.fitted:
+            return 100
+        last = self.transforms_[-1]
+        return len(last.names([""] * last.n_features_))
 
     def _implicit(self, X: Any) -> SparseImplicit:
         return SparseImplicit.of(self.features(X))
@@ -331,5 +342,5 @@ class TransformedKernel(CompositeKernel):
         Plan
         """
         n, m = len(X), len(X) if Y is None else len(Y)
-        width = self.transforms_[-1].n_features_ if self.fitted else 100
+        width = self._width()
         return Plan("features", PRODUCT_SECONDS * n * m * width, 16 * width * (n + m))

@@ -291,8 +291,8 @@ class ApproximateKernel(CompositeKernel):
         d = self.n_components
         each = d * (VALUE_SECONDS + SINGLE_SECONDS * d)
         # vectors are gathered and multiplied in whole chunks, however few there are
-        form = self._given()[0].vector_form()
-        width = 0 if form is None or not samples else max(form.vectors(Z).width for Z in sets if len(Z))
+        form = self.bases[0].vector_form()
+        width = 0 if form is None or not samples else max(form.width(Z) for Z in sets if len(Z))
         rows = sum(-(-len(Z) // CHUNK_ROWS) * CHUNK_ROWS for Z in sets)
         vectors = rows * width * (GATHER_SECONDS + SINGLE_SECONDS * d)
         seconds = samples * each + vectors + pairs * d * PRODUCT_SECONDS

@@ -229,7 +229,11 @@ class LinearKernel(Kernel):
         """Return this kernel as a function of the vectors of the table; None if it is normalised."""
         if self.normalize:
             return None
-        return VectorForm("linear", lambda X, dtype=np.float32: DenseTable(self._table(X).values.astype(dtype)))
+        return VectorForm(
+            "linear",
+            lambda X, dtype=np.float32: DenseTable(self._table(X).values.astype(dtype)),
+            lambda X: self._table(X).values.shape[1],
+        )
 
     def _implicit(self, X: Any) -> SparseImplicit:
         return SparseImplicit.of(self._table(X).values)

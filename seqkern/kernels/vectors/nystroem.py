@@ -264,6 +264,8 @@ def centres(vectors: npt.NDArray[np.floating[Any]], count: int, seed: int) -> np
     -------
     ndarray of float32, shape (count, width)
     """
+    if not vectors.shape[1]:  # of records without letters; k-means needs a coordinate
+        return vectors[:count].astype(np.float32)
     from sklearn.cluster import MiniBatchKMeans  # 1 s to import
 
     clusters = MiniBatchKMeans(

@@ -156,7 +156,7 @@ class RandomFourierKernel(ApproximateKernel):
         """
         plan = super().plan(X, Y)
         X = self.coerce(X)
-        width = self._form().vectors(X).width if len(X) else 0
+        width = self._form().width(X) if len(X) else 0
         half = self.n_components // 2
         at_once = min(width, half) if self.orthogonal else 0
         numbers = width * half

@@ -182,6 +182,20 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
             return super().table(X, dtype)
         return self._covariances().table(X, dtype)
 
+    def width(self, X: Any) -> int:
+        """Return the number of coordinates of φ, without its computation.
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str
+            The samples.
+
+        Returns
+        -------
+        int
+        """
+        return super().width(X) if self.form == WINDOW else len(self._covariances().names())
+
     def _linear(self) -> WindowVectors:
         return super()._linear() if self.form == WINDOW else self._covariances()
 

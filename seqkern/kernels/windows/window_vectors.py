@@ -227,7 +227,22 @@ class WindowVectorKernel(SequenceKernel):
         def vectors(X: Any, dtype: npt.DTypeLike = np.float32) -> WindowTable:
             return self.table(self._seen(self.coerce(X)), dtype)
 
-        return VectorForm(self.vector_kernel, vectors, gamma, self.degree, self.coef0)
+        return VectorForm(self.vector_kernel, vectors, self.width, gamma, self.degree, self.coef0)
+
+    def width(self, X: Any) -> int:
+        """Return the number of coordinates of φ, without its computation.
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str
+            The windows.
+
+        Returns
+        -------
+        int
+        """
+        X = self.coerce(X)
+        return int(X.lengths.max(initial=0)) * len(self.coding.columns(X.alphabet))
 
     def features(self, X: Any) -> npt.NDArray[np.floating[Any]]:
         """Return φ with the square roots of the weights; for linear kernels only.
@@ -332,8 +347,7 @@ class WindowVectorKernel(SequenceKernel):
         """
         self.check_parameters()
         sets = [self.coerce(Z) for Z in (X, Y) if Z is not None]
-        columns = len(self.coding.columns(sets[0].alphabet))
-        width = int(max((Z.lengths.max(initial=0) for Z in sets), default=0)) * columns
+        width = max(map(self.width, sets))
         rows, cols = len(sets[0]), len(sets[-1])
         pairs = rows * cols / (2 if Y is None else 1)
         seconds = pairs * (PRODUCT_SECONDS * width + FUNCTION_SECONDS * (self.vector_kernel != "linear"))

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import eigh
 from sklearn.base import TransformerMixin
 
+from seqkern.core.eigenpairs import largest_eigenpairs
 from seqkern.core.errors import GramError
 from seqkern.core.parameters import integer
 from seqkern.core.threads import one_thread
@@ -101,12 +101,15 @@ class KernelPCA(TransformerMixin, Solver):
         wanted = n if self.n_components is None else min(self.n_components, n)
         with one_thread():
             self.means_ = K.mean(axis=1)
-            matrix = centred(K, self.means_)
-            trace = float(np.trace(matrix))
-            values, vectors = eigh(
-                matrix.T, subset_by_index=(n - wanted, n - 1), overwrite_a=True, check_finite=False, driver="evr"
-            )
-            values, vectors = values[::-1], vectors[:, ::-1]
+            trace = 0.0
+
+            def matrix() -> npt.NDArray[np.float64]:
+                nonlocal trace
+                made = centred(K, self.means_)
+                trace = float(np.trace(made))
+                return made
+
+            values, vectors = largest_eigenpairs(matrix, wanted)
             # rounding makes a zero eigenvalue about n ε of the largest
             positive = values > max(1e-12, n * np.finfo(np.float64).eps) * max(values[0], np.abs(self.means_).max())
             count = int(positive.sum())

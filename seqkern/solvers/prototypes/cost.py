@@ -106,20 +106,21 @@ def descend(
     -------
     Descent
     """
-    costs, residual = [evaluate(x)[0]], np.inf
+    cost, residual, iterations, runs = evaluate(x)[0], np.inf, 0, 0
     bounds = [(0.0, None)] * len(x) if bounded else None
 
-    def record(intermediate_result: Any) -> None:
-        costs.append(float(intermediate_result.fun))
+    def remember(values: Array) -> tuple[float, Array]:
+        # not left to the result of a run: after a failed line search, its cost is not that of its variables
+        nonlocal x, cost
+        found = evaluate(values)
+        if found[0] < cost:
+            x, cost = values.copy(), found[0]
+        return found
 
-    run: Any = minimize  # its types know no callback of this form
-    while residual > tol and len(costs) <= max_iter:
-        before = costs[-1]
-        options: dict[str, Any] = {"maxiter": max_iter + 1 - len(costs), "maxfun": 20 * max_iter, "ftol": tol / 10}
-        found = run(
-            evaluate, x, jac=True, method="L-BFGS-B", bounds=bounds, options=options | {"gtol": 0.0}, callback=record
-        )
-        if found.fun < before:
-            x = found.x
-        residual = max(before - float(found.fun), 0.0)
-    return Descent(x, min(before, float(found.fun)), len(costs) - 1, residual)
+    run: Any = minimize  # its types know no options of this form
+    while residual > tol and max(iterations, runs) < max_iter:
+        before = cost
+        options: dict[str, Any] = {"maxiter": max_iter - iterations, "maxfun": 20 * max_iter, "ftol": tol / 10}
+        end = run(remember, x, jac=True, method="L-BFGS-B", bounds=bounds, options=options | {"gtol": 0.0})
+        residual, iterations, runs = before - cost, iterations + int(end.nit), runs + 1
+    return Descent(x, cost, iterations, residual)

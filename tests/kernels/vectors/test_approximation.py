@@ -11,10 +11,13 @@ from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import NystroemKernel, RandomFourierKernel, build_kernel, kernel_from_state
 from seqkern.kernels.explicit import feature_vectors
+from seqkern.kernels.feature_transforms import PCATransform
 from seqkern.kernels.vectors.approximation import CHUNK_ROWS
 from seqkern.kernels.vectors.nystroem import centres
 from seqkern.kernels.vectors.random_fourier import draw_waves
+from seqkern.profiles.search import ProfileSearch
 from seqkern.residues import residue_windows
+from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable
 
 ON_VECTORS = (
@@ -54,6 +57,36 @@ def table(n=40, seed=1):
 def units(spec):
     """Return training units and others, of the kind that a kernel takes."""
     return (table(), table(9, seed=2)) if spec in TABLES else (windows(), windows((12, 3), seed=2))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [*ON_VECTORS, *TABLES[:3], "property:form=covariance,lag=2,normalize=false", "property:scales=[charge]"],
+)
+def test_widths_are_those_of_the_vectors(spec):
+    train, new = units(spec)
+    kernel = build_kernel(spec).fit(train)
+    form = kernel.vector_form()
+    assert form.width(new) == form.vectors(new).width
+
+
+def test_the_width_of_transformed_features_is_known_after_the_fit():
+    kernel = build_kernel("linear").with_transforms([PCATransform(n_components=3)])
+    kernel.normalize = False
+    assert kernel.vector_form().width(table()) > 0
+    assert kernel.fit(table()).vector_form().width(table()) == 3
+
+
+@pytest.mark.parametrize("spec", ["nystroem:n_components=3", "random_fourier:n_components=4"])
+def test_plans_search_for_no_profiles(spec, monkeypatch):
+    X = windows((4,)).replace(tracks={})
+    name, _, options = spec.partition(":")
+    kernel = build_kernel(f"{name}:base=(pssm_window:search=training,iterations=1),{options}")
+    before = kernel.plan(X)
+    K = kernel.fit(X).kernel(X)
+    assert np.isfinite(K).all()
+    monkeypatch.setattr(ProfileSearch, "add_to", None)
+    assert kernel.plan(X) == before
 
 
 # ---- Nyström ---------------------------------------------------------------------------------------------
@@ -105,6 +138,14 @@ def test_another_seed_draws_other_landmarks():
     drawn = [NystroemKernel(build_kernel("window"), n_components=9, seed=seed).fit(X).landmarks_ for seed in (1, 1, 2)]
     np.testing.assert_array_equal(drawn[0], drawn[1])
     assert (drawn[0] != drawn[2]).any()
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "polynomial", "linear"])
+def test_centres_of_records_without_letters(kernel):
+    X = SequenceSet.from_strings(["", "", ""], "protein")
+    base = build_kernel(f"window:gamma=0.1,vector_kernel={kernel}")
+    fitted = NystroemKernel(base, n_components=2, landmarks="kmeans").fit(X)
+    np.testing.assert_allclose(fitted.kernel(X), base.kernel(X), atol=1e-6)
 
 
 def test_centres_are_means_of_clusters():

@@ -10,6 +10,7 @@ from sklearn.decomposition import KernelPCA as Oracle
 
 from seqkern.cli.main import main
 from seqkern.core.errors import GramError, ModelError, ParameterError
+from seqkern.gram.transforms import KernelPCAGram
 from seqkern.kernels import SpectrumKernel
 from seqkern.models.loading import load_model
 from seqkern.solvers import KernelPCA, build_solver
@@ -171,3 +172,12 @@ def test_what_training_tells(trained, capsys):
     assert told.err == ""
     assert main(["predict", str(trained / "two.seqkern"), str(trained / "all.fa"), "--scan", "AG"]) == 1
     assert "cannot classify sites" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("n", [33, 60, 66])
+def test_records_unlike_all_others(n):
+    """The eigenvalues of a centred identity are n − 1 times 1, up to rounding, and 0."""
+    solver = KernelPCA().fit(np.eye(n))
+    np.testing.assert_allclose(solver.explained_variance_ratio_, 1 / (n - 1))
+    K = KernelPCAGram(n_components=5).fit(np.eye(n)).transform_train()[0]
+    np.testing.assert_allclose(np.linalg.eigvalsh(K)[-6:], [0, 1, 1, 1, 1, 1], atol=1e-12)

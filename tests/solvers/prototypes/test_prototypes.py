@@ -102,6 +102,21 @@ def test_descent_uses_the_gradient_of_its_cost(cls, m, monkeypatch):
         assert gradient @ direction == pytest.approx((both[0] - both[1]) / 2e-6, abs=1e-7)
 
 
+@pytest.mark.parametrize("seed", [2, 3, 13, 27])
+def test_a_descent_ends_where_every_line_search_fails(seed, monkeypatch):
+    calls = []
+
+    def counted(*arguments):
+        calls.append(glvq_cost(*arguments))
+        assert len(calls) < 2000, "the descent does not end"
+        return calls[-1]
+
+    monkeypatch.setattr("seqkern.solvers.prototypes.relational_glvq.glvq_cost", counted)
+    noise, y = np.random.default_rng(seed).normal(size=(6, 6)), np.arange(6) % 2
+    solver = RelationalGLVQ().fit(noise + noise.T, y)  # indefinite: distances below zero, kinks everywhere
+    assert solver.report_["objective"] == min(cost for cost, _ in calls)
+
+
 # ---- one solver beside another ---------------------------------------------------------------------------
 
 

@@ -1,0 +1,106 @@
+"""``seqkern genes``: find genes in a genome."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from seqkern.cli.common import add_threads
+from seqkern.cli.output import output_writer, print_output
+
+if TYPE_CHECKING:
+    from seqkern.genome.transcripts import Annotation
+
+EXAMPLE = "seqkern genes genes.seqkern genes.fasta -o found.gtf"
+MORE_EXAMPLES = ("seqkern genes genes.seqkern unseen.fasta --truth unseen.gtf -o found.gtf",)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        The parser of this verb.
+    """
+    parser.add_argument("model", help="model file of seqkern grammar")
+    parser.add_argument("genome", help="FASTA, plain or compressed; - for standard input; or GenBank or EMBL")
+    parser.add_argument("-o", "--output", metavar="FILE", help="GTF file; -: standard output (the default)")
+    parser.add_argument(
+        "--truth",
+        metavar="FILE",
+        help="known annotation, GTF or GFF3: print sensitivity and precision of coding bases, exons and genes",
+    )
+    add_threads(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Run the verb.
+
+    Parameters
+    ----------
+    args : Namespace
+        The parsed arguments of `add_arguments`.
+    """
+    # imported here to keep --help fast
+    from seqkern.cli.common import naming_file
+    from seqkern.core.archive import check_writable
+    from seqkern.core.progress import progress_counter
+    from seqkern.core.standard_output import is_standard_output
+    from seqkern.core.text_files import source_name
+    from seqkern.evaluation.gene_accuracy import LEVELS, NOTHING, gene_accuracy
+    from seqkern.genes.annotated import by_chromosome, true_structures
+    from seqkern.genes.model import load_gene_model
+    from seqkern.genome.gtf import gtf_lines
+
+    if args.output is not None and is_standard_output(args.output):
+        args.output = None
+    if args.output is not None:
+        check_writable(args.output)
+    model = load_gene_model(args.model)
+    truth = None if args.truth is None else by_chromosome(_read(args.truth))
+    n_genes, counts = 0, dict.fromkeys(LEVELS, NOTHING)
+    with (
+        output_writer(args.output) as write,
+        progress_counter("genes", " bases") as show,
+        naming_file(source_name(args.genome)),
+    ):
+        for name, codes, genes in model.find_all(args.genome, n_threads=args.threads, progress=show):
+            for line in gtf_lines(name, [(gene.reverse, gene.parts, gene.score) for gene in genes], n_genes + 1):
+                write(line)
+            n_genes += len(genes)
+            if truth is not None:
+                found = gene_accuracy(
+                    true_structures(truth.pop(name, ()), codes), [(g.reverse, g.parts) for g in genes]
+                )
+                counts = {level: counts[level] + found[level] for level in LEVELS}
+    if args.output is not None:
+        print_output(args.output)
+    print(f"seqkern: {n_genes} genes", file=sys.stderr)
+    if truth:
+        some = ", ".join(list(truth)[:3]) + (", …" if len(truth) > 3 else "")
+        print(f"seqkern: {args.truth}: {len(truth)} chromosomes that the genome lacks ({some})", file=sys.stderr)
+    if truth is not None:
+        print("level  sensitivity  precision  annotated  predicted", file=sys.stdout if args.output else sys.stderr)
+        for level, count in counts.items():
+            print(
+                f"{level:<5}  {count.sensitivity:<11.4f}  {count.precision:<9.4f}  {count.true:<9}  {count.predicted}",
+                file=sys.stdout if args.output else sys.stderr,
+            )
+
+
+def _read(path: str) -> Annotation:
+    """Return an annotation that has coding parts."""
+    # imported here to keep --help fast
+    from seqkern.core.errors import SequenceError
+    from seqkern.genome.annotation import read_annotation
+
+    annotation = read_annotation(path)
+    if not any(transcript.coding for transcript in annotation.transcripts):
+        raise SequenceError(
+            f"has no CDS of a transcript (features: {annotation.listed()})",
+            file=path,
+            remedy="give the full annotation, with features CDS",
+        )
+    return annotation
