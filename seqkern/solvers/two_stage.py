@@ -81,6 +81,7 @@ class TwoStageSVC(BinarySolver):
     summary = "A one-class SVM of the positives rejects most negatives; a binary solver decides about the rest."
     needs_semidefinite = True
     accepts_groups = True
+    accepts_pairs = False  # the first stage would keep what is like one class of a pair
 
     binary: Solver = component("solver", kw_only=False, doc="The second stage; it must take a Gram matrix.")
     nu: float = real(

@@ -56,7 +56,8 @@ def test_yaml_on_the_command_line_is_told_how_to_write(capsys):
     assert told.count("\n") == 1
 
 
-def test_unlabelled_samples_are_no_class_of_a_pair():
-    with pytest.raises(ParameterError, match="'positive_unlabelled' learns two classes only; name the positive class"):
-        make_solver("positive_unlabelled:binary=csvc", "multiclass")
-    assert make_solver("positive_unlabelled:binary=csvc", "binary").name == "positive_unlabelled"
+@pytest.mark.parametrize("name", ["positive_unlabelled", "two_stage"])
+def test_solvers_of_one_positive_class_do_not_vote_by_pairs(name):
+    with pytest.raises(ParameterError, match=f"'{name}' learns two classes only; name the positive class"):
+        make_solver(f"{name}:binary=csvc", "multiclass")
+    assert make_solver(f"{name}:binary=csvc", "binary").name == name
