@@ -101,7 +101,7 @@ class PathLikelihood:
         -------
         Learned
         """
-        from scipy.optimize import minimize
+        from scipy.optimize import minimize  # imported here for fast start-up
 
         with one_thread():
             scaled = ScaledWeights(self)
@@ -183,7 +183,7 @@ class ScaledWeights:
 
     def _solved(self, values: npt.NDArray[np.float64], *, transposed: bool) -> npt.NDArray[np.float64]:
         """Return S or Sᵀ times values."""
-        from scipy.linalg import solve_triangular
+        from scipy.linalg import solve_triangular  # imported here for fast start-up
 
         split = len(self.root) * self.k
         labels = values[:split].reshape(-1, self.k)
