@@ -1,5 +1,7 @@
 """Transforms of features: against scikit-learn and naive twins; fitted on training samples alone."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA, FastICA
@@ -177,6 +179,22 @@ def test_costs_of_incomplete_tables_are_predicted():
         assert one.feature_bytes(table(GAPS)) >= 8 * GAPS.size
         assert one.operator_bytes(table(GAPS)) > 0
         assert one.operator_cost(table(GAPS)) > 0
+
+
+def test_memory_of_principal_components_is_predicted(monkeypatch):
+    one = as_sequences(["MKVLAAGIC"], alphabet="protein")
+    kernel = TransformedKernel(SpectrumKernel(k=4), transforms=["pca:n_components=4"])
+    tracemalloc.start()
+    kernel.fit(one)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    for room, refused in ((peak, True), (2 * peak, False)):
+        monkeypatch.setattr("seqkern.kernels.feature_transforms.transformed.available_memory", lambda room=room: room)
+        if refused:
+            with pytest.raises(SequenceError, match=r"160000 features of 1 samples need .* of memory; choose shorter"):
+                kernel.fit(one)
+        else:
+            kernel.fit(one)
 
 
 def test_missing_values_without_completion_are_refused():

@@ -136,8 +136,9 @@ class TransformedKernel(CompositeKernel):
         vectors: Any = base.features_with_gaps(X) if self.accepts_missing else feature_vectors(base, X)
         if not is_sparse(vectors):
             return np.ascontiguousarray(vectors, dtype=np.float64)
-        need = 8 * vectors.shape[0] * vectors.shape[1]
-        if need > available_memory() // 2:
+        # as many copies of rows as principal components take, with means, variances and squares
+        need = 8 * (5 * vectors.shape[0] + 3) * vectors.shape[1]
+        if need > available_memory():
             raise SequenceError(
                 f"{vectors.shape[1]} features of {vectors.shape[0]} samples need {format_bytes(need)} of memory",
                 remedy="choose shorter k-mers, or the transform kernel_pca, which needs only the Gram matrix",
