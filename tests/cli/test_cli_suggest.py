@@ -131,6 +131,15 @@ def test_empty_labels_are_unlabelled_records(files, tmp_path, capsys):
         assert f"10 records without a label {words}" in capsys.readouterr().err
 
 
+def test_a_word_for_unknown_labels_is_refused(files, tmp_path, capsys):
+    ids, labels = ids_of(files["pool"]), tmp_path / "na.tsv"
+    labels.write_text("id\tlabel\n" + "".join(f"{name}\t{name[:3] if i % 3 else 'NA'}\n" for i, name in enumerate(ids)))
+    train = ["train", files["pool"], "--labels", str(labels), "-o", str(tmp_path / "m.seqkern")]
+    for more in ([], ["--positive", "pos"]):
+        line = fails(capsys, *train, *more)
+        assert "10 labels are 'NA'; leave them empty if the label is unknown, or rename the class" in line
+
+
 def test_who_learns_nothing_from_them_says_so(files, tmp_path, capsys):
     out = str(tmp_path / "m.seqkern")
     both = ["train", files["pos"], files["neg"], "--unlabelled", files["pool"], "-o", out, "--kernel", "spectrum:k=3"]
