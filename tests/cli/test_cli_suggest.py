@@ -74,6 +74,24 @@ def test_the_table_and_the_rule(model, files, tmp_path, capsys):
     assert capsys.readouterr().out == out.read_text()
 
 
+@pytest.mark.parametrize("solver", ["csvc", "label_propagation"])
+def test_records_with_a_label_in_training_are_left_out(solver, files, tmp_path, capsys):
+    ids = ids_of(files["pool"])
+    labels, path = tmp_path / "labels.tsv", str(tmp_path / "few.seqkern")
+    labels.write_text("id\tlabel\n" + "".join(f"{name}\t{name[:3] if i % 2 else ''}\n" for i, name in enumerate(ids)))
+    train = ["train", files["pool"], "--labels", str(labels), "--kernel", "spectrum:k=3", "--solver", solver]
+    assert main([*train, "-o", path]) == 0
+    capsys.readouterr()
+    pool = tmp_path / "all.fa"  # the same sequences under other ids
+    pool.write_text(Path(files["pool"]).read_text().replace(">", ">copy_"))
+    for given, prefix in ((files["pool"], ""), (str(pool), "copy_")):
+        assert main(["suggest", path, given, "-n", "30", "-o", str(tmp_path / "n.tsv")]) == 0
+        said = capsys.readouterr().err
+        assert f"seqkern: {given}: 15 records left out, equal to records with a label in training" in said
+        assert "15 records in the pool" in said
+        assert {row["id"] for row in table(tmp_path / "n.tsv")} == {prefix + name for name in ids[::2]}
+
+
 def test_several_classes(files, tmp_path, capsys):
     path, three = str(tmp_path / "m3.seqkern"), [files[name] for name in MOTIFS]
     assert (
