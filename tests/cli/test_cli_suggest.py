@@ -2,10 +2,12 @@
 
 import csv
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from seqkern.cli.label_notes import why_left_out
 from seqkern.cli.main import main
 from seqkern.models.loading import load_model
 
@@ -125,7 +127,7 @@ def test_a_file_of_unlabelled_records(solver, files, tmp_path, capsys):
     given = ["--unlabelled", files["pool"], "--kernel", "spectrum:k=3", "--solver", solver]
     assert main(["train", files["pos"], files["neg"], *given, "-o", path]) == 0
     said = capsys.readouterr()
-    assert "30 records without a label in every training set" in said.err
+    assert f"seqkern: {files['pool']}: 30 records without a label in every training set: " in said.err
     assert "58 sequences (negative: 14, positive: 14, unlabelled: 30)" in said.out
     assert load_model(path).record["unlabelled"] == 30
     assert main(["cv", files["pos"], files["neg"], *given, "--folds", "3"]) == 0
@@ -158,12 +160,20 @@ def test_a_word_for_unknown_labels_is_refused(files, tmp_path, capsys):
         assert "10 labels are 'NA'; leave them empty if the label is unknown, or rename the class" in line
 
 
-def test_who_learns_nothing_from_them_says_so(files, tmp_path, capsys):
+def test_other_solvers_leave_them_out_and_say_so(files, tmp_path, capsys):
     out = str(tmp_path / "m.seqkern")
     both = ["train", files["pos"], files["neg"], "--unlabelled", files["pool"], "-o", out, "--kernel", "spectrum:k=3"]
-    for solver, words in ((["--solver", "csvc"], "solver 'csvc'"), ([], "the default solver")):
-        line = fails(capsys, *both, *solver)
-        assert f"{words} learns nothing from unlabelled records" in line
-        assert "choose --solver label_propagation or transductive_svc" in line
+    for solver in (["--solver", "csvc"], []):
+        assert main([*both, *solver]) == 0
+        said = capsys.readouterr()
+        left = f"{files['pool']}: 30 records without a label left out, since solver 'csvc' does not learn from them: "
+        assert said.err.count(left) == 1
+        assert "trained on 28 sequences (negative: 14, positive: 14)" in said.out
+    fitted = SimpleNamespace(specs=[{"solver": "label_propagation"}])  # the reason is then the kernel
+    assert why_left_out(fitted) == "kernels that are fitted to each training set do not use them"
+
+
+def test_they_need_files_of_classes(files, tmp_path, capsys):
+    out = str(tmp_path / "m.seqkern")
     one = ["train", files["pos"], "--unlabelled", files["pool"], "-o", out, "--solver", "transductive_svc"]
     assert "--unlabelled needs one file for each class" in fails(capsys, *one, "--kernel", "spectrum:k=3")
