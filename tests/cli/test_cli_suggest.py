@@ -134,6 +134,17 @@ def test_a_file_of_unlabelled_records(solver, files, tmp_path, capsys):
     assert "28 samples (negative: 14, positive: 14)" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("solver", ["label_propagation", "transductive_svc"])
+def test_a_remark_where_every_record_has_a_label(solver, files, tmp_path, capsys):
+    given = [files["pos"], files["neg"], "--kernel", "spectrum:k=3", "--solver", solver]
+    remark = "every training record has a label, but this solver is meant to learn from records without one"
+    for more in ([], ["--unlabelled", files["pool"]]):
+        assert main(["train", *given, *more, "-o", str(tmp_path / "m.seqkern")]) == 0
+        assert capsys.readouterr().out.count(remark) == (not more)
+        assert main(["cv", *given, *more, "--folds", "3"]) == 0
+        assert (f"remark on 3 of 3 fits, the first: {remark}" in capsys.readouterr().err) == (not more)
+
+
 def test_three_classes_and_unlabelled_records(files, tmp_path, capsys):
     path, three = str(tmp_path / "m.seqkern"), [files[name] for name in MOTIFS]
     given = ["--unlabelled", files["pool"], "--kernel", "spectrum:k=3", "--solver", "label_propagation"]
