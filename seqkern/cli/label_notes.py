@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from seqkern.datasets import Dataset
+    from seqkern.models.method import Method
     from seqkern.sequences.labels import Labels
 
 
-def tell_unlabelled(dataset: Dataset, source: str, learned: bool | None = False) -> None:
-    """Print how many records have an empty label, and which is the first.
+def tell_unlabelled(dataset: Dataset, source: str, learned: bool | None = False, reason: str = "") -> None:
+    """Print how many records have no label, what becomes of them, and which is the first.
 
     Parameters
     ----------
@@ -21,6 +22,8 @@ def tell_unlabelled(dataset: Dataset, source: str, learned: bool | None = False)
         The file, for the message.
     learned : bool or None
         Whether the solver learns from them too; None if it is not known yet.
+    reason : str
+        Why it does not.
     """
     if len(dataset.tasks) != 1 or dataset.residues is not None:
         return
@@ -31,10 +34,32 @@ def tell_unlabelled(dataset: Dataset, source: str, learned: bool | None = False)
         first = repr(missing[0]) if len(missing) == 1 else f"{missing[0]!r}, …"
         what = {
             True: "in every training set",
-            False: "left out",
+            False: f"left out{reason and f', since {reason}'}",
             None: "left out, but for solvers that learn from them",
         }
         print(f"seqkern: {source}: {count} without a label {what[learned]}: {first}", file=sys.stderr)
+
+
+def why_left_out(method: Method) -> str:
+    """Return why a method leaves out records without a label.
+
+    Parameters
+    ----------
+    method : Method
+        That does not accept them.
+
+    Returns
+    -------
+    str
+        A clause.
+    """
+    # imported here to keep --help fast
+    from seqkern.solvers import build_solver
+
+    for spec in method.specs:
+        if not build_solver(spec).accepts_unlabelled:
+            return f"solver {spec['solver']!r} does not learn from them"
+    return "kernels that are fitted to each training set do not use them"
 
 
 def tell_similar_classes(labels: Labels, source: str) -> None:

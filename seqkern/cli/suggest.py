@@ -96,6 +96,13 @@ def run(args: argparse.Namespace) -> None:
             write(line)
     if args.output is not None:
         print_output(args.output)
+    if found.n_known is None:
+        said = f"{args.model} does not say which records had a label in training: the pool may hold some"
+        print(f"seqkern: warning: {said}", file=sys.stderr)
+    elif found.n_known:
+        what = "1 record" if found.n_known == 1 else f"{found.n_known} records"
+        said = f"{what} left out, equal to records with a label in training"
+        print(f"seqkern: {source_name(args.fasta)}: {said}", file=sys.stderr)
     print(f"seqkern: {found.sentence()}", file=sys.stderr)
 
 

@@ -178,7 +178,9 @@ def summary(
         yield from _estimate_lines(estimate)
     if layers is not None:
         share = "Q3" if len(model.classes) == 3 else "accuracy"
-        yield "held out", f"{share} {layers.held_out_accuracy_:.4f} of the first classifier, before the layers"
+        after = f"{share} after them: " + ("the estimate above" if estimate is not None else "--cv 5, or seqkern cv")
+        before = f"{share} {layers.held_out_accuracy_:.4f} of the first classifier, before the layers"
+        yield "held out", f"{before}; {after}"
 
 
 def _data_lines(model: Model, units: str, asked: bool) -> Iterator[tuple[str, str]]:

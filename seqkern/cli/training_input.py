@@ -21,7 +21,7 @@ from seqkern.cli.common import (
     windows_of,
 )
 from seqkern.cli.feature_tables import check_label_column, table_dataset
-from seqkern.cli.label_notes import tell_similar_classes, tell_unlabelled
+from seqkern.cli.label_notes import tell_similar_classes, tell_unlabelled, why_left_out
 from seqkern.cli.profiles import profiles_of
 from seqkern.cli.regions import add_regions, regions_of, tell_background
 from seqkern.cli.train_residues import REDUCTIONS, check_layers, check_probabilities, states_entry
@@ -302,6 +302,8 @@ def read_method(args: argparse.Namespace, inner: str) -> Method | None:
 def chosen_method(args: argparse.Namespace, method: Method | None, given: Input, n_choices: int) -> Method:
     """Return the method, with kernels and solver that suit the data where they were not given.
 
+    What becomes of records without a label is printed on standard error.
+
     Parameters
     ----------
     args : Namespace
@@ -322,6 +324,15 @@ def chosen_method(args: argparse.Namespace, method: Method | None, given: Input,
     ParameterError
         If the data are unlabelled, or no kernel suits.
     """
+    method = _suiting(args, method, given, n_choices)
+    learned = method.accepts_unlabelled
+    source = _label_source(args) if args.unlabelled is None else args.unlabelled
+    tell_unlabelled(given.dataset, source, learned, "" if learned else why_left_out(method))
+    return method
+
+
+def _suiting(args: argparse.Namespace, method: Method | None, given: Input, n_choices: int) -> Method:
+    """Return the method that was given, or one that suits the data."""
     # imported here to keep --help fast
     from seqkern.auto.choosing import LARGE_SOLVER, default_solver
     from seqkern.auto.grids import kernel_grid
@@ -416,7 +427,7 @@ def read_input(args: argparse.Namespace, method: Method | None) -> Input:
 
     kernels = [entry.kernel for entry in _kernels(args)]
     specs = _specs(args) if method is None else method.specs
-    _check_unlabelled(args, specs)
+    _check_unlabelled(args)
     source = ", ".join(args.fasta)
     of_table = bool(kernels) and kernels[0].accepts == "features" and len(args.fasta) == 1
     for kernel in kernels:
@@ -433,10 +444,13 @@ def read_input(args: argparse.Namespace, method: Method | None) -> Input:
         X = with_tracks(cast("SequenceSet", dataset.X))
     tell_counts(dataset.X.counts, source)
     tell_background(dataset.notes)
-    labelled = source if args.labels in (None, "header", "first-word") else args.labels
-    tell_unlabelled(dataset, labelled, learned=method is not None and method.accepts_unlabelled)
-    tell_similar_classes(dataset.task().labels, labelled)
+    tell_similar_classes(dataset.task().labels, _label_source(args))
     return Input(dataset, X, source)
+
+
+def _label_source(args: argparse.Namespace) -> str:
+    """Return the files of the labels, for messages."""
+    return ", ".join(args.fasta) if args.labels in (None, "header", "first-word") else str(args.labels)
 
 
 def _views(args: argparse.Namespace) -> dict[str, Any]:
@@ -624,12 +638,11 @@ def _files(args: argparse.Namespace, two_classes: bool) -> Any:
     return files if args.unlabelled is None else files | {UNLABELLED_FILE: args.unlabelled}
 
 
-def _check_unlabelled(args: argparse.Namespace, specs: Sequence[Mapping[str, Any]]) -> None:
-    """Raise an error for unlabelled records that nothing would learn from, or without files of classes."""
+def _check_unlabelled(args: argparse.Namespace) -> None:
+    """Raise an error for unlabelled records without files of classes."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
     from seqkern.datasets.data_entry import UNLABELLED_FILE
-    from seqkern.solvers import SOLVERS, build_solver
 
     if args.unlabelled is None:
         return
@@ -640,13 +653,6 @@ def _check_unlabelled(args: argparse.Namespace, specs: Sequence[Mapping[str, Any
     stems = {Path(file).name.split(".")[0] for file in args.fasta}
     if len(args.fasta) > 2 and (len(stems) < len(args.fasta) or UNLABELLED_FILE in stems):
         raise ParameterError("the names of the files do not tell the classes apart", remedy="rename the files")
-    if not (specs and all(build_solver(spec).accepts_unlabelled for spec in specs)):
-        able = [name for name, solver in SOLVERS.classes.items() if solver.accepts_unlabelled]
-        solver = f"solver {specs[0]['solver']!r}" if specs else "the default solver"
-        raise ParameterError(
-            f"{solver} learns nothing from unlabelled records",
-            remedy=f"remove --unlabelled, or choose --solver {' or '.join(able)}",
-        )
 
 
 def _check_classes(args: argparse.Namespace, dataset: Dataset, two_classes: bool) -> None:

@@ -292,6 +292,10 @@ def summary(dataset: Dataset) -> dict[str, Any]:
     elif isinstance(X, FeatureTable):
         result["columns"] = len(X.columns)
     result["tasks"] = {task.name: _task_summary(task) for task in dataset.tasks.values()}
+    for task in dataset.tasks.values():
+        unlabelled = 0 if dataset.residues is not None else len(task.unlabelled())
+        if unlabelled:
+            result["tasks"][task.name]["unlabelled"] = unlabelled
     return result | {"counts": dict(X.counts), "digest": X.digest(), **dataset.notes}
 
 

@@ -21,6 +21,7 @@ from seqkern.models.data import Data
 from seqkern.models.decisions import Decisions, check_predicts, codes_of_decisions
 from seqkern.models.exemplar_rows import exemplar_rows
 from seqkern.models.feature_model import FeatureModel
+from seqkern.models.labelled_samples import labelled_record
 from seqkern.models.model import Model
 from seqkern.models.parts import Part
 from seqkern.models.residue_model import ResidueModel
@@ -272,6 +273,7 @@ class FittedMethod:
             "classes": labels.class_counts(),
             **({"unlabelled": unlabelled} if unlabelled else {}),
             "training_digest": X.digest(),
+            **({} if self.data.residues is not None else labelled_record(X, labels)),
             "counts": X.counts,
             "kernel_counts": self.part.counts,
             "kernel": self.choice.kernel,

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import ModelError
+from seqkern.models.labelled_samples import known_samples
 from seqkern.models.model import Model
 
 STRATEGIES = ("uncertain", "random")
@@ -43,9 +44,12 @@ class Suggestions:
     distances : ndarray of float64, shape (n,)
         In feature space, to the nearest of the records before it; NaN for the first.
     n_pool : int
-        Records in the pool.
+        Records in the pool without those of `n_known`.
     within : int or None
         How many of these are within the margin; None if the solver has none.
+    n_known : int or None
+        How many were left out, since one with the same sequence (or values) had a label in training; None if the model
+        does not say.
     """
 
     rows: npt.NDArray[np.int64]
@@ -55,6 +59,7 @@ class Suggestions:
     distances: npt.NDArray[np.float64]
     n_pool: int
     within: int | None
+    n_known: int | None = None
 
     def sentence(self) -> str:
         """Return whether more labels are worth their cost, in one line.
@@ -89,7 +94,7 @@ def suggest(
 
     over the remaining ones, z those chosen before: near the hyperplane, and at a large angle to the others. Copies of
     chosen ones come last, unless λ is 0. K is the model's kernel, before any transform. Equal records are drawn by the
-    seed. Memory does not grow with the pool.
+    seed. Records equal to one that had a label in training are left out. Memory does not grow with the pool.
 
     Parameters
     ----------
@@ -197,9 +202,18 @@ class _Nearest:
         self.rng = np.random.default_rng(seed)
         self.pieces: list[_Piece] = []
         self.n, self.within = 0, None if model.solver.margin is None else 0
+        self.n_known: int | None = 0
 
     def add(self, X: Any) -> None:
         """Add a chunk."""
+        rows = self.n + np.arange(len(X))
+        self.n += len(X)
+        known = known_samples(self.model.record, X)
+        if known is None:
+            self.n_known = None
+        elif known.any() and self.n_known is not None:
+            self.n_known += int(np.count_nonzero(known))
+            rows, X = rows[~known], X.take(np.flatnonzero(~known))
         if not len(X):
             return
         decisions = self.model.decision(X, n_threads=self.n_threads)
@@ -210,9 +224,7 @@ class _Nearest:
             self.within += int(np.count_nonzero(inside if inside.ndim == 1 else inside.any(axis=1)))
         keys = ties if self.random else gaps
         every = np.ones(len(X), dtype=bool)
-        rows = self.n + np.arange(len(X))
         self.pieces.append(_Piece(X, rows, decisions, gaps, keys, ties).take(every))
-        self.n += len(X)
         keys = np.concatenate([piece.keys for piece in self.pieces])
         ties = np.concatenate([piece.ties for piece in self.pieces])
         kept = np.zeros(len(keys), dtype=bool)
@@ -226,7 +238,7 @@ class _Nearest:
         pieces = self.pieces
         if not pieces:
             none = np.empty(0)
-            return Suggestions(np.empty(0, dtype=np.int64), [], none, none, none, 0, self.within)
+            return Suggestions(np.empty(0, dtype=np.int64), [], none, none, none, 0, self.within, self.n_known)
         rows, gaps, keys, ties = (
             np.concatenate([getattr(piece, name) for piece in pieces]) for name in ("rows", "gaps", "keys", "ties")
         )
@@ -239,8 +251,9 @@ class _Nearest:
             np.concatenate([piece.decisions for piece in pieces])[order],
             gaps[order],
             distances(K, order),
-            self.n,
+            self.n - (self.n_known or 0),
             self.within,
+            self.n_known,
         )
 
 

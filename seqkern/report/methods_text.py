@@ -14,6 +14,7 @@ from seqkern.report.citations import cite, cited_methods
 from seqkern.report.compared import Compared, ComparedChains, SingleTaskTests
 from seqkern.report.pooled_choices import pooled_tasks
 from seqkern.report.sentences import enumerate_names, metric, spec_text
+from seqkern.report.unlabelled import count_unlabelled, unlabelled_use
 from seqkern.report.view import View
 from seqkern.solvers.bound_names import BOUNDS
 from seqkern.study.auto_kernel import AutoKernel
@@ -128,26 +129,31 @@ def _data(view: View) -> str:
     alphabet = summary.get("alphabet")
     named = {"dna": "DNA ", "rna": "RNA ", "protein": "protein "}.get(str(alphabet), "") if what == "sequences" else ""
     units = "bases" if alphabet in ("dna", "rna") else "residues"
-    parts = [f"{view.dataset.name}: {summary.get('n', 'an unknown number of')} {named}{what}"]
+    tasks, unlabelled = view.dataset.tasks, count_unlabelled(view.dataset)
+    count = summary.get("n", "an unknown number of")
+    if unlabelled:
+        count = f"{next(iter(tasks.values())).get('n')} labelled"
+    parts = [f"{view.dataset.name}: {count} {named}{what}"]
     length = summary.get("length") if not summary.get("chains") else summary["chains"]
     if length and length.get("min") is not None:
         low, high = length["min"], length["max"]
         parts.append(
             f"of {low} {units}" if low == high else f"of {low} to {high} {units} (median {length['median']:g})"
         )
-    tasks = view.dataset.tasks
     if len(tasks) > 1:
         parts.append(f"in {plural(len(tasks), view.word, view.words)}")
     elif tasks and view.dataset.kind != "real":
         counts = next(iter(tasks.values()))["classes"]
         parts.append(f"({', '.join(f'{count} {name}' for name, count in counts.items())})")
+    if unlabelled:
+        parts.append(f"and {unlabelled} without a label, {unlabelled_use(view.dataset)},")
     if summary.get("simulate"):
         options = {key: value for key, value in summary["simulate"].items() if key != "kind"}
         values = ", ".join(f"{key} = {value}" for key, value in options.items())
         parts.append(f"simulated with seqkern ({values})")
     elif summary.get("reference"):
         parts.append(f"from {summary['reference']}")
-    return " ".join(parts).rstrip(".") + "."
+    return " ".join(parts).rstrip(".,") + "."
 
 
 def _evaluation(text: MethodsText, study: Study, views: Sequence[View]) -> Iterator[str]:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from seqkern.core.archive import canonical_json
 from seqkern.core.errors import LabelError
 from seqkern.core.types import Ids, PathLike, Rows
+from seqkern.sequences.unknown_labels import refuse_unknown
 from seqkern.sequences.written_numbers import by_value, real_labels, refuse_written_numbers
 
 KINDS = ("binary", "multiclass", "real", "none")
@@ -217,7 +218,7 @@ def make_labels(
     ids : list of str, length n
         The ids of the samples.
     values : sequence of str, length n
-        Class names, or numbers if `kind` is ``"real"``; empty text excludes the sample from the task.
+        Class names, or numbers if `kind` is ``"real"``; empty text, or None, excludes the sample from the task.
     kind : {"binary", "multiclass", "real", "none"}, optional
         Default: binary for two classes, multi-class for more. ``"none"``: `values` is ignored.
     positive : str, optional
@@ -238,7 +239,8 @@ def make_labels(
     Raises
     ------
     LabelError
-        If there is only one class, a real label is not a number, or a label is not one of the classes.
+        If there is only one class, a real label is not a number, a label is not one of the classes, or a word such as
+        ``NA`` stands for an unknown label (see `seqkern.sequences.unknown_labels`).
 
     Examples
     --------
@@ -248,12 +250,14 @@ def make_labels(
     >>> make_labels(["a", "b", "c"], ["helix", "strand", "coil"], positive="helix").classes
     ('not helix', 'helix')
     """
-    texts = [str(value).strip() for value in values]
+    texts = ["" if value is None else str(value).strip() for value in values]
     if kind == "real":
         return Labels(ids, real_labels(ids, texts, file), "real", (), **columns)
     if kind == "none":
         return Labels(ids, np.ones(len(ids)), "none", ONE_CLASS, **columns)
     found = set(texts) - {""}
+    if classes is None:
+        refuse_unknown(texts, None if positive is None else str(positive), POSITIVE_NAMES, file)
     names = sorted(found, key=by_value) if classes is None else [str(name) for name in classes]
     _check_known(ids, texts, found - set(names), "is not one of the classes", names, file)
     if kind is None and classes is None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import LabelError
 from seqkern.core.types import Ids, PathLike
+from seqkern.sequences.unknown_labels import MINUS, NEITHER, UNLABELLED, is_unknown
 
 WRITTEN_NUMBER = re.compile(r"([+-]?\d+(?:[.,]\d+)?)(?:\s*(?:%|[^\W\d_]{1,3}(?:/[^\W\d_]{1,3})?))?")
 """A number, perhaps with a decimal comma, a percent sign or a unit."""
@@ -118,11 +119,13 @@ def real_labels(ids: Ids, values: list[str], file: PathLike | None) -> npt.NDArr
         except ValueError:
             y[i] = np.inf
         if not np.isfinite(y[i]):
+            unknown = is_unknown(value) or value == MINUS or value.lower() in UNLABELLED | NEITHER
+            write = "leave it empty if it is unknown" if unknown else f"write {_plain_number(value)}"
             raise LabelError(
                 f"label {value!r} is not a finite number",
                 file=file,
                 record=ids[i],
-                remedy=f"write {_plain_number(value)}, or give a solver for classes (in a study without kind: real)",
+                remedy=f"{write}, or give a solver for classes (in a study without kind: real)",
             )
     if np.isnan(y).all():
         raise LabelError("no labels", file=file, remedy="check the column or field of the labels")

@@ -92,7 +92,8 @@ class Solver(Stored, Estimator):
         After `fit`: ``converged`` (bool), ``iterations`` (int), ``residual`` (float: violation of the optimality
         conditions), ``objective`` (float), ``n_support`` (int), ``support_share`` (float, of all columns), and
         solver-specific entries: ``gap`` (float, the duality gap), ``remark`` (str, why it did not converge, and what to
-        do), ``inner_not_converged`` (int: number of unconverged fits of inner cross-validation), ….
+        do; or else what to know of the fit), ``inner_not_converged`` (int: number of unconverged fits of inner
+        cross-validation), ….
 
     Examples
     --------

@@ -332,8 +332,16 @@ def test_records_without_a_label_are_counted(tmp_path, capsys, verb):
         return capsys.readouterr().err
 
     assert "without a label" not in said()
-    assert said(3).count("l.tsv: 1 record without a label left out: 'pos3'\n") == 1
-    assert "l.tsv: 2 records without a label left out: 'pos1', …\n" in said(6, 1)
+    assert (
+        said(3).count(
+            "l.tsv: 1 record without a label left out, since solver 'csvc' does not learn from them: 'pos3'\n"
+        )
+        == 1
+    )
+    assert (
+        "l.tsv: 2 records without a label left out, since solver 'csvc' does not learn from them: 'pos1', …\n"
+        in said(6, 1)
+    )
 
 
 def test_a_data_set_counts_records_without_a_label(tmp_path, fasta, capsys):

@@ -2,10 +2,12 @@
 
 import csv
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from seqkern.cli.label_notes import why_left_out
 from seqkern.cli.main import main
 from seqkern.models.loading import load_model
 
@@ -74,6 +76,24 @@ def test_the_table_and_the_rule(model, files, tmp_path, capsys):
     assert capsys.readouterr().out == out.read_text()
 
 
+@pytest.mark.parametrize("solver", ["csvc", "label_propagation"])
+def test_records_with_a_label_in_training_are_left_out(solver, files, tmp_path, capsys):
+    ids = ids_of(files["pool"])
+    labels, path = tmp_path / "labels.tsv", str(tmp_path / "few.seqkern")
+    labels.write_text("id\tlabel\n" + "".join(f"{name}\t{name[:3] if i % 2 else ''}\n" for i, name in enumerate(ids)))
+    train = ["train", files["pool"], "--labels", str(labels), "--kernel", "spectrum:k=3", "--solver", solver]
+    assert main([*train, "-o", path]) == 0
+    capsys.readouterr()
+    pool = tmp_path / "all.fa"  # the same sequences under other ids
+    pool.write_text(Path(files["pool"]).read_text().replace(">", ">copy_"))
+    for given, prefix in ((files["pool"], ""), (str(pool), "copy_")):
+        assert main(["suggest", path, given, "-n", "30", "-o", str(tmp_path / "n.tsv")]) == 0
+        said = capsys.readouterr().err
+        assert f"seqkern: {given}: 15 records left out, equal to records with a label in training" in said
+        assert "15 records in the pool" in said
+        assert {row["id"] for row in table(tmp_path / "n.tsv")} == {prefix + name for name in ids[::2]}
+
+
 def test_several_classes(files, tmp_path, capsys):
     path, three = str(tmp_path / "m3.seqkern"), [files[name] for name in MOTIFS]
     assert (
@@ -107,11 +127,22 @@ def test_a_file_of_unlabelled_records(solver, files, tmp_path, capsys):
     given = ["--unlabelled", files["pool"], "--kernel", "spectrum:k=3", "--solver", solver]
     assert main(["train", files["pos"], files["neg"], *given, "-o", path]) == 0
     said = capsys.readouterr()
-    assert "30 records without a label in every training set" in said.err
+    assert f"seqkern: {files['pool']}: 30 records without a label in every training set: " in said.err
     assert "58 sequences (negative: 14, positive: 14, unlabelled: 30)" in said.out
     assert load_model(path).record["unlabelled"] == 30
     assert main(["cv", files["pos"], files["neg"], *given, "--folds", "3"]) == 0
     assert "28 samples (negative: 14, positive: 14)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("solver", ["label_propagation", "transductive_svc"])
+def test_a_remark_where_every_record_has_a_label(solver, files, tmp_path, capsys):
+    given = [files["pos"], files["neg"], "--kernel", "spectrum:k=3", "--solver", solver]
+    remark = "every training record has a label, but this solver is meant to learn from records without one"
+    for more in ([], ["--unlabelled", files["pool"]]):
+        assert main(["train", *given, *more, "-o", str(tmp_path / "m.seqkern")]) == 0
+        assert capsys.readouterr().out.count(remark) == (not more)
+        assert main(["cv", *given, *more, "--folds", "3"]) == 0
+        assert (f"remark on 3 of 3 fits, the first: {remark}" in capsys.readouterr().err) == (not more)
 
 
 def test_three_classes_and_unlabelled_records(files, tmp_path, capsys):
@@ -131,12 +162,29 @@ def test_empty_labels_are_unlabelled_records(files, tmp_path, capsys):
         assert f"10 records without a label {words}" in capsys.readouterr().err
 
 
-def test_who_learns_nothing_from_them_says_so(files, tmp_path, capsys):
+def test_a_word_for_unknown_labels_is_refused(files, tmp_path, capsys):
+    ids, labels = ids_of(files["pool"]), tmp_path / "na.tsv"
+    labels.write_text("id\tlabel\n" + "".join(f"{name}\t{name[:3] if i % 3 else 'NA'}\n" for i, name in enumerate(ids)))
+    train = ["train", files["pool"], "--labels", str(labels), "-o", str(tmp_path / "m.seqkern")]
+    for more in ([], ["--positive", "pos"]):
+        line = fails(capsys, *train, *more)
+        assert "10 labels are 'NA'; leave them empty if the label is unknown, or rename the class" in line
+
+
+def test_other_solvers_leave_them_out_and_say_so(files, tmp_path, capsys):
     out = str(tmp_path / "m.seqkern")
     both = ["train", files["pos"], files["neg"], "--unlabelled", files["pool"], "-o", out, "--kernel", "spectrum:k=3"]
-    for solver, words in ((["--solver", "csvc"], "solver 'csvc'"), ([], "the default solver")):
-        line = fails(capsys, *both, *solver)
-        assert f"{words} learns nothing from unlabelled records" in line
-        assert "choose --solver label_propagation or transductive_svc" in line
+    for solver in (["--solver", "csvc"], []):
+        assert main([*both, *solver]) == 0
+        said = capsys.readouterr()
+        left = f"{files['pool']}: 30 records without a label left out, since solver 'csvc' does not learn from them: "
+        assert said.err.count(left) == 1
+        assert "trained on 28 sequences (negative: 14, positive: 14)" in said.out
+    fitted = SimpleNamespace(specs=[{"solver": "label_propagation"}])  # the reason is then the kernel
+    assert why_left_out(fitted) == "kernels that are fitted to each training set do not use them"
+
+
+def test_they_need_files_of_classes(files, tmp_path, capsys):
+    out = str(tmp_path / "m.seqkern")
     one = ["train", files["pos"], "--unlabelled", files["pool"], "-o", out, "--solver", "transductive_svc"]
     assert "--unlabelled needs one file for each class" in fails(capsys, *one, "--kernel", "spectrum:k=3")

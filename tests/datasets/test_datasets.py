@@ -286,6 +286,7 @@ def test_files_for_readers(tmp_path):
         "mean": -0.75,
         "max": 1.5,
         "groups": 1,
+        "unlabelled": 1,
     }
 
 

@@ -46,8 +46,21 @@ def test_train_tells_chains_and_held_out_score(home, capsys):
     assert main([*train(home), *FEATURES, "--layers", "probabilities", "--folds", "3", *out(home, "told")]) == 0
     told = capsys.readouterr().out
     assert "residues of 20 chains (H: " in told
-    share = float(re.search(r"held out +Q3 (0\.\d{4}) of the first classifier, before the layers", told)[1])
+    line = r"held out +Q3 (0\.\d{4}) of the first classifier, before the layers; Q3 after them: --cv 5, or seqkern cv\n"
+    share = float(re.search(line, told)[1])
     assert 0.4 < share < 1
+
+
+def test_the_score_after_the_layers_is_the_estimate(home, capsys):
+    quick = ["--kernel", "nystroem:base=(window:gamma=0.1),n_components=20", "--solver", "primal_svc:C=1"]
+    capsys.readouterr()
+    given = [*train(home), *quick, "--layers", "probabilities", "--folds", "2"]
+    assert main([*given, "--cv", "2", *out(home, "estimated")]) == 0
+    told = capsys.readouterr().out
+    assert "before the layers; Q3 after them: the estimate above\n" in told
+    train_score, scored = (re.search(r"\n.* Q3 +(0\.\d+) ", told)[1], ["cv", *given[1:-2], "--inner-folds", "2"])
+    assert main([*scored, "--folds", "2"]) == 0
+    assert re.search(r"\nQ3 +(0\.\d+) ", capsys.readouterr().out)[1] == train_score
 
 
 def test_q3_is_a_name_of_accuracy(home, capsys):

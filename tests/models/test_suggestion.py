@@ -45,6 +45,31 @@ def naive(K, keys, n, diversity):
     return chosen
 
 
+def test_rows_are_places_in_the_whole_pool():
+    model, (X, _), (new, _) = model_of(), sequences(24), sequences(10, seed=4)
+    mixed = as_sequences(
+        [text for pair in zip(X.take(slice(0, 10)), new, strict=True) for text in map(str, pair)], "dna"
+    )
+    for pool in ([mixed], [mixed.take(slice(0, 7)), mixed.take(slice(7, None))]):
+        found = suggest(model, pool, 20)
+        assert sorted(found.rows.tolist()) == list(range(1, 20, 2))
+        assert found.ids == [mixed.ids[row] for row in found.rows]
+        assert (found.n_pool, found.n_known) == (10, 10)
+    everything = suggest(model, [X], 3)
+    assert (len(everything.rows), everything.n_pool, everything.n_known) == (0, 0, 24)
+
+
+def test_a_model_that_does_not_say_what_it_was_trained_on():
+    model, (X, _) = model_of(), sequences(24)
+    del model.record["labelled_samples"]
+    found = suggest(model, [X], 3)
+    assert (len(found.rows), found.n_pool, found.n_known) == (3, 24, None)
+    for damaged in ("A", "AAAA", 3, None):
+        model.record["labelled_samples"] = damaged
+        with pytest.raises(ModelError, match="corrupted record of its training samples; train it again"):
+            suggest(model, [X], 3)
+
+
 @pytest.mark.parametrize("diversity", [0.0, 0.3, 0.5, 1.0])
 def test_the_formula(diversity):
     rng = np.random.default_rng(2)

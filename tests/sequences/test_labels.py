@@ -1,5 +1,7 @@
 """Labels: kinds, classes, and where they come from."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -77,6 +79,44 @@ def test_units_without_a_label():
     real = make_labels(names(2), ["1.5", ""], kind="real")
     assert np.isnan(real.y[1])
     assert real.names() == ["1.5", ""]
+
+
+@pytest.mark.parametrize("word", ["NA", "na", "N/A", "nan", "NaN", "?", ".", "-", "Unknown", "unlabelled", "missing"])
+@pytest.mark.parametrize("positive", [None, "donor"])
+def test_words_for_unknown_labels_are_not_a_class(word, positive):
+    values = ["donor", "decoy", word, word, word]
+    said = f"3 labels are '{word}'; leave them empty if the label is unknown, or rename the class"
+    with pytest.raises(LabelError, match=re.escape(f"f.tsv: {said}")):
+        make_labels(names(5), values, positive=positive, file="f.tsv")
+
+
+@pytest.mark.parametrize(
+    ("values", "positive", "classes"),
+    [
+        (["+", "-"], None, ("-", "+")),
+        (["+", "-", "x"], None, ("+", "-", "x")),
+        (["1", "-"], None, ("-", "1")),
+        (["K", "Na", "Ca"], None, ("Ca", "K", "Na")),
+        (["HA", "NA"], "NA", ("HA", "NA")),
+        (["donor", "none"], "donor", ("none", "donor")),
+        (["donor", "acceptor", "none"], None, ("acceptor", "donor", "none")),
+        (["kinase", "unlabelled"], "kinase", ("unlabelled", "kinase")),
+    ],
+)
+def test_the_same_words_as_classes(values, positive, classes):
+    assert make_labels(names(len(values)), values, positive=positive).classes == classes
+
+
+def test_none_is_not_merged_into_the_negative_class():
+    with pytest.raises(LabelError, match="1 label is 'none'; leave it empty if the label is unknown, or rename"):
+        make_labels(names(3), ["donor", "decoy", "none"], positive="donor")
+    assert make_labels(names(3), ["donor", "decoy", None]).names() == ["donor", "decoy", ""]
+
+
+@pytest.mark.parametrize("word", ["NA", "-", "none", "unknown"])
+def test_unknown_numbers(word):
+    with pytest.raises(LabelError, match=f"label '{word}' is not a finite number; leave it empty if it is unknown"):
+        make_labels(names(2), ["1.5", word], kind="real")
 
 
 def test_given_classes_keep_their_order():

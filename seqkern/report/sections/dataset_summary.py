@@ -9,6 +9,7 @@ from seqkern.folds.foldset import UNCHANGED
 from seqkern.profiles.sources import describe
 from seqkern.report.dataset_results import DatasetResults
 from seqkern.report.sentences import FOLDS, spec_text
+from seqkern.report.unlabelled import count_unlabelled, unlabelled_use
 from seqkern.report.view import View, paragraph
 from seqkern.sequences.unknown_letters import count_texts
 
@@ -74,7 +75,13 @@ def _samples(view: View, summary: dict[str, Any]) -> Markup:
     }.get(kind, f"objects with {kind}")
     name = summary.get("alphabet") or ""
     alphabet = f" ({name.upper() if name in ('dna', 'rna') else name})" if name else ""
-    return Markup(f"{number(summary.get('n'), 0)} {tag('span', what + alphabet)}")
+    unlabelled = count_unlabelled(view.dataset)
+    if not unlabelled:
+        return Markup(f"{number(summary.get('n'), 0)} {tag('span', what + alphabet)}")
+    (task,) = view.dataset.tasks.values()
+    labelled = f"{number(task.get('n'), 0)} labelled {tag('span', what + alphabet)}"
+    use = tag("span", unlabelled_use(view.dataset))
+    return Markup(f"{labelled}, and {number(unlabelled, 0)} without a label, {use}")
 
 
 def _classes(view: View) -> list[tuple[str, Markup]]:

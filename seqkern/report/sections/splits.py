@@ -11,6 +11,7 @@ from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
 from seqkern.report.files import numbers, rows_by, rows_by_value
 from seqkern.report.sentences import LEAKS, SAMPLE_WORDS, enumerate_names
+from seqkern.report.unlabelled import count_unlabelled, unlabelled_use
 from seqkern.report.view import View, paragraph
 from seqkern.study.settings import LeakageSettings
 
@@ -40,6 +41,9 @@ def folds_section(view: View) -> Markup:
         "In each split, a classifier is trained on the training set and tested on the "
         "test set, which it has never seen. All kernels and solvers use the same splits."
     )
+    unlabelled = count_unlabelled(view.dataset)
+    if unlabelled:
+        intro += f" Not counted here: {plural(unlabelled, 'sample')} without a label, {unlabelled_use(view.dataset)}."
     binary_tasks = view.dataset.several and view.dataset.kind == "binary"
     rows, columns, values = (_by_role if binary_tasks else _by_class)(view, composition)
     full = table(f"Samples in each training and test set of {view.dataset.name}", columns, rows)

@@ -12,6 +12,7 @@ from seqkern.core.threads import one_thread
 from seqkern.core.types import Arrays, Header
 from seqkern.solvers.base import AnyClassSolver
 from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.few_labels.remarks import remark_on
 from seqkern.solvers.linear_algebra import Definite
 
 if TYPE_CHECKING:
@@ -140,6 +141,7 @@ class LabelPropagation(AnyClassSolver):
         with one_thread():
             F = Definite(system).solve(target)
             arrived = spread @ F
+        unlabelled = int(np.count_nonzero(~known))
         residual = float(np.abs(F - a * arrived - target).max())
         self.spread_ = np.ascontiguousarray(F[:, 1] - F[:, 0] if len(self.classes_) == 2 else F)
         self.support_ = np.arange(len(K))
@@ -148,7 +150,8 @@ class LabelPropagation(AnyClassSolver):
             "iterations": 1,
             "residual": residual,
             "objective": float(np.sum(F * (F - arrived)) + (1 / a - 1) * np.sum((F - Y) ** 2)),
-            "n_unlabelled": int(np.count_nonzero(~known)),
+            "n_unlabelled": unlabelled,
+            **remark_on(unlabelled),
         }
 
     def _decide(self, K: npt.NDArray[np.float64], columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

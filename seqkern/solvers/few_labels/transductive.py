@@ -9,6 +9,7 @@ from seqkern.core.parameters import fixed, integer, real
 from seqkern.solvers.class_weights import class_factors
 from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.few_labels.remarks import remark_on
 from seqkern.solvers.shared import cost, limit
 from seqkern.solvers.svm.libsvm import libsvm_estimator
 from seqkern.solvers.svm.svm import CSVC
@@ -185,4 +186,8 @@ class TransductiveSVC(CSVC):
         """Return the report of the last C-SVM."""
         report = self._report | self._optimality(K, y, weights)
         del self._report
-        return report | {"n_unlabelled": len(spare), "n_positive": int(np.count_nonzero(y[spare] > 0))}
+        return (
+            remark_on(len(spare))
+            | report
+            | {"n_unlabelled": len(spare), "n_positive": int(np.count_nonzero(y[spare] > 0))}
+        )
