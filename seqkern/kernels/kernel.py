@@ -354,8 +354,10 @@ class Kernel(Operators, GramTransformer, KernelContract):
         ParameterError
             If the kernel has none.
         """
-        able = _able("has_features")
-        raise ParameterError(f"kernel {self.name!r} has no explicit features", remedy=f"choose from: {able}")
+        raise ParameterError(
+            f"kernel {self.name!r} has no explicit features",
+            remedy=f"approximate it as nystroem:base=(KERNEL), or choose from: {_able('has_features')}",
+        )
 
     def features_with_gaps(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the explicit features of a table that may have missing values, NaN, which are those of a feature.
@@ -455,6 +457,19 @@ class Kernel(Operators, GramTransformer, KernelContract):
         """Raise ParameterError, without any work, unless the kernel has explicit features."""
         if not self.has_features():
             self.features(None)
+
+    def check_features_for(self, user: str) -> None:
+        """Raise ParameterError that names who needs the explicit features, if the kernel has none.
+
+        Parameters
+        ----------
+        user : str
+            Such as ``"solver 'gmlvq' learns from features"``.
+        """
+        try:
+            self.check_features()
+        except ParameterError as error:
+            raise ParameterError(f"{user}, but {error.problem}", remedy=error.remedy) from error
 
     def block(
         self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64] | None = None
