@@ -11,7 +11,9 @@ cut into row ranges; ``block`` fills one rectangle of the kernel matrix and is c
 is found by its `name` and tested by its `examples`.
 """
 
+import contextlib
 import hashlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -107,7 +109,8 @@ class Kernel(Operators, GramTransformer, KernelContract):
         """
         self.check_parameters()
         X = self.coerce(X)
-        self._fit(X, y)
+        with self._named():
+            self._fit(X, y)
         self._remember(X)
         return self
 
@@ -200,7 +203,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
                 f"rows have the alphabet {alphabet.name}, columns {theirs.name}",
                 remedy="read both with the same alphabet",
             )
-        with without_warnings():
+        with without_warnings(), self._named():
             payload = self._prepare(X, None if like is None else like.payload)
             raw = payload.diagonal()
         counts = self._count_policies(X, raw, getattr(payload, "counts", {}))
@@ -208,6 +211,16 @@ class Kernel(Operators, GramTransformer, KernelContract):
             return Prepared(payload, raw, raw, alphabet, counts, X.ids)
         ones = np.where(raw > 0, 1.0, 0.0)
         return Prepared(payload, np.where(raw > 0, raw, 0.0), ones, alphabet, counts, X.ids)
+
+    @contextlib.contextmanager
+    def _named(self) -> Iterator[None]:
+        """Add the kernel's name to errors about its parameters that do not have it, such as one about its scores."""
+        try:
+            yield
+        except ParameterError as error:
+            if not error.problem.startswith("kernel "):
+                error.problem = f"kernel {self.name!r}: {error.problem}"
+            raise
 
     def _count_policies(self, X: Any, raw: npt.NDArray[np.float64], counts: dict[str, int]) -> dict[str, int]:
         """Return what the policies affect in `X`, a dict of counts, parts included.

@@ -122,6 +122,8 @@ def test_independent_components_find_the_sources():
     np.testing.assert_array_equal(ICATransform(n_components=3).fit(mixed).components_, ours.components_)
     with pytest.warns(ConvergenceWarning, match="'ica' stopped after 1 iterations"):
         ICATransform(n_components=3, max_iter=1).fit(mixed)
+    with pytest.warns(ConvergenceWarning, match="only 3 features: lower n_components, or raise max_iter or tol"):
+        ICATransform(n_components=50, max_iter=1).fit(mixed)
 
 
 def test_completion_is_that_of_scikit_learn():
