@@ -214,11 +214,11 @@ class Kernel(Operators, GramTransformer, KernelContract):
 
     @contextlib.contextmanager
     def _named(self) -> Iterator[None]:
-        """Add the kernel's name to errors about its parameters that do not have it, such as one about its scores."""
+        """Add the kernel's name to errors about its parameters that name neither it nor a file."""
         try:
             yield
         except ParameterError as error:
-            if not error.problem.startswith("kernel "):
+            if error.file is None and not error.problem.startswith("kernel "):
                 error.problem = f"kernel {self.name!r}: {error.problem}"
             raise
 

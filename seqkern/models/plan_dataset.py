@@ -109,7 +109,8 @@ class DatasetPlanner:
                 try:
                     one.kernel.prepare(first)
                 except ParameterError as error:
-                    raise ConfigError(f"kernels.{one.name}: {error.problem}", remedy=error.remedy) from error
+                    problem = f"kernels.{one.name}: {error.problem}"
+                    raise ConfigError(problem, file=error.file, remedy=error.remedy) from error
                 except SeqkernError:  # about the record, not the parameters: told where all records are read
                     continue
 
