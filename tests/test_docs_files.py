@@ -6,6 +6,9 @@ import pytest
 from conftest import ROOT
 
 from seqkern.cli.main import main
+from seqkern.gram.transforms.transform_table import TRANSFORMS
+from seqkern.kernels.feature_transforms.feature_transform_table import FEATURE_TRANSFORMS
+from seqkern.solvers.bound_names import BOUNDS
 
 ROWS = dict(
     re.findall(r"^\| `([^`]+)` \| (.*) \|$", (ROOT / "docs/reference/files.md").read_text("utf-8"), re.MULTILINE)
@@ -50,3 +53,11 @@ def test_columns_are_those_of_the_page(written):
 
 def test_every_table_of_a_method_is_on_the_page(written):
     assert sorted(path.name for path in (written / "evaluated").glob("*.tsv") if path.name not in ROWS) == []
+
+
+def test_the_configuration_tells_of_every_transform_and_inner_metric():
+    rows = (ROOT / "config" / "README.md").read_text(encoding="utf-8").splitlines()
+    kinds = [row.split(" | ")[0] for row in rows if " | features | " in row or " | Gram matrix | " in row]
+    assert sorted(re.findall(r"`(\w+)`", " ".join(kinds))) == sorted([*FEATURE_TRANSFORMS.names, *TRANSFORMS.names])
+    (metrics,) = [row for row in rows if row.startswith("| `inner.metric`")]
+    assert [name for name in BOUNDS if f"`{name}`" not in metrics] == []

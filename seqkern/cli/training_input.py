@@ -89,7 +89,8 @@ def add_input(parser: argparse.ArgumentParser) -> None:
         "--transform",
         action="append",
         default=[],
-        help="transform of the kernel matrix, such as centre; repeatable",
+        help="transform of the features, such as pca:n_components=5, or of the kernel matrix, such as centre; "
+        "repeatable",
     )
     parser.add_argument(
         "--repair",

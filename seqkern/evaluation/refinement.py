@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from seqkern.evaluation.candidates import Candidate
-from seqkern.solvers.free_parameters import Limits
+from seqkern.solvers.free_parameters import Limits, ends_domain
 
 if TYPE_CHECKING:
     from seqkern.evaluation.trials import Trials
@@ -136,7 +136,8 @@ def ends(
 ) -> dict[str, str]:
     """Return the parameters of the best candidate that lie at an end of the values tried.
 
-    Only three values or more have ends that tell something, and only if the values before the end are worse.
+    Only three values or more have ends that tell something, and only if the values before the end are worse. Beyond
+    the smallest or largest value that the solver allows there is nothing to try.
 
     Parameters
     ----------
@@ -162,7 +163,7 @@ def ends(
         value, values = one.value(best[1]), _values(tried, best, one)
         if len(values) < 3 or not all(map(_is_number, values)) or len(_values(tied, best, one)) > 1:
             continue
-        if value in (min(values), max(values)):
+        if value in (min(values), max(values)) and not ends_domain(best[1], path, value):
             found[" ".join(path)] = "smallest" if value == min(values) else "largest"
     return found
 

@@ -19,12 +19,11 @@ from seqkern.genes.content import LONGEST, Content
 from seqkern.genes.decoding import Limits, as_genes, decode
 from seqkern.genes.grammar import CURVES, Grammar
 from seqkern.genome.site_tables import chromosomes
-from seqkern.models.loading import model_from_state
-from seqkern.models.model import Model
+from seqkern.models.loading import GENES_FORMAT, model_from_state
+from seqkern.models.model import FORMAT, Model
 from seqkern.models.scan import Scanner
 from seqkern.sequences.alphabets import DNA, MASK
 
-FORMAT = "seqkern genes"
 VERSION = 1
 SITES = ("donor", "acceptor")
 Codes = npt.NDArray[np.uint8]
@@ -114,7 +113,8 @@ class GeneModel:
             If the file cannot be written.
         """
         limits = self.grammar.limits
-        header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "limits": vars(limits), "record": self.record}
+        header: dict[str, Any] = {"format": GENES_FORMAT, "version": VERSION}
+        header |= {"limits": vars(limits), "record": self.record}
         arrays = {"weights": self.weights, "coding": self.content.coding, "intron": self.content.intron}
         arrays |= nest("knots", self.grammar.knots)
         for name, model in self.sites.items():
@@ -144,7 +144,14 @@ def load_gene_model(path: str | Path) -> GeneModel:
     """
     remedy = "give a model of seqkern grammar"
     header, arrays = load_archive(path, "is not a model of genes, or is corrupted", remedy, ModelError)
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
+    given = header.get("format") if isinstance(header, dict) else None
+    if given == FORMAT:
+        raise ModelError(
+            "is a model of seqkern train, not of genes",
+            file=path,
+            remedy="use seqkern predict, or give a model of seqkern grammar",
+        )
+    if given != GENES_FORMAT:
         raise ModelError("is not a model of genes", file=path, remedy=remedy)
     if header.get("version") != VERSION:
         raise ModelError(

@@ -11,7 +11,9 @@ cut into row ranges; ``block`` fills one rectangle of the kernel matrix and is c
 is found by its `name` and tested by its `examples`.
 """
 
+import contextlib
 import hashlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -107,7 +109,8 @@ class Kernel(Operators, GramTransformer, KernelContract):
         """
         self.check_parameters()
         X = self.coerce(X)
-        self._fit(X, y)
+        with self._named():
+            self._fit(X, y)
         self._remember(X)
         return self
 
@@ -200,7 +203,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
                 f"rows have the alphabet {alphabet.name}, columns {theirs.name}",
                 remedy="read both with the same alphabet",
             )
-        with without_warnings():
+        with without_warnings(), self._named():
             payload = self._prepare(X, None if like is None else like.payload)
             raw = payload.diagonal()
         counts = self._count_policies(X, raw, getattr(payload, "counts", {}))
@@ -208,6 +211,16 @@ class Kernel(Operators, GramTransformer, KernelContract):
             return Prepared(payload, raw, raw, alphabet, counts, X.ids)
         ones = np.where(raw > 0, 1.0, 0.0)
         return Prepared(payload, np.where(raw > 0, raw, 0.0), ones, alphabet, counts, X.ids)
+
+    @contextlib.contextmanager
+    def _named(self) -> Iterator[None]:
+        """Add the kernel's name to errors about its parameters that name neither it nor a file."""
+        try:
+            yield
+        except ParameterError as error:
+            if error.file is None and not error.problem.startswith("kernel "):
+                error.problem = f"kernel {self.name!r}: {error.problem}"
+            raise
 
     def _count_policies(self, X: Any, raw: npt.NDArray[np.float64], counts: dict[str, int]) -> dict[str, int]:
         """Return what the policies affect in `X`, a dict of counts, parts included.
@@ -354,8 +367,10 @@ class Kernel(Operators, GramTransformer, KernelContract):
         ParameterError
             If the kernel has none.
         """
-        able = _able("has_features")
-        raise ParameterError(f"kernel {self.name!r} has no explicit features", remedy=f"choose from: {able}")
+        raise ParameterError(
+            f"kernel {self.name!r} has no explicit features",
+            remedy=f"approximate it as nystroem:base=(KERNEL), or choose from: {_able('has_features')}",
+        )
 
     def features_with_gaps(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the explicit features of a table that may have missing values, NaN, which are those of a feature.
@@ -455,6 +470,19 @@ class Kernel(Operators, GramTransformer, KernelContract):
         """Raise ParameterError, without any work, unless the kernel has explicit features."""
         if not self.has_features():
             self.features(None)
+
+    def check_features_for(self, user: str) -> None:
+        """Raise ParameterError that names who needs the explicit features, if the kernel has none.
+
+        Parameters
+        ----------
+        user : str
+            Such as ``"solver 'gmlvq' learns from features"``.
+        """
+        try:
+            self.check_features()
+        except ParameterError as error:
+            raise ParameterError(f"{user}, but {error.problem}", remedy=error.remedy) from error
 
     def block(
         self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64] | None = None

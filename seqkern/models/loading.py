@@ -23,6 +23,8 @@ from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import solver_from_state
 
 AGAIN = "train the model again"
+GENES_FORMAT = "seqkern genes"
+"""The format of the models of ``seqkern grammar``, which `seqkern.genes.model` reads."""
 LONGEST_HEAD = 4096
 
 
@@ -57,7 +59,10 @@ def load_model(path: str | Path) -> Model | ResidueModel:
     except ModelError as error:
         error.problem, error.remedy = _what_it_is(path) or (error.problem, error.remedy)
         raise
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
+    given = header.get("format") if isinstance(header, dict) else None
+    if given == GENES_FORMAT:
+        raise ModelError("is a model of genes", file=path, remedy=f"use seqkern genes {path} GENOME")
+    if given != FORMAT:
         raise ModelError("is not a model file", file=path, remedy="give a model file of seqkern train")
     if header.get("version") != VERSION:
         raise ModelError(

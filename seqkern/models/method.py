@@ -248,6 +248,11 @@ class Method:
         ParameterError, GramError
             As for `make_source`.
         """
+        if self.input == "features":
+            names = " and ".join(dict.fromkeys(repr(spec["solver"]) for spec in self.specs))
+            for name, kernel in self.kernels.items():
+                if kernel is not None and self.gives(name, X) == "features":
+                    kernel.check_features_for(f"solver {names} learns from features")
         make = functools.partial(
             make_source,
             form=feature_form(self.specs) if self.input == "features" else {},

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from seqkern.core.errors import ConfigError, ParameterError, SeqkernError
 from seqkern.core.threads import given_threads
 from seqkern.datasets import Dataset
 from seqkern.folds import FoldSet
@@ -83,6 +84,7 @@ class DatasetPlanner:
         """Return the plan, for jobs of the given number of threads."""
         name = self.dataset.name
         methods = self.study.methods(name)
+        self._check_alphabet([entry.names[0] for entry in methods])
         shapes = fold_shapes(self.dataset, self.fold_sets, self.study.inner.folds, self.study.seed)
         grams: dict[str, Cost] = {}
         found: dict[str, dict[str, MethodCost]] = {}
@@ -93,6 +95,24 @@ class DatasetPlanner:
             kernel, solver = entry.names
             found.setdefault(kernel, {})[solver] = self.method(self.planned(entry), shapes)
         return DatasetPlan(grams, found)
+
+    def _check_alphabet(self, names: Sequence[str]) -> None:
+        """Raise ConfigError for a kernel whose parameters do not suit the alphabet: one record shows it."""
+        if self.dataset.kind != "sequences" or not len(self.dataset.X):
+            return
+        first = self.dataset.X.take([0])
+        for name in dict.fromkeys(names):
+            given = self.study.kernels[name]
+            for one in () if isinstance(given, AutoKernel) else given.candidates:
+                if one.kernel.data_dependent or one.kernel.accepts != "sequences":
+                    continue
+                try:
+                    one.kernel.prepare(first)
+                except ParameterError as error:
+                    problem = f"kernels.{one.name}: {error.problem}"
+                    raise ConfigError(problem, file=error.file, remedy=error.remedy) from error
+                except SeqkernError:  # about the record, not the parameters: told where all records are read
+                    continue
 
     def gram(self, kernel: Kernel) -> Cost:
         """Return the cost of a stored matrix with its spectrum.

@@ -4,10 +4,11 @@ A list of values given by the user stays as it is. A parameter that the user omi
 which is coarse, and may then be refined within the limits that the solver declares.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from seqkern.core.declared_numbers import Number
 from seqkern.core.specs import normal_values, parse_spec
 from seqkern.solvers.solver_table import SOLVERS
 
@@ -109,6 +110,37 @@ class Free:
         solver = SOLVERS.get(spec["solver"])
         weights = "class_weight" in solver.parameter_names() and "class_weight" not in spec
         return cls(tuple(_limits(spec)), weights)
+
+
+def ends_domain(spec: Mapping[str, Any], path: Sequence[str], value: float) -> bool:
+    """Return whether a value is the smallest or the largest that its parameter allows.
+
+    Parameters
+    ----------
+    spec : mapping
+        Of a solver.
+    path : sequence of str
+        The parameter, as the `path` of Limits.
+    value : float
+        Its value.
+
+    Returns
+    -------
+    bool
+        False for parameters that are not numbers, or not of this solver.
+
+    Examples
+    --------
+    >>> spec = {"solver": "relational_glvq", "n_prototypes": 1}
+    >>> ends_domain(spec, ("n_prototypes",), 1), ends_domain(spec, ("n_prototypes",), 3)
+    (True, False)
+    """
+    for name in path[:-1]:
+        spec = spec.get(name, {})
+    if spec.get("solver") not in SOLVERS.names:
+        return False
+    declared = SOLVERS.get(spec["solver"]).declarations().get(path[-1])
+    return isinstance(declared, Number) and value in (declared.low, declared.high)
 
 
 def _limits(spec: Mapping[str, Any]) -> list[Limits]:

@@ -1,9 +1,10 @@
 """A study: its configuration as typed objects, created and checked once."""
 
+import contextlib
 import copy
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import yaml
 
 from seqkern.core.damaged import unreadable
-from seqkern.core.errors import ConfigError, SeqkernError
+from seqkern.core.errors import ConfigError, ParameterError, SeqkernError
 from seqkern.core.memory import parse_bytes
 from seqkern.evaluation.held_out import check_afterwards
 from seqkern.evaluation.leave_one_out import check_bound_kernels
@@ -501,7 +502,7 @@ def _kernels(config: Mapping[str, Any], places: Places) -> dict[str, AnyKernel]:
     plain: dict[str, KernelEntry] = {}
     for name, entry in config["kernels"].items():
         if "choose" not in entry and not is_auto(entry):
-            with places.within("kernels", name):
+            with places.within("kernels", name), _no_grid(entry):
                 plain[name] = KernelEntry.parse(entry, name)
                 plain[name].kernel.check_files()
     kernels: dict[str, AnyKernel] = {}
@@ -511,6 +512,18 @@ def _kernels(config: Mapping[str, Any], places: Places) -> dict[str, AnyKernel]:
         with places.within("kernels", name):
             kernels[name] = AutoKernel.parse(entry, name) if is_auto(entry) else _plain_or_choice(entry, name, plain)
     return kernels
+
+
+@contextlib.contextmanager
+def _no_grid(entry: Mapping[str, Any]) -> Iterator[None]:
+    """Tell how alternatives are given where a parameter of a kernel has a list of values, as those of solvers may."""
+    try:
+        yield
+    except ParameterError as error:
+        if any(isinstance(value, list) and error.problem.startswith(f"{key}=[") for key, value in entry.items()):
+            how = "to compare values, define a kernel for each, and one more with choose: [NAMES]"
+            error.remedy = f"{error.remedy}; {how}"
+        raise
 
 
 def _plain_or_choice(

@@ -13,6 +13,7 @@ import pytest
 from test_cli_predict import fails, records, write
 
 from seqkern.cli.main import main
+from seqkern.core.archive import save_archive
 
 GENES = ["--kernel", "linear", "--solver", "csvc"]
 WORDS = ["--kernel", "spectrum:k=2", "--solver", "csvc:C=1"]
@@ -467,3 +468,22 @@ def test_a_folder_in_which_no_file_can_be_made(fasta, tmp_path, capsys):
     err = fails(capsys, "train", fasta, other, *WORDS, "-o", "/proc/x.seqkern")
     assert "/proc/x.seqkern: cannot be written" in err
     assert "another process" not in err
+
+
+def test_a_solver_on_features_says_who_needs_them(fasta, tmp_path, train):
+    other = write(tmp_path / "neg.fa", *records("neg", 8))
+    err = train(fasta, other, "--kernel", "weighted_degree", "--solver", "gmlvq")
+    assert "solver 'gmlvq' learns from features, but kernel 'weighted_degree' has no explicit features" in err
+    assert "nystroem:base=(KERNEL)" in err
+
+
+def test_a_model_of_genes_and_one_of_sequences_are_told_apart(tmp_path, fasta, capsys):
+    of_genes, model = str(tmp_path / "g"), str(tmp_path / "m")
+    save_archive(of_genes, {"format": "seqkern genes", "version": 1}, {})
+    for verb in (["predict"], ["explain", "-o", "out"], ["suggest"]):
+        err = fails(capsys, *verb, of_genes, fasta)
+        assert f"{of_genes}: is a model of genes; use seqkern genes {of_genes} GENOME" in err
+    other = write(tmp_path / "neg.fa", *records("neg", 8))
+    assert main(["train", fasta, other, *WORDS, "-o", model]) == 0
+    err = fails(capsys, "genes", model, fasta)
+    assert f"{model}: is a model of seqkern train, not of genes; use seqkern predict, or give a model of seqkern" in err

@@ -156,6 +156,12 @@ def test_default_grids_lie_within_their_limits(name):
         assert max(values[parameter]) <= high
 
 
+def test_nothing_lies_beyond_the_domain_of_a_parameter():
+    tried = [("k", {"solver": "relational_glvq", "n_prototypes": n}) for n in (1, 2, 3)]
+    assert ends(tried[0], tried[:1], tried, [("n_prototypes",)]) == {}
+    assert ends(tried[2], tried[2:], tried, [("n_prototypes",)]) == {"n_prototypes": "largest"}
+
+
 def test_what_the_user_left_open():
     assert Free.of("psvc:C=[0.1,1]").limits == (Limits(("epsilon",), 1e-5, 0.3),)
     assert Free.of({"solver": "csvc", "class_weight": None}).class_weight is False

@@ -78,6 +78,16 @@ def test_registry_and_specs():
         build_feature_transform("pcaa")
     with pytest.raises(ParameterError, match="3 is not a transform"):
         build_feature_transform(3)
+    with pytest.raises(ParameterError, match="unknown parameter of transform 'pca'"):
+        build_feature_transform("pca:components=3")
+
+
+@pytest.mark.parametrize(("name", "near"), [("pac", "pca"), ("inpute", "impute"), ("cenre", "centre"), ("icaa", "ica")])
+def test_an_unknown_transform_is_compared_with_both_sorts(name, near):
+    with pytest.raises(ParameterError) as error:
+        KernelEntry.parse({"kernel": "linear", "transforms": [name]})
+    assert f"unknown transform {name!r}; did you mean {near!r}? choose from: centre, " in str(error.value)
+    assert ", ica, impute, kernel_pca, normalise, pca, repair" in str(error.value)
 
 
 # ---- against others ---------------------------------------------------------------------------------------
@@ -114,6 +124,8 @@ def test_independent_components_find_the_sources():
     np.testing.assert_array_equal(ICATransform(n_components=3).fit(mixed).components_, ours.components_)
     with pytest.warns(ConvergenceWarning, match="'ica' stopped after 1 iterations"):
         ICATransform(n_components=3, max_iter=1).fit(mixed)
+    with pytest.warns(ConvergenceWarning, match="only 3 features: lower n_components, or raise max_iter or tol"):
+        ICATransform(n_components=50, max_iter=1).fit(mixed)
 
 
 def test_completion_is_that_of_scikit_learn():
@@ -212,7 +224,7 @@ def test_unsuitable_transforms_are_refused_before_any_kernel_is_computed():
         KernelEntry.parse({"kernel": "spectrum", "transforms": ["impute"]})
     with pytest.raises(ParameterError, match="impute stands after another"):
         KernelEntry.parse({"kernel": "linear", "transforms": ["pca", "impute"]})
-    with pytest.raises(ParameterError, match="has no explicit features"):
+    with pytest.raises(ParameterError, match="'pca' acts on features, but kernel 'smith_waterman' has no explicit"):
         KernelEntry.parse({"kernel": "smith_waterman", "transforms": ["pca"]})
     entry = KernelEntry.parse({"kernel": "linear", "transforms": ["pca", "kernel_pca", "centre"]})
     assert [one.name for one in entry.transforms] == ["kernel_pca", "centre"]

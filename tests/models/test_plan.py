@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from seqkern.core import threads
+from seqkern.core.errors import SeqkernError
 from seqkern.datasets import make_dataset
 from seqkern.folds import make_folds
 from seqkern.models.data import Data
@@ -153,3 +154,18 @@ def test_many_methods_are_planned_in_seconds():
     start = time.process_time()
     assert sum(map(len, plan.plan().methods.values())) == 3000
     assert time.process_time() - start < 10
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [
+        ({"kernel": "pair_hmm"}, "pair_hmm"),
+        ({"kernel": "pair_hmm", "gaps": "fit"}, "pair_hmm"),
+        ({"kernel": "sum", "parts": [{"kernel": "spectrum"}, {"kernel": "smith_waterman"}]}, "smith_waterman"),
+    ],
+)
+def test_a_matrix_of_another_alphabet_is_refused_before_any_job(spec, name):
+    with pytest.raises(SeqkernError) as error:
+        planner(kernels={"two": KERNELS["two"], "ours": spec}).plan()
+    assert f"kernel {name!r}: matrix BLOSUM62 is a protein matrix, the alphabet is dna" in str(error.value)
+    assert "kernels.ours: " in str(error.value) or spec.get("gaps") == "fit"  # which is fitted later

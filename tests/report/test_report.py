@@ -328,6 +328,33 @@ def test_edge_choices_need_three_numbers_and_a_majority(tmp_path):
     assert edge_choices(StudyResults(folder).datasets[0]) == {("spectrum", "svm", "C"): "largest"}
 
 
+@pytest.mark.parametrize(
+    ("inner", "hint"),
+    [({"metric": "span"}, ", the negative span estimate: nearer 0 is better; not"), ({}, "best score; not")],
+)
+def test_the_sign_of_the_inner_score_is_told(tmp_path, inner, hint):
+    solvers = {"svm": {"solver": "csvc", "C": [1, 2, 3]}}
+    folder = write_study(tmp_path / "s", {"d": Shape()}, SMALL, solvers)
+    with (folder / "config.yaml").open("a", encoding="utf-8") as file:
+        file.write(f"inner: {inner}\n")
+    rows = [("all", str(i), "C", 2, -0.109) for i in range(4)]
+    path = folder / "evaluate/d/spectrum/svm/choices.tsv"
+    write_tsv(path, ["task", "split", "parameter", "value", "inner_score"], rows)
+    html = build_report(folder, folder / "report").read_text(encoding="utf-8")
+    assert hint in html
+    assert ("The inner score is its negative: nearer 0 is better." in html) == bool(inner)
+
+
+def test_the_end_of_the_domain_is_not_an_edge(tmp_path):
+    solvers = {"glvq": {"solver": "relational_glvq", "n_prototypes": [1, 2, 3]}}
+    folder = write_study(tmp_path / "s", {"d": Shape()}, SMALL, solvers)
+    path = folder / "evaluate/d/spectrum/glvq/choices.tsv"
+    for value, found in ((1, {}), (3, {("spectrum", "glvq", "n_prototypes"): "largest"})):
+        rows = [("all", str(i), "n_prototypes", value, 0.9) for i in range(4)]
+        write_tsv(path, ["task", "split", "parameter", "value", "inner_score"], rows)
+        assert edge_choices(StudyResults(folder).datasets[0]) == found
+
+
 def test_a_kernel_chosen_by_the_inner_loop_is_told(tmp_path):
     kernels = {f"s{k}": {"kernel": "spectrum", "k": k} for k in (2, 3, 4)} | {"best": {"choose": ["s2", "s3", "s4"]}}
     folder = write_study(tmp_path / "s", {"d": Shape()}, kernels, ONE)

@@ -322,3 +322,13 @@ def test_variants_of_files_need_these(tmp_path, monkeypatch):
     (tmp_path / "peaks.fa").write_text(">a\nACGT\n")
     with pytest.raises(ConfigError, match=r"datasets\.peaks\.variants\.file: no such file: 'v.vcf'"):
         Study.parse(config).check_files()
+
+
+def test_a_list_for_a_parameter_of_a_kernel_tells_how_to_give_alternatives():
+    kernels = {"wd": {"kernel": "weighted_degree", "degree": [4, 8]}}
+    entry = {"simulate": {"kind": "donor"}}
+    config = {"study": "s", "datasets": {"d": entry}, "kernels": kernels, "solvers": {"svm": {"solver": "csvc"}}}
+    with pytest.raises(ConfigError) as error:
+        Study.parse(config)
+    assert "kernels.wd: degree=[4, 8] is not possible; give an integer from 1 to" in str(error.value)
+    assert "to compare values, define a kernel for each, and one more with choose: [NAMES]" in str(error.value)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seqkern.core.checks import check_choice
-from seqkern.core.errors import ParameterError
+from seqkern.core.errors import ParameterError, unknown_name
 from seqkern.core.kinds import Kind, add_kind
 from seqkern.core.specs import build_spec, parse_spec
 from seqkern.core.types import Arrays, Header
@@ -58,7 +58,8 @@ def of_features(specs: Sequence[Any]) -> int:
     Raises
     ------
     ParameterError
-        If a transform of features comes after one of the Gram matrix.
+        For an unknown transform, with the nearest name of either sort; and if a transform of features comes after one
+        of the Gram matrix.
 
     Examples
     --------
@@ -67,6 +68,10 @@ def of_features(specs: Sequence[Any]) -> int:
     2
     """
     names = [_name(spec) for spec in specs]
+    known = sorted([*FEATURE_TRANSFORMS.names, *TRANSFORMS.names])
+    for name in names:
+        if isinstance(name, str) and name not in known:
+            raise unknown_name("transform", name, known)
     kinds = [name in FEATURE_TRANSFORMS.names for name in names]
     count = kinds.index(False) if False in kinds else len(kinds)
     if any(kinds[count:]):

@@ -103,7 +103,8 @@ class MatrixKernel(SequenceKernel):
             As `scoring.score_table`.
         """
         matrix = self._score_matrix() if isinstance(self.matrix, str) else self.matrix
-        return score_table(matrix, alphabet)
+        with self._named():
+            return score_table(matrix, alphabet)
 
     def _score_matrix(self) -> ScoreMatrix:
         """Return the ScoreMatrix that `matrix` names, read once for each name."""

@@ -74,8 +74,11 @@ class ICATransform(FeatureTransform):
         with one_thread(), ignoring_unconverged():
             ica.fit(z)
         if ica.n_iter_ >= self.max_iter:
+            d = values.shape[1]
+            few = f"there are only {d} features: lower n_components, or " if self.n_components > d else ""
             warn_unconverged(
-                f"transform 'ica' stopped after {ica.n_iter_} iterations before it converged; raise max_iter or tol",
+                f"transform 'ica' stopped after {ica.n_iter_} iterations before it converged; "
+                f"{few}raise max_iter or tol",
                 stacklevel=3,
             )
         directions = ica.components_ / np.linalg.norm(ica.components_, axis=1, keepdims=True)

@@ -103,7 +103,7 @@ class TransformedKernel(CompositeKernel):
             raise ParameterError("kernel 'transformed' needs a transform", remedy="give one, such as pca")
         for step in steps:
             step.check_parameters()
-        self.base.check_features()
+        self.base.check_features_for(f"transform {steps[0].name!r} acts on features")
         if any(step.completes for step in steps[1:]):
             raise ParameterError("impute stands after another transform", remedy="put it first")
         if steps[0].completes and not self.base.has_gaps:

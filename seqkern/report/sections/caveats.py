@@ -1,6 +1,9 @@
 """What to bear in mind before relying on the results of a data set."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from seqkern.core.markup import Markup, escape, tag
 from seqkern.figures.numbers import number, plural
@@ -12,6 +15,9 @@ from seqkern.report.sections.eigenvalues import unrepaired
 from seqkern.report.sections.few_chains import few_chains
 from seqkern.report.sections.search_settings import unused_sentence
 from seqkern.report.view import View, method_names
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FEW = 10
 GOOD_AUC = 0.6
@@ -155,10 +161,14 @@ def _not_converged(view: View) -> Markup | None:
     failed = fits[~fits["converged"]] if len(fits) else fits
     if not len(failed):
         return None
-    methods = list(dict.fromkeys(zip(failed["kernel"], failed["solver"], strict=True)))
     link = view.link(f"{plural(len(failed), 'fit')} of {number(len(fits), 0)}", "fits")
-    which = method_names([method for method in view.dataset.methods if tuple(method) in methods])
-    return Markup(f"{link} did not converge ({which}); their scores are less reliable.")
+    return Markup(f"{link} did not converge ({_names(view, failed)}); their scores are less reliable.")
+
+
+def _names(view: View, fits: pd.DataFrame) -> Markup:
+    """Return the methods of some fits, in the order of the report."""
+    methods = set(zip(fits["kernel"], fits["solver"], strict=True))
+    return method_names([method for method in view.dataset.methods if tuple(method) in methods])
 
 
 def _before_the_fit(view: View) -> Iterator[Markup]:
@@ -167,7 +177,8 @@ def _before_the_fit(view: View) -> Iterator[Markup]:
     inner = fits["inner_not_converged"].sum() if "inner_not_converged" in fits else 0
     if inner:
         link = view.link(plural(int(inner), "inner fit"), "fits")
-        yield Markup(f"{link} did not converge; the hyperparameters selected by them are less reliable.")
+        which = _names(view, fits[fits["inner_not_converged"] > 0])
+        yield Markup(f"{link} did not converge ({which}); the hyperparameters selected by them are less reliable.")
     weights = int(fits["weights_failed"].sum()) if "weights_failed" in fits else 0
     if weights:
         link = view.link("weights of kernels", "fits")

@@ -11,9 +11,10 @@ from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
 from seqkern.report.dataset_results import DatasetResults, Method
 from seqkern.report.files import rows_by, rows_by_value
-from seqkern.report.sections.search_settings import afterwards_parts, search_sentences
+from seqkern.report.sections.search_settings import afterwards_parts, inner_score_hint, search_sentences
 from seqkern.report.sections.weights import is_learned
 from seqkern.report.view import View, method_name, paragraph
+from seqkern.solvers.free_parameters import ends_domain
 from seqkern.study.auto_kernel import AutoKernel
 from seqkern.study.kernel_entries import KernelChoice
 
@@ -56,7 +57,8 @@ def edge_choices(dataset: DatasetResults) -> dict[tuple[str, str, str], str]:
     """Return {(kernel, solver, parameter): "smallest" or "largest"} where that end of a grid was chosen most.
 
     Only grids of three numbers or more have ends that tell something, and only choices count that left the
-    inner loop something to gain: a score of 1 is reached by many values, and says nothing of a wider grid.
+    inner loop something to gain: a score of 1 is reached by many values, and says nothing of a wider grid. Beyond the
+    smallest or largest value that the solver allows there is no wider one.
 
     Parameters
     ----------
@@ -78,8 +80,10 @@ def edge_choices(dataset: DatasetResults) -> dict[tuple[str, str, str], str]:
             continue
         chosen = [_as_number(value) for value in part["value"]]
         for name, end in (("smallest", min(grid)), ("largest", max(grid))):
-            if chosen.count(end) > len(chosen) / 2:
-                result[kernel, solver, parameter] = name
+            specs = dataset.solver(solver).specs[:1]  # all have the same parameters
+            if chosen.count(end) <= len(chosen) / 2 or any(ends_domain(one, parameter.split(), end) for one in specs):
+                continue
+            result[kernel, solver, parameter] = name
     return result
 
 
@@ -134,7 +138,7 @@ def choices_section(view: View) -> Markup:
         Column("Kernel with solver", False),
         Column("Hyperparameter", False),
         Column("Value × times selected", False),
-        Column("Inner score", hint="mean of the inner loop's best score; not a test result"),
+        Column("Inner score", hint=inner_score_hint(dataset)),
     ]
     caption = "Hyperparameters selected by the inner loop"
     return view.section(

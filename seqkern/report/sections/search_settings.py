@@ -72,7 +72,8 @@ def search_sentences(view: View) -> str:
     if inner.metric in BOUNDS and pooled is None:
         return (
             f"For each training set, the {metric(inner.metric).name} of one fit to the whole training set, without "
-            f"inner folds, selected hyperparameters {among}; ties went to the simplest. It ignores similar samples."
+            f"inner folds, selected hyperparameters {among}; ties went to the simplest. It ignores similar samples. "
+            "The inner score is its negative: nearer 0 is better."
         )
     if pooled is not None:
         return (
@@ -85,6 +86,23 @@ def search_sentences(view: View) -> str:
         f"For each training set, an inner cross-validation, which "
         f"never sees the test set{folds}, selected hyperparameters {among}; {rule}."
     )
+
+
+def inner_score_hint(dataset: DatasetResults) -> str:
+    """Return what the inner score is, with its sign.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+
+    Returns
+    -------
+    str
+    """
+    name = dataset.study.inner.metric
+    sign = f", the negative {metric(name).name}: nearer 0 is better" if name in (*BOUNDS, "rmse") else ""
+    return f"mean of the inner loop's best score{sign}; not a test result"
 
 
 def unused_sentence(dataset: DatasetResults) -> str | None:
