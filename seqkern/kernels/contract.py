@@ -66,6 +66,9 @@ class KernelContract(Parameters):
         Whether the contribution of a k-mer depends on its position, or on the sequence around it.
     least_block_rows : int
         Minimum rows of a block; fewer would waste work on the columns.
+    most_block_columns : int or None
+        Columns of a block, where the kernel loses nothing by a cut: small blocks stay in the cache while they are
+        copied. None for all.
     has_weights_at_positions : bool
         Whether `weights_at_positions` is available.
     accepts_missing : bool
@@ -89,6 +92,7 @@ class KernelContract(Parameters):
     algorithms: ClassVar[tuple[str, ...]] = ()
     kmers_vary: ClassVar[bool] = False
     least_block_rows: ClassVar[int] = 1
+    most_block_columns: ClassVar[int | None] = None
     has_weights_at_positions: ClassVar[bool] = False
     accepts_missing: ClassVar[bool] = False
     has_gaps: ClassVar[bool] = False

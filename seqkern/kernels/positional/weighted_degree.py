@@ -64,6 +64,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
     summary = "Compares two sequences position by position; longer matching stretches count more."
     equal_lengths = True
     has_weights_at_positions = True
+    most_block_columns = 1024
 
     degree: int = integer(default=20, low=1, high=LARGEST_DEGREE, kw_only=False, doc="d, the largest length of k-mers.")
     weights: list[float] | None = numbers(
