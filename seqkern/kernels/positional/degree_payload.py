@@ -17,6 +17,7 @@ STEP_NS = (1.35, 0.29, 0.14)
 WEIGH_NS = (0.9, 0.65, 0.4)
 WORD, GROUP, ALIGNMENT, TILE_ROWS = 64, 8, 64, 64
 SMALL = 1e38  # a number of single precision; sums up to this are not looked at one by one
+LARGEST_TABLE = 1 << 16  # of values of sums
 RARE = 0.3  # with fewer remaining matches than this among 8 pairs, check whether there are any
 
 
@@ -44,10 +45,13 @@ class DegreePayload:
         As given.
     least : float
         The least K(x, x) above zero, of the whole set; 0 until `diagonal` was called.
+    square : float or None
+        K(x, x) of all records of the whole set, where it is one number above zero; None until `diagonal` was called.
     """
 
     def __init__(self, X: SequenceSet, length: int, sums: DegreeSum, total: float = np.inf) -> None:
-        self.total, self.least = total, 0.0
+        self.total, self.least, self.square = total, 0.0, None
+        self._tables: dict[float, npt.NDArray[np.float64]] = {}
         self.length, self.sums, self._all, self._start, self._stop = length, sums, X, 0, len(X)
         shape = -(-len(X) // GROUP), planes(X.alphabet) + 1, words(length), GROUP
         self._packed = _aligned_zeros(shape)
@@ -84,7 +88,32 @@ class DegreePayload:
         out = np.empty(len(self))
         self.sums.squares(_product.level(), self._packed, self._start, out)
         self.least = float(out.min(where=out > 0, initial=np.inf))
+        self.square = self.least if len(out) and self.least == out.min() == out.max() else None
         return out
+
+    def table(self, cols: "DegreePayload") -> npt.NDArray[np.float64] | None:
+        """Return the normalised K for the sums 0, 1, 2, …, if it follows from them and is wanted more often.
+
+        It saves the divisions, and has their bits.
+
+        Parameters
+        ----------
+        cols : DegreePayload
+            The columns.
+
+        Returns
+        -------
+        ndarray of float64, shape (values,), or None
+        """
+        square = self.square
+        if square is None or square != cols.square or not self.sums.counts:
+            return None
+        largest = round(square * self.sums.divisor)  # no sum exceeds that of a record with itself
+        if largest >= min(LARGEST_TABLE, len(self._all) * len(cols._all) // 4):
+            return None
+        if square not in self._tables:
+            self._tables[square] = np.arange(largest + 1.0) / self.sums.divisor / np.sqrt(square * square)
+        return self._tables[square]
 
     def bound(self, cols: "DegreePayload", normalised: bool) -> float:
         """Return what no K of these records with others exceeds; inf if unknown.
@@ -130,7 +159,8 @@ class DegreePayload:
         float
             A bound of the absolute values; or the largest one, inf and NaN included.
         """
-        bound = self.bound(cols, normalised=row_diagonal is not None)
+        normalised = row_diagonal is not None
+        bound = self.bound(cols, normalised)
         look = not bound < SMALL
         largest = self.sums.fill(
             _product.level(),
@@ -142,6 +172,7 @@ class DegreePayload:
             col_diagonal,
             out,
             look,
+            self.table(cols) if normalised and not look else None,
         )
         return largest if look else bound
 
