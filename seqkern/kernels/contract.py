@@ -15,7 +15,7 @@ from seqkern.core.public_files import is_public
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.implicit import Implicit
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.kernels.prepared import Plan
+from seqkern.kernels.prepared import Plan, Prepared
 from seqkern.kernels.stored_form import StoredForm
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
@@ -131,6 +131,14 @@ class KernelContract(Parameters):
         inf and NaN included, or a bound below 1e38, if it is known; by default the values are looked at again.
         """
         raise NotImplementedError
+
+    def _fill_single(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float32]) -> bool:
+        """Write K(rows, cols), as the kernel returns it, to `out` (float32, rows contiguous); return whether it did.
+
+        For values that are known to be finite, with the bits that rounding those of `block` gives. By default nothing
+        is done, and the caller rounds them.
+        """
+        return False
 
     def _fit(self, X: Any, y: Any) -> None:
         """Learn from training data; only for ``data_dependent`` kernels. Sets attributes ending in ``_``."""

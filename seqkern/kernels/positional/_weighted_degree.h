@@ -117,10 +117,12 @@ static void make_variants(const degree_sum *f, const uint64_t *packed, ptrdiff_t
 /* What becomes of sums: they are divided by the divisor and, if there are diagonals, by the roots of their products.
  *
  * table: what that gives for the sums 0, 1, 2, …, where all sums are integers and all diagonals one number; or NULL.
+ * singles: the same in single precision, for results in it; or NULL.
  * even: whether the columns' diagonals are one number.
  * found: raised as `largest_of_row` does, unless it is NULL. */
 typedef struct {
     const double *table;
+    const float *singles;
     int even;
     int64_t *found;
 } degree_finish;
@@ -340,9 +342,11 @@ static int allocate(const degree_sum *f, degree_memory *m)
     return 1;
 }
 
-/* Write K of all rows with all columns to out; 0 if there is no memory. With diagonals, K is normalised. */
+/* Write K of all rows with all columns to out, or in single precision to single where `how` has a table of singles; 0
+ * if there is no memory. With diagonals, K is normalised. */
 static int fill_sums(int level, int counting, const degree_sum *f, const degree_records *rows,
-                     const degree_records *cols, double *out, ptrdiff_t stride, const degree_finish *how)
+                     const degree_records *cols, double *out, float *single, ptrdiff_t stride,
+                     const degree_finish *how)
 {
     const size_t size = record_words(f), row_words = variants(f) * size;
     degree_memory m;
@@ -359,7 +363,13 @@ static int fill_sums(int level, int counting, const degree_sum *f, const degree_
             for (ptrdiff_t i = 0; i < height; ++i) {
                 sum_groups(level, counting, f, m.variants + i * row_words, cols->words + g * size * GROUP, groups,
                            m.masks, m.sums);
-                finish(level, how, m.sums + (begin - g * GROUP), end - begin, f->divisor,
+                const double *sums = m.sums + (begin - g * GROUP);
+                if (how->singles != NULL) {
+                    for (ptrdiff_t j = 0; j < end - begin; ++j)
+                        single[(top + i) * stride + left + j] = how->singles[(ptrdiff_t)sums[j]];
+                    continue;
+                }
+                finish(level, how, sums, end - begin, f->divisor,
                        rows->diagonal ? rows->diagonal[top + i] : 1.0, cols->diagonal ? cols->diagonal + left : NULL,
                        out + (top + i) * stride + left);
             }

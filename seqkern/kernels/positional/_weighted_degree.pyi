@@ -46,6 +46,16 @@ class DegreeSum:
         look: bool = True,
         table: npt.NDArray[np.float64] | None = None,
     ) -> float: ...
+    def fill_single(
+        self,
+        level: int,
+        rows: npt.NDArray[np.uint64] | None,
+        row: int,
+        cols: npt.NDArray[np.uint64] | None,
+        col: int,
+        table: npt.NDArray[np.float32],
+        out: npt.NDArray[np.float32] | None,
+    ) -> None: ...
     def squares(
         self, level: int, packed: npt.NDArray[np.uint64] | None, first: int, out: npt.NDArray[np.float64] | None
     ) -> None: ...

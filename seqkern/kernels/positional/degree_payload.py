@@ -20,6 +20,8 @@ SMALL = 1e38  # a number of single precision; sums up to this are not looked at 
 LARGEST_TABLE = 1 << 16  # of values of sums
 RARE = 0.3  # with fewer remaining matches than this among 8 pairs, check whether there are any
 
+Tables = tuple[npt.NDArray[np.float64], npt.NDArray[np.float32]]
+
 
 class DegreePayload:
     """Records of one length, packed.
@@ -51,7 +53,7 @@ class DegreePayload:
 
     def __init__(self, X: SequenceSet, length: int, sums: DegreeSum, total: float = np.inf) -> None:
         self.total, self.least, self.square = total, 0.0, None
-        self._tables: dict[float, npt.NDArray[np.float64]] = {}
+        self._tables: dict[float, Tables] = {}  # shared by all ranges of rows
         self.length, self.sums, self._all, self._start, self._stop = length, sums, X, 0, len(X)
         shape = -(-len(X) // GROUP), planes(X.alphabet) + 1, words(length), GROUP
         self._packed = _aligned_zeros(shape)
@@ -91,7 +93,7 @@ class DegreePayload:
         self.square = self.least if len(out) and self.least == out.min() == out.max() else None
         return out
 
-    def table(self, cols: "DegreePayload") -> npt.NDArray[np.float64] | None:
+    def tables(self, cols: "DegreePayload") -> Tables | None:
         """Return the normalised K for the sums 0, 1, 2, …, if it follows from them and is wanted more often.
 
         It saves the divisions, and has their bits.
@@ -103,7 +105,7 @@ class DegreePayload:
 
         Returns
         -------
-        ndarray of float64, shape (values,), or None
+        (ndarray of float64, ndarray of float32), both of shape (values,), or None
         """
         square = self.square
         if square is None or square != cols.square or not self.sums.counts:
@@ -112,7 +114,8 @@ class DegreePayload:
         if largest >= min(LARGEST_TABLE, len(self._all) * len(cols._all) // 4):
             return None
         if square not in self._tables:
-            self._tables[square] = np.arange(largest + 1.0) / self.sums.divisor / np.sqrt(square * square)
+            values = np.arange(largest + 1.0) / self.sums.divisor / np.sqrt(square * square)
+            self._tables[square] = values, values.astype(np.float32)
         return self._tables[square]
 
     def bound(self, cols: "DegreePayload", normalised: bool) -> float:
@@ -162,6 +165,7 @@ class DegreePayload:
         normalised = row_diagonal is not None
         bound = self.bound(cols, normalised)
         look = not bound < SMALL
+        tables = self.tables(cols) if normalised and not look else None
         largest = self.sums.fill(
             _product.level(),
             self._packed,
@@ -172,9 +176,30 @@ class DegreePayload:
             col_diagonal,
             out,
             look,
-            self.table(cols) if normalised and not look else None,
+            None if tables is None else tables[0],
         )
         return largest if look else bound
+
+    def fill_single(self, cols: "DegreePayload", out: npt.NDArray[np.float32]) -> bool:
+        """Write the normalised K of these records with others in single precision, if there is a table.
+
+        Parameters
+        ----------
+        cols : DegreePayload, m records
+            The columns.
+        out : ndarray of float32, shape (n, m)
+            Output array.
+
+        Returns
+        -------
+        bool
+            Whether it was written.
+        """
+        tables = self.tables(cols)
+        if tables is None:
+            return False
+        self.sums.fill_single(_product.level(), self._packed, self._start, cols._packed, cols._start, tables[1], out)
+        return True
 
     def places(
         self, record: int, others: "DegreePayload", coefficients: npt.NDArray[np.float64], lengths: int

@@ -200,6 +200,9 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
             return super()._normalised_block(rows, cols, out)
         return rows.payload.fill(cols.payload, out, rows.raw_diagonal, cols.raw_diagonal)
 
+    def _fill_single(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float32]) -> bool:
+        return self.normalize and rows.payload.fill_single(cols.payload, out)
+
     def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`).
 

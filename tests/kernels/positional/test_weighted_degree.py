@@ -199,11 +199,11 @@ def test_tables_of_quotients_have_the_bits_of_divisions(instructions, masked, sh
     X = encode(related(150, 100, masked=masked))
     kernel = ShiftedWeightedDegreeKernel(3, shift, weights=weights)
     prepared = kernel.prepare(X)
-    table = prepared.payload.table(prepared.payload)
-    assert (table is not None) == (masked == shift == 0 and weights is None)
+    tables = prepared.payload.tables(prepared.payload)
+    assert (tables is not None) == (masked == shift == 0 and weights is None)
     found = kernel(X), kernel(X, X.take(slice(3, 140))), kernel.kernel(X, dtype=np.float32)
     monkeypatch.setattr("seqkern.kernels.positional.degree_payload.LARGEST_TABLE", 0)
-    assert kernel.prepare(X).payload.table(prepared.payload) is None
+    assert kernel.prepare(X).payload.tables(prepared.payload) is None
     divided = kernel(X), kernel(X, X.take(slice(3, 140))), kernel.kernel(X, dtype=np.float32)
     for one, other in zip(found, divided, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -212,17 +212,20 @@ def test_tables_of_quotients_have_the_bits_of_divisions(instructions, masked, sh
 def test_the_table_reaches_to_the_largest_sum():
     kernel, X = WeightedDegreeKernel(20), encode(["ACGT" * 35] * 400)  # all equal: every sum is the largest
     payload = kernel.prepare(X).payload
-    assert payload.table(payload)[-1] == 1
-    assert len(payload.table(payload)) == 1 + sum((21 - k) * (141 - k) for k in range(1, 21))
+    values, singles = payload.tables(payload)
+    assert values[-1] == singles[-1] == 1
+    assert len(values) == len(singles) == 1 + sum((21 - k) * (141 - k) for k in range(1, 21))
     assert np.all(kernel(X) == 1)
+    assert payload.fill_single(payload, out := np.empty((400, 400), np.float32))
+    assert np.all(out == 1)
 
 
 def test_small_or_unequal_sets_need_no_table():
     kernel = WeightedDegreeKernel(6)
     small, many, other = (kernel.prepare(related(n, m, masked=0)).payload for n, m in ((10, 60), (150, 60), (150, 61)))
-    assert small.table(small) is None
-    assert many.table(many) is not None
-    assert many.table(other) is None
+    assert small.tables(small) is None
+    assert many.tables(many) is not None
+    assert many.tables(other) is None
 
 
 def test_what_is_checked_seldom_changes_nothing(monkeypatch):
