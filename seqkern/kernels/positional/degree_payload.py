@@ -52,7 +52,8 @@ class DegreePayload:
     """
 
     def __init__(self, X: SequenceSet, length: int, sums: DegreeSum, total: float = np.inf) -> None:
-        self.total, self.least, self.square = total, 0.0, None
+        self.total, self.least = total, 0.0
+        self.square: float | None = None
         self._tables: dict[float, Tables] = {}  # shared by all ranges of rows
         self.length, self.sums, self._all, self._start, self._stop = length, sums, X, 0, len(X)
         shape = -(-len(X) // GROUP), planes(X.alphabet) + 1, words(length), GROUP
