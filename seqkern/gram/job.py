@@ -253,8 +253,11 @@ class GramJob:
         return [index for index in wanted if not self.grid.is_done(self.folder, index)]
 
     def in_memory(self) -> GramMatrix:
-        """Return the GramMatrix, computed tile by tile in place, with the same bits as one on disk."""
+        """Return the GramMatrix, computed in place, with the same bits as one on disk."""
         values = np.empty((self.grid.rows, self.grid.cols), dtype=self.grid.dtype)
+        if self.extension is None:
+            self.values.write_all(values)
+            return GramMatrix(values, self.values.rows.diagonal, self.values.cols.diagonal, self.meta())
         self.values.expect(sum(map(self.grid.entries, range(len(self.grid)))))
         for index, (start, stop) in enumerate(self.grid.spans):
             self._fill(index, values[start:stop, self.grid.first_column(index) :])

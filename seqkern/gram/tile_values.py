@@ -114,6 +114,18 @@ class TileValues:
             progress=None if self.progress is None else lambda done: self._count(done * width),
         )
 
+    def write_all(self, out: npt.NDArray[np.floating[Any]]) -> None:
+        """Write the whole matrix, at once.
+
+        Parameters
+        ----------
+        out : ndarray, shape (rows, columns)
+            For the matrix.
+        """
+        self.expect(out.size)
+        progress = None if self.progress is None else lambda done: self._count(done * len(self.cols))
+        fill(self.kernel, self.rows, self.cols, out, n_threads=self.n_threads, progress=progress)
+
     def _extend(self, known: Extension, index: int, out: npt.NDArray[np.floating[Any]]) -> bool:
         """Write the entries of tile `index` to `out`, the known ones copied; False if all of its rows are new."""
         start, stop = self.grid.spans[index]

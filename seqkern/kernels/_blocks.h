@@ -1,4 +1,5 @@
-/* Loops over rows of kernel values: dividing by the roots of the diagonals, and the largest absolute value. */
+/* Loops over rectangles of kernel values: dividing by the roots of the diagonals, the largest absolute value, copying to
+ * the other side of the diagonal. */
 #ifndef SEQKERN_BLOCKS_H
 #define SEQKERN_BLOCKS_H
 
@@ -34,18 +35,51 @@ ALWAYS_INLINE void normalise_body(double *values, ptrdiff_t n, double diagonal, 
     *found = largest;
 }
 
-DEFINE_LEVELS(normalise_row, normalise_body,
+/* The same where all of `diagonals` are one number: then all values have one divisor. */
+ALWAYS_INLINE void normalise_even_body(double *values, ptrdiff_t n, double diagonal, const double *diagonals,
+                                       int64_t *found)
+{
+    const double product = diagonal * diagonals[0], root = sqrt(product > 0 ? product : HUGE_VAL);
+    int64_t largest = *found;
+    if (product > 0)
+        for (ptrdiff_t j = 0; j < n; ++j) {
+            values[j] = values[j] / root + 0.0;
+            largest = larger_bits(largest, values[j]);
+        }
+    else
+        memset(values, 0, n * sizeof *values);
+    *found = largest;
+}
+
+DEFINE_LEVELS(normalise_even, normalise_even_body,
               (double *values, ptrdiff_t n, double diagonal, const double *diagonals, int64_t *found),
               (values, n, diagonal, diagonals, found))
 
-/* values[j] /= sqrt(diagonal · diagonals[j]); 0 where either is not positive. `found` as for largest_of_row.
+DEFINE_LEVELS(normalise_uneven, normalise_body,
+              (double *values, ptrdiff_t n, double diagonal, const double *diagonals, int64_t *found),
+              (values, n, diagonal, diagonals, found))
+
+/* Whether all n numbers are one number, not NaN. */
+static inline int even(const double *numbers, ptrdiff_t n)
+{
+    int same = 1;
+    for (ptrdiff_t i = 0; i < n; ++i)
+        same &= numbers[i] == numbers[0];
+    return same;
+}
+
+/* values[j] /= sqrt(diagonal · diagonals[j]); 0 where either is not positive. `found` as for largest_of_row; `same`:
+ * whether the diagonals are `even`, which changes no bit.
  *
  * The root of the product, rather than a product of roots, makes K(x, x) exactly 1: sqrt(d·d) = d in IEEE
  * arithmetic. */
 static inline void normalise_row(int level, double *values, ptrdiff_t n, double diagonal, const double *diagonals,
-                          int64_t *found)
+                                 int same, int64_t *found)
 {
-    CALL_LEVEL(level, normalise_row, values, n, diagonal > 0 ? diagonal : 0.0, diagonals, found);
+    if (same)
+        CALL_LEVEL(level, normalise_even, values, n, diagonal > 0 ? diagonal : 0.0, diagonals, found);
+    else
+        CALL_LEVEL(level, normalise_uneven, values, n, diagonal > 0 ? diagonal : 0.0, diagonals, found);
 }
 
 /* Products of diagonals between these have neither overflowed nor lost digits. */
@@ -102,5 +136,30 @@ static inline void largest_of_row(int level, const double *values, ptrdiff_t n, 
 {
     CALL_LEVEL(level, largest_bits, values, n, found);
 }
+
+/* to[j][i] = from[i][j] for n × m numbers, in rows that are `from_step` and `to_step` numbers apart. Squares of 8 × 8
+ * use whole cache lines; those to be written next are fetched meanwhile, as each is on another page. */
+#define DEFINE_TURN(name, number)                                                                           \
+    static inline void name(const number *from, ptrdiff_t from_step, ptrdiff_t n, ptrdiff_t m, number *to,  \
+                            ptrdiff_t to_step)                                                              \
+    {                                                                                                       \
+        for (ptrdiff_t j = 0; j < m; j += 8) {                                                              \
+            const ptrdiff_t wide = m - j < 8 ? m - j : 8;                                                   \
+            ptrdiff_t i = 0;                                                                                \
+            for (; wide == 8 && i + 8 <= n; i += 8) {                                                       \
+                for (int c = 0; c < 8 && j + 16 <= m; ++c)                                                  \
+                    PREFETCH_TO_WRITE(to + (j + 8 + c) * to_step + i);                                      \
+                for (int c = 0; c < 8; ++c)                                                                 \
+                    for (int r = 0; r < 8; ++r)                                                             \
+                        to[(j + c) * to_step + i + r] = from[(i + r) * from_step + j + c];                  \
+            }                                                                                               \
+            for (; i < n; ++i)                                                                              \
+                for (ptrdiff_t c = 0; c < wide; ++c)                                                        \
+                    to[(j + c) * to_step + i] = from[i * from_step + j + c];                                \
+        }                                                                                                   \
+    }
+
+DEFINE_TURN(turn_doubles, double)
+DEFINE_TURN(turn_floats, float)
 
 #endif

@@ -6,11 +6,16 @@ from libc.string cimport memcpy
 cdef extern from "_blocks.h" nogil:
     int highest_simd_level()
     void normalise_row(
-        int level, double *values, Py_ssize_t n, double diagonal, const double *diagonals, int64_t *found
+        int level, double *values, Py_ssize_t n, double diagonal, const double *diagonals, int same, int64_t *found
     )
+    int even(const double *numbers, Py_ssize_t n)
     int far_apart(const double *rows, Py_ssize_t n, const double *columns, Py_ssize_t m)
     void normalise_far(double *values, Py_ssize_t n, double diagonal, const double *diagonals)
     void largest_of_row(int level, const double *values, Py_ssize_t n, int64_t *found)
+    void turn_doubles(
+        const double *values, Py_ssize_t step, Py_ssize_t n, Py_ssize_t m, double *out, Py_ssize_t out_step)
+    void turn_floats(
+        const float *values, Py_ssize_t step, Py_ssize_t n, Py_ssize_t m, float *out, Py_ssize_t out_step)
 
 ctypedef fused floating:
     float
@@ -26,19 +31,20 @@ def normalise(double[:, :] block, const double[::1] row_diagonal, const double[:
     The rows of `block` must be contiguous. Returns what `largest` returns for the result.
     """
     cdef Py_ssize_t i, n = block.shape[0], m = block.shape[1]
-    cdef int far
+    cdef int far, same
     cdef int64_t found = 0
     cdef double value
     if n == 0 or m == 0:
         return 0.0
     with nogil:
         far = far_apart(&row_diagonal[0], n, &col_diagonal[0], m)
+        same = even(&col_diagonal[0], m)
         for i in range(n):
             if far:
                 normalise_far(&block[i, 0], m, row_diagonal[i], &col_diagonal[0])
                 largest_of_row(LEVEL, &block[i, 0], m, &found)
             else:
-                normalise_row(LEVEL, &block[i, 0], m, row_diagonal[i], &col_diagonal[0], &found)
+                normalise_row(LEVEL, &block[i, 0], m, row_diagonal[i], &col_diagonal[0], same, &found)
     memcpy(&value, &found, sizeof(value))
     return value
 
@@ -76,3 +82,24 @@ def mirror(floating[:, :] matrix, Py_ssize_t start, Py_ssize_t stop):
                     j1 = min(j0 + 32, i)
                     for j in range(j0, j1):
                         matrix[i, j] = matrix[j, i]
+
+
+def mirror_below(floating[:, :] matrix, Py_ssize_t top, Py_ssize_t bottom, Py_ssize_t left, Py_ssize_t right):
+    """Copy rows `top`:`bottom` and columns `left`:`right`, on the diagonal or right of it, to its other side.
+
+    The columns begin at `top`, and then include the square there; or at `bottom` or beyond. The rows of `matrix` are
+    contiguous.
+    """
+    cdef Py_ssize_t i, j, beyond = max(left, bottom), step = matrix.strides[0] // <Py_ssize_t>sizeof(floating)
+    if top >= bottom or left >= right:
+        return
+    with nogil:
+        if left == top:
+            for i in range(top, bottom):
+                for j in range(top, i):
+                    matrix[i, j] = matrix[j, i]
+        if beyond < right:
+            if floating is float:
+                turn_floats(&matrix[top, beyond], step, bottom - top, right - beyond, &matrix[beyond, top], step)
+            else:
+                turn_doubles(&matrix[top, beyond], step, bottom - top, right - beyond, &matrix[beyond, top], step)

@@ -20,9 +20,11 @@
 #if defined(__GNUC__)
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define PREFETCH(address) __builtin_prefetch(address)
+#define PREFETCH_TO_WRITE(address) __builtin_prefetch(address, 1)
 #else
 #define ALWAYS_INLINE static inline
 #define PREFETCH(address) ((void)(address))
+#define PREFETCH_TO_WRITE(address) ((void)(address))
 #endif
 
 /* Vectors without special instructions: 16 bytes, or single numbers. */

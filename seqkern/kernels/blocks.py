@@ -1,7 +1,7 @@
 """Fill a kernel matrix by row blocks in threads.
 
 Every entry is computed by one thread from the same numbers, so results are bit-identical for any number of threads. A
-square matrix is computed above its diagonal and mirrored.
+square matrix is computed above its diagonal, and each block copied to the other side while it is in the cache.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from seqkern.kernels.prepared import Prepared
 
 BLOCK_BYTES = 1 << 22
+CACHE_BYTES = 1 << 20  # a block that stays in the second-level cache while it is copied
 LEAST_BLOCK_ROWS = 64  # fewer rows share too little of what is read of the columns
 
 
-def row_blocks(n_rows: int, n_cols: int, least_rows: int = 1) -> list[tuple[int, int]]:
-    """Return (start, stop) pairs that cover `n_rows`, each block of about `BLOCK_BYTES` of float64.
+def row_blocks(n_rows: int, n_cols: int, least_rows: int = 1, most_bytes: int = BLOCK_BYTES) -> list[tuple[int, int]]:
+    """Return (start, stop) pairs that cover `n_rows`, each block of about `most_bytes` of float64.
 
     A small matrix is cut too, because its kernel may be slow: to use all threads, and to save half of a square.
 
@@ -36,13 +37,15 @@ def row_blocks(n_rows: int, n_cols: int, least_rows: int = 1) -> list[tuple[int,
         Shape of the matrix.
     least_rows : int
         Minimum rows of all blocks but the last.
+    most_bytes : int
+        Of a block with more rows than these.
 
     Returns
     -------
     list of (int, int)
     """
     share = max(16, -(-n_rows // 16))
-    step = max(1, min(n_rows, max(least_rows, min(share, BLOCK_BYTES // max(8 * n_cols, 1)))))
+    step = max(1, min(n_rows, max(least_rows, min(share, most_bytes // max(8 * n_cols, 1)))))
     return [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 
@@ -85,24 +88,36 @@ def fill(
         If a value overflows.
     """
     leading = leading or rows is cols
+    square = out[:, : len(rows)]
 
     def work(span: tuple[int, int]) -> None:
         start, stop = span
-        left = start if leading else 0
-        target: Any = out[start:stop, left:]
-        part_cols = cols.rows(left, len(cols)) if left else cols
-        if out.dtype == np.float64:
-            kernel.block(rows.rows(start, stop), part_cols, target)
-        else:
-            store_single(kernel, rows.rows(start, stop), part_cols, target)
+        part = rows.rows(start, stop)
+        widest = max(narrow or len(cols), stop - start)  # the square at the diagonal is not cut
+        for left in range(start if leading else 0, len(cols), widest):
+            right = min(left + widest, len(cols))
+            part_cols = cols if right - left == len(cols) else cols.rows(left, right)
+            target: Any = out[start:stop, left:right]
+            if out.dtype == np.float64:
+                kernel.block(part, part_cols, target)
+            else:
+                store_single(kernel, part, part_cols, target)
+            if leading:
+                _blocks.mirror_below(square, start, stop, left, min(right, len(rows)))
         if progress is not None:
             progress(stop - start)
 
     least_rows = max(kernel.least_block_rows, getattr(cols.payload, "least_block_rows", 1))
-    spans = row_blocks(len(rows), len(cols), least_rows)
-    with ThreadPoolExecutor(available_threads(n_threads or GIVEN_THREADS.get() or kernel.n_threads)) as pool:
-        list(pool.map(work, spans))
-        if leading:
-            square = out[:, : len(rows)]
-            list(pool.map(lambda span: _blocks.mirror(square, *span), spans))
+    narrow = kernel.most_block_columns
+    if narrow is None:
+        spans = row_blocks(len(rows), len(cols), least_rows)
+    else:
+        spans = row_blocks(len(rows), min(narrow, len(cols)), least_rows, CACHE_BYTES)
+    threads = available_threads(n_threads or GIVEN_THREADS.get() or kernel.n_threads)
+    if threads == 1:  # a pool would cost more than a small matrix
+        for span in spans:
+            work(span)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(work, spans))
     return out

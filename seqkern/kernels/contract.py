@@ -15,7 +15,7 @@ from seqkern.core.public_files import is_public
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.implicit import Implicit
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.kernels.prepared import Plan
+from seqkern.kernels.prepared import Plan, Prepared
 from seqkern.kernels.stored_form import StoredForm
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
@@ -66,6 +66,9 @@ class KernelContract(Parameters):
         Whether the contribution of a k-mer depends on its position, or on the sequence around it.
     least_block_rows : int
         Minimum rows of a block; fewer would waste work on the columns.
+    most_block_columns : int or None
+        Columns of a block, where the kernel loses nothing by a cut: small blocks stay in the cache while they are
+        copied. None for all.
     has_weights_at_positions : bool
         Whether `weights_at_positions` is available.
     accepts_missing : bool
@@ -89,6 +92,7 @@ class KernelContract(Parameters):
     algorithms: ClassVar[tuple[str, ...]] = ()
     kmers_vary: ClassVar[bool] = False
     least_block_rows: ClassVar[int] = 1
+    most_block_columns: ClassVar[int | None] = None
     has_weights_at_positions: ClassVar[bool] = False
     accepts_missing: ClassVar[bool] = False
     has_gaps: ClassVar[bool] = False
@@ -127,6 +131,14 @@ class KernelContract(Parameters):
         inf and NaN included, or a bound below 1e38, if it is known; by default the values are looked at again.
         """
         raise NotImplementedError
+
+    def _fill_single(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float32]) -> bool:
+        """Write K(rows, cols), as the kernel returns it, to `out` (float32, rows contiguous); return whether it did.
+
+        For values that are known to be finite, with the bits that rounding those of `block` gives. By default nothing
+        is done, and the caller rounds them.
+        """
+        return False
 
     def _fit(self, X: Any, y: Any) -> None:
         """Learn from training data; only for ``data_dependent`` kernels. Sets attributes ending in ``_``."""

@@ -135,6 +135,8 @@ def store_single(kernel: Kernel, rows: Prepared, cols: Prepared, out: npt.NDArra
     SequenceError
         As `check_block`, for values beyond single precision too.
     """
+    if kernel._fill_single(rows, cols, out):
+        return
     block = np.empty(out.shape)
     largest = kernel.fill_block(rows, cols, block)
     with without_warnings():

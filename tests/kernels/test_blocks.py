@@ -1,9 +1,11 @@
 """Normalising rectangles of a kernel matrix: every kind of value over every kind of diagonal."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
-from seqkern.kernels import _blocks
+from seqkern.kernels import SpectrumKernel, WeightedDegreeKernel, _blocks, blocks
 
 VALUES = [0.0, -0.0, 1.5, -2.0, 1e300, np.inf, -np.inf, np.nan]
 
@@ -28,3 +30,66 @@ def test_a_row_of_several_columns():
     block = np.stack([values, values])
     _blocks.normalise(block, np.array([1.0, 0.0]), columns)
     assert block.tolist() == [[0, 1, 0, -2], [0, 0, 0, 0]]
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("diagonal", [0.0, -2.0, 3.0, 1e200, np.inf, np.nan])
+@pytest.mark.parametrize("column", [0.0, -2.0, 0.7, 1e100, np.inf, np.nan])
+def test_equal_diagonals_give_the_bits_of_unequal_ones(sign, diagonal, column):
+    values = sign * np.array([*VALUES, *np.random.default_rng(5).normal(size=42)])
+    even, uneven = values[None].copy(), np.append(values, 1.0)[None]
+    found = _blocks.normalise(even, np.array([diagonal]), np.full(50, column))
+    _blocks.normalise(uneven, np.array([diagonal]), np.append(np.full(50, column), 0.5))  # each has its own root
+    np.testing.assert_array_equal(even.view(np.int64)[~np.isnan(even)], uneven[:, :-1].view(np.int64)[~np.isnan(even)])
+    np.testing.assert_array_equal(np.isnan(even), np.isnan(uneven[:, :-1]))
+    np.testing.assert_array_equal(found, np.abs(even).max())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 8, 31, 33, 100])
+@pytest.mark.parametrize(("height", "width"), [(7, 7), (8, 24), (40, 50), (100, 100)])
+def test_blocks_are_copied_to_the_other_side(n, dtype, height, width):
+    values = np.random.default_rng(n).random((n, n + 5)).astype(dtype)
+    out = values.copy()
+    out[:, :n][np.tril_indices(n, -1)] = np.nan  # never read
+    for top in range(0, n, height):
+        bottom = min(top + height, n)
+        for left in range(top, n, width):
+            _blocks.mirror_below(out[:, :n], top, bottom, left, min(left + width, n))
+    np.testing.assert_array_equal(out[:, :n], np.triu(values[:, :n]) + np.triu(values[:, :n], 1).T)
+    np.testing.assert_array_equal(out[:, n:], values[:, n:])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("rows", [10, 70])  # the first of the columns: a tile of a Gram matrix; or all of them
+@pytest.mark.parametrize("spans", [[(0, 10)], [(0, 3), (3, 10)]])
+def test_cut_columns_give_the_same_bits(rows, dtype, spans, monkeypatch):
+    X = ["".join(row) for row in np.random.default_rng(3).choice([*"ACGT"], (70, 30))]
+    kernel = WeightedDegreeKernel(3)
+    whole = kernel.prepare(X)
+    part = whole.rows(0, rows)
+    expected = kernel.block(part, whole).astype(dtype)
+    monkeypatch.setattr(WeightedDegreeKernel, "most_block_columns", 4)
+    monkeypatch.setattr(blocks, "row_blocks", lambda n, *_: [*spans, *([(10, n)] if n > 10 else [])])
+    for threads in (1, 2):
+        out = np.full((rows, 70), np.nan, dtype=dtype)
+        blocks.fill(kernel, part, whole, out, leading=True, n_threads=threads)
+        np.testing.assert_array_equal(out, expected)
+        blocks.fill(kernel, part, whole, out, n_threads=threads)
+        np.testing.assert_array_equal(out, expected)
+
+
+def test_one_thread_needs_no_pool(monkeypatch):
+    pools = []
+
+    class Counted(ThreadPoolExecutor):
+        def __init__(self, threads):
+            pools.append(threads)
+            super().__init__(threads)
+
+    monkeypatch.setattr(blocks, "ThreadPoolExecutor", Counted)
+    kernel = SpectrumKernel(2)
+    one = kernel.kernel(["ACGT", "GATTACA"], n_threads=1)
+    assert pools == []
+    np.testing.assert_array_equal(kernel.kernel(["ACGT", "GATTACA"], n_threads=2), one)
+    assert pools == [2]

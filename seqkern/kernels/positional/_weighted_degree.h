@@ -114,25 +114,43 @@ static void make_variants(const degree_sum *f, const uint64_t *packed, ptrdiff_t
     }
 }
 
-ALWAYS_INLINE void finish_body(const double *sums, ptrdiff_t n, double divisor, double diagonal,
-                               const double *diagonals, double *out, int64_t *found)
+/* What becomes of sums: they are divided by the divisor and, if there are diagonals, by the roots of their products.
+ *
+ * table: what that gives for the sums 0, 1, 2, …, where all sums are integers and all diagonals one number; or NULL.
+ * singles: the same in single precision, for results in it; or NULL.
+ * even: whether the columns' diagonals are one number.
+ * found: raised as `largest_of_row` does, unless it is NULL. */
+typedef struct {
+    const double *table;
+    const float *singles;
+    int even;
+    int64_t *found;
+} degree_finish;
+
+ALWAYS_INLINE void divide_body(const double *sums, ptrdiff_t n, double divisor, double *out)
 {
     for (ptrdiff_t j = 0; j < n; ++j)
         out[j] = sums[j] / divisor;
-    int64_t unused = 0;
-    found = found != NULL ? found : &unused;
-    if (diagonals != NULL)
-        normalise_body(out, n, diagonal, diagonals, found);
-    else
-        largest_body(out, n, found);
 }
 
-/* Divide sums by the divisor and, if diagonals are given, by the roots of their products; raise `found` as
- * `largest_of_row` does, unless it is NULL. */
-DEFINE_LEVELS(finish, finish_body,
-              (const double *sums, ptrdiff_t n, double divisor, double diagonal, const double *diagonals, double *out,
-               int64_t *found),
-              (sums, n, divisor, diagonal, diagonals, out, found))
+DEFINE_LEVELS(divide, divide_body, (const double *sums, ptrdiff_t n, double divisor, double *out),
+              (sums, n, divisor, out))
+
+static void finish(int level, const degree_finish *how, const double *sums, ptrdiff_t n, double divisor,
+                   double diagonal, const double *diagonals, double *out)
+{
+    int64_t unused = 0, *found = how->found != NULL ? how->found : &unused;
+    if (how->table != NULL) {
+        for (ptrdiff_t j = 0; j < n; ++j)
+            out[j] = how->table[(ptrdiff_t)sums[j]];
+        return;
+    }
+    CALL_LEVEL(level, divide, sums, n, divisor, out);
+    if (diagonals != NULL)
+        normalise_row(level, out, n, diagonal, diagonals, how->even, found);
+    else if (how->found != NULL)
+        largest_of_row(level, out, n, found);
+}
 
 #define MEMBER(number, w, n, ...)  \
     if ((n) > (number)) {          \
@@ -324,10 +342,11 @@ static int allocate(const degree_sum *f, degree_memory *m)
     return 1;
 }
 
-/* Write K of all rows with all columns to out, and raise `found`, unless it is NULL, to the bits of the largest absolute
- * value; 0 if there is no memory. With diagonals, K is normalised. */
+/* Write K of all rows with all columns to out, or in single precision to single where `how` has a table of singles; 0
+ * if there is no memory. With diagonals, K is normalised. */
 static int fill_sums(int level, int counting, const degree_sum *f, const degree_records *rows,
-                     const degree_records *cols, double *out, ptrdiff_t stride, int64_t *found)
+                     const degree_records *cols, double *out, float *single, ptrdiff_t stride,
+                     const degree_finish *how)
 {
     const size_t size = record_words(f), row_words = variants(f) * size;
     degree_memory m;
@@ -344,9 +363,15 @@ static int fill_sums(int level, int counting, const degree_sum *f, const degree_
             for (ptrdiff_t i = 0; i < height; ++i) {
                 sum_groups(level, counting, f, m.variants + i * row_words, cols->words + g * size * GROUP, groups,
                            m.masks, m.sums);
-                CALL_LEVEL(level, finish, m.sums + (begin - g * GROUP), end - begin, f->divisor,
-                           rows->diagonal ? rows->diagonal[top + i] : 1.0,
-                           cols->diagonal ? cols->diagonal + left : NULL, out + (top + i) * stride + left, found);
+                const double *sums = m.sums + (begin - g * GROUP);
+                if (how->singles != NULL) {
+                    for (ptrdiff_t j = 0; j < end - begin; ++j)
+                        single[(top + i) * stride + left + j] = how->singles[(ptrdiff_t)sums[j]];
+                    continue;
+                }
+                finish(level, how, sums, end - begin, f->divisor,
+                       rows->diagonal ? rows->diagonal[top + i] : 1.0, cols->diagonal ? cols->diagonal + left : NULL,
+                       out + (top + i) * stride + left);
             }
         }
     }

@@ -29,6 +29,10 @@ class DegreeSum:
         filters: npt.NDArray[np.uint64] | None,
         starts: npt.NDArray[np.float64] | None,
     ) -> None: ...
+    @property
+    def counts(self) -> bool: ...
+    @property
+    def divisor(self) -> float: ...
     def fill(
         self,
         level: int,
@@ -40,7 +44,18 @@ class DegreeSum:
         col_diagonal: npt.NDArray[np.float64] | None,
         out: npt.NDArray[np.float64] | None,
         look: bool = True,
+        table: npt.NDArray[np.float64] | None = None,
     ) -> float: ...
+    def fill_single(
+        self,
+        level: int,
+        rows: npt.NDArray[np.uint64] | None,
+        row: int,
+        cols: npt.NDArray[np.uint64] | None,
+        col: int,
+        table: npt.NDArray[np.float32],
+        out: npt.NDArray[np.float32] | None,
+    ) -> None: ...
     def squares(
         self, level: int, packed: npt.NDArray[np.uint64] | None, first: int, out: npt.NDArray[np.float64] | None
     ) -> None: ...

@@ -27,11 +27,17 @@ cdef extern from "_weighted_degree.h" nogil:
         ptrdiff_t first
         ptrdiff_t n
         const double *diagonal
+    ctypedef struct degree_finish:
+        const double *table
+        const float *singles
+        int even
+        int64_t *found
+    int even(const double *numbers, Py_ssize_t n)
     int counts_bits()
     void pack_record(const uint8_t *codes, ptrdiff_t length, int size, int words, int planes, uint64_t *group)
     int fill_sums(
         int level, int counting, const degree_sum *f, const degree_records *rows, const degree_records *cols,
-        double *out, ptrdiff_t stride, int64_t *found)
+        double *out, float *single, ptrdiff_t stride, const degree_finish *how)
     int fill_squares(int level, int counting, const degree_sum *f, const degree_records *records, double *out)
 
 cdef extern from "_degree_places.h" nogil:
@@ -114,17 +120,28 @@ cdef class DegreeSum:
         if starts is not None:
             self.f.mode, self.f.starts = BY_POSITION, &starts[0, 0]
 
+    @property
+    def counts(self):
+        """Whether all sums are integers before they are divided."""
+        return self.f.mode == BY_DEGREE and self.f.shift == 0
+
+    @property
+    def divisor(self):
+        """Sums are divided by it."""
+        return self.f.divisor
+
     def fill(
         self, int level, const uint64_t[:, :, :, ::1] rows, Py_ssize_t row, const uint64_t[:, :, :, ::1] cols,
         Py_ssize_t col, const double[::1] row_diagonal, const double[::1] col_diagonal, double[:, :] out,
-        bint look=True,
+        bint look=True, const double[::1] table=None,
     ):
         """Write K of records from `row` of `rows` on with those from `col` of `cols` on to `out`, its rows contiguous.
 
         With the diagonals (both, or None) K is normalised. Returns the largest absolute value, inf and NaN
-        included; 0 unless `look`.
+        included; 0 unless `look`. `table`, if given: the values of the sums 0, 1, 2, …, which are integers.
         """
         cdef degree_records r, c
+        cdef degree_finish how
         cdef int done
         cdef int64_t found = 0
         cdef double largest
@@ -134,14 +151,39 @@ cdef class DegreeSum:
         c.words, c.first, c.n, c.diagonal = &cols[0, 0, 0, 0], col, out.shape[1], NULL
         if row_diagonal is not None and col_diagonal is not None:
             r.diagonal, c.diagonal = &row_diagonal[0], &col_diagonal[0]
+        how.table, how.singles = NULL, NULL
+        if table is not None:
+            how.table = &table[0]
+        how.even = c.diagonal != NULL and even(c.diagonal, c.n)
+        how.found = &found if look else NULL
         with nogil:
             done = fill_sums(
-                level, COUNTING, &self.f, &r, &c, &out[0, 0], out.strides[0] // <Py_ssize_t>sizeof(double),
-                &found if look else NULL)
+                level, COUNTING, &self.f, &r, &c, &out[0, 0], NULL, out.strides[0] // <Py_ssize_t>sizeof(double),
+                &how)
         if not done:
             raise MemoryError
         memcpy(&largest, &found, sizeof(largest))
         return largest
+
+    def fill_single(
+        self, int level, const uint64_t[:, :, :, ::1] rows, Py_ssize_t row, const uint64_t[:, :, :, ::1] cols,
+        Py_ssize_t col, const float[::1] table, float[:, :] out,
+    ):
+        """Do what `fill` does with a table, in single precision."""
+        cdef degree_records r, c
+        cdef degree_finish how
+        cdef int done
+        if not (out.shape[0] and out.shape[1]):
+            return
+        r.words, r.first, r.n, r.diagonal = &rows[0, 0, 0, 0], row, out.shape[0], NULL
+        c.words, c.first, c.n, c.diagonal = &cols[0, 0, 0, 0], col, out.shape[1], NULL
+        how.table, how.even, how.found = NULL, 0, NULL
+        how.singles = &table[0]
+        with nogil:
+            done = fill_sums(
+                level, COUNTING, &self.f, &r, &c, NULL, &out[0, 0], out.strides[0] // <Py_ssize_t>sizeof(float), &how)
+        if not done:
+            raise MemoryError
 
     def squares(self, int level, const uint64_t[:, :, :, ::1] packed, Py_ssize_t first, double[::1] out):
         """Write K(x, x) of records from `first` on to `out`."""

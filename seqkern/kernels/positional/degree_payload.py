@@ -17,7 +17,10 @@ STEP_NS = (1.35, 0.29, 0.14)
 WEIGH_NS = (0.9, 0.65, 0.4)
 WORD, GROUP, ALIGNMENT, TILE_ROWS = 64, 8, 64, 64
 SMALL = 1e38  # a number of single precision; sums up to this are not looked at one by one
+LARGEST_TABLE = 1 << 16  # of values of sums
 RARE = 0.3  # with fewer remaining matches than this among 8 pairs, check whether there are any
+
+Tables = tuple[npt.NDArray[np.float64], npt.NDArray[np.float32]]
 
 
 class DegreePayload:
@@ -44,10 +47,14 @@ class DegreePayload:
         As given.
     least : float
         The least K(x, x) above zero, of the whole set; 0 until `diagonal` was called.
+    square : float or None
+        K(x, x) of all records of the whole set, where it is one number above zero; None until `diagonal` was called.
     """
 
     def __init__(self, X: SequenceSet, length: int, sums: DegreeSum, total: float = np.inf) -> None:
         self.total, self.least = total, 0.0
+        self.square: float | None = None
+        self._tables: dict[float, Tables] = {}  # shared by all ranges of rows
         self.length, self.sums, self._all, self._start, self._stop = length, sums, X, 0, len(X)
         shape = -(-len(X) // GROUP), planes(X.alphabet) + 1, words(length), GROUP
         self._packed = _aligned_zeros(shape)
@@ -84,7 +91,33 @@ class DegreePayload:
         out = np.empty(len(self))
         self.sums.squares(_product.level(), self._packed, self._start, out)
         self.least = float(out.min(where=out > 0, initial=np.inf))
+        self.square = self.least if len(out) and self.least == out.min() == out.max() else None
         return out
+
+    def tables(self, cols: "DegreePayload") -> Tables | None:
+        """Return the normalised K for the sums 0, 1, 2, …, if it follows from them and is wanted more often.
+
+        It saves the divisions, and has their bits.
+
+        Parameters
+        ----------
+        cols : DegreePayload
+            The columns.
+
+        Returns
+        -------
+        (ndarray of float64, ndarray of float32), both of shape (values,), or None
+        """
+        square = self.square
+        if square is None or square != cols.square or not self.sums.counts:
+            return None
+        largest = round(square * self.sums.divisor)  # no sum exceeds that of a record with itself
+        if largest >= min(LARGEST_TABLE, len(self._all) * len(cols._all) // 4):
+            return None
+        if square not in self._tables:
+            values = np.arange(largest + 1.0) / self.sums.divisor / np.sqrt(square * square)
+            self._tables[square] = values, values.astype(np.float32)
+        return self._tables[square]
 
     def bound(self, cols: "DegreePayload", normalised: bool) -> float:
         """Return what no K of these records with others exceeds; inf if unknown.
@@ -130,8 +163,10 @@ class DegreePayload:
         float
             A bound of the absolute values; or the largest one, inf and NaN included.
         """
-        bound = self.bound(cols, normalised=row_diagonal is not None)
+        normalised = row_diagonal is not None
+        bound = self.bound(cols, normalised)
         look = not bound < SMALL
+        tables = self.tables(cols) if normalised and not look else None
         largest = self.sums.fill(
             _product.level(),
             self._packed,
@@ -142,8 +177,30 @@ class DegreePayload:
             col_diagonal,
             out,
             look,
+            None if tables is None else tables[0],
         )
         return largest if look else bound
+
+    def fill_single(self, cols: "DegreePayload", out: npt.NDArray[np.float32]) -> bool:
+        """Write the normalised K of these records with others in single precision, if there is a table.
+
+        Parameters
+        ----------
+        cols : DegreePayload, m records
+            The columns.
+        out : ndarray of float32, shape (n, m)
+            Output array.
+
+        Returns
+        -------
+        bool
+            Whether it was written.
+        """
+        tables = self.tables(cols)
+        if tables is None:
+            return False
+        self.sums.fill_single(_product.level(), self._packed, self._start, cols._packed, cols._start, tables[1], out)
+        return True
 
     def places(
         self, record: int, others: "DegreePayload", coefficients: npt.NDArray[np.float64], lengths: int

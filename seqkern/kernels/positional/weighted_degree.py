@@ -64,6 +64,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
     summary = "Compares two sequences position by position; longer matching stretches count more."
     equal_lengths = True
     has_weights_at_positions = True
+    most_block_columns = 1024
 
     degree: int = integer(default=20, low=1, high=LARGEST_DEGREE, kw_only=False, doc="d, the largest length of k-mers.")
     weights: list[float] | None = numbers(
@@ -198,6 +199,9 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         if not near and _blocks.far_diagonals(rows.raw_diagonal, cols.raw_diagonal):
             return super()._normalised_block(rows, cols, out)
         return rows.payload.fill(cols.payload, out, rows.raw_diagonal, cols.raw_diagonal)
+
+    def _fill_single(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float32]) -> bool:
+        return self.normalize and rows.payload.fill_single(cols.payload, out)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`).

@@ -7,8 +7,9 @@ from libc.string cimport memcpy
 cdef extern from "_blocks.h" nogil:
     int highest_simd_level()
     void normalise_row(
-        int level, double *values, Py_ssize_t n, double diagonal, const double *diagonals, int64_t *found
+        int level, double *values, Py_ssize_t n, double diagonal, const double *diagonals, int same, int64_t *found
     )
+    int even(const double *numbers, Py_ssize_t n)
     void largest_of_row(int level, const double *values, Py_ssize_t n, int64_t *found)
 
 cdef extern from "_dense.h" nogil:
@@ -336,11 +337,13 @@ def finish(
     """
     cdef Py_ssize_t i, j, left, m = values.shape[1]
     cdef bint normal = row_diagonal.shape[0] > 0
+    cdef int same
     cdef int64_t found = 0
     cdef double largest
     if m == 0:
         return 0.0
     with nogil:
+        same = normal and even(&col_diagonal[0], m)
         for i in range(values.shape[0]):
             left = i if upper else 0
             _store_row(&sums[i, left], &values[i, left], m - left, divisor, weight, add)
@@ -348,7 +351,7 @@ def finish(
                 for j in range(left, m):
                     values[i, j] = scale * values[i, j]
             if normal:
-                normalise_row(LEVEL, &values[i, left], m - left, row_diagonal[i], &col_diagonal[left], &found)
+                normalise_row(LEVEL, &values[i, left], m - left, row_diagonal[i], &col_diagonal[left], same, &found)
             elif search:
                 largest_of_row(LEVEL, &values[i, left], m - left, &found)
             for j in range(left):

@@ -193,6 +193,41 @@ def test_instructions_threads_and_blocks_give_the_same_bits(length, options, mon
         _weighted_degree.count_vector_bits(True)
 
 
+@pytest.mark.parametrize("masked", [0.0, 0.01])  # with masked residues the diagonals differ: no table
+@pytest.mark.parametrize(("shift", "weights"), [(0, None), (2, None), (0, [1, 0.3, 0.1])])
+def test_tables_of_quotients_have_the_bits_of_divisions(instructions, masked, shift, weights, monkeypatch):
+    X = encode(related(150, 100, masked=masked))
+    kernel = ShiftedWeightedDegreeKernel(3, shift, weights=weights)
+    prepared = kernel.prepare(X)
+    tables = prepared.payload.tables(prepared.payload)
+    assert (tables is not None) == (masked == shift == 0 and weights is None)
+    found = kernel(X), kernel(X, X.take(slice(3, 140))), kernel.kernel(X, dtype=np.float32)
+    monkeypatch.setattr("seqkern.kernels.positional.degree_payload.LARGEST_TABLE", 0)
+    assert kernel.prepare(X).payload.tables(prepared.payload) is None
+    divided = kernel(X), kernel(X, X.take(slice(3, 140))), kernel.kernel(X, dtype=np.float32)
+    for one, other in zip(found, divided, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_the_table_reaches_to_the_largest_sum():
+    kernel, X = WeightedDegreeKernel(20), encode(["ACGT" * 35] * 400)  # all equal: every sum is the largest
+    payload = kernel.prepare(X).payload
+    values, singles = payload.tables(payload)
+    assert values[-1] == singles[-1] == 1
+    assert len(values) == len(singles) == 1 + sum((21 - k) * (141 - k) for k in range(1, 21))
+    assert np.all(kernel(X) == 1)
+    assert payload.fill_single(payload, out := np.empty((400, 400), np.float32))
+    assert np.all(out == 1)
+
+
+def test_small_or_unequal_sets_need_no_table():
+    kernel = WeightedDegreeKernel(6)
+    small, many, other = (kernel.prepare(related(n, m, masked=0)).payload for n, m in ((10, 60), (150, 60), (150, 61)))
+    assert small.tables(small) is None
+    assert many.tables(many) is not None
+    assert many.tables(other) is None
+
+
 def test_what_is_checked_seldom_changes_nothing(monkeypatch):
     X = encode(related(20, 90))
     for kernel in (raw(30), raw(30, 4), raw(9, 3, weights=[0.1 * k for k in range(9)])):
