@@ -16,7 +16,7 @@ class Registry:
     Parameters
     ----------
     kind : str
-        Noun for the classes in messages and configurations: ``"kernel"`` or ``"solver"``.
+        Noun for the classes in configurations, and with spaces for underscores in messages: ``"kernel"`` or ``"solver"``.
     base : str
         Their base class, as ``module:Class``.
     table : dict of str to str
@@ -33,6 +33,7 @@ class Registry:
 
     def __init__(self, kind: str, base: str, table: Mapping[str, str]) -> None:
         self.kind = kind
+        self.noun = kind.replace("_", " ")
         self.base = base
         self.table = dict(sorted(table.items()))
 
@@ -73,7 +74,7 @@ class Registry:
         other = self.table.get(name, place)
         if other != place:
             raise ParameterError(
-                f"two classes are named {self.kind} {name!r}: {other} and {place}", remedy="rename one"
+                f"two classes are named {self.noun} {name!r}: {other} and {place}", remedy="rename one"
             )
         self.table = dict(sorted({**self.table, name: place}.items()))
 
@@ -95,7 +96,7 @@ class Registry:
             For an unknown name, with the nearest known one.
         """
         if name not in self.table:
-            raise unknown_name(self.kind, name, self.table)
+            raise unknown_name(self.noun, name, self.table)
         return _import_class(self.table[name])
 
     def build(self, name: str, /, **params: Any) -> Any:
@@ -122,12 +123,12 @@ class Registry:
         signature = inspect.signature(cls)
         for key in params:
             if key not in signature.parameters:
-                raise unknown_name(f"parameter of {self.kind} {name!r}", key, signature.parameters)
+                raise unknown_name(f"parameter of {self.noun} {name!r}", key, signature.parameters)
         for key, parameter in signature.parameters.items():
             if isinstance(parameter.default, bool) and key in params:
                 check_flag(key, params[key])
             if parameter.default is inspect.Parameter.empty and key not in params:
-                raise ParameterError(f"{self.kind} {name!r} needs the parameter {key!r}", remedy=f"add {key}=VALUE")
+                raise ParameterError(f"{self.noun} {name!r} needs the parameter {key!r}", remedy=f"add {key}=VALUE")
         return cls(**params)
 
 

@@ -6,7 +6,7 @@ A new transform needs a line here, and one in the stub ``__init__.pyi``; the tes
 from seqkern.core.registry import Registry
 
 FEATURE_TRANSFORMS = Registry(
-    "transform",
+    "feature_transform",
     "seqkern.kernels.feature_transforms.feature_transform:FeatureTransform",
     {
         "ica": "seqkern.kernels.feature_transforms.ica:ICATransform",
