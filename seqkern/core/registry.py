@@ -16,7 +16,7 @@ class Registry:
     Parameters
     ----------
     kind : str
-        Noun for the classes in configurations, and with spaces for underscores in messages: ``"kernel"`` or ``"solver"``.
+        Noun for the classes in configurations and, with spaces for underscores, in messages: ``"kernel"``.
     base : str
         Their base class, as ``module:Class``.
     table : dict of str to str
