@@ -46,7 +46,7 @@ class EmpiricalMapGram(GramTransform):
 
     name = "empirical_map"
     cubes = 1.0
-    learned = ("square_",)
+    learned = squares = ("square_",)
     semidefinite = True
 
     vector_kernel: Literal["linear", "rbf"] = VECTOR_KERNEL
@@ -153,9 +153,7 @@ class EmpiricalMapGram(GramTransform):
         GramError
             If a training sample is missing.
         """
-        rows = np.asarray(rows, dtype=np.int64)
         result = super().restrict(rows)
-        result.square_ = np.ascontiguousarray(result.square_[:, rows])
         result._columns = None
         return result
 

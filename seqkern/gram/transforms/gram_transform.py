@@ -23,6 +23,8 @@ class GramTransform(Parameters):
         The name in configurations.
     learned : tuple of str
         Names of the attributes that `fit` sets: JSON values, or arrays with one row for each training sample.
+    squares : tuple of str
+        Those of them that also have one column for each training sample.
     divides : bool
         Whether rows are divided by a value that depends on the row.
     semidefinite : bool
@@ -45,6 +47,7 @@ class GramTransform(Parameters):
 
     name: ClassVar[str | None] = None
     learned: ClassVar[tuple[str, ...]] = ()
+    squares: ClassVar[tuple[str, ...]] = ()
     divides: ClassVar[bool] = False
     semidefinite: ClassVar[bool] = False
     cubes: ClassVar[float] = 0.0
@@ -242,7 +245,8 @@ class GramTransform(Parameters):
         for name in self.learned:
             value = getattr(self, name)
             if isinstance(value, np.ndarray):
-                setattr(result, name, np.ascontiguousarray(value[rows]))
+                part = value[rows][:, rows] if name in self.squares else value[rows]
+                setattr(result, name, np.ascontiguousarray(part))
         return result
 
     def fitted_state(self) -> tuple[Header, Arrays]:

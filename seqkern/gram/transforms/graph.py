@@ -1,6 +1,6 @@
 """Kernels on a graph of similar samples: diffusion and random walks (Kondor & Lafferty 2002, Smola & Kondor 2003)."""
 
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -56,7 +56,7 @@ class GraphGram(GramTransform):
 
     name = "graph"
     cubes = 10.0
-    learned = ("square_",)
+    learned = squares = ("square_",)
     semidefinite = True
 
     method: Literal["diffusion", "random_walk"] = choice(default="diffusion", doc="exp(−βL), or (a·1 − L)^p.")
@@ -132,29 +132,6 @@ class GraphGram(GramTransform):
             f"after the transform {self.name!r} the decision is not a weighted sum of kernel values",
             remedy="leave the transform out to explain decisions",
         )
-
-    def restrict(self, rows: npt.ArrayLike) -> Self:
-        """Return the same transform for matrices with all columns in another order.
-
-        Parameters
-        ----------
-        rows : array_like of int64, shape (l,)
-            The training samples in the order of the columns.
-
-        Returns
-        -------
-        GraphGram
-            A copy.
-
-        Raises
-        ------
-        GramError
-            If a training sample is missing.
-        """
-        rows = np.asarray(rows, dtype=np.int64)
-        result = super().restrict(rows)
-        result.square_ = np.ascontiguousarray(result.square_[:, rows])
-        return result
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
         """Restore the result of `fitted_state`.
