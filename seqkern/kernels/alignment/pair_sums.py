@@ -48,12 +48,8 @@ class PairSums(LocalSums):
 
     def _fill_diagonal(self, order: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> None:
         """Set `logarithms`: each sequence in a lane of its own."""
-        one, zero = np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
         for k in order:
-            record = Records(self.codes, self.start[k : k + 1], self.stop[k : k + 1], zero)
-            out = self.logarithms[k : k + 1, None]
-            _pair_hmm.fill(self.factors.model, _product.level(), record, record, one, out)
-        self.logarithms += self.factors.constant
+            self.logarithms[k] = self.pair(k, k) + self.factors.constant
 
     def fill(
         self,
