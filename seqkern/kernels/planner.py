@@ -19,6 +19,7 @@ from seqkern.core.threads import GIVEN_THREADS, available_threads
 from seqkern.kernels.blocks import LEAST_BLOCK_ROWS, row_blocks
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products import _product
+from seqkern.kernels.products.bitmaps import POSTING_NS, bitmap_nanoseconds, bitmaps_are_cheaper
 from seqkern.sequences.sequence_set import SequenceSet
 
 OUTPUT_NS = 1.4  # an entry of the matrix: converted, normalised, mirrored
@@ -33,7 +34,6 @@ RANK_NS = 25.0  # a window: sorted before, if there are many more k-mers than wi
 SORT_NS = 15.0  # a k-mer as text: compared once while sorting
 INDEX_NS = 12.0  # a count: put into posting lists
 LIST_NS = 6.0  # entering a posting list
-POSTING_NS = 0.65  # a posting
 WINDOW_BYTES, COUNT_BYTES, RANK_BYTES = 12, 20, 24
 MEMORY_SHARE = 1 / 3  # of the free memory, for the columns of one k; rows and the matrix need some, too
 SAMPLE_RECORDS = 256
@@ -187,6 +187,8 @@ class Workload:
         postings = row_counts * col_counts / lists * agree / (2 if self.symmetric else 1)
         make = codes * (CODE_NS + COUNT_NS + ranked * RANK_NS) + counts * INDEX_NS
         walk = row_counts * LIST_NS + postings * POSTING_NS
+        if bitmaps_are_cheaper(self.cols, round(col_counts), round(codes) if ranked else space):
+            walk = bitmap_nanoseconds(self.rows, row_counts, self.cols) / (2 if self.symmetric else 1)
         size = codes * (WINDOW_BYTES + ranked * RANK_BYTES) + counts * COUNT_BYTES
         return Cost((make + walk) * 1e-9, int(size))
 

@@ -1,4 +1,6 @@
-"""The product engine: blocks of features, dense and by posting lists, against plain sums."""
+"""The product engine: blocks of features, dense, by posting lists and by bitmaps, against plain sums."""
+
+import itertools
 
 import naive
 import numpy as np
@@ -40,7 +42,7 @@ def dense(values):
     return DenseBlock(*values.shape, fill)
 
 
-def sparse_block(values, like=None):
+def sparse_block(values, like=None, bitmaps=False):
     rows, features = np.nonzero(values)
     start = np.concatenate(([0], np.cumsum(np.count_nonzero(values, axis=1))))
     counted = Counted(
@@ -49,7 +51,13 @@ def sparse_block(values, like=None):
         values[rows, features].astype(np.int32),
         values.shape[1],
     )
-    return SparseBlock(counted, like)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sparse, "bitmaps_are_cheaper", lambda *_: bitmaps)
+        return SparseBlock(counted, like)
+
+
+def bitmap_block(values, like=None):
+    return sparse_block(values, like, bitmaps=True)
 
 
 def matrix(rows, cols=None):
@@ -67,10 +75,14 @@ def exact(a, b=None):
 SHAPES = [(1, 1), (3, 5), (16, 4), (17, 64), (50, 33), (49, 259), (130, 70)]
 
 
-@pytest.mark.parametrize("make", [dense, sparse_block])
-@pytest.mark.parametrize("peak", [1, 127, 128, 32767, 32768, 65535, 65536, 200_000, 2**31 - 1])
+PEAKS = [1, 127, 128, 32767, 32768, 65535, 65536, 200_000, 2**31 - 1]
+
+
+@pytest.mark.parametrize(
+    ("make", "peak"), [*itertools.product([dense, sparse_block], PEAKS), *itertools.product([bitmap_block], PEAKS[::4])]
+)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_counts_of_every_size(level, make, shape, peak):
+def test_counts_of_every_size(level, make, peak, shape):
     values = counts(*shape, peak)
     payload = TermBlocks([Term(1.0, [(1, make(values))])])
     np.testing.assert_array_equal(matrix(payload), exact(values))
@@ -95,9 +107,10 @@ def test_rows_and_columns_of_different_sizes(level, mine, theirs):
     rows, cols = (TermBlocks([Term(1.0, [(1, dense(values))])]) for values in (a, b))
     np.testing.assert_array_equal(matrix(rows, cols), exact(a, b))
     np.testing.assert_array_equal(matrix(rows.rows(3, 20), cols.rows(5, 38)), exact(a, b)[3:20, 5:38])
-    columns = sparse_block(b)
-    rows, cols = (TermBlocks([Term(1.0, [(1, block)])]) for block in (sparse_block(a, columns), columns))
-    np.testing.assert_array_equal(matrix(rows, cols), exact(a, b))
+    for make in (sparse_block, bitmap_block):
+        columns = make(b)
+        rows, cols = (TermBlocks([Term(1.0, [(1, block)])]) for block in (sparse_block(a, columns), columns))
+        np.testing.assert_array_equal(matrix(rows, cols), exact(a, b))
 
 
 @pytest.mark.parametrize("make", [dense, sparse_block])
@@ -116,6 +129,31 @@ def test_any_rectangle_is_a_slice(make, tile, monkeypatch):
     view = payload.rows(10, 50).rows(5, 20)
     np.testing.assert_array_equal(matrix(view), whole[15:30, 15:30])
     np.testing.assert_array_equal(view.diagonal(), np.diagonal(whole)[15:30])
+
+
+@pytest.mark.parametrize("n", [1024, 1500])
+def test_bitmaps_of_several_tiles(level, n):
+    """Rectangles that start and end within a tile, rows with more entries than are looked up at once."""
+    values = counts(n, 40, 9)
+    wide = np.hstack([values, counts(n, 700, 5, share=0.9)])
+    whole = wide[:50].astype(float) @ wide.T.astype(float)
+    payload = TermBlocks([Term(1.0, [(1, bitmap_block(wide))])])
+    for a, b, c, d in ((0, 50, 0, n), (3, 17, 3, n), (3, 17, 1000, n), (3, 17, 5, 1024), (40, 50, 1022, 1023)):
+        part = matrix(payload.rows(a, b), payload.rows(c, d))
+        np.testing.assert_array_equal(part, whole[a:b, c:d])
+    columns = payload.blocks[0]
+    rows = TermBlocks([Term(1.0, [(7, sparse_block(wide[:9], columns))])])
+    np.testing.assert_array_equal(matrix(rows, TermBlocks([Term(1.0, [(7, columns)])])), 7 * whole[:9])
+
+
+def test_long_lists_become_bitmaps():
+    assert sparse.bitmaps_are_cheaper(2000, 190_000, 4096)
+    assert not sparse.bitmaps_are_cheaper(2000, 190_000, 1 << 20)
+    rng = np.random.default_rng(3)
+    start = np.arange(0, 60_001, 60)
+    codes = rng.integers(0, 200, size=(1, 60_000)).astype(np.uint32)
+    assert SparseBlock(Occurrences(codes, start, 200).count()).bitmaps is not None
+    assert SparseBlock(Occurrences(codes, start, 60_000).count()).bitmaps is None
 
 
 def test_few_tiles_where_features_are_many(monkeypatch):
@@ -176,7 +214,7 @@ def test_sums_beyond_64_bits_are_refused():
 def test_normalised_products(level):
     values = counts(70, 40, 100, share=0.1)
     values[5] = 0
-    for make in (dense, sparse_block):
+    for make in (dense, sparse_block, bitmap_block):
         payload = TermBlocks([Term(1.0, [(1, make(values))])])
         d = payload.diagonal()
         out = np.empty((70, 70))

@@ -1,5 +1,6 @@
-"""Features that are mostly zero: compressed rows against posting lists."""
+"""Features that are mostly zero: compressed rows against posting lists, or against bitmaps where lists are long."""
 
+import math
 from typing import Any, Protocol
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.kernels.products import _fold, _product
+from seqkern.kernels.products.bitmaps import Bitmaps, bitmaps_are_cheaper
 
 TILE = 8192
 MOST_POSTINGS = 2**31 - 1
@@ -40,7 +42,7 @@ class CompressedRows(Protocol):
 
 
 class SparseBlock:
-    """Counts of features of n records: lists of features for rows, posting lists for columns.
+    """Counts of features of n records: lists of features for rows, posting lists or bitmaps for columns.
 
     Parameters
     ----------
@@ -57,31 +59,45 @@ class SparseBlock:
     largest : float
         The largest of them, rounded.
 
+    bitmaps : Bitmaps or None
+        Of the columns; None if they are posting lists, or if the block only serves as rows.
+
     Raises
     ------
     SequenceError
         If there are more than 2^31 − 1 entries.
     """
 
+    bitmaps: Bitmaps | None = None
+    bounds: npt.NDArray[np.int64]
+
     def __init__(self, counted: CompressedRows, like: "SparseBlock | None" = None) -> None:
         self.start, self.feature, self.count = counted.start, counted.feature, counted.count
         self.squares = np.empty(len(counted), dtype=np.int64)
         self.largest = _product.row_squares(self.start, self.count, self.squares)
-        self.enter = np.empty(len(self.feature), dtype=np.int32)
-        self.rest = np.empty(len(self.feature), dtype=np.int32)
-        if like is None:
-            self.n_features, self.vocabulary = counted.n_features, counted.vocabulary
-            self._make_postings()
-        else:
+        if like is not None:
             self._relabel(_labels(counted, like))
-            _product.enter_lists(self.feature, like.bounds, self.enter, self.rest)
+            if like.bitmaps is None:
+                self._no_places()
+                _product.enter_lists(self.feature, like.bounds, self.enter, self.rest)
+            return
+        self.n_features, self.vocabulary = counted.n_features, counted.vocabulary
+        if bitmaps_are_cheaper(len(self.squares), len(self.feature), self.n_features):
+            self.bitmaps = Bitmaps.of(self.start, self.feature, self.count, self.n_features)
+        else:
+            self._no_places()
+            self._make_postings()
 
     def _relabel(self, labels: npt.NDArray[np.int32] | None) -> None:
         """Renumber the features as in the columns, and drop those absent there."""
         if labels is not None:
             entries = _product.relabel(self.start, self.feature, self.count, labels)
-            for name in ("feature", "count", "enter", "rest"):
-                setattr(self, name, getattr(self, name)[:entries].copy())
+            self.feature, self.count = self.feature[:entries].copy(), self.count[:entries].copy()
+
+    def _no_places(self) -> None:
+        """Make room for the place of each entry in the posting lists."""
+        self.enter = np.empty(len(self.feature), dtype=np.int32)
+        self.rest = np.empty(len(self.feature), dtype=np.int32)
 
     def _make_postings(self) -> None:
         """Build the posting lists, and find the place of each row in every list."""
@@ -119,6 +135,11 @@ class SparseBlock:
         row, cols, first, last, factor, upper, sums
             As in `Block.accumulate`.
         """
+        if cols.bitmaps is not None:
+            bound = math.sqrt(self.largest * cols.largest)
+            mine = self.start, self.feature, self.count
+            cols.bitmaps.accumulate(*mine, bound, row, first, last, factor, upper, sums)
+            return
         _product.walk(
             self.start,
             self.feature,
