@@ -15,7 +15,8 @@ from seqkern.core.archive import atomic_write
 from seqkern.core.damaged import unreadable
 from seqkern.core.errors import FileError
 from seqkern.gram.digests import RowDigests
-from seqkern.gram.tiles import DIGEST_BYTES, TILE_BYTES, TileGrid, write_header
+from seqkern.gram.tiles import DIGEST_BYTES, TILE_BYTES, TileGrid, pieces, write_header
+from seqkern.kernels import _blocks
 
 ASSEMBLY_BYTES = 2 * TILE_BYTES
 
@@ -78,8 +79,9 @@ def assemble(
         write_header(file, (grid.rows, grid.cols), grid.dtype)
         for first in range(0, len(grid), per_group):
             group = _group(grid, folder, first, min(first + per_group, len(grid)), rows, mirrored)
-            file.write(group.data)
-            digests.add(group)
+            for piece in pieces(group):
+                digests.add(piece)
+                file.write(piece)
             if progress is not None:
                 last = grid.spans[min(first + per_group, len(grid)) - 1][1]
                 progress(last * grid.cols, grid.rows * grid.cols)
@@ -107,7 +109,7 @@ def _group(
             below = max(stop, top)
             above = _cut(mirrored, (stop - start, bottom - below))
             _read(grid, folder, index, below, above)
-            out[below - top :, start:stop] = above.T
+            _blocks.turn(above, out[below - top :, start:stop])
     return out
 
 

@@ -11,7 +11,6 @@ from io import FileIO
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import xxhash
 
 from seqkern.core.archive import canonical_json
@@ -78,9 +77,9 @@ class RowDigests:
     --------
     >>> matrix = np.arange(12.0).reshape(4, 3)
     >>> whole, parts = RowDigests(24), RowDigests(24)
-    >>> whole.add(matrix)
-    >>> parts.add(matrix[:1])
-    >>> parts.add(matrix[1:])
+    >>> whole.add(matrix.data.cast("B"))
+    >>> parts.add(matrix[:1].data.cast("B"))
+    >>> parts.add(matrix[1:].data.cast("B"))
     >>> whole.finish() == parts.finish()
     True
     """
@@ -91,15 +90,14 @@ class RowDigests:
         self._current = xxhash.xxh3_128()
         self._found: list[str] = []
 
-    def add(self, rows: npt.NDArray[np.floating[Any]]) -> None:
-        """Add rows.
+    def add(self, view: memoryview) -> None:
+        """Add bytes of the rows.
 
         Parameters
         ----------
-        rows : ndarray, C order
+        view : memoryview of bytes
             The next ones.
         """
-        view = rows.data.cast("B") if rows.size else memoryview(b"")
         while len(view):
             part = view[: self._left]
             self._current.update(part)

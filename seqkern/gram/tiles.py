@@ -6,6 +6,7 @@ the work. The division depends only on the shape of the matrix, so that all jobs
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,8 @@ from seqkern.core.memory import check_mappable
 
 TILE_BYTES = 1 << 26
 TILE_ROWS = 512
+PIECE_BYTES = 1 << 18
+"""Bytes that are written at a time: Linux takes larger pages for larger writes, and memory in one piece is scarce."""
 DIGEST_BYTES = 16
 """At the end of the file of a tile, after the values."""
 
@@ -179,9 +182,11 @@ class TileGrid:
         """
         with atomic_write(folder / self.file_name(index)) as file:
             write_header(file, tile.shape, tile.dtype)
-            values = np.ascontiguousarray(tile).data
-            file.write(values)
-            file.write(xxhash.xxh3_128_digest(values))
+            digest = xxhash.xxh3_128()
+            for piece in pieces(np.ascontiguousarray(tile)):
+                digest.update(piece)
+                file.write(piece)
+            file.write(digest.digest())
 
 
 def tile_grid(rows: int, cols: int, dtype: npt.DTypeLike, symmetric: bool) -> TileGrid:
@@ -213,6 +218,23 @@ def tile_grid(rows: int, cols: int, dtype: npt.DTypeLike, symmetric: bool) -> Ti
     if str(dtype) not in ("float64", "float32") and dtype not in (np.float64, np.float32):
         raise ParameterError(f"invalid dtype {dtype!r} for a Gram matrix", remedy="choose float64 or float32")
     return TileGrid(rows, cols, np.dtype(dtype), symmetric)
+
+
+def pieces(values: npt.NDArray[Any]) -> Iterator[memoryview]:
+    """Yield the bytes of an array in pieces that stay in the cache until they have been digested and written.
+
+    Parameters
+    ----------
+    values : ndarray, C order
+        The array.
+
+    Yields
+    ------
+    memoryview of bytes
+    """
+    view = values.data.cast("B") if values.size else memoryview(b"")
+    for start in range(0, len(view), PIECE_BYTES):
+        yield view[start : start + PIECE_BYTES]
 
 
 def write_header(file: IO[bytes], shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:

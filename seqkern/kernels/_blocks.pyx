@@ -103,3 +103,19 @@ def mirror_below(floating[:, :] matrix, Py_ssize_t top, Py_ssize_t bottom, Py_ss
                 turn_floats(&matrix[top, beyond], step, bottom - top, right - beyond, &matrix[beyond, top], step)
             else:
                 turn_doubles(&matrix[top, beyond], step, bottom - top, right - beyond, &matrix[beyond, top], step)
+
+
+def turn(const floating[:, :] block, floating[:, :] out):
+    """Copy a block to another place, transposed; the rows of both are contiguous."""
+    cdef Py_ssize_t size = sizeof(floating)
+    if block.shape[0] == 0 or block.shape[1] == 0:
+        return
+    with nogil:
+        if floating is float:
+            turn_floats(
+                &block[0, 0], block.strides[0] // size, block.shape[0], block.shape[1], &out[0, 0],
+                out.strides[0] // size)
+        else:
+            turn_doubles(
+                &block[0, 0], block.strides[0] // size, block.shape[0], block.shape[1], &out[0, 0],
+                out.strides[0] // size)

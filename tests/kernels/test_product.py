@@ -258,6 +258,17 @@ def test_mirror(n, dtype):
         np.testing.assert_array_equal(out[:, n:], values[:, n:])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (1, 1), (8, 16), (19, 35)])
+def test_turned_blocks(shape, dtype):
+    n, m = shape
+    values, out = np.random.default_rng(n).random((n, m + 4)).astype(dtype), np.zeros((m + 2, n + 3), dtype)
+    _blocks.turn(values[:, 2 : m + 2], out[1 : m + 1, 3:])
+    expected = np.zeros_like(out)
+    expected[1 : m + 1, 3:] = values[:, 2 : m + 2].T
+    np.testing.assert_array_equal(out, expected)
+
+
 @settings(max_examples=100, deadline=None)
 @given(
     codes=st.lists(st.integers(0, 2**63 - 1) | st.integers(0, 50), max_size=60),
