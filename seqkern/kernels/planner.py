@@ -36,6 +36,7 @@ INDEX_NS = 12.0  # a count: put into posting lists
 LIST_NS = 6.0  # entering a posting list
 WINDOW_BYTES, COUNT_BYTES, RANK_BYTES = 12, 20, 24
 MEMORY_SHARE = 1 / 3  # of the free memory, for the columns of one k; rows and the matrix need some, too
+NEGLIGIBLE_BYTES = 1 << 24
 SAMPLE_RECORDS = 256
 
 
@@ -241,7 +242,7 @@ def letter_shares(X: SequenceSet) -> npt.NDArray[np.float64]:
 
 
 def cheapest(candidates: dict[str, Cost]) -> str:
-    """Return the name of the fastest of a dict of Costs among those that fit into a share of the free memory.
+    """Return the name of the fastest of a dict of Costs that fits into a share of the free memory, as small ones do.
 
     If none fits, the one that needs least. Free memory affects time only: all algorithms of a kernel give the same
     bits.
@@ -260,6 +261,9 @@ def cheapest(candidates: dict[str, Cost]) -> str:
     >>> cheapest({"dense": Cost(2.0), "index": Cost(0.5)})
     'index'
     """
+    fastest = min(candidates, key=lambda name: candidates[name].seconds)
+    if candidates[fastest].bytes <= NEGLIGIBLE_BYTES:  # reading the limits takes as long as some matrices
+        return fastest
     limit = MEMORY_SHARE * available_memory()
     light = [name for name, cost in candidates.items() if cost.bytes <= limit]
     if not light:
