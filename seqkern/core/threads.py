@@ -126,9 +126,15 @@ def in_threads(
     >>> in_threads([lambda: 1, lambda: 2], 2)
     [1, 2]
     """
-    with ThreadPoolExecutor(available_threads(n_threads or GIVEN_THREADS.get())) as pool:
-        tasks = list(tasks)
-        results = pool.map(lambda task: task(), tasks)
-        if description is None:
-            return list(results)
-        return [next(results) for _ in progress_bar(tasks, description)]
+    tasks, threads = list(tasks), available_threads(n_threads or GIVEN_THREADS.get())
+    if threads == 1 or len(tasks) < 2:  # a pool would cost more than a small task
+        return _collected((task() for task in tasks), tasks, description)
+    with ThreadPoolExecutor(threads) as pool:
+        return _collected(pool.map(lambda task: task(), tasks), tasks, description)
+
+
+def _collected(results: Iterator[Result], tasks: list[Callable[..., Result]], description: str | None) -> list[Result]:
+    """Return the results of tasks as a list, with a progress bar if there is a description."""
+    if description is None:
+        return list(results)
+    return [next(results) for _ in progress_bar(tasks, description)]

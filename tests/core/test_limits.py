@@ -228,7 +228,7 @@ def test_commands_under_ulimit(tmp_path):
     train = ["train", "pos.fa", "neg.fa", "--kernel", "spectrum:k=3", "-o", "m.seqkern", "--threads", "1", "--solver"]
     code, lines = limited(tmp_path, 1000, *train, "csvc")
     assert (code, len(lines)) == (1, 1)
-    assert re.search(r"needs 808 MB .* \(half of the memory left by ulimit -v\); raise .*--solver linear_svc", lines[0])
+    assert re.search(r"needs 811 MB .* \(half of the memory left by ulimit -v\); raise .*--solver linear_svc", lines[0])
     code, lines = limited(tmp_path, 1000, *train, "csvc", "--memory", "900MB")
     assert (code, len(lines)) == (1, 1)
     assert re.search(

@@ -93,3 +93,31 @@ def test_one_thread_needs_no_pool(monkeypatch):
     assert pools == []
     np.testing.assert_array_equal(kernel.kernel(["ACGT", "GATTACA"], n_threads=2), one)
     assert pools == [2]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 32])
+@pytest.mark.parametrize(("least", "narrow"), [(1, None), (64, None), (64, 1024), (512, 512)])
+@pytest.mark.parametrize(("rows", "cols"), [(500, 500), (3000, 3000), (512, 3000), (10, 3000), (0, 5), (5, 0)])
+def test_pieces_cover_a_matrix_once(rows, cols, least, narrow, threads):
+    for leading in {rows <= cols, False}:
+        covered = np.zeros((rows, cols), dtype=np.uint8)
+        for start, stop, cuts in blocks._pieces(rows, cols, leading, least, narrow, threads):
+            for left, right in cuts:
+                assert not leading or left == start or left >= stop  # the square at the diagonal is whole
+                covered[start:stop, left:right] += 1
+        steps = {start: stop for start, stop, _ in blocks._pieces(rows, cols, leading, least, narrow, threads)}
+        for start, stop in steps.items():
+            first = start if leading else 0
+            assert (covered[start:stop, first:] == 1).all()
+            assert not covered[start:stop, :first].any()
+
+
+def test_threads_have_something_to_do():
+    for rows, cols, least, narrow in ((500, 500, 512, 512), (512, 20_000, 512, 512), (10, 2000, 512, 512)):
+        for threads in (2, 4):
+            sizes = [
+                (stop - start) * (right - left)
+                for start, stop, cuts in blocks._pieces(rows, cols, rows == cols, least, narrow, threads)
+                for left, right in cuts
+            ]
+            assert max(sizes) <= sum(sizes) / threads

@@ -122,6 +122,11 @@ class LocalAlignmentKernel(AlignmentKernel):
         ]
 
     @property
+    def most_block_columns(self) -> int | None:  # type: ignore[override]  # squares are shared by threads
+        """As many as rows for several threads."""
+        return None if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
+
+    @property
     def least_block_rows(self) -> int:  # type: ignore[override]  # here it follows from the parameters
         """Fewer rows in a block of the matrix would leave too many vector lanes idle."""
         return ONE_THREAD_BLOCK_ROWS if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, flag, real, text
+from seqkern.core.threads import GIVEN_THREADS
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.alignment.alignment_kernel import MatrixKernel
 from seqkern.kernels.alignment.lane_costs import lane_cells
@@ -117,6 +118,11 @@ class PairHMMKernel(MatrixKernel):
             cls("NUC.4.4", delta=0.1, epsilon=0.4, odds=False, logarithm=False, alphabet="dna"),
             cls([[2, -2, -2], [-2, 2, -2], [-2, -2, 2]], delta=1e-200, alphabet="HEC"),
         ]
+
+    @property
+    def most_block_columns(self) -> int | None:  # type: ignore[override]  # squares are shared by threads
+        """As many as rows for several threads."""
+        return None if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
 
     @property
     def least_block_rows(self) -> int:  # type: ignore[override]  # fewer leave too many vector lanes idle

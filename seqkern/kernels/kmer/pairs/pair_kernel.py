@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import repeat
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError, ShortError
 from seqkern.core.parameters import changed, choice, fixed, integer
+from seqkern.core.threads import GIVEN_THREADS, in_threads
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, KmerKernel
 from seqkern.kernels.kmer.kmers import MOST_CODES, Counted, count_letters
 from seqkern.kernels.kmer.pairs.kmer_pairs import (
@@ -218,13 +220,18 @@ class PairKernel(PairExplanations, KmerKernel):
             blocks = [dense_block(pairs, self.presence)]
             next(others)
         else:
-            blocks = [SparseBlock(self._counted(part), next(others)) for part in pairs.parts()]
+            tasks = [partial(self._sparse_block, part, next(others)) for part in pairs.parts()]
+            blocks = in_threads(tasks, GIVEN_THREADS.get() or self.n_threads)
         if notes is not None and own_notes is not None and not np.isin(own_notes, notes).all():
             complete = self._blocks(X, k, "index", own_notes, own_notes, repeat(None))
             blocks[0].squares = sum(block.squares for block in complete) - sum(block.squares for block in blocks[1:])
             if hasattr(blocks[0], "largest"):
                 blocks[0].largest = sum(block.largest for block in complete)
         return blocks
+
+    def _sparse_block(self, pairs: Pairs, other: Any) -> SparseBlock:
+        """Return the features of Pairs, to be compared with `other`."""
+        return SparseBlock(self._counted(pairs), other)
 
     def _weigh(self, length: int) -> npt.NDArray[np.float64]:
         """Return the weights of distances less than `length`."""
