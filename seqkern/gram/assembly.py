@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from queue import SimpleQueue
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +16,15 @@ import xxhash
 from seqkern.core.archive import atomic_write
 from seqkern.core.damaged import unreadable
 from seqkern.core.errors import FileError
+from seqkern.core.threads import in_threads
 from seqkern.gram.digests import RowDigests
 from seqkern.gram.tiles import DIGEST_BYTES, TILE_BYTES, TileGrid, pieces, write_header
 from seqkern.kernels import _blocks
 
 ASSEMBLY_BYTES = 2 * TILE_BYTES
+MOST_THREADS = 4
+"""More would wait for the disk, and each needs memory."""
+Buffers: TypeAlias = "SimpleQueue[npt.NDArray[np.floating[Any]]]"
 
 
 def buffer_bytes(grid: TileGrid, allowed: int | None = None) -> int:
@@ -44,6 +50,7 @@ def assemble(
     path: Path,
     progress: Callable[[int, int], object] | None = None,
     buffer: int = ASSEMBLY_BYTES,
+    n_threads: int = 1,
 ) -> list[str]:
     """Write the whole matrix to `path` from the tiles in `folder`, with buffers of bounded size.
 
@@ -59,6 +66,8 @@ def assemble(
         Called with (entries written, all entries).
     buffer : int
         Bytes of the rows that are written at a time; those of one tile, if it has more.
+    n_threads : int
+        Those that read tiles, `MOST_THREADS` at most.
 
     Returns
     -------
@@ -73,12 +82,15 @@ def assemble(
     per_group = max(1, buffer // max(grid.dtype.itemsize * grid.cols * grid.height, 1))
     # Allocating memory for each group would cost more than copying.
     rows = np.empty(min(grid.rows, per_group * grid.height) * grid.cols, dtype=grid.dtype)
-    mirrored = np.empty(grid.height * min(grid.rows, per_group * grid.height), dtype=grid.dtype)
+    threads = min(n_threads, MOST_THREADS)
+    mirrored: Buffers = SimpleQueue()
+    for _ in range(threads):
+        mirrored.put(np.empty(grid.height * min(grid.rows, per_group * grid.height), dtype=grid.dtype))
     digests = RowDigests(grid.cols * grid.dtype.itemsize)
     with atomic_write(path) as file:
         write_header(file, (grid.rows, grid.cols), grid.dtype)
         for first in range(0, len(grid), per_group):
-            group = _group(grid, folder, first, min(first + per_group, len(grid)), rows, mirrored)
+            group = _group(grid, folder, first, min(first + per_group, len(grid)), rows, mirrored, threads)
             for piece in pieces(group):
                 digests.add(piece)
                 file.write(piece)
@@ -94,22 +106,32 @@ def _group(
     first: int,
     last: int,
     rows: npt.NDArray[np.floating[Any]],
-    mirrored: npt.NDArray[np.floating[Any]],
+    mirrored: Buffers,
+    threads: int,
 ) -> npt.NDArray[np.floating[Any]]:
     """Return the rows of tiles `first` to `last`, with all columns; `rows` and `mirrored` are work space."""
     top, bottom = grid.spans[first][0], grid.spans[last - 1][1]
     out = _cut(rows, (bottom - top, grid.cols))
-    for index in range(first, last):
+
+    def own(index: int) -> None:
         start, stop = grid.spans[index]
         left = grid.first_column(index)
         _read(grid, folder, index, left, out[start - top : stop - top, left:])
-    if grid.symmetric:
-        for index in range(last):
-            start, stop = grid.spans[index]
-            below = max(stop, top)
-            above = _cut(mirrored, (stop - start, bottom - below))
+
+    def turned(index: int) -> None:
+        start, stop = grid.spans[index]
+        below = max(stop, top)
+        room = mirrored.get()
+        try:
+            above = _cut(room, (stop - start, bottom - below))
             _read(grid, folder, index, below, above)
             _blocks.turn(above, out[below - top :, start:stop])
+        finally:
+            mirrored.put(room)  # others wait for it
+
+    tasks = [partial(own, index) for index in range(first, last)]
+    tasks += [partial(turned, index) for index in range(last if grid.symmetric else 0)]
+    in_threads(tasks, threads)
     return out
 
 

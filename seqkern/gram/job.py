@@ -297,7 +297,8 @@ class GramJob:
         self.__dict__.pop("values", None)  # its memory is needed now
         whole = self.folder / f"matrix-{uuid.uuid4().hex}.npy"  # incomplete ones are removed by clear_litter
         try:
-            meta["value_digests"] = assemble(self.grid, self.folder, whole, self.progress, self._buffer)
+            threads = available_threads(self.n_threads or self.kernel.n_threads)
+            meta["value_digests"] = assemble(self.grid, self.folder, whole, self.progress, self._buffer, threads)
             meta["digest"] = content_digest(meta)
             with replacing(self._file):
                 tell_replaced(self._file, sign(self._file))
