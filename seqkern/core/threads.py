@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,7 @@ from seqkern.core.control_groups import control_groups
 from seqkern.core.progress import progress_bar
 from seqkern.core.slurm import slurm_threads
 
+SPANS = 4  # for each thread: the others need not wait long for the last one
 GIVEN_THREADS: ContextVar[int | None] = ContextVar("given_threads", default=None)
 Result = TypeVar("Result")
 
@@ -130,7 +132,13 @@ def in_threads(
     if threads == 1 or len(tasks) < 2:  # a pool would cost more than a small task
         return _collected((task() for task in tasks), tasks, description)
     with ThreadPoolExecutor(threads) as pool:
-        return _collected(pool.map(lambda task: task(), tasks), tasks, description)
+        return _collected(pool.map(_alone, tasks), tasks, description)
+
+
+def _alone(task: Callable[[], Result]) -> Result:
+    """Call a function that may use no other threads: those there are have tasks of their own."""
+    with given_threads(1):
+        return task()
 
 
 def _collected(results: Iterator[Result], tasks: list[Callable[..., Result]], description: str | None) -> list[Result]:
@@ -138,3 +146,28 @@ def _collected(results: Iterator[Result], tasks: list[Callable[..., Result]], de
     if description is None:
         return list(results)
     return [next(results) for _ in progress_bar(tasks, description)]
+
+
+def in_spans(work: Callable[[int, int], object], n: int, least: int) -> None:
+    """Call ``work(start, stop)`` for consecutive parts of ``range(n)``, in threads if there are enough items.
+
+    Parameters
+    ----------
+    work : callable
+        Its parts do not depend on each other.
+    n : int
+        Number of items.
+    least : int
+        Items of a part: fewer would take no longer than a thread to start.
+
+    Examples
+    --------
+    >>> done = []
+    >>> in_spans(lambda start, stop: done.append(range(start, stop)), 5, least=3)
+    >>> done
+    [range(0, 5)]
+    """
+    threads = available_threads(GIVEN_THREADS.get()) if n >= 2 * least else 1
+    parts = max(1, min(n // least, SPANS * threads)) if threads > 1 else 1
+    cuts = [n * part // parts for part in range(parts + 1)]
+    in_threads([functools.partial(work, start, stop) for start, stop in itertools.pairwise(cuts)], threads)

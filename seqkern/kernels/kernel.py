@@ -24,7 +24,7 @@ from seqkern.core.errors import ParameterError, SequenceError, ZeroDiagonalError
 from seqkern.core.parameters import alphabet_name, changed
 from seqkern.core.sparse_types import is_sparse
 from seqkern.core.specs import plain
-from seqkern.core.threads import given_threads
+from seqkern.core.threads import GIVEN_THREADS, given_threads
 from seqkern.core.types import Arrays
 from seqkern.kernels import _blocks
 from seqkern.kernels.blocks import fill
@@ -203,7 +203,7 @@ class Kernel(Operators, GramTransformer, KernelContract):
                 f"rows have the alphabet {alphabet.name}, columns {theirs.name}",
                 remedy="read both with the same alphabet",
             )
-        with without_warnings(), self._named():
+        with without_warnings(), self._named(), given_threads(GIVEN_THREADS.get() or self.n_threads):
             payload = self._prepare(X, None if like is None else like.payload)
             raw = payload.diagonal()
         counts = self._count_policies(X, raw, getattr(payload, "counts", {}))

@@ -22,7 +22,7 @@ from seqkern.kernels.products import _product
 from seqkern.kernels.products.bitmaps import POSTING_NS, bitmap_nanoseconds, bitmaps_are_cheaper
 from seqkern.sequences.sequence_set import SequenceSet
 
-OUTPUT_NS = 1.4  # an entry of the matrix: converted, normalised, mirrored
+OUTPUT_NS = 1.0  # an entry of the matrix: converted, normalised, mirrored
 CODE_NS = 8.0  # a window: found, coded
 TALLY_NS = 1.0  # an increment of a count in a vector
 SMOOTH_NS = 0.3  # a feature of a vector, for each position and mismatch

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError, ShortError
+from seqkern.core.threads import in_spans
 from seqkern.kernels.kmer import _kmers
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -19,6 +20,7 @@ CODE_LIMIT = 2**63
 DIGIT_BITS = 12
 SMALL_SPACE = 1 << 16
 MOST_CODES = 2**31 - 1
+LEAST_RECORDS = 2048  # whose k-mers a thread codes
 NO_COMPLEMENT = np.zeros(0, dtype=np.uint8)
 
 Codes = npt.NDArray[np.uint32 | np.uint64]
@@ -267,27 +269,32 @@ def find_kmers(
     subsets = [tuple(range(k))] if subsets is None else subsets
     numbers = range(len(subsets)) if numbers is None else numbers
     size = X.alphabet.size
-    part = size ** len(subsets[0])
-    space = part * (int(numbers[-1]) + 1)
+    space_of_one = size ** len(subsets[0])
+    space = space_of_one * (int(numbers[-1]) + 1)
     windows = np.empty(len(X), dtype=np.int64)
     _kmers.count_windows(X.codes, X.starts, X.stops, k, size, False, windows)
     start = per_record(2 * windows if strands == "both" else windows)
     codes = np.empty((len(subsets), start[-1]), dtype=code_type(space))
     complement = NO_COMPLEMENT if strands == "one" else X.alphabet.complement_codes
-    for row, (positions, number) in enumerate(zip(subsets, numbers, strict=True)):
-        _kmers.code_windows(
-            X.codes,
-            X.starts,
-            X.stops,
-            k,
-            size,
-            np.array(positions, dtype=np.int64),
-            complement,
-            strands == "canonical",
-            strands == "both",
-            int(number) * part,
-            codes[row],
-        )
+
+    def code(first: int, last: int) -> None:
+        part = slice(start[first], start[last])
+        for row, (positions, number) in enumerate(zip(subsets, numbers, strict=True)):
+            _kmers.code_windows(
+                X.codes,
+                X.starts[first:last],
+                X.stops[first:last],
+                k,
+                size,
+                np.array(positions, dtype=np.int64),
+                complement,
+                strands == "canonical",
+                strands == "both",
+                int(number) * space_of_one,
+                codes[row, part],
+            )
+
+    in_spans(code, len(X), LEAST_RECORDS)
     return Occurrences(codes, start, space)
 
 

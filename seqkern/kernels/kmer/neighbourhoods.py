@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
+from seqkern.core.threads import in_spans
 from seqkern.kernels.kmer import _trie
 from seqkern.kernels.kmer.kmers import (
     MOST_CODES,
@@ -25,6 +26,7 @@ from seqkern.kernels.kmer.kmers import (
 from seqkern.sequences.sequence_set import SequenceSet
 
 GUESSED_WINDOWS, WAYS = 2048, 8
+LEAST_WINDOWS = 4096  # whose features a thread lists
 PLACE_BYTES = 4
 NO_COSTS = np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0), dtype=np.uint8), np.zeros(0, dtype=np.int64)
 
@@ -295,7 +297,7 @@ class Lists:
         numbers = np.zeros(len(residues), dtype=np.int64)
         guessed = rule.guess(residues) * len(residues)
         if guessed <= MOST_CODES:
-            _trie.count(rule.compiled, residues, numbers)
+            in_spans(lambda a, b: _trie.count(rule.compiled, residues[a:b], numbers[a:b]), len(residues), LEAST_WINDOWS)
             guessed = int(numbers.sum())
         if guessed > MOST_CODES:
             raise SequenceError(
@@ -304,8 +306,12 @@ class Lists:
             )
         total = int(numbers.sum())
         codes = np.empty(total, dtype=np.uint64)
-        _trie.write_lists(rule.compiled, residues, codes)
         start = np.concatenate(([0], np.cumsum(numbers)))
+
+        def write(first: int, last: int) -> None:
+            _trie.write_lists(rule.compiled, residues[first:last], codes[start[first] : start[last]])
+
+        in_spans(write, len(residues), LEAST_WINDOWS)
         if not ranked or rule.space <= 2 * total + SMALL_SPACE:
             return cls(start, codes.astype(np.int32), rule.space, None)
         ranks, vocabulary = rank_codes(codes.astype(code_type(rule.space)))

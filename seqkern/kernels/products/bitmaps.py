@@ -6,10 +6,12 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.threads import in_spans
 from seqkern.kernels.products import _bitmaps, _product
 from seqkern.kernels.products._bitmaps import TILE_COLUMNS, TILE_WORDS
 
 CACHE_LINE = 64
+LEAST_TILES = 4  # that a thread fills
 # CPU nanoseconds, as in `seqkern.kernels.planner`.
 POSTING_NS = 0.65  # a posting
 ENTRY_NS = 3.5  # looking up and adding a count's bitmaps, for each tile of columns
@@ -56,12 +58,23 @@ class Bitmaps:
         -------
         Bitmaps
         """
-        needed = np.zeros((-(-(len(start) - 1) // TILE_COLUMNS), n_features), dtype=np.uint8)
-        _bitmaps.count_bitmaps(start, feature, count, needed)
+        tiles = -(-(len(start) - 1) // TILE_COLUMNS)
+        needed = np.zeros((tiles, n_features), dtype=np.uint8)
+
+        def count_tiles(first: int, last: int) -> None:
+            rows = start[first * TILE_COLUMNS : last * TILE_COLUMNS + 1]
+            _bitmaps.count_bitmaps(rows, feature, count, needed[first:last])
+
+        in_spans(count_tiles, tiles, LEAST_TILES)
         bounds = np.ones(needed.size + 1, dtype=np.int32)
         bounds[1:] += np.cumsum(needed, dtype=np.int32)
         bits = _cache_aligned(int(bounds[-1]), TILE_WORDS)
-        _bitmaps.set_bitmaps(start, feature, count, bounds, n_features, bits)
+
+        def set_tiles(first: int, last: int) -> None:
+            rows = start[first * TILE_COLUMNS : last * TILE_COLUMNS + 1]
+            _bitmaps.set_bitmaps(rows, feature, count, bounds[first * n_features :], n_features, bits)
+
+        in_spans(set_tiles, tiles, LEAST_TILES)
         return cls(bounds, bits, n_features)
 
     def accumulate(
