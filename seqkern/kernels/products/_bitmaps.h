@@ -55,7 +55,7 @@ static inline int bits_of(int32_t count)
 
 #define NAME_OF(name, level) name##_##level
 #if defined(SEQKERN_X86)
-typedef uint64_t bits_avx2 __attribute__((vector_size(32)));
+typedef uint64_t bits_avx2 __attribute__((vector_size(32), may_alias));
 #define NAME(name) NAME_OF(name, avx512)
 #define TARGET AVX512
 #define VEC __m512i
@@ -108,7 +108,7 @@ AVX2 ALWAYS_INLINE void read_bytes_avx2(const uint64_t (*planes)[WORDS], int n, 
 #define NAME(name) NAME_OF(name, plain)
 #define TARGET
 #if defined(__GNUC__)
-typedef uint64_t bits_plain __attribute__((vector_size(16)));
+typedef uint64_t bits_plain __attribute__((vector_size(16), may_alias));
 #else
 typedef uint64_t bits_plain;
 #endif
