@@ -1,10 +1,10 @@
 """What two threads gain, and what 32 would: every kernel, and the commands that take long.
 
 Each job runs on one thread and on two, in turns. *CPU* is what it costs with two threads, to one; *serial* the share
-of the time with one thread that the calling thread works while the others have nothing to do; *balance* what the
-largest pieces leave idle. The gain follows: it holds for a machine without other work, and does not depend on what
-else this one does. *clock* is the best gain by the clock. For 32 threads the pieces are cut as they would be, timed on
-as many threads as there are, and dealt out in order; memory's bandwidth is not simulated, so *GB* shows what a job
+of the time with one thread that the calling thread works while the others have nothing to do. *gain, two* follows from
+the pieces of work, timed and dealt out in order, and from what is serial: it does not depend on what else the machine
+does, which the other columns show; *clock* is the best gain by the clock. For 32 threads the pieces are cut as they
+would be, and timed on as many threads as there are; memory's bandwidth is not simulated, so *GB/s* is what a job
 writes for each CPU second at least: its matrix.
 
 Random sequences; the jobs are chosen to take over .2 s. Run it by: ``python benchmarks/bench_threads.py [repeats [part
@@ -123,10 +123,11 @@ def measure(job, n_threads):
     return *taken, RecordingPool.noted
 
 
-def gain(one, many, n_threads):
-    """Return how many times as fast a job is with threads: from CPU seconds and the pieces."""
-    serial, pieces = many[1], many[3]
-    return one / (serial + sum(makespan(piece, n_threads) for piece in pieces))
+def gain(run, n_threads):
+    """Return how many times as fast threads make a job, if no piece of its work costs more for that."""
+    _, serial, _, pieces = run
+    work = sum(seconds for piece in pieces for _, seconds in piece)
+    return (serial + work) / (serial + sum(makespan(piece, n_threads) for piece in pieces))
 
 
 def jobs(wanted, folder):
@@ -191,8 +192,8 @@ def report(repeats, wanted):
         clock = min(run[2] for run in runs[1]) / min(run[2] for run in runs[2])
         many = runs[MANY][0]
         cells = [f"{one[0]:.2f}", f"{two[0] / one[0]:.2f}", f"{100 * two[1] / one[0]:.1f} %"]
-        cells += [f"{gain(one[0], two, 2):.2f}", f"{clock:.2f}", str(sum(map(len, many[3])))]
-        cells += [f"{gain(one[0], many, MANY):.1f}", f"{written / one[0] / 1e9:.1f}"]
+        cells += [f"{gain(two, 2):.2f}", f"{clock:.2f}", str(sum(map(len, many[3])))]
+        cells += [f"{gain(many, MANY):.1f}", f"{written / one[0] / 1e9:.1f}"]
         print("|", " | ".join([name, *cells]), "|", flush=True)
     shutil.rmtree(folder)
 
