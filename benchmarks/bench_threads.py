@@ -15,7 +15,6 @@ import contextlib
 import heapq
 import io
 import itertools
-import shutil
 import sys
 import tempfile
 import threading
@@ -182,20 +181,24 @@ def report(repeats, wanted):
     blocks.ThreadPoolExecutor = threads.ThreadPoolExecutor = RecordingPool
     print("| job | CPU s | CPU, two threads | serial | gain, two | clock | pieces | gain, 32 | GB/s |")
     print("|---|---|---|---|---|---|---|---|---|")
-    folder = Path(tempfile.mkdtemp(dir="."))
-    for name, job, written in jobs(wanted, folder):
-        runs = {1: [], 2: [], MANY: []}
-        job(1)
-        for n_threads in [1, 2] * repeats + [MANY]:
-            runs[n_threads].append(measure(job, n_threads))
-        one, two = (min(runs[n], key=lambda run: run[0]) for n in (1, 2))
-        clock = min(run[2] for run in runs[1]) / min(run[2] for run in runs[2])
-        many = runs[MANY][0]
-        cells = [f"{one[0]:.2f}", f"{two[0] / one[0]:.2f}", f"{100 * two[1] / one[0]:.1f} %"]
-        cells += [f"{gain(two, 2):.2f}", f"{clock:.2f}", str(sum(map(len, many[3])))]
-        cells += [f"{gain(many, MANY):.1f}", f"{written / one[0] / 1e9:.1f}"]
-        print("|", " | ".join([name, *cells]), "|", flush=True)
-    shutil.rmtree(folder)
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        for name, job, written in jobs(wanted, Path(folder)):
+            report_job(name, job, written, repeats)
+
+
+def report_job(name, job, written, repeats):
+    """Print a row of the table."""
+    runs = {1: [], 2: [], MANY: []}
+    job(1)
+    for n_threads in [1, 2] * repeats + [MANY]:
+        runs[n_threads].append(measure(job, n_threads))
+    one, two = (min(runs[n], key=lambda run: run[0]) for n in (1, 2))
+    clock = min(run[2] for run in runs[1]) / min(run[2] for run in runs[2])
+    many = runs[MANY][0]
+    cells = [f"{one[0]:.2f}", f"{two[0] / one[0]:.2f}", f"{100 * two[1] / one[0]:.1f} %"]
+    cells += [f"{gain(two, 2):.2f}", f"{clock:.2f}", str(sum(map(len, many[3])))]
+    cells += [f"{gain(many, MANY):.1f}", f"{written / one[0] / 1e9:.1f}"]
+    print("|", " | ".join([name, *cells]), "|", flush=True)
 
 
 if __name__ == "__main__":

@@ -58,7 +58,6 @@ class SparseBlock:
         Φ(x)·Φ(x).
     largest : float
         The largest of them, rounded.
-
     bitmaps : Bitmaps or None
         Of the columns; None if they are posting lists, or if the block only serves as rows.
 
@@ -78,14 +77,14 @@ class SparseBlock:
         if like is not None:
             self._relabel(_labels(counted, like))
             if like.bitmaps is None:
-                self._no_places()
+                self._make_places()
                 _product.enter_lists(self.feature, like.bounds, self.enter, self.rest)
             return
         self.n_features, self.vocabulary = counted.n_features, counted.vocabulary
         if bitmaps_are_cheaper(len(self.squares), len(self.feature), self.n_features):
             self.bitmaps = Bitmaps.of(self.start, self.feature, self.count, self.n_features)
         else:
-            self._no_places()
+            self._make_places()
             self._make_postings()
 
     def _relabel(self, labels: npt.NDArray[np.int32] | None) -> None:
@@ -94,7 +93,7 @@ class SparseBlock:
             entries = _product.relabel(self.start, self.feature, self.count, labels)
             self.feature, self.count = self.feature[:entries].copy(), self.count[:entries].copy()
 
-    def _no_places(self) -> None:
+    def _make_places(self) -> None:
         """Make room for the place of each entry in the posting lists."""
         self.enter = np.empty(len(self.feature), dtype=np.int32)
         self.rest = np.empty(len(self.feature), dtype=np.int32)
