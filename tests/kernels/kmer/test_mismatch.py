@@ -86,6 +86,17 @@ def test_weighted_range_is_the_sum_in_order(algorithm):
     np.testing.assert_array_equal(raw(ks, 1, algorithm=algorithm)(encode(STRINGS)), unweighted)
 
 
+@pytest.mark.parametrize("letters", ["ACGT", "ABC"])
+@pytest.mark.parametrize("length", [255, 256, 65_537])
+def test_counts_as_large_as_the_numbers_of_kmers(letters, length):
+    """The counts of 16 records are added in 8, 16 or 32 bits: as many as the longest record needs."""
+    strings = [letters[0] * (length + 1), *random_strings(17, 2, 30, letters)]
+    X, kernel = encode(strings, letters), raw(2, 1)
+    first, others = kernel.set_params(algorithm="dense")(X), kernel.set_params(algorithm="subsets")(X)
+    np.testing.assert_array_equal(first, others)
+    assert first[0, 0] == (2 * len(letters) - 1) * length**2
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     strings=st.lists(st.text("ABC*", max_size=20), min_size=1, max_size=5),
