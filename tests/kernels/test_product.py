@@ -10,7 +10,7 @@ from seqkern.core.errors import SequenceError
 from seqkern.kernels import _blocks
 from seqkern.kernels.kmer.kmers import Counted, Occurrences, rank_codes
 from seqkern.kernels.products import _product, _real, sparse
-from seqkern.kernels.products.dense import DenseBlock
+from seqkern.kernels.products.dense import DenseBlock, SignedBlock
 from seqkern.kernels.products.product import Term, TermBlocks, product
 from seqkern.kernels.products.real import RealDenseBlock, RealSparseBlock
 from seqkern.kernels.products.sparse import SparseBlock
@@ -83,6 +83,24 @@ def test_counts_of_every_size(level, make, shape, peak):
     payload = TermBlocks([Term(1.0, [(1, make(values))])])
     np.testing.assert_array_equal(matrix(payload), exact(values))
     np.testing.assert_array_equal(payload.diagonal(), np.diagonal(exact(values)))
+
+
+@pytest.mark.parametrize("peak", [1, 127, 128, 32767])
+@pytest.mark.parametrize("shape", [(1, 1), (17, 5), (50, 2051)])
+def test_signed_numbers(level, shape, peak):
+    rng = np.random.default_rng(1)
+    values = rng.integers(-min(peak, 100), min(peak, 100), size=shape, endpoint=True)
+    values[-1, -1] = -peak  # the first panel may have 8 bits, the last 16
+    block = SignedBlock(*shape)
+    for row in range(0, shape[0], 16):
+        tables = np.zeros((1, shape[1], 16), dtype=np.int16)
+        tables[0, :, : len(values[row : row + 16])] = values[row : row + 16].T
+        block.add(row // 16, tables)
+    for factor in (1, -3):
+        sums = np.zeros((shape[0], shape[0]), dtype=np.int64)
+        block.accumulate(0, block, 0, shape[0], factor, False, sums)
+        np.testing.assert_array_equal(sums, factor * values @ values.T)
+    np.testing.assert_array_equal(block.squares, (values**2).sum(axis=1))
 
 
 @pytest.mark.parametrize("width", [4, 300, 9000])

@@ -91,7 +91,7 @@ class MismatchKernel(HammingKernel):
     )
     algorithm: str = choice(
         default="auto",
-        choices=("auto", "dense", "subsets", "neighbours", "diagonals", "pairs", "trie"),
+        choices=("auto", "dense", "subsets", "transform", "neighbours", "diagonals", "pairs", "trie"),
         execution=True,
         doc="Algorithm; results are identical. `presence` needs ``dense``, ``neighbours`` or ``trie``.",
     )

@@ -19,6 +19,11 @@ enum { PART = 1 << 15 }; /* so many squares of bytes add up to less than 2^32 */
 #define DEFINE_TYPED_LEVELS(name, body, parameters, arguments) DEFINE_LEVELS(name, body, parameters, arguments)
 #define CALL_TYPED_LEVEL(level, name, ...) CALL_LEVEL(level, name, __VA_ARGS__)
 
+enum { BIAS = 128 }; /* added to signed bytes */
+
+#define MAGNITUDE(count) (count)
+#define SHIFTED(kind) 0
+
 #define COUNT uint8_t
 #define SQUARES uint32_t
 #define TYPED(name) name##_bytes
@@ -38,6 +43,19 @@ enum { PART = 1 << 15 }; /* so many squares of bytes add up to less than 2^32 */
 #define COUNT int32_t
 #define SQUARES uint64_t
 #define TYPED(name) name##_integers
+#include "_panels_typed.h"
+#undef COUNT
+#undef SQUARES
+#undef TYPED
+
+#undef MAGNITUDE
+#undef SHIFTED
+#define MAGNITUDE(count) ((count) < 0 ? -(count) : (count))
+#define SHIFTED(kind) ((kind) == 1 ? BIAS : 0)
+
+#define COUNT int16_t
+#define SQUARES uint64_t
+#define TYPED(name) name##_signed
 #include "_panels_typed.h"
 #undef COUNT
 #undef SQUARES

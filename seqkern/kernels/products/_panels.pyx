@@ -1,6 +1,6 @@
 """Counts of features into packed vectors; see `_panels.h`."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint64_t
 
 cdef extern from "_panel.h":
     enum:
@@ -13,6 +13,9 @@ cdef extern from "_panels.h" nogil:
         int level, const uint16_t *table, Py_ssize_t width, int32_t *peak, uint64_t *totals, uint64_t *squares)
     void measure_integers(
         int level, const int32_t *table, Py_ssize_t width, int32_t *peak, uint64_t *totals, uint64_t *squares)
+    void measure_signed(
+        int level, const int16_t *table, Py_ssize_t width, int32_t *peak, uint64_t *totals, uint64_t *squares)
+    void pack_signed(int level, const int16_t *table, Py_ssize_t width, int kind, uint8_t *panel)
     void pack_bytes(int level, const uint8_t *table, Py_ssize_t width, int kind, uint8_t *panel)
     void pack_words(int level, const uint16_t *table, Py_ssize_t width, int kind, uint8_t *panel)
     void pack_integers(int level, const int32_t *table, Py_ssize_t width, int kind, uint8_t *panel)
@@ -21,10 +24,11 @@ ctypedef fused count_t:
     uint8_t
     uint16_t
     int32_t
+    int16_t
 
 
 def measure(int level, const count_t[:, :, ::1] tables, int64_t[::1] totals, int64_t[::1] squares):
-    """Write the sum of the counts of each record, and of their squares; return the largest count.
+    """Write the sum of the counts of each record, and of their squares; return the largest absolute count.
 
     Parameters
     ----------
@@ -46,6 +50,8 @@ def measure(int level, const count_t[:, :, ::1] tables, int64_t[::1] totals, int
                 measure_bytes(level, &tables[p, 0, 0], width, &peak, total, square)
             elif count_t is uint16_t:
                 measure_words(level, &tables[p, 0, 0], width, &peak, total, square)
+            elif count_t is int16_t:
+                measure_signed(level, &tables[p, 0, 0], width, &peak, total, square)
             else:
                 measure_integers(level, &tables[p, 0, 0], width, &peak, total, square)
             for r in range(min(<Py_ssize_t>PANEL, squares.shape[0] - p * PANEL)):
@@ -56,7 +62,10 @@ def measure(int level, const count_t[:, :, ::1] tables, int64_t[::1] totals, int
 
 
 def pack(int level, const count_t[:, :, ::1] tables, int kind, uint8_t[:, :, :, ::1] packed):
-    """Write the counts of each table to a panel of `packed`, in `kind` bytes each, as `_dense.h` lays them out."""
+    """Write the counts of each table to a panel of `packed`, in `kind` bytes each, as `_dense.h` lays them out.
+
+    Signed counts in one byte have 128 added to them, and to the places beyond the last.
+    """
     cdef Py_ssize_t p, width = tables.shape[1]
     if width == 0:
         return
@@ -66,5 +75,7 @@ def pack(int level, const count_t[:, :, ::1] tables, int kind, uint8_t[:, :, :, 
                 pack_bytes(level, &tables[p, 0, 0], width, kind, &packed[p, 0, 0, 0])
             elif count_t is uint16_t:
                 pack_words(level, &tables[p, 0, 0], width, kind, &packed[p, 0, 0, 0])
+            elif count_t is int16_t:
+                pack_signed(level, &tables[p, 0, 0], width, kind, &packed[p, 0, 0, 0])
             else:
                 pack_integers(level, &tables[p, 0, 0], width, kind, &packed[p, 0, 0, 0])

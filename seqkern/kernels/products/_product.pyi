@@ -3,6 +3,7 @@ import numpy.typing as npt
 
 SMALL: int
 BYTES: int
+SIGNED: int
 WORDS: int
 INTEGERS: int
 
@@ -64,6 +65,7 @@ def multiply(
     rows: npt.NDArray[np.uint8],
     cols: npt.NDArray[np.uint8],
     totals: npt.NDArray[np.int64],
+    col_totals: npt.NDArray[np.int64],
     mode: int,
     safe: int,
     row: int,

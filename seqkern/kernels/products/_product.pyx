@@ -16,17 +16,18 @@ cdef extern from "_dense.h" nogil:
     enum:
         MODE_SMALL
         MODE_BYTES
+        MODE_SIGNED
         MODE_WORDS
         MODE_INTEGERS
     int avx_vnni()
     void dense_int32(
         int level, int vnni, int mode, Py_ssize_t safe, const uint8_t *a, const int64_t *totals, Py_ssize_t row,
-        Py_ssize_t n_rows, const uint8_t *b, Py_ssize_t first, Py_ssize_t last, Py_ssize_t steps, int64_t weight,
-        bint upper, int32_t *sums, Py_ssize_t width)
+        Py_ssize_t n_rows, const uint8_t *b, const int64_t *col_totals, Py_ssize_t first, Py_ssize_t last,
+        Py_ssize_t steps, int64_t weight, bint upper, int32_t *sums, Py_ssize_t width)
     void dense_int64(
         int level, int vnni, int mode, Py_ssize_t safe, const uint8_t *a, const int64_t *totals, Py_ssize_t row,
-        Py_ssize_t n_rows, const uint8_t *b, Py_ssize_t first, Py_ssize_t last, Py_ssize_t steps, int64_t weight,
-        bint upper, int64_t *sums, Py_ssize_t width)
+        Py_ssize_t n_rows, const uint8_t *b, const int64_t *col_totals, Py_ssize_t first, Py_ssize_t last,
+        Py_ssize_t steps, int64_t weight, bint upper, int64_t *sums, Py_ssize_t width)
     void wide_int32(
         const uint8_t *a, Py_ssize_t row, Py_ssize_t n_rows, const uint8_t *b, Py_ssize_t first, Py_ssize_t last,
         Py_ssize_t steps, int64_t weight, int32_t *sums, Py_ssize_t width)
@@ -72,7 +73,7 @@ ctypedef fused sum_t:
     int64_t
     double
 
-SMALL, BYTES, WORDS, INTEGERS = MODE_SMALL, MODE_BYTES, MODE_WORDS, MODE_INTEGERS
+SMALL, BYTES, SIGNED, WORDS, INTEGERS = MODE_SMALL, MODE_BYTES, MODE_SIGNED, MODE_WORDS, MODE_INTEGERS
 
 cdef int LEVEL = highest_simd_level()
 cdef int VNNI = avx_vnni()
@@ -252,6 +253,7 @@ def multiply(
     const uint8_t[:, :, :, ::1] rows,
     const uint8_t[:, :, :, ::1] cols,
     const int64_t[::1] totals,
+    const int64_t[::1] col_totals,
     int mode,
     Py_ssize_t safe,
     Py_ssize_t row,
@@ -264,9 +266,9 @@ def multiply(
     """Add weight × the products of the packed `rows` from `row` on with the packed `cols` `first` … `last`
     to `sums`.
 
-    `totals` are the sums of the counts of each record of `rows`, `mode` is one of `_dense.h`. `safe` is the number
-    of steps in which pairs of small counts cannot overflow 16 bits. With `upper` (rows and columns are one set) only
-    the columns j ≥ i of row i need be right.
+    `totals` and `col_totals` are the sums of the counts of each record, `mode` is one of `_dense_tiles.h`. `safe` is
+    the number of steps in which pairs of small counts cannot overflow 16 bits. With `upper` (rows and columns are one
+    set) only the columns j ≥ i of row i need be right.
     """
     cdef Py_ssize_t n = sums.shape[0], width = sums.shape[1], steps = rows.shape[1]
     cdef const uint8_t *a
@@ -281,15 +283,15 @@ def multiply(
                 wide_int32(a, row, n, b, first, last, steps, weight, &sums[0, 0], width)
             else:
                 dense_int32(
-                    LEVEL, VNNI, mode, safe, a, &totals[0], row, n, b, first, last, steps, weight, upper,
-                    &sums[0, 0], width)
+                    LEVEL, VNNI, mode, safe, a, &totals[0], row, n, b, &col_totals[0], first, last, steps, weight,
+                    upper, &sums[0, 0], width)
         else:
             if mode == MODE_INTEGERS:
                 wide_int64(a, row, n, b, first, last, steps, weight, &sums[0, 0], width)
             else:
                 dense_int64(
-                    LEVEL, VNNI, mode, safe, a, &totals[0], row, n, b, first, last, steps, weight, upper,
-                    &sums[0, 0], width)
+                    LEVEL, VNNI, mode, safe, a, &totals[0], row, n, b, &col_totals[0], first, last, steps, weight,
+                    upper, &sums[0, 0], width)
 
 
 cdef inline void _store_row(
