@@ -1,11 +1,11 @@
-"""Decision values of 2,000 sequences against 1,750 support sequences: folded into one table, and by the matrix.
+"""Decision values of up to 2,000 sequences against 1,750 support sequences: folded into one table, and by the matrix.
 
 tfbs/CTCF.test against the first 1,750 of tfbs/CTCF.train with coefficients drawn at random; from codes to decisions,
 both sets prepared, on one thread: CPU seconds of the process, medians after a warm-up, all in one run, and the
 largest difference between the two ways as a share of the largest decision. LS-GKM took 32 CPU seconds for
 this job on a machine like that of docs/performance.md (measured elsewhere; it is not on PyPI).
 
-Run it by pytest, or: ``python benchmarks/bench_decisions.py [repeats]``, which prints a table.
+Run it by pytest, or: ``python benchmarks/bench_decisions.py [repeats [word of the kernel]]``, which prints a table.
 """
 
 import sys
@@ -20,7 +20,16 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 SUPPORT = 1750
 GAPPED = "gapped_kmer:l=10,k=6,d=3,estimator=truncated,reverse_complement=true"
-JOBS = [(GAPPED, 0.4), (f"{GAPPED},center_weighted=true", None), ("mismatch:k=6,m=1", None), ("spectrum:k=6", None)]
+JOBS = [
+    (GAPPED, 0.4),
+    (f"{GAPPED},center_weighted=true", None),
+    ("mismatch:k=6,m=1", None),
+    ("mismatch:k=6,m=2", None),
+    ("gapped_kmer:l=8,k=6", None),
+    ("gapped_kmer:l=12,k=6", None),
+    ("spectrum:k=6", None),
+]
+QUERIES = (10, 100, 2000)
 
 
 def sets():
@@ -42,17 +51,22 @@ def by_matrix(spec, new, support, coefficients):
     return build_kernel(spec).kernel(new, support, n_threads=1) @ coefficients
 
 
-def report(repeats):
-    """Print a table of all jobs."""
-    given = sets()
-    print("kernel\ttarget\ttable\tmatrix\tratio\tdifference")
-    for spec, target in JOBS:
-        table, matrix = (
-            cpu_seconds(lambda way=way, spec=spec: way(spec, *given), repeats) for way in (by_table, by_matrix)
-        )
-        expected = by_matrix(spec, *given)
-        difference = np.abs(by_table(spec, *given) - expected).max() / np.abs(expected).max()
-        print(f"{spec}\t{target or ''}\t{table:.3f}\t{matrix:.3f}\t{matrix / table:.1f}\t{difference:.1e}", flush=True)
+def report(repeats, word=""):
+    """Print a table of all jobs whose kernel has a word."""
+    new, *model = sets()
+    print("kernel\tsequences\ttarget\ttable\tmatrix\tratio\tdifference")
+    for spec, target in [job for job in JOBS if word in job[0]]:
+        for number in QUERIES:
+            given = new.take(slice(number)), *model
+            table, matrix = (
+                cpu_seconds(lambda way=way, spec=spec, given=given: way(spec, *given), repeats)
+                for way in (by_table, by_matrix)
+            )
+            expected = by_matrix(spec, *given)
+            difference = np.abs(by_table(spec, *given) - expected).max() / np.abs(expected).max()
+            seconds = f"{table:.4f}\t{matrix:.4f}\t{matrix / table:.1f}"
+            wanted = target if target and number == len(new) else ""
+            print(f"{spec}\t{number}\t{wanted}\t{seconds}\t{difference:.1e}", flush=True)
 
 
 @pytest.mark.parametrize(("spec", "target"), JOBS)
@@ -62,4 +76,4 @@ def test_decisions(benchmark, spec, target):
 
 
 if __name__ == "__main__":
-    report(int(sys.argv[1]) if len(sys.argv) > 1 else 7)
+    report(int(sys.argv[1]) if len(sys.argv) > 1 else 7, *sys.argv[2:3])

@@ -28,6 +28,7 @@ SETS = {
     "scop-train": (["scop_families/1.34.train.fasta"], PROTEIN, 2075, 134),
     "scop": (["scop_families/1.34.train.fasta", "scop_families/1.34.test.fasta"], PROTEIN, 3312, 139),
     "random-200": ([], "ACGT", 6500, 200),
+    "random-500": ([], "ACGT", 1000, 500),
 }
 
 

@@ -25,9 +25,9 @@ from seqkern.sequences.sequence_set import SequenceSet
 OUTPUT_NS = 1.0  # an entry of the matrix: converted, normalised, mirrored
 CODE_NS = 8.0  # a window: found, coded
 TALLY_NS = 1.0  # an increment of a count in a vector
-SMOOTH_NS = 0.3  # a feature of a vector, for each position and mismatch
-PACK_NS = 0.6  # a feature of a vector: cleared, measured, packed
-MULTIPLY_NS = (0.026, 0.0056, 0.0022)  # a product of 8-bit counts, for each level of instructions
+SMOOTH_NS = 0.027  # a byte of a vector, for each position and mismatch
+PACK_NS = 0.13  # a feature of a vector: cleared, measured, packed
+MULTIPLY_NS = (0.031, 0.0048, 0.0021)  # a product of 8-bit counts, for each level of instructions
 PAIR_NS = 0.5  # a dense product of two records, however short
 COUNT_NS = 3.0  # a window: counted
 RANK_NS = 25.0  # a window: sorted before, if there are many more k-mers than windows
@@ -38,6 +38,8 @@ WINDOW_BYTES, COUNT_BYTES, RANK_BYTES = 12, 20, 24
 MEMORY_SHARE = 1 / 3  # of the free memory, for the columns of one k; rows and the matrix need some, too
 NEGLIGIBLE_BYTES = 1 << 24
 SAMPLE_RECORDS = 256
+LARGEST_BYTE = 255
+TABLE_RECORDS = 16  # whose counts are made together
 
 
 @dataclass(frozen=True, order=True)
@@ -138,7 +140,7 @@ class Workload:
         work = 8 * rows * self.cols * available_threads(GIVEN_THREADS.get() or n_threads)
         return Cost(OUTPUT_NS * 1e-9 * self.rows * self.cols, work)
 
-    def dense(self, width: int, share: float, tallies: float = 1.0, smoothing: int = 0) -> Cost:
+    def dense(self, width: int, share: float, tallies: float = 1.0, smoothing: int = 0, folded: bool = False) -> Cost:
         """Return the Cost of dense vectors.
 
         Parameters
@@ -151,16 +153,22 @@ class Workload:
             Increments for each window.
         smoothing : int
             Passes over each vector.
+        folded : bool
+            Whether half of the features are enough.
 
         Returns
         -------
         Cost
         """
-        kind = 1 if 3 * self.longest * share < 127 else 2
-        make = self.records * width * (PACK_NS + SMOOTH_NS * smoothing)
+        kind = 1 if 3 * self.longest * share <= LARGEST_BYTE else 2
+        wide = 1 if self.longest <= LARGEST_BYTE else 2  # bytes of a count before it is packed
+        make = self.records * width * (PACK_NS + SMOOTH_NS * wide * smoothing)
         make += self.letters * (CODE_NS + tallies * TALLY_NS)
+        tables = TABLE_RECORDS * width * wide * (3 if smoothing else 1)
+        width = width // 2 if folded else width
         multiply = self.pairs * (width * kind * MULTIPLY_NS[_product.level()] + PAIR_NS)
-        return Cost((make + multiply) * 1e-9, int(self.records * width * kind + self.letters * WINDOW_BYTES))
+        packed = self.records * width * kind + self.letters * WINDOW_BYTES
+        return Cost((make + multiply) * 1e-9, int(packed + tables))
 
     def index(self, agree: float, space: int, lists: float = 1, repeats: int = 1) -> Cost:
         """Return the Cost of posting lists.
@@ -269,29 +277,6 @@ def cheapest(candidates: dict[str, Cost]) -> str:
     if not light:
         return min(candidates, key=lambda name: candidates[name].bytes)
     return min(light, key=lambda name: candidates[name].seconds)
-
-
-def smoothing_is_cheaper(windows: float, neighbours: float, records: float, width: int, passes: int) -> bool:
-    """Return whether to count k-mers and smooth the vectors, rather than to count all neighbours.
-
-    Parameters
-    ----------
-    windows : float
-        How many there are.
-    neighbours : float
-        K-mers that each window counts for.
-    records : float
-        How many vectors there are.
-    width : int
-        Features of a vector.
-    passes : int
-        Of the smoothing, over each vector.
-
-    Returns
-    -------
-    bool
-    """
-    return windows * neighbours * TALLY_NS > windows * TALLY_NS + records * width * passes * SMOOTH_NS
 
 
 def make_plan(names: list[str], costs: list[dict[str, Cost]], output: Cost) -> Plan:

@@ -12,19 +12,26 @@ from seqkern.core.errors import SequenceError
 from seqkern.kernels import _blocks
 from seqkern.kernels.kmer.kmers import Counted, Occurrences, rank_codes
 from seqkern.kernels.products import _product, _real, sparse
-from seqkern.kernels.products.dense import DenseBlock
+from seqkern.kernels.products.dense import DenseBlock, SignedBlock
 from seqkern.kernels.products.product import Term, TermBlocks, product
 from seqkern.kernels.products.real import RealDenseBlock, RealSparseBlock
 from seqkern.kernels.products.sparse import SparseBlock
 
+HIGHEST = _product.level()
+VNNI = 1.5
+"""Level 1 with VNNI, where the processor has it."""
 
-@pytest.fixture(params=range(_product.level() + 1), ids="level {}".format)
+
+@pytest.fixture(params=[0, 1, VNNI, 2], ids="level {}".format)
 def level(request):
     """Run at one level of vector instructions."""
-    highest = _product.level()
-    _product.set_level(request.param)
+    if request.param > HIGHEST or (request.param == VNNI and not _product.set_vnni(True)):
+        pytest.skip("the processor does not have these instructions")
+    _product.set_level(int(request.param))
+    _product.set_vnni(request.param == VNNI)
     yield request.param
-    _product.set_level(highest)
+    _product.set_level(HIGHEST)
+    _product.set_vnni(True)
 
 
 def counts(n, width, peak, share=0.3, seed=0):
@@ -36,10 +43,11 @@ def counts(n, width, peak, share=0.3, seed=0):
 
 
 def dense(values):
-    def fill(row, out):
-        out[...] = values[row : row + len(out)]
+    def fill(row, tables):
+        for i, record in enumerate(values[row : row + 16 * len(tables)]):
+            tables[i // 16, :, i % 16] = record
 
-    return DenseBlock(*values.shape, fill)
+    return DenseBlock(*values.shape, fill, int(values.max()))
 
 
 def sparse_block(values, like=None, bitmaps=False):
@@ -75,7 +83,7 @@ def exact(a, b=None):
 SHAPES = [(1, 1), (3, 5), (16, 4), (17, 64), (50, 33), (49, 259), (130, 70)]
 
 
-PEAKS = [1, 127, 128, 32767, 32768, 65535, 65536, 200_000, 2**31 - 1]
+PEAKS = [1, 127, 128, 255, 256, 32767, 32768, 65535, 65536, 200_000, 2**31 - 1]
 
 
 @pytest.mark.parametrize(
@@ -89,11 +97,38 @@ def test_counts_of_every_size(level, make, peak, shape):
     np.testing.assert_array_equal(payload.diagonal(), np.diagonal(exact(values)))
 
 
-def test_full_bytes_do_not_saturate(level):
-    """All counts 127: the largest sums of 8-bit products, over more steps than one chunk."""
-    for width in (4, 300, 9000):
-        payload = TermBlocks([Term(1.0, [(1, dense(np.full((9, width), 127, dtype=np.int32)))])])
-        np.testing.assert_array_equal(matrix(payload), np.full((9, 9), 127.0 * 127 * width))
+@pytest.mark.parametrize("peak", [1, 127, 128, 32767])
+@pytest.mark.parametrize("shape", [(1, 1), (17, 5), (50, 2051)])
+def test_signed_numbers(level, shape, peak):
+    rng = np.random.default_rng(1)
+    values = rng.integers(-min(peak, 100), min(peak, 100), size=shape, endpoint=True)
+    values[-1, -1] = -peak  # the first panel may have 8 bits, the last 16
+    block = SignedBlock(*shape)
+    for row in range(0, shape[0], 16):
+        tables = np.zeros((1, shape[1], 16), dtype=np.int16)
+        tables[0, :, : len(values[row : row + 16])] = values[row : row + 16].T
+        block.add(row // 16, tables)
+    for factor in (1, -3):
+        sums = np.zeros((shape[0], shape[0]), dtype=np.int64)
+        block.accumulate(0, block, 0, shape[0], factor, False, sums)
+        np.testing.assert_array_equal(sums, factor * values @ values.T)
+    np.testing.assert_array_equal(block.squares, (values**2).sum(axis=1))
+
+
+@pytest.mark.parametrize("width", [4, 300, 9000])
+@pytest.mark.parametrize(("mine", "theirs"), [(127, 127), (255, 255), (255, 64), (255, 65), (64, 255), (1, 255)])
+def test_full_bytes_do_not_saturate(level, width, mine, theirs):
+    """The largest sums of 8-bit products, over more steps than one chunk."""
+    a, b = (TermBlocks([Term(1.0, [(1, dense(np.full((9, width), peak)))])]) for peak in (mine, theirs))
+    np.testing.assert_array_equal(matrix(a, b), np.full((9, 9), float(mine * theirs * width)))
+
+
+def test_sums_that_wrap_on_the_way_are_right(level):
+    """128 times the sum of a row, which corrects products of bytes, exceeds 31 bits, and the product does not."""
+    a, b = np.full((1, 100_000), 200), np.zeros((1, 100_000), dtype=int)
+    b[0, :10] = 255
+    rows, cols = (TermBlocks([Term(1.0, [(7, dense(values))])]) for values in (a, b))
+    np.testing.assert_array_equal(matrix(rows, cols), [[7.0 * 10 * 200 * 255]])
 
 
 def test_full_words_do_not_overflow(level):

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -57,21 +59,7 @@ def count_rows(
     count: npt.NDArray[np.int32],
     weight: npt.NDArray[np.int32] | None = None,
 ) -> int: ...
-def tally(
-    codes: npt.NDArray[np.uint32], start: npt.NDArray[np.int64], row: int, counts: npt.NDArray[np.int32]
-) -> None: ...
-def tally_neighbours(
-    codes: npt.NDArray[np.uint32],
-    start: npt.NDArray[np.int64],
-    row: int,
-    k: int,
-    m: int,
-    size: int,
-    counts: npt.NDArray[np.int32],
-) -> None: ...
-def smooth(
-    counts: npt.NDArray[np.int32], k: int, m: int, size: int, planes: npt.NDArray[np.int32], sums: npt.NDArray[np.int32]
-) -> None: ...
+def tally(codes: npt.NDArray[np.uint32], start: npt.NDArray[np.int64], row: int, tables: npt.NDArray[Any]) -> None: ...
 def list_neighbours(
     codes: npt.NDArray[np.uint32 | np.uint64], k: int, m: int, size: int, neighbours: npt.NDArray[np.uint32 | np.uint64]
 ) -> None: ...

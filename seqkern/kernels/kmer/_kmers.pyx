@@ -1,11 +1,20 @@
 """k-mers as integers: coding the windows of all records, sorting and counting the codes."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
+
+cdef extern from "_panel.h":
+    enum:
+        PANEL
 
 ctypedef fused code_t:
     uint32_t
     uint64_t
+
+ctypedef fused count_t:
+    uint8_t
+    uint16_t
+    int32_t
 
 
 def count_windows(
@@ -266,134 +275,17 @@ def count_rows(
     return at
 
 
-def tally(const uint32_t[:, ::1] codes, const int64_t[::1] start, Py_ssize_t row, int32_t[:, ::1] counts):
-    """Set counts[i, c] to how often code c occurs in record row + i, whose codes are in columns start[row + i] ff."""
-    cdef Py_ssize_t i, s, q
+def tally(const uint32_t[:, ::1] codes, const int64_t[::1] start, Py_ssize_t row, count_t[:, :, ::1] tables):
+    """Add to tables[i // 16, c, i % 16] how often code c occurs in record row + i.
+
+    The codes of record r are in the columns start[r] to start[r + 1].
+    """
+    cdef Py_ssize_t i, s, q, records = min(tables.shape[0] * PANEL, start.shape[0] - 1 - row)
     with nogil:
-        for i in range(counts.shape[0]):
-            memset(&counts[i, 0], 0, counts.shape[1] * sizeof(int32_t))
+        for i in range(records):
             for s in range(codes.shape[0]):
                 for q in range(start[row + i], start[row + i + 1]):
-                    counts[i, codes[s, q]] += 1
-
-
-cdef void _add_neighbours(
-    int32_t *counts, uint32_t code, const uint32_t *digits, const uint32_t *places, int k, uint32_t size, int first,
-    int left
-) noexcept nogil:
-    """Add one for every k-mer that differs from `code` in up to `left` of the positions from `first` on."""
-    cdef int p
-    cdef uint32_t base, other, place
-    counts[code] += 1
-    if left == 1:
-        counts[code] -= k - first
-        for p in range(first, k):
-            place = places[p]
-            base = code - digits[p] * place
-            for other in range(size):
-                counts[base + other * place] += 1
-    elif left > 1:
-        for p in range(first, k):
-            base = code - digits[p] * places[p]
-            for other in range(size):
-                if other != digits[p]:
-                    _add_neighbours(counts, base + other * places[p], digits, places, k, size, p + 1, left - 1)
-
-
-def tally_neighbours(
-    const uint32_t[:, ::1] codes,
-    const int64_t[::1] start,
-    Py_ssize_t row,
-    int k,
-    int m,
-    uint32_t size,
-    int32_t[:, ::1] counts,
-):
-    """Set counts[i, c] to how many k-mers of record row + i differ from k-mer c in at most `m` positions."""
-    cdef Py_ssize_t i, q
-    cdef uint32_t code
-    cdef uint32_t[32] digits
-    cdef uint32_t[32] places
-    cdef int p
-    # code // size = code · reciprocal >> 40, exactly for 32 bits: the error of the reciprocal is below size
-    # ≤ 255.
-    cdef uint64_t reciprocal = ((<uint64_t>1 << 40) + size - 1) // size, quotient
-    places[k - 1] = 1
-    for p in range(k - 1, 0, -1):
-        places[p - 1] = places[p] * size
-    with nogil:
-        for i in range(counts.shape[0]):
-            memset(&counts[i, 0], 0, counts.shape[1] * sizeof(int32_t))
-            for q in range(start[row + i], start[row + i + 1]):
-                code = codes[0, q]
-                for p in range(k - 1, -1, -1):
-                    quotient = code * reciprocal >> 40
-                    digits[p] = code - <uint32_t>quotient * size
-                    code = <uint32_t>quotient
-                _add_neighbours(&counts[i, 0], codes[0, q], digits, places, k, size, 0, m)
-
-
-cdef void _smooth_axis(
-    const int32_t *lower, int32_t *upper, Py_ssize_t width, Py_ssize_t place, Py_ssize_t size, int32_t *sums
-) noexcept nogil:
-    """Set upper += Σ_letters lower − lower, for the position of the k-mer whose letters are `place` apart."""
-    cdef Py_ssize_t high = 0, a, u
-    while high < width:
-        for u in range(place):
-            sums[u] = lower[high + u]
-        for a in range(1, size):
-            for u in range(place):
-                sums[u] += lower[high + a * place + u]
-        for a in range(size):
-            for u in range(place):
-                upper[high + a * place + u] += sums[u] - lower[high + a * place + u]
-        high += place * size
-
-
-cdef void _smooth_last(const int32_t *lower, int32_t *upper, Py_ssize_t width, Py_ssize_t size) noexcept nogil:
-    """Do the same for the last position, whose letters are adjacent."""
-    cdef Py_ssize_t high = 0, a
-    cdef int32_t total
-    while high < width:
-        total = 0
-        for a in range(high, high + size):
-            total += lower[a]
-        for a in range(high, high + size):
-            upper[a] += total - lower[a]
-        high += size
-
-
-def smooth(int32_t[:, ::1] counts, int k, int m, Py_ssize_t size, int32_t[:, ::1] planes, int32_t[::1] sums):
-    """Replace the k-mer counts of each row by the counts of k-mers at up to `m` mismatches.
-
-    With F_j[c] the number of k-mers that differ from c in exactly j of the positions done so far, one more
-    position makes F_j += Σ_letters F_{j-1} − F_{j-1}.
-
-    Parameters
-    ----------
-    counts : (rows, size^k)
-    planes : (m, size^k)
-        For F_1 … F_m; F_0 is the row itself.
-    sums : (size^(k - 1),)
-    """
-    cdef Py_ssize_t i, c, place, width = counts.shape[1]
-    cdef int j
-    cdef int32_t *lower
-    with nogil:
-        for i in range(counts.shape[0]):
-            memset(&planes[0, 0], 0, m * width * sizeof(int32_t))
-            place = 1
-            while place < width:
-                for j in range(m - 1, -1, -1):
-                    lower = &planes[j - 1, 0] if j else &counts[i, 0]
-                    if place == 1:
-                        _smooth_last(lower, &planes[j, 0], width, size)
-                    else:
-                        _smooth_axis(lower, &planes[j, 0], width, place, size, &sums[0])
-                place *= size
-            for j in range(m):
-                for c in range(width):
-                    counts[i, c] += planes[j, c]
+                    tables[i // PANEL, codes[s, q], i % PANEL] += 1
 
 
 cdef Py_ssize_t _list_neighbours(

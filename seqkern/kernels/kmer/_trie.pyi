@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -36,7 +38,7 @@ def tally_lists(
     list_start: npt.NDArray[np.int64],
     listed: npt.NDArray[np.int32],
     row: int,
-    counts: npt.NDArray[np.int32],
+    tables: npt.NDArray[Any],
 ) -> None: ...
 def square(
     rule: Rule,

@@ -1,7 +1,11 @@
 """Features that words count for by a rule: lists of them, shares of letters, and the walk through the tree of all."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memset
+
+cdef extern from "_panel.h":
+    enum:
+        PANEL
 
 cdef extern from "_trie.h" nogil:
     enum:
@@ -45,6 +49,11 @@ cdef extern from "_trie.h" nogil:
         int64_t *squares
         double *rounded
     int walk_trie(trie_walk *w, int64_t row_from, int64_t row_to, int64_t col_from, int64_t col_to)
+
+ctypedef fused count_t:
+    uint8_t
+    uint16_t
+    int32_t
 
 ctypedef fused count_sum_t:
     int32_t
@@ -187,16 +196,18 @@ def tally_lists(
     const int64_t[::1] list_start,
     const int32_t[::1] listed,
     Py_ssize_t row,
-    int32_t[:, ::1] counts,
+    count_t[:, :, ::1] tables,
 ):
-    """Set counts[i, f] to how often record row + i has feature f; the other parameters as in `count_lists`."""
-    cdef Py_ssize_t i, q, p
+    """Add to tables[i // 16, f, i % 16] how often record row + i has feature f.
+
+    The other parameters are as in `count_lists`.
+    """
+    cdef Py_ssize_t i, q, p, records = min(tables.shape[0] * PANEL, start.shape[0] - 1 - row)
     with nogil:
-        for i in range(counts.shape[0]):
-            memset(&counts[i, 0], 0, counts.shape[1] * sizeof(int32_t))
+        for i in range(records):
             for q in range(start[row + i], start[row + i + 1]):
                 for p in range(list_start[word[q]], list_start[word[q] + 1]):
-                    counts[i, listed[p]] += times[q]
+                    tables[i // PANEL, listed[p], i % PANEL] += <count_t>times[q]
 
 
 cdef void _set_side(

@@ -25,7 +25,7 @@ from seqkern.kernels.kmer.trie import MOST_FEATURES, TrieBlock, trie_cost
 from seqkern.kernels.one_entry_cache import OneEntryCache
 from seqkern.kernels.planner import SAMPLE_RECORDS, WINDOW_BYTES, Cost, Workload
 from seqkern.kernels.products import _fold
-from seqkern.kernels.products.dense import WIDEST, DenseBlock
+from seqkern.kernels.products.dense import WIDEST, Counts, DenseBlock, present
 from seqkern.kernels.products.product import Block
 from seqkern.kernels.products.sparse import SparseBlock
 from seqkern.sequences.alphabets import Alphabet
@@ -178,12 +178,12 @@ class InexactKernel(KmerKernel):
         rule, windows = self._rule_of(X), self._windows(X)
         lists, counted = Lists.of(rule, windows.residues, ranked=False), windows.count()
 
-        def fill(row: int, counts: npt.NDArray[np.int32]) -> None:
-            lists.tally(counted, row, counts)
-            if self.presence:
-                np.minimum(counts, 1, out=counts)
+        def tally(row: int, tables: Counts) -> None:
+            lists.tally(counted, row, tables)
 
-        return DenseBlock(len(X), rule.space, fill)
+        # A window counts for a feature once.
+        most = int(np.diff(windows.start).max(initial=0))
+        return DenseBlock(len(X), rule.space, present(tally) if self.presence else tally, most)
 
     def _window(self, k: int) -> int:
         return self.min_length()

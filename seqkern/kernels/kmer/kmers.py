@@ -14,6 +14,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError, SequenceError, ShortError
 from seqkern.core.threads import in_spans
 from seqkern.kernels.kmer import _kmers
+from seqkern.kernels.products.dense import Counts
 from seqkern.sequences.sequence_set import SequenceSet
 
 CODE_LIMIT = 2**63
@@ -114,17 +115,22 @@ class Occurrences:
         entries = _kmers.count_rows(codes, self.start, slot, start, feature, count, each)
         return Counted(start, feature[:entries], count[:entries], n_features, vocabulary)
 
-    def tally(self, row: int, counts: npt.NDArray[np.int32]) -> None:
-        """Count into vectors over all codes.
+    @property
+    def most(self) -> int:
+        """The largest number of codes of a record."""
+        return len(self.codes) * int(np.diff(self.start).max(initial=0))
+
+    def tally(self, row: int, tables: Counts) -> None:
+        """Add how often each code occurs; see `seqkern.kernels.products.dense.Tally`.
 
         Parameters
         ----------
         row : int
             The first record.
-        counts : ndarray of int32, shape (rows, space)
-            Overwritten with how often each code occurs in the records from `row` on.
+        tables : ndarray, shape (panels, space, 16)
+            Changed.
         """
-        _kmers.tally(cast(SmallCodes, self.codes), self.start, row, counts)
+        _kmers.tally(cast(SmallCodes, self.codes), self.start, row, tables)
 
 
 def codes_fit(size: int, k: int) -> bool:

@@ -3,7 +3,7 @@
 Two k-mers at Hamming distance h share c(h) neighbours, so it is a `HammingKernel`. Besides its algorithms there are
 three on the neighbours, which support presence:
 
-- ``dense``: vectors over all k-mers. Counts are spread to neighbours position by position.
+- ``dense``: vectors over all k-mers. Counts are spread to neighbours position by position (`smoothing`).
 - ``neighbours``: posting lists of all neighbours of all k-mers.
 - ``trie``: a walk through the trie of all k-mers, if the others need too much memory.
 """
@@ -11,7 +11,7 @@ three on the neighbours, which support presence:
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from math import comb
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,11 +25,12 @@ from seqkern.kernels.kmer.hamming.hamming import LARGEST_LENGTH
 from seqkern.kernels.kmer.hamming.hamming_kernel import HammingKernel
 from seqkern.kernels.kmer.hamming.lmer_tables import LARGEST_TABLE
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K
-from seqkern.kernels.kmer.kmers import MOST_CODES, Counted, Occurrences, SmallCodes, codes_fit, find_kmers
+from seqkern.kernels.kmer.kmers import MOST_CODES, Counted, Occurrences, codes_fit, find_kmers
 from seqkern.kernels.kmer.neighbourhoods import Windows, mismatch_rule
+from seqkern.kernels.kmer.smoothing import OneStrand, Smoothed
 from seqkern.kernels.kmer.trie import MOST_FEATURES, TrieBlock, trie_cost
 from seqkern.kernels.occurrences import KmerWeights
-from seqkern.kernels.planner import Cost, Workload, smoothing_is_cheaper
+from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products.dense import WIDEST, DenseBlock, dense_block
 from seqkern.kernels.products.product import Block, FeatureKernel, TermBlocks
 from seqkern.kernels.products.sparse import SparseBlock
@@ -90,7 +91,7 @@ class MismatchKernel(HammingKernel):
     )
     algorithm: str = choice(
         default="auto",
-        choices=("auto", "dense", "subsets", "neighbours", "diagonals", "pairs", "trie"),
+        choices=("auto", "dense", "subsets", "transform", "neighbours", "diagonals", "pairs", "trie"),
         execution=True,
         doc="Algorithm; results are identical. `presence` needs ``dense``, ``neighbours`` or ``trie``.",
     )
@@ -130,8 +131,8 @@ class MismatchKernel(HammingKernel):
         common = sum(comb(k, h) * (1 - work.common) ** h * work.common ** (k - h) for h in range(self.m + 1))
         width = size**k
         if width <= WIDEST:
-            smooth = smoothing_is_cheaper(work.letters, shared[0], work.records, width, k * self.m)
-            costs["dense"] = work.dense(width, common, 1 if smooth else shared[0], k * self.m if smooth else 0)
+            folded = self.reverse_complement and not self.presence
+            costs["dense"] = work.dense(width, common, smoothing=k * self.m, folded=folded)
         if codes_fit(size, k) and work.col_letters * shared[0] <= MOST_CODES:
             costs["neighbours"] = work.index(expected / shared[0], width, shared[0])
         if codes_fit(size, k) and shared[0] <= MOST_FEATURES:
@@ -149,7 +150,7 @@ class MismatchKernel(HammingKernel):
         if algorithm == "neighbours":
             yield 1, SparseBlock(self._counts(X, k), next(others))
         elif algorithm == "dense":
-            yield 1, self._dense_block(X, k)
+            yield self._dense_block(X, k)
             next(others)
         elif algorithm == "trie":
             rule, windows = mismatch_rule(X.alphabet.size, k, self.m), Windows.of(X, k, self._strands())
@@ -224,24 +225,17 @@ class MismatchKernel(HammingKernel):
             return mismatch_presence.kmer_weights(self, self.m, X, support, coefficients)
         return super()._kmer_weights(X, support, coefficients)
 
-    def _dense_block(self, X: SequenceSet, k: int) -> DenseBlock:
-        """Return the features as dense vectors."""
-        found = find_kmers(X, k, strands=self._strands())
-        size, m = X.alphabet.size, self.m
-        neighbours = shared_neighbours(size, k, m, 0)
-        windows, records = found.codes.shape[1], max(1, len(found))
+    def _dense_block(self, X: SequenceSet, k: int) -> tuple[int, DenseBlock]:
+        """Return the features as dense vectors, and the factor of their products.
 
-        def spread(row: int, counts: npt.NDArray[np.int32]) -> None:
-            # Dense vectors are narrow: their codes are uint32.
-            _kmers.tally_neighbours(cast(SmallCodes, found.codes), found.start, row, k, m, size, counts)
-
-        def tally_and_smooth(row: int, counts: npt.NDArray[np.int32]) -> None:
-            found.tally(row, counts)
-            planes = np.empty((m, found.space), dtype=np.int32)
-            _kmers.smooth(counts, k, m, size, planes, np.empty(found.space // size, dtype=np.int32))
-
-        smooth = smoothing_is_cheaper(windows, neighbours, records, found.space, k * m)
-        return dense_block(found, self.presence, tally_and_smooth if m and smooth else spread)
+        With both strands, a k-mer and its reverse complement have equal counts Ψ: one of them is enough, twice. A k-mer
+        that is its own reverse complement is there twice instead, with half of Ψ.
+        """
+        found, size = find_kmers(X, k, strands=self._strands()), X.alphabet.size
+        smoothed = Smoothed(found, size, self.m)
+        if self.presence or not self.reverse_complement:
+            return 1, dense_block(smoothed, self.presence)
+        return 2, dense_block(OneStrand(smoothed, k, X.alphabet))
 
     def kmer_tables(
         self, support: SequenceSet, coefficients: npt.NDArray[np.float64]

@@ -23,6 +23,7 @@ from seqkern.kernels.kmer.kmers import (
     find_windows,
     rank_codes,
 )
+from seqkern.kernels.products.dense import Counts
 from seqkern.sequences.sequence_set import SequenceSet
 
 GUESSED_WINDOWS, WAYS = 2048, 8
@@ -350,8 +351,8 @@ class Lists:
         entries = _trie.count_lists(windows.start, windows.feature, windows.count, *lists, slot, start, feature, count)
         return Counted(start, feature[:entries], count[:entries], self.n_features, self.vocabulary)
 
-    def tally(self, windows: Counted, row: int, counts: npt.NDArray[np.int32]) -> None:
-        """Count into vectors over all features.
+    def tally(self, windows: Counted, row: int, tables: Counts) -> None:
+        """Add how often each feature occurs; see `seqkern.kernels.products.dense.Tally`.
 
         Parameters
         ----------
@@ -359,10 +360,10 @@ class Lists:
             How often each window occurs in each record, from `Windows.count`.
         row : int
             The first record.
-        counts : ndarray of int32, shape (rows, n_features)
-            Overwritten with how often each feature occurs in the records from `row` on.
+        tables : ndarray, shape (panels, n_features, 16)
+            Changed.
         """
-        _trie.tally_lists(windows.start, windows.feature, windows.count, self.start, self.feature, row, counts)
+        _trie.tally_lists(windows.start, windows.feature, windows.count, self.start, self.feature, row, tables)
 
 
 def decode(codes: npt.NDArray[np.integer[Any]], length: int, size: int) -> npt.NDArray[np.uint8]:

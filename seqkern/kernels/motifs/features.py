@@ -6,7 +6,7 @@ import numpy.typing as npt
 from seqkern.kernels import planner
 from seqkern.kernels.kmer.kmers import Counted
 from seqkern.kernels.planner import Cost, Workload
-from seqkern.kernels.products.dense import WIDEST, DenseBlock
+from seqkern.kernels.products.dense import PANEL, WIDEST, Counts, DenseBlock
 from seqkern.kernels.products.sparse import SparseBlock
 
 
@@ -29,13 +29,13 @@ def make_block(counted: Counted, algorithm: str, like: SparseBlock | None = None
     if algorithm == "index":
         return SparseBlock(counted, like)
 
-    def fill(row: int, counts: npt.NDArray[np.int32]) -> None:
-        span = slice(counted.start[row], counted.start[row + len(counts)])
-        records = np.repeat(np.arange(len(counts)), np.diff(counted.start[row : row + len(counts) + 1]))
-        counts[...] = 0
-        counts[records, counted.feature[span]] = counted.count[span]
+    def fill(row: int, tables: Counts) -> None:
+        start = counted.start[row : row + len(tables) * PANEL + 1]
+        span = slice(start[0], start[-1])
+        panels, places = np.divmod(np.repeat(np.arange(len(start) - 1), np.diff(start)), PANEL)
+        tables[panels, counted.feature[span], places] = counted.count[span]
 
-    return DenseBlock(len(counted), counted.n_features, fill)
+    return DenseBlock(len(counted), counted.n_features, fill, int(counted.count.max(initial=0)))
 
 
 def occurring(chances: npt.NDArray[np.float64], letters: int, records: int) -> npt.NDArray[np.float64]:

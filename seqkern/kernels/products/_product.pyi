@@ -1,8 +1,15 @@
 import numpy as np
 import numpy.typing as npt
 
+SMALL: int
+BYTES: int
+SIGNED: int
+WORDS: int
+INTEGERS: int
+
 def level() -> int: ...
 def set_level(level: int) -> None: ...
+def set_vnni(used: bool) -> bool: ...
 def row_squares(
     start: npt.NDArray[np.int64], count: npt.NDArray[np.int32], squares: npt.NDArray[np.int64]
 ) -> float: ...
@@ -54,12 +61,12 @@ def walk(
     upper: bool,
     sums: npt.NDArray[np.int32 | np.int64],
 ) -> None: ...
-def measure(counts: npt.NDArray[np.int32], squares: npt.NDArray[np.int64]) -> int: ...
-def pack(counts: npt.NDArray[np.int32], kind: int, packed: npt.NDArray[np.uint8], row: int) -> None: ...
 def multiply(
     rows: npt.NDArray[np.uint8],
     cols: npt.NDArray[np.uint8],
-    kind: int,
+    totals: npt.NDArray[np.int64],
+    col_totals: npt.NDArray[np.int64],
+    mode: int,
     safe: int,
     row: int,
     first: int,

@@ -14,17 +14,20 @@ cdef extern from "_blocks.h" nogil:
 
 cdef extern from "_dense.h" nogil:
     enum:
-        KIND_INT32
-    void pack_row(const int32_t *counts, Py_ssize_t n, int kind, uint8_t *data, Py_ssize_t steps, Py_ssize_t i)
-    void measure_row(int level, const int32_t *counts, Py_ssize_t n, int32_t *peak, int64_t *squares)
+        MODE_SMALL
+        MODE_BYTES
+        MODE_SIGNED
+        MODE_WORDS
+        MODE_INTEGERS
+    int avx_vnni()
     void dense_int32(
-        int level, int kind, Py_ssize_t safe, const uint8_t *a, Py_ssize_t row, Py_ssize_t n_rows, const uint8_t *b,
-        Py_ssize_t first, Py_ssize_t last, Py_ssize_t steps, int64_t weight, bint upper, int32_t *sums,
-        Py_ssize_t width)
+        int level, int vnni, int mode, Py_ssize_t safe, const uint8_t *a, const int64_t *totals, Py_ssize_t row,
+        Py_ssize_t n_rows, const uint8_t *b, const int64_t *col_totals, Py_ssize_t first, Py_ssize_t last,
+        Py_ssize_t steps, int64_t weight, bint upper, int32_t *sums, Py_ssize_t width)
     void dense_int64(
-        int level, int kind, Py_ssize_t safe, const uint8_t *a, Py_ssize_t row, Py_ssize_t n_rows, const uint8_t *b,
-        Py_ssize_t first, Py_ssize_t last, Py_ssize_t steps, int64_t weight, bint upper, int64_t *sums,
-        Py_ssize_t width)
+        int level, int vnni, int mode, Py_ssize_t safe, const uint8_t *a, const int64_t *totals, Py_ssize_t row,
+        Py_ssize_t n_rows, const uint8_t *b, const int64_t *col_totals, Py_ssize_t first, Py_ssize_t last,
+        Py_ssize_t steps, int64_t weight, bint upper, int64_t *sums, Py_ssize_t width)
     void wide_int32(
         const uint8_t *a, Py_ssize_t row, Py_ssize_t n_rows, const uint8_t *b, Py_ssize_t first, Py_ssize_t last,
         Py_ssize_t steps, int64_t weight, int32_t *sums, Py_ssize_t width)
@@ -70,7 +73,10 @@ ctypedef fused sum_t:
     int64_t
     double
 
+SMALL, BYTES, SIGNED, WORDS, INTEGERS = MODE_SMALL, MODE_BYTES, MODE_SIGNED, MODE_WORDS, MODE_INTEGERS
+
 cdef int LEVEL = highest_simd_level()
+cdef int VNNI = avx_vnni()
 
 
 def level():
@@ -82,6 +88,13 @@ def set_level(int level):
     """Use the instructions of `level`, or the highest that the processor has, if that is lower; for tests."""
     global LEVEL
     LEVEL = max(0, min(level, highest_simd_level()))
+
+
+def set_vnni(bint used):
+    """Use VNNI at level 1, or not even where the processor has it; for tests. Returns whether it is used."""
+    global VNNI
+    VNNI = used and avx_vnni()
+    return VNNI != 0
 
 
 def row_squares(const int64_t[::1] start, const int32_t[::1] count, int64_t[::1] squares):
@@ -236,30 +249,12 @@ def walk(
                 walk_int64(&w, row + i, first, last, weight, upper, &sums[i, 0])
 
 
-def measure(const int32_t[:, ::1] counts, int64_t[::1] squares):
-    """Write the sum of squares of each row of `counts` to `squares`; return the largest count."""
-    cdef Py_ssize_t i
-    cdef int32_t peak = 0
-    if counts.shape[1]:
-        with nogil:
-            for i in range(counts.shape[0]):
-                measure_row(LEVEL, &counts[i, 0], counts.shape[1], &peak, &squares[i])
-    return peak
-
-
-def pack(const int32_t[:, ::1] counts, int kind, uint8_t[:, :, :, ::1] packed, Py_ssize_t row):
-    """Write `counts` as the records from `row` on of `packed`, in `kind` bytes each, as `_dense.h` lays them out."""
-    cdef Py_ssize_t i
-    if counts.shape[1]:
-        with nogil:
-            for i in range(counts.shape[0]):
-                pack_row(&counts[i, 0], counts.shape[1], kind, &packed[0, 0, 0, 0], packed.shape[1], row + i)
-
-
 def multiply(
     const uint8_t[:, :, :, ::1] rows,
     const uint8_t[:, :, :, ::1] cols,
-    int kind,
+    const int64_t[::1] totals,
+    const int64_t[::1] col_totals,
+    int mode,
     Py_ssize_t safe,
     Py_ssize_t row,
     Py_ssize_t first,
@@ -271,8 +266,9 @@ def multiply(
     """Add weight × the products of the packed `rows` from `row` on with the packed `cols` `first` … `last`
     to `sums`.
 
-    `safe` is the number of steps in which pairs of 8-bit counts cannot overflow 16 bits. With `upper` (rows
-    and columns are one set) only the columns j ≥ i of row i need be right.
+    `totals` and `col_totals` are the sums of the counts of each record, `mode` is one of `_dense_tiles.h`. `safe` is
+    the number of steps in which pairs of small counts cannot overflow 16 bits. With `upper` (rows and columns are one
+    set) only the columns j ≥ i of row i need be right.
     """
     cdef Py_ssize_t n = sums.shape[0], width = sums.shape[1], steps = rows.shape[1]
     cdef const uint8_t *a
@@ -283,17 +279,19 @@ def multiply(
     b = &cols[0, 0, 0, 0]
     with nogil:
         if count_sum_t is int32_t:
-            if kind == KIND_INT32:
+            if mode == MODE_INTEGERS:
                 wide_int32(a, row, n, b, first, last, steps, weight, &sums[0, 0], width)
             else:
                 dense_int32(
-                    LEVEL, kind, safe, a, row, n, b, first, last, steps, weight, upper, &sums[0, 0], width)
+                    LEVEL, VNNI, mode, safe, a, &totals[0], row, n, b, &col_totals[0], first, last, steps, weight,
+                    upper, &sums[0, 0], width)
         else:
-            if kind == KIND_INT32:
+            if mode == MODE_INTEGERS:
                 wide_int64(a, row, n, b, first, last, steps, weight, &sums[0, 0], width)
             else:
                 dense_int64(
-                    LEVEL, kind, safe, a, row, n, b, first, last, steps, weight, upper, &sums[0, 0], width)
+                    LEVEL, VNNI, mode, safe, a, &totals[0], row, n, b, &col_totals[0], first, last, steps, weight,
+                    upper, &sums[0, 0], width)
 
 
 cdef inline void _store_row(

@@ -14,7 +14,10 @@ from seqkern.kernels.kmer.subsets import subset_weights
 from seqkern.kernels.products import _product
 
 FORTY = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%"
-ALGORITHMS = MismatchKernel.algorithms
+# `transform` is for DNA and whole weights: see test_hadamard.py
+ALGORITHMS = [
+    name for name in MismatchKernel.algorithms if name != "transform"
+]  # `transform` is for DNA and whole weights: see test_hadamard.py
 BY_PAIRS = ("diagonals", "pairs")  # these look at each pair of windows
 
 
@@ -84,6 +87,17 @@ def test_weighted_range_is_the_sum_in_order(algorithm):
     np.testing.assert_array_equal(kernel(encode(STRINGS)), expected)
     unweighted = sum(naive.mismatch(STRINGS, k, 1, "ACGT") for k in ks)
     np.testing.assert_array_equal(raw(ks, 1, algorithm=algorithm)(encode(STRINGS)), unweighted)
+
+
+@pytest.mark.parametrize("letters", ["ACGT", "ABC"])
+@pytest.mark.parametrize("length", [255, 256, 65_537])
+def test_counts_as_large_as_the_numbers_of_kmers(letters, length):
+    """The counts of 16 records are added in 8, 16 or 32 bits: as many as the longest record needs."""
+    strings = [letters[0] * (length + 1), *random_strings(17, 2, 30, letters)]
+    X, kernel = encode(strings, letters), raw(2, 1)
+    first, others = kernel.set_params(algorithm="dense")(X), kernel.set_params(algorithm="subsets")(X)
+    np.testing.assert_array_equal(first, others)
+    assert first[0, 0] == (2 * len(letters) - 1) * length**2
 
 
 @settings(max_examples=60, deadline=None)

@@ -11,7 +11,7 @@ from seqkern.kernels.kmer.hamming.hamming_walks import Walks
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products import _product
 
-STEP_NS = (0.19, 0.17, 0.225)  # an operation on a vector along a diagonal
+STEP_NS = (0.16, 0.145, 0.13)  # an operation on a vector along a diagonal
 DIAGONAL_NS = 20.0  # a diagonal
 LANE_NS = 10.0  # reading the sum of a lane
 PAIR_NS = (0.2, 0.12, 0.08)  # two windows compared
@@ -26,7 +26,7 @@ def hamming_costs(
     """Return the Cost of each algorithm of a HammingBlock.
 
     The constants are CPU nanoseconds for each level of vector instructions, measured on one core of an AMD EPYC of
-    the Zen 4 generation.
+    the Zen 5 generation.
 
     Parameters
     ----------

@@ -4,6 +4,8 @@ K(x, y) = Σ weight[hamming(a, b)] over the pairs of windows a of x and b of y. 
 
 - ``subsets``: a sum of spectrum kernels on subsets of a window's positions; for large alphabets (`subsets`,
   `distances`).
+- ``transform``: products of the Walsh-Hadamard transforms of the counts of DNA windows (`hadamard`); only for weights
+  that are integers, and windows without weights of their own.
 - ``diagonals``, ``pairs``: the Hamming distance of every pair of windows, many at once (`hamming`); ``diagonals``
   cannot give windows weights of their own.
 """
@@ -17,6 +19,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import choice
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.kernels.kmer.distances import SubsetDistances, distances_cost, needed_sizes
+from seqkern.kernels.kmer.hamming.hadamard import LETTERS, transform_blocks, transform_cost, transform_fits
 from seqkern.kernels.kmer.hamming.hamming import LARGEST_LENGTH, LARGEST_WEIGHT, HammingBlock
 from seqkern.kernels.kmer.hamming.hamming_additive import HammingAdditive
 from seqkern.kernels.kmer.hamming.hamming_costs import hamming_costs
@@ -44,16 +47,16 @@ class HammingKernel(HammingAdditive, KmerKernel):
 
     algorithm: str = choice(
         default="auto",
-        choices=("auto", "subsets", "diagonals", "pairs"),
+        choices=("auto", "subsets", "transform", "diagonals", "pairs"),
         execution=True,
         doc="Algorithm (see `seqkern.kernels.kmer.hamming.hamming_kernel`); results are identical.",
     )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.weighs_windows and self.algorithm == "diagonals":
+        if self.weighs_windows and self.algorithm in ("transform", "diagonals"):
             raise ParameterError(
-                "algorithm=diagonals does not support window weights",
+                f"algorithm={self.algorithm} does not support window weights",
                 remedy="choose algorithm=subsets or algorithm=pairs",
             )
 
@@ -71,7 +74,10 @@ class HammingKernel(HammingAdditive, KmerKernel):
 
     def _costs(self, work: Workload, size: int, k: int) -> dict[str, Cost]:
         weights = self._pair_weights(size, k)
-        costs = self._subset_costs(self._feature_work(work), size, k, weights)
+        features = self._feature_work(work)
+        costs = self._subset_costs(features, size, k, weights)
+        if _are_integers(weights) and not self.weighs_windows and transform_fits(features, size, k):
+            costs["transform"] = transform_cost(features, k, weights, self.reverse_complement)
         if k <= LARGEST_LENGTH and 2 * max(abs(weight) for weight in weights) < LARGEST_WEIGHT:
             costs |= hamming_costs(work, size, k, weights, self.reverse_complement, self.weighs_windows)
         return costs
@@ -89,6 +95,10 @@ class HammingKernel(HammingAdditive, KmerKernel):
         weights: Sequence[float] = self._pair_weights(X.alphabet.size, k)
         if algorithm == "subsets":
             yield from self._subset_members(X, k, weights, others)
+        elif algorithm == "transform" and _are_integers(weights):
+            for factor, block in transform_blocks(X, k, weights, self.reverse_complement):
+                next(others)
+                yield factor, block
         else:
             if self.reverse_complement:
                 weights = [2 * weight for weight in weights]  # for `_scale`; exact
@@ -179,6 +189,8 @@ class HammingKernel(HammingAdditive, KmerKernel):
 
     def _divisor(self, X: SequenceSet, k: int, algorithm: str) -> int:
         weights = self._pair_weights(X.alphabet.size, k)
+        if algorithm == "transform":
+            return LETTERS**k
         if algorithm != "subsets" or not _are_integers(weights):
             return 1
         return common_divisor(k, subset_weights(weights), not self.weighs_windows)

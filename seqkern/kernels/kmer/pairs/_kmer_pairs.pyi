@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -31,5 +33,5 @@ def tally_pairs(
     distances: npt.NDArray[np.int64],
     space: int,
     row: int,
-    counts: npt.NDArray[np.int32],
+    tables: npt.NDArray[Any],
 ) -> None: ...

@@ -1,11 +1,19 @@
 """Codes of pairs of k-mers: first the k-mer at every place, then pairs of those some letters apart."""
 
-from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memset
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+cdef extern from "_panel.h":
+    enum:
+        PANEL
 
 ctypedef fused code_t:
     uint32_t
     uint64_t
+
+ctypedef fused count_t:
+    uint8_t
+    uint16_t
+    int32_t
 
 cdef enum:
     NO_WORD = 0xffffffff
@@ -137,20 +145,18 @@ def tally_pairs(
     const int64_t[::1] distances,
     uint32_t space,
     Py_ssize_t row,
-    int32_t[:, ::1] counts,
+    count_t[:, :, ::1] tables,
 ):
-    """Set counts[i, c] to how often the pair of code c occurs in record row + i."""
-    cdef Py_ssize_t i, t, p, d, first, places
+    """Add to tables[i // 16, c, i % 16] how often the pair of code c occurs in record row + i."""
+    cdef Py_ssize_t i, t, p, d, first, places, zero, records = min(tables.shape[0] * PANEL, start.shape[0] - 1 - row)
     cdef uint32_t code, other
-    cdef int32_t *target
     with nogil:
-        for i in range(counts.shape[0]):
-            memset(&counts[i, 0], 0, counts.shape[1] * sizeof(int32_t))
+        for i in range(records):
             first = start[row + i]
             places = start[row + i + 1] - first - k + 1
             for t in range(distances.shape[0]):
                 d = distances[t]
-                target = &counts[i, t * space * space]
+                zero = t * <Py_ssize_t>space * space
                 for p in range(first, first + places - d):
                     if words[p] == NO_WORD or words[p + d] == NO_WORD:
                         continue
@@ -159,4 +165,4 @@ def tally_pairs(
                         other = reverse[p + d] * space + reverse[p]
                         if other < code:
                             code = other
-                    target[code] += 1
+                    tables[i // PANEL, zero + code, i % PANEL] += 1

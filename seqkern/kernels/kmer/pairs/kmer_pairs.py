@@ -15,6 +15,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels.kmer.kmers import CODE_LIMIT, MOST_CODES, NO_COMPLEMENT, Occurrences, code_type, per_record
 from seqkern.kernels.kmer.pairs import _kmer_pairs
+from seqkern.kernels.products.dense import Counts
 from seqkern.sequences.sequence_set import SequenceSet
 
 NO_SYMBOL = 0xFFFF
@@ -243,18 +244,23 @@ class Pairs:
             for length, count in zip(lengths, counts, strict=True)
         )
 
-    def tally(self, row: int, counts: npt.NDArray[np.int32]) -> None:
-        """Count into vectors over all pairs.
+    @property
+    def most(self) -> int:
+        """The largest number of k-mers of a record: the pairs of one distance are not more."""
+        return int(np.diff(self.start).max(initial=0))
+
+    def tally(self, row: int, tables: Counts) -> None:
+        """Add how often each pair occurs; see `seqkern.kernels.products.dense.Tally`.
 
         Parameters
         ----------
         row : int
             The first record.
-        counts : ndarray of int32, shape (rows, space)
-            Overwritten with how often each pair occurs in the records from `row` on.
+        tables : ndarray, shape (panels, space, 16)
+            Changed.
         """
         _kmer_pairs.tally_pairs(
-            self._kmers, self._reverse, self.start, self.k, self.distances, self.kmer_space, row, counts
+            self._kmers, self._reverse, self.start, self.k, self.distances, self.kmer_space, row, tables
         )
 
 
