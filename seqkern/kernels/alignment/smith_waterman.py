@@ -141,9 +141,9 @@ class SmithWatermanKernel(AlignmentKernel):
         return shares(self._prepare(X, None), self._prepare(support, None), coefficients)
 
     def _sampled_scores(self, X: SequenceSet, Y: SequenceSet) -> npt.NDArray[np.float64]:
-        """Return the scores, in units, of some records with others: of their beginnings, then as these have grown."""
+        """Return the scores, in units, of some records with others: of their beginnings, grown to their lengths."""
         rows, cols = (Z.take(np.unique(np.linspace(0, len(Z) - 1, SAMPLED, dtype=int))) for Z in (X, Y))
-        others = rows.starts[:, None] != cols.starts  # no record with itself
+        others = ~np.eye(len(rows), len(cols), dtype=bool) if X is Y else np.ones((len(rows), len(cols)), dtype=bool)
         found = []
         for n in (SAMPLED_RESIDUES // 2, SAMPLED_RESIDUES):
             ours, theirs = (self._prepare(Z.part(0, n), None) for Z in (rows, cols))
