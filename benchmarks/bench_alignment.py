@@ -5,9 +5,10 @@ A cell is a pair of letters, |x|·|y| summed over the pairs of the upper triangl
 thread, medians after a warm-up, all in one run; the plain level, slow, on fewer proteins.
 
 parasail (striped, 8 bits and 16 where these overflow, a profile for each row) is called from a Python loop over the
-pairs of a sample; its results are compared with ours. The local alignment kernel has no rival that runs: beside it is
-what it does for extreme parameters, one pair at a time and in logarithms, in C; and how far ln K in single precision is
-from that in double precision. The profile alignment kernel is measured on random profiles of the proteins' lengths.
+pairs of a sample; its results are compared with ours. Bounds on scores are asked what they would save a search for the
+best hits. The local alignment kernel has no rival that runs: beside it is what it does for extreme parameters, one pair
+at a time and in logarithms, in C; and how far ln K in single precision is from that in double precision. The profile
+alignment kernel is measured on random profiles of the proteins' lengths.
 
 Run it by pytest, or: ``python benchmarks/bench_alignment.py [repeats]``, which prints tables.
 """
@@ -24,6 +25,7 @@ from seqkern import read_fasta
 from seqkern.kernels import LocalAlignmentKernel, ProfileAlignmentKernel, SmithWatermanKernel
 from seqkern.kernels.alignment.local_factors import Factors
 from seqkern.kernels.alignment.local_sums import product
+from seqkern.kernels.alignment.scoring import score_table
 from seqkern.kernels.products import _product
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -135,6 +137,24 @@ def report_profiles(repeats):
     _product.set_level(highest)
 
 
+def report_bounds():
+    """Print what bounds on scores would save a search for the best hit of each protein, if it were known at once.
+
+    A pair needs no alignment if all letters of the shorter protein with their best partners score no more; and its
+    alignment may stop where the columns that remain add too little to its own score.
+    """
+    X = load().take(slice(0, FEW))
+    K = SmithWatermanKernel(n_threads=1)(X)
+    np.fill_diagonal(K, -1)
+    best = score_table("BLOSUM62", X.alphabet).max(axis=1)[np.minimum(X.codes, X.alphabet.size)]
+    remaining = [np.cumsum(best[a:b][::-1]) for a, b in zip(X.starts, X.stops, strict=True)]
+    most, hits = np.array([sums[-1] for sums in remaining]), K.max(axis=1)
+    pairs = np.mean(np.minimum.outer(most, most) <= hits[:, None])
+    left_out = [X.lengths @ np.searchsorted(sums, hits - K[:, j], side="right") for j, sums in enumerate(remaining)]
+    share = sum(left_out) / X.lengths.sum() ** 2
+    print(f"\nbest hits of {FEW}: bounds exclude {pairs:.2%} of the pairs, and would stop {share:.1%} of the cells")
+
+
 @pytest.mark.parametrize("kernel", [SmithWatermanKernel, LocalAlignmentKernel])
 def test_gram(benchmark, kernel):
     X = load()
@@ -148,5 +168,6 @@ if __name__ == "__main__":
         report_levels(kernel, repeats)
         report_threads(kernel, repeats)
     report_parasail(repeats)
+    report_bounds()
     report_precisions(repeats)
     report_profiles(repeats)

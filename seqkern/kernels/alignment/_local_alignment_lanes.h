@@ -1,7 +1,7 @@
 /* The recursion of _local_alignment.h for one type and one set of instructions: included once for each, by that file.
  *
- * NAME, TARGET, REAL (float or double), BITS and INTEGER (of the same size), VECTOR of LANES of them, COLUMNS and
- * FMA(a, b, c) = a·b + c say which.
+ * NAME, TARGET, REAL (float or double), BITS and INTEGER (of the same size), VECTOR of LANES of them, COLUMNS,
+ * FMA(a, b, c) = a·b + c and IN_TURN(a, b), which orders instructions, say which.
  *
  * A *group* is LANES lane sequences. Its columns are cut into strips. For each letter that a row may have, a *profile*
  * has the factors of the columns of a strip. Within a strip M, X and T = 1 + X + Y + M are in registers for all its
@@ -63,6 +63,7 @@ TARGET ALWAYS_INLINE void NAME(rows_body)(NAME(work) * w, const int even, const 
         VECTOR Y = w->in[2 * i] * back, M = entry[0] * corner;
         corner = w->in[2 * i + 1];
         UNROLLED for (int c = 0; c < COLUMNS; ++c) {
+            IN_TURN(M, Y);
             const VECTOR next = c + 1 < COLUMNS ? entry[c + 1] * T[c] : M, A = FMA(open, X[c], M);
             S[c] += M;
             X[c] = FMA(extend, X[c], M);

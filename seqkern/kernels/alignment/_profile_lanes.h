@@ -179,17 +179,17 @@ typedef struct {
 TARGET static void NAME(set_powers)(NAME(sum_state) * state, const int64_t *carried, const int64_t *top,
                                     double *carried_factor, double *one)
 {
-    const double *all = (const double *)state->all, *corner = (const double *)state->corner;
-    double factor[LANES];
+    DOUBLES largest[HALVES], factors[HALVES];
+    double most[LANES], factor[LANES];
+    for (int h = 0; h < HALVES; ++h) {
+        largest[h] = state->corner[h];
+        for (int c = 0; c < STRIP; ++c)
+            largest[h] = WIDE_MAX(largest[h], state->all[h][c]);
+    }
+    memcpy(most, largest, sizeof most);
     for (int l = 0; l < LANES; ++l) {
-        const int h = l / WIDE_LANES, k = l % WIDE_LANES;
-        double most = corner[l];
-        for (int c = 0; c < STRIP; ++c) {
-            const double value = all[(h * STRIP + c) * WIDE_LANES + k];
-            most = value > most ? value : most;
-        }
-        int64_t power = power_of(most) + state->power[l];
-        power = most > 0 && power > top[l] ? power : top[l];
+        int64_t power = power_of(most[l]) + state->power[l];
+        power = most[l] > 0 && power > top[l] ? power : top[l];
         power = (power > 0 ? power : 0) - START_POWER;
         /* What is multiplied by more than a double can hold waits for the next chunk. */
         power = power < state->power[l] - 1023 ? state->power[l] - 1023 : power;
@@ -199,14 +199,14 @@ TARGET static void NAME(set_powers)(NAME(sum_state) * state, const int64_t *carr
         one[l] = power_of_two(-power);
         state->power[l] = power;
     }
-    double *numbers[] = {(double *)state->all, (double *)state->X};
-    for (int h = 0; h < HALVES; ++h)
-        for (int k = 0; k < WIDE_LANES; ++k) {
-            ((double *)state->corner)[h * WIDE_LANES + k] *= factor[h * WIDE_LANES + k];
-            for (int c = 0; c < STRIP; ++c)
-                for (int which = 0; which < 2; ++which)
-                    numbers[which][(h * STRIP + c) * WIDE_LANES + k] *= factor[h * WIDE_LANES + k];
+    memcpy(factors, factor, sizeof factor);
+    for (int h = 0; h < HALVES; ++h) {
+        state->corner[h] = state->corner[h] * factors[h];
+        for (int c = 0; c < STRIP; ++c) {
+            state->all[h][c] = state->all[h][c] * factors[h];
+            state->X[h][c] = state->X[h][c] * factors[h];
         }
+    }
 }
 
 /* The rows of a chunk; carry has, for each, M + X + Y of the column before, then Y of the first column, HALVES each.
@@ -332,8 +332,8 @@ TARGET static void NAME(best)(NAME(work) * w, const scoring *f, const records *r
             state.H[c] = SET(0.0f);
             state.F[c] = SET(NOTHING);
         }
-        for (ptrdiff_t i = 0; i < n; i += CHUNK) {
-            const int count = (int)(n - i < CHUNK ? n - i : CHUNK);
+        for (ptrdiff_t i = 0; i < n; i += TILE_ROWS) {
+            const int count = (int)(n - i < TILE_ROWS ? n - i : TILE_ROWS);
             NAME(score)(rows, place + i, count, strip, scores);
             NAME(best_chunk)(f, scores, count, carry + 2 * i, &state);
         }

@@ -98,7 +98,10 @@ TARGET static int NAME(make_group)(NAME(group) * g, const scoring *f, const reco
     return 0;
 }
 
-/* One strip of C columns, all rows; x[0 … n − 1] are the row's codes, `carry` their H and E. */
+/* One strip of C columns, all rows; x[0 … n − 1] are the row's codes, `carry` their H and E.
+ *
+ * As open ≥ extend, neither E after E nor F after F is to be opened again, and of two gaps beside each other that of F
+ * may come first. So both are opened from max(0, H(i − 1, j − 1) + s, F), and do not wait for E. */
 TARGET ALWAYS_INLINE VECTOR NAME(strip)(const int C, const int is_first, const VECTOR *profile, const uint8_t *x,
                                         ptrdiff_t n, VECTOR open, VECTOR extend, VECTOR best, VECTOR *carry)
 {
@@ -114,10 +117,9 @@ TARGET ALWAYS_INLINE VECTOR NAME(strip)(const int C, const int is_first, const V
             VECTOR h = MAXIMUM(ADD(diagonal, entry[c]), F[c]);
             if (!SATURATES)
                 h = MAXIMUM(h, zero);
-            h = MAXIMUM(h, E);
-            diagonal = H[c];
-            H[c] = h;
             best = MAXIMUM(best, h);
+            diagonal = H[c];
+            H[c] = MAXIMUM(h, E);
             h = SUBTRACT(h, open);
             E = MAXIMUM(SUBTRACT(E, extend), h);
             F[c] = MAXIMUM(SUBTRACT(F[c], extend), h);

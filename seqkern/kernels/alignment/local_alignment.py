@@ -26,7 +26,7 @@ ONE_THREAD_BLOCK_ROWS = 4096  # nothing is gained by smaller blocks for one thre
 LARGEST_LOGARITHM = 700.0  # of a number that a double can hold
 
 # CPU nanoseconds for a pair of residues, for each level of instructions.
-CELL_NS = {"single": (0.3, 0.15, 0.095), "double": (0.53, 0.26, 0.18), "logarithms": (130.0, 130.0, 130.0)}
+CELL_NS = {"single": (0.25, 0.11, 0.06), "double": (0.45, 0.2, 0.105), "logarithms": (130.0, 130.0, 130.0)}
 LANES = {"single": (4, 8, 16), "double": (2, 4, 8), "logarithms": (1, 1, 1)}
 ROW_BYTES, PROFILE_BYTES = 320, 64  # for a letter of the rows, and for one of the lanes and each of the alphabet
 

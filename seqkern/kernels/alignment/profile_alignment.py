@@ -9,9 +9,19 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import changed, choice, real
+from seqkern.core.threads import GIVEN_THREADS
 from seqkern.kernels.alignment.alignment_kernel import check_gaps
 from seqkern.kernels.alignment.lane_costs import lane_cells, own_cells
-from seqkern.kernels.alignment.profile_product import LARGEST, ProfileColumns, Sums, product, shares, working_bytes
+from seqkern.kernels.alignment.profile_product import (
+    LARGEST,
+    LEAST_BLOCK_ROWS,
+    MOST_BLOCK_ROWS,
+    ProfileColumns,
+    Sums,
+    product,
+    shares,
+    working_bytes,
+)
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.prepared import Plan
@@ -122,6 +132,11 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
             cls(search="training", iterations=1, alphabet="protein"),
         ]
 
+    @property
+    def least_block_rows(self) -> int:  # type: ignore[override]  # here it follows from the parameters
+        """Of a large block, the lanes beside each other differ less in length; more threads need smaller ones."""
+        return MOST_BLOCK_ROWS if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_gaps(self.gap_open, self.gap_extend)
@@ -167,7 +182,7 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
         work = Workload.of(X, Y)
         longest = max(int(X.lengths.max(initial=0)), work.longest)
         lanes = LANES[_product.level()]
-        cells = lane_cells(X, Y, lanes) + sum(own_cells(Z, lanes) for Z in (X, Y) if Z is not None)
+        cells = lane_cells(X, Y, lanes) + sum(own_cells(Z, lanes, alone=True) for Z in (X, Y) if Z is not None)
         each = self._sums().cell_ns(X.alphabet.size)
         searched = self.search_seconds(*(Z for Z in (X, Y) if Z is not None))
         own = Cost(each * cells * 1e-9 + searched, working_bytes(longest, X.alphabet.size, self.n_threads))

@@ -31,8 +31,8 @@ LEAST_DIGITS, GAP_DIGITS = 86.0, 70.0
 MOST_CELLS = 25_000_000  # of two sequences that are explained, 24 bytes each
 VECTOR_BYTES = 64
 # CPU nanoseconds for a multiply-add of a column score, and for the rest of a cell, for each level of instructions.
-MULTIPLY_NS = (0.075, 0.018, 0.018)
-CELL_NS = {"best": (0.7, 0.45, 0.45), "sum": (2.8, 1.05, 1.1)}
+MULTIPLY_NS = (0.06, 0.0155, 0.0078)
+CELL_NS = {"best": (0.6, 0.16, 0.14), "sum": (2.2, 0.6, 0.32)}
 LEAST_BLOCK_ROWS, MOST_BLOCK_ROWS = 128, 1024  # fewer leave too many vector lanes idle
 
 
@@ -229,10 +229,11 @@ def product(rows: ProfileColumns, cols: ProfileColumns, out: npt.NDArray[np.floa
         cols, out = cols.rows(n, len(cols)), out[:, n:]
     if rows.sums.beta:
         _smaller_as_row(rows, cols, out)
-    elif n <= len(cols):
-        _fill(rows, _by_length(rows), cols, _by_length(cols), np.zeros(n, dtype=np.int64), out)
-    else:
-        _fill(cols, _by_length(cols), rows, _by_length(rows), np.zeros(len(cols), dtype=np.int64), out.T)
+        return
+    if n > len(cols):
+        rows, cols, out = cols, rows, out.T
+    every = np.zeros(len(rows), dtype=np.int64), np.full(len(rows), len(cols))
+    _fill(rows, _by_length(rows), cols, _by_length(cols), *every, out)
 
 
 def _square(these: ProfileColumns, out: npt.NDArray[np.float64]) -> None:
@@ -240,16 +241,23 @@ def _square(these: ProfileColumns, out: npt.NDArray[np.float64]) -> None:
     rank, _ = _ranks(these.of_range(these.keys), these.keys[:0])
     order = np.argsort(rank, kind="stable")
     place = np.argsort(order)
-    _fill(these, order, these, order, np.arange(len(these)), out)
-    np.copyto(out, out.T.copy(), where=place[:, None] > place)
+    own = np.arange(len(these))
+    if these.sums.beta:  # the smaller sequence is the row
+        _fill(these, order, these, order, own, np.full(len(own), len(own)), out)
+        np.copyto(out, out.T.copy(), where=place[:, None] > place)
+    else:  # the score is the same either way, and lanes beside each other waste less where they are the shorter ones
+        _fill(these, order, these, order, np.zeros(len(own), dtype=np.int64), own + 1, out)
+        np.copyto(out, out.T.copy(), where=place[:, None] < place)
 
 
 def _smaller_as_row(rows: ProfileColumns, cols: ProfileColumns, out: npt.NDArray[np.float64]) -> None:
     """Write the matrix of two payloads, the smaller sequence of each pair as the row."""
     row_rank, col_rank = _ranks(rows.of_range(rows.keys), cols.of_range(cols.keys))
     row_order, col_order = (np.argsort(rank, kind="stable") for rank in (row_rank, col_rank))
-    _fill(rows, row_order, cols, col_order, np.searchsorted(col_rank[col_order], row_rank[row_order], "left"), out)
-    _fill(cols, col_order, rows, row_order, np.searchsorted(row_rank[row_order], col_rank[col_order], "right"), out.T)
+    first = np.searchsorted(col_rank[col_order], row_rank[row_order], "left")
+    _fill(rows, row_order, cols, col_order, first, np.full(len(rows), len(cols)), out)
+    first = np.searchsorted(row_rank[row_order], col_rank[col_order], "right")
+    _fill(cols, col_order, rows, row_order, first, np.full(len(cols), len(rows)), out.T)
 
 
 def _ranks(rows: npt.NDArray[Any], cols: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -264,10 +272,10 @@ def _fill(
     lanes: ProfileColumns,
     lane_order: npt.NDArray[np.int64],
     first: npt.NDArray[np.int64],
+    stop: npt.NDArray[np.int64],
     out: npt.NDArray[np.float64],
 ) -> None:
-    """Set out[row, lane] for each row and the lanes from its `first` on."""
-    stop = np.full(len(first), len(lane_order))
+    """Set out[row, lane] for each row and the lanes first[row] … stop[row] − 1 of their order."""
     columns = rows.columns(row_order), lanes.columns(lane_order)
     _profile_alignment.fill(rows.scoring, _product.level(), *columns, first, stop, out)
 

@@ -19,13 +19,11 @@ from seqkern.kernels.products import _product
 from seqkern.sequences.alphabets import Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
-CELL_NS = (
-    0.30,
-    0.033,
-    0.029,
-)  # CPU nanoseconds for a pair of residues in lanes of 8 bits, for each level of instructions
+# CPU nanoseconds for a pair of residues in lanes of 8 bits (plain: 16), for each level of instructions.
+CELL_NS = (0.27, 0.0233, 0.0126)
 VECTOR_BYTES = (16, 32, 64)
-SCORED = 10  # residues on which a long alignment gains the largest score once
+SAMPLED_SECONDS = 0.05  # a plan of more looks at the scores of a sample
+SAMPLED, SAMPLED_RESIDUES = 12, 256  # records, and residues of each
 LEAST_BLOCK_ROWS = 64  # fewer leave too many vector lanes idle where rows meet each other
 ONE_THREAD_BLOCK_ROWS = 512
 WIDTHS = {f"int{width}": width for width in LARGEST}
@@ -142,6 +140,20 @@ class SmithWatermanKernel(AlignmentKernel):
         """
         return shares(self._prepare(X, None), self._prepare(support, None), coefficients)
 
+    def _sampled_scores(self, X: SequenceSet, Y: SequenceSet) -> npt.NDArray[np.float64]:
+        """Return the scores, in units, of some records with others: of their beginnings, grown to their lengths."""
+        rows, cols = (Z.take(np.unique(np.linspace(0, len(Z) - 1, SAMPLED, dtype=int))) for Z in (X, Y))
+        others = ~np.eye(len(rows), len(cols), dtype=bool) if X is Y else np.ones((len(rows), len(cols)), dtype=bool)
+        found = []
+        for n in (SAMPLED_RESIDUES // 2, SAMPLED_RESIDUES):
+            ours, theirs = (self._prepare(Z.part(0, n), None) for Z in (rows, cols))
+            scores = np.empty(others.shape)
+            product(ours, theirs, scores)
+            found.append(scores[others] / ours.scores.scaled(np.ones(1)))
+        growth = 2 * np.mean(found[1] - found[0]) / SAMPLED_RESIDUES if others.any() else 0.0
+        shorter = np.minimum.outer(rows.lengths, cols.lengths)[others]
+        return found[1] + growth * np.maximum(0, shorter - SAMPLED_RESIDUES)
+
     def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`).
 
@@ -162,10 +174,15 @@ class SmithWatermanKernel(AlignmentKernel):
         work, level = Workload.of(X, Y), _product.level()
         each = CELL_NS[level] * max(1, width / (8 if level else 16))
         cells = lane_cells(X, Y, lanes(level, width), with_own=False)
-        for narrow, wide in ((8, 16), (16, 32)):  # scores beyond the narrow lanes are computed again
-            if narrow >= width:
-                least = SCORED * 2 ** (narrow - 1) / max(1, scores.largest)
-                cells += lane_cells(X, Y, lanes(level, wide), least, with_own=False) * wide / width
+        if each * cells * 1e-9 > SAMPLED_SECONDS:
+            sample = self._sampled_scores(X, X if Y is None else Y)
+            for narrow, wide in ((8, 16), (16, 32)):  # scores beyond the narrow lanes are computed again
+                if narrow >= (width if level else max(width, 16)) and len(sample):
+                    limit = 2**narrow - 1
+                    share = float(np.mean(sample >= limit))
+                    again = lane_cells(X, Y, lanes(level, wide), with_own=False) * wide / width
+                    # Where all are too large, the narrow lanes stop as soon as they find out.
+                    cells = share * again + cells * (limit / float(np.mean(sample)) if share == 1 else 1.0)
         # For each thread a group's profile, as wide as the shorter of a pair, and a row's numbers; and all codes.
         both = (X, X) if Y is None else (X, Y)
         longest = [int(Z.lengths.max(initial=0)) for Z in both]

@@ -14,7 +14,7 @@ from seqkern.core.errors import SequenceError
 from seqkern.core.threads import given_threads
 from seqkern.kernels import LocalAlignmentKernel, SmithWatermanKernel, StringKernel, blocks
 from seqkern.kernels.additive import attributions
-from seqkern.kernels.alignment import _smith_waterman, best_scores
+from seqkern.kernels.alignment import _smith_waterman, best_scores, smith_waterman
 from seqkern.kernels.alignment.profile_product import working_bytes
 from seqkern.kernels.alignment.scoring import score_table
 from seqkern.kernels.products import _product
@@ -346,6 +346,23 @@ def test_the_plan_grows_with_the_work():
     assert (narrow.algorithm, wide.algorithm) == ("int8", "int32")
     assert narrow.seconds < wide.seconds
     assert SmithWatermanKernel().plan(X, X).seconds > narrow.seconds
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_plan_looks_for_scores_that_need_wider_numbers(level, set_level, monkeypatch):
+    set_level(level)
+    monkeypatch.setattr(smith_waterman, "SAMPLED_SECONDS", 0)
+    strings = proteins(80, 300, 301, masked=0)
+    unrelated, same = (encode(some, "protein") for some in (strings, strings[:1] * 80))
+    K, own = SmithWatermanKernel()(unrelated.take(slice(0, 12))), SmithWatermanKernel()(same.take([0]))
+    assert K[np.triu_indices(12, 1)].max() < 255 < own[0, 0]
+    seconds = [SmithWatermanKernel().plan(X).seconds for X in (unrelated, same)]
+    if level:
+        assert seconds[1] > 1.5 * seconds[0]
+    else:  # which begins with 16 bits
+        assert seconds[1] == seconds[0]
+    monkeypatch.setattr(smith_waterman, "SAMPLED_SECONDS", 1)
+    assert SmithWatermanKernel().plan(same).seconds == pytest.approx(seconds[0])
 
 
 @pytest.mark.parametrize("kernel", [SmithWatermanKernel, LocalAlignmentKernel, StringKernel])
