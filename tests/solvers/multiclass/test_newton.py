@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from seqkern.core.convergence import ConvergenceWarning
 from seqkern.solvers import DirectMulticlass
 from seqkern.solvers.multiclass import _direct_multiclass
 from seqkern.solvers.multiclass.newton import Newton
