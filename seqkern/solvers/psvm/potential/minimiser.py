@@ -23,7 +23,8 @@ from seqkern.solvers.psvm.potential.dual import Dual
 from seqkern.solvers.psvm.potential.working_set import WorkingSet
 
 INNER = 0.1  # tolerance of a working set, as a share of the worst violation
-SWEEPS = 20  # as many more, at their rate so far, must reach the tolerance: they cost about as much as a working set
+SWEEPS = 20, 64  # so many more, or columns divided by this, cost as much as a working set of all columns
+RECENT = 4  # sweeps from which their rate is estimated
 
 
 @dataclass
@@ -168,11 +169,14 @@ def _sweep(dual: Dual, now: Minimum, tol: float, max_iter: int) -> int:
     before = now.alpha.copy(), now.residual, now.gradient.copy()
     now.residual = now.residual.copy()
     which = np.flatnonzero(~now.shrunk)
+    seen, more = [far], max(SWEEPS[0], columns.n_columns // SWEEPS[1])
     while far > 1 and moves + len(which) <= max_iter:
         moves += columns.sweep(which, now.alpha, now.residual, dual.epsilon, dual.cost)
         _look(dual, now, ~now.shrunk)
-        farther, far = far, _distance(dual, now, tol)
-        if far > 1 and far * (far / farther) ** SWEEPS > 1:
+        far = _distance(dual, now, tol)
+        seen = [*seen, far][-RECENT - 1 :]
+        rate = (far / seen[0]) ** (1 / (len(seen) - 1))
+        if far > 1 and far * rate**more > 1:
             now.alpha, now.residual, now.gradient = before
             return moves
     now.residual = dual.residual(now.alpha)  # without the rounding errors of its changes
