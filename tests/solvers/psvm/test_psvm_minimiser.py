@@ -243,6 +243,17 @@ def test_q_is_formed_again_where_single_precision_is_not_enough(epsilon, C):
     check_conditions(Kt, y, found.alpha, dual.epsilon, C, 2e-8 * dual.unit)
 
 
+@pytest.mark.parametrize("factor", [2.0**200, 2.0**-200])
+def test_labels_beyond_single_precision(factor):
+    dual, _, _ = smooth_problem(0.01, 0.01, np.inf)
+    found = minimise(dual, tol=1e-6, max_iter=10**6)
+    scaled = replace(dual, target=factor * dual.target, epsilon=factor * dual.epsilon, correlations=None)
+    other = minimise(scaled, tol=1e-6, max_iter=10**6)
+    assert other.working.single
+    assert other.report["jumps"] > 0
+    np.testing.assert_allclose(other.alpha / factor, found.alpha, atol=1e-6 * np.abs(found.alpha).max())
+
+
 def test_a_run_in_single_precision_that_failed_changes_nothing(monkeypatch):
     dual, _, _ = smooth_problem(0.1, 0.02, 0.5)
     monkeypatch.setattr(minimiser, "_working_set", lambda dual: WorkingSet(dual.columns))

@@ -25,7 +25,7 @@ ROWS = 2**24  # numbers at most of a dense matrix's standardised columns that ar
 JUMPS = 8  # Newton steps between two runs of coordinate descent
 DAMPING = (1e-11, 1e-2)  # smallest and first damping, in units of Q's diagonal
 SINGLE_DAMPING = 1e-5  # the smallest in single precision, whose rounding errors may make Q indefinite
-SINGLE_MOVES = 16  # moves of a run for each member, from which on it is left to double precision
+SINGLE_MOVES = 16  # moves of a run in single precision, for each member, after which its gradient is checked
 
 
 class WorkingSet:
@@ -286,7 +286,7 @@ class WorkingSet:
         while True:
             goal = np.where(reach <= length, stop, alpha[free] + length * direction)
             step[free] = goal - alpha[free]
-            change = (self.Q @ step.astype(self.Q.dtype)).astype(np.float64)
+            change = self._product(step)
             # ‖α‖₁ changes by sign · step, as no sign changes.
             gain = -(slope @ step[free] + 0.5 * step @ change)
             if gain > 0 or length <= nearest:
@@ -306,9 +306,19 @@ class WorkingSet:
         H = np.empty((len(free), len(free)), dtype=self.Q.dtype)
         _descent.gather(self.Q, free, self.damping * self.columns.n_rows, H)
         # LAPACK stores by columns, so the lower triangle here is the upper one there.
-        solve = sposv if self.single else dposv
-        _, direction, failed = solve(H.T, -slope.astype(H.dtype), lower=0, overwrite_a=1)
-        return None if failed else direction.astype(np.float64)
+        if not self.single:
+            _, direction, failed = dposv(H.T, -slope, lower=0, overwrite_a=1)
+            return None if failed else direction
+        size = float(np.abs(slope).max()) or 1.0
+        _, direction, failed = sposv(H.T, (-slope / size).astype(np.float32), lower=0, overwrite_a=1)
+        return None if failed else size * direction.astype(np.float64)
+
+    def _product(self, step: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return Q · step. Numbers that single precision lacks, as of very large labels, are scaled."""
+        if not self.single:
+            return self.Q @ step
+        size = float(np.abs(step).max()) or 1.0
+        return size * (self.Q @ (step / size).astype(np.float32)).astype(np.float64)
 
 
 def _free(dual: Dual, alpha: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
