@@ -117,6 +117,6 @@ class Newton:
             step = goal - before
             if slope @ step + 0.5 * step @ (H @ step) < 0:
                 return goal
-            if length <= nearest:
+            if not length > nearest:
                 return None
             length = max(length / 4, nearest)

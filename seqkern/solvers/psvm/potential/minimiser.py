@@ -185,10 +185,12 @@ def _sweep(dual: Dual, now: Minimum, tol: float, max_iter: int) -> int:
 
 
 def _distance(dual: Dual, now: Minimum, tol: float) -> float:
-    """Return how far a point is from convergence, in units of the tolerances; inf if it has no gap."""
+    """Return how far a point is from convergence, in units of the tolerances; inf if that is unknown."""
     gap = dual.gap(now.alpha, now.residual, now.gradient)
+    if gap is None or dual.unit <= dual.rounding:
+        return np.inf
     worst = float(dual.violations(now.alpha, now.gradient).max(initial=0.0))
-    return np.inf if gap is None else max(gap / (tol * dual.energy), worst / max(tol * dual.unit, dual.rounding))
+    return max(gap / (tol * dual.energy), worst / max(tol * dual.unit, dual.rounding))
 
 
 def _look(dual: Dual, now: Minimum, which: npt.NDArray[np.bool_]) -> None:
