@@ -1,11 +1,9 @@
 """Shared by the solvers by linear algebra: matrix factors, centring."""
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
-from scipy.linalg.lapack import dpotri, dsytrf, dsytrs, spotrf, spotrs
+from scipy.linalg.lapack import dpotri, dsytrf, dsytrs
 
 ROWS = 256
 """Rows processed at a time, to avoid a copy of the whole matrix."""
@@ -39,12 +37,6 @@ def centred(K: npt.NDArray[np.float64], means: npt.NDArray[np.float64]) -> npt.N
         result[start : start + ROWS] -= means[start : start + ROWS, None] + means
     result += means.mean()
     return result
-
-
-ITERATIONS = 12
-"""Of conjugate gradients at most; where they do not suffice, single precision is too far from double."""
-PRECISE = 1e-14
-"""Residual of a system that is solved, as a share of its right side."""
 
 
 class Definite:
@@ -168,57 +160,3 @@ def on_diagonal(K: npt.NDArray[np.float64], added: float | npt.NDArray[np.float6
     result = np.array(K, order="C")
     result[np.diag_indices_from(result)] += added
     return result
-
-
-def solve_by_single(
-    multiply: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]],
-    near: npt.NDArray[np.float32],
-    b: npt.NDArray[np.float64],
-) -> npt.NDArray[np.float64] | None:
-    """Return A⁻¹ b by conjugate gradients, with A in single precision as the preconditioner.
-
-    The Cholesky decomposition in single precision takes half the time; each iteration a product with A.
-
-    Parameters
-    ----------
-    multiply : callable
-        Returns A v, of a positive definite A, n × n.
-    near : ndarray of float32, shape (n, n)
-        A, or a multiple of it, C-ordered and with entries about 1; overwritten.
-    b : ndarray of float64, shape (n,)
-        The right side.
-
-    Returns
-    -------
-    ndarray of float64, shape (n,), or None
-        None if `near` is not positive definite, or too far from A for a result as that of double precision.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqkern.solvers.linear_algebra import solve_by_single
-    >>> A = np.array([[2.0, 0.3], [0.3, 1.0]])
-    >>> x = solve_by_single(lambda v: A @ v, A.astype(np.float32), np.array([2.3, 1.3]))
-    >>> np.abs(x - 1).max() < 1e-14
-    True
-    """
-    factor, failed = spotrf(near.T, lower=1, overwrite_a=1, clean=0)
-    size = np.linalg.norm(b)
-    if failed:
-        return None
-    x, left, direction, before = np.zeros(len(b)), b.copy(), np.zeros(len(b)), 1.0
-    for _ in range(ITERATIONS):
-        largest = np.abs(left).max()
-        if np.linalg.norm(left) <= PRECISE * size or not largest > 0:
-            return x
-        step = largest * spotrs(factor, (left / largest).astype(np.float32), lower=1)[0].astype(np.float64)
-        now = float(left @ step)
-        direction = step + now / before * direction
-        product = multiply(direction)
-        bend = float(direction @ product)
-        if not (now > 0 and bend > 0):
-            return None
-        x += now / bend * direction
-        left -= now / bend * product
-        before = now
-    return None

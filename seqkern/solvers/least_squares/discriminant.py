@@ -1,6 +1,5 @@
 """The kernel Fisher discriminant: distant class means, small scatter within classes."""
 
-from collections.abc import Iterator
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,7 +10,7 @@ from seqkern.core.parameters import choice, real
 from seqkern.core.threads import one_thread
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.expansion import KernelExpansion
-from seqkern.solvers.linear_algebra import ROWS, Definite, solve_by_single
+from seqkern.solvers.linear_algebra import ROWS, Definite
 
 
 class KernelFisher(KernelExpansion, BinarySolver):
@@ -48,9 +47,7 @@ class KernelFisher(KernelExpansion, BinarySolver):
     several α give one decision, the solution of (H K + εI) α = 1₊/l₊ − 1₋/l₋ is taken, and a very small ε loses digits.
     Coinciding class means are an error.
 
-    Complexity: n³/6 multiplications for n training rows, plus n³/2 with ``penalty="coefficients"``. The latter are in
-    single precision, refined to double by a few products with K; in double, with two copies of K, where ε is too small
-    for that.
+    Complexity: n³/6 multiplications for n training rows, plus n³/2 with ``penalty="coefficients"``; two copies of K.
 
     References
     ----------
@@ -79,7 +76,7 @@ class KernelFisher(KernelExpansion, BinarySolver):
     name = "kernel_fisher"
     gram_copies = 2.0
     fit_products = 25.0
-    fit_cubes = 0.3
+    fit_cubes = 1.0
     summary = "Kernel Fisher discriminant: a direction with distant class means and narrow classes."
 
     epsilon: float = real(
@@ -165,22 +162,10 @@ class KernelFisher(KernelExpansion, BinarySolver):
         self, K: npt.NDArray[np.float64], between: npt.NDArray[np.float64], classes: "_Classes"
     ) -> tuple[float, npt.NDArray[np.float64]]:
         """Return ε and α = (N + εI)⁻¹(m₊ − m₋)."""
-        total = (classes.scatter(K) + classes.share * float(between @ between)) / len(K)
-        epsilon = self._absolute(total)
-        unit = float(np.sqrt(max(total, epsilon)))
-
-        def multiply(v: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-            return K @ classes.without_means(K @ v) + epsilon * v
-
-        near = classes.single_without_means(K, unit)
-        near = near.T @ near  # K H K, as H is a projection
-        near[np.diag_indices_from(near)] += np.float32(epsilon / unit**2)
-        alpha = solve_by_single(multiply, near, between)
-        if alpha is not None:
-            return epsilon, alpha
-        del near
         matrix = classes.without_means(K)
-        matrix = matrix.T @ matrix
+        matrix = matrix.T @ matrix  # K H K, as H is a projection
+        total = (np.trace(matrix) + classes.share * (between @ between)) / len(K)
+        epsilon = self._absolute(total)
         matrix[np.diag_indices_from(matrix)] += epsilon
         return epsilon, self._factor(matrix).solve(between)
 
@@ -239,25 +224,6 @@ class _Classes:
             own = self.codes[part]
             result[part] -= means[part][:, self.codes] + means[:, own].T
             result[part] += blocks[own][:, self.codes]
-        return result
-
-    def _parts(self, K: npt.NDArray[np.float64]) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
-        """Yield some columns of H K at a time, from the rows of a symmetric K: where they are, and they as rows."""
-        means = K @ self.averages
-        for start in range(0, len(K), ROWS):
-            part = slice(start, start + ROWS)
-            yield part, K[part] - means[part][:, self.codes]
-
-    def scatter(self, K: npt.NDArray[np.float64]) -> float:
-        """Return the trace of K H K."""
-        return float(sum(np.vdot(rows, rows) for _, rows in self._parts(K)))
-
-    def single_without_means(self, K: npt.NDArray[np.float64], unit: float) -> npt.NDArray[np.float32]:
-        """Return H K / unit in single precision, for a symmetric K."""
-        result = np.empty(K.shape, dtype=np.float32, order="F")
-        for part, rows in self._parts(K):
-            rows /= unit
-            result[:, part] = rows.T
         return result
 
     def without_means(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

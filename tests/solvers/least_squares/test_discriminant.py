@@ -7,8 +7,6 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.solvers import KernelFisher
-from seqkern.solvers.least_squares import discriminant
-from seqkern.solvers.linear_algebra import solve_by_single
 
 FORMS = ("quotient", "program")
 
@@ -155,36 +153,6 @@ def test_relative_epsilon(penalty):
 
 
 # ---- odd matrices ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("epsilon", "refined"), [(1.0, True), (1e-2, True), (1e-9, False)])
-def test_single_precision_is_refined_to_double_or_left(epsilon, refined, monkeypatch):
-    rng = np.random.default_rng(2)
-    points = rng.normal(size=(200, 5))
-    y = np.where(points[:, 0] + 0.5 * rng.normal(size=200) > 0, 1.0, -1.0)
-    K = 1e6 * np.exp(-((points[:, None] - points[None]) ** 2).sum(-1) / 10)
-    results = []
-    monkeypatch.setattr(discriminant, "solve_by_single", lambda *a: results.append(solve_by_single(*a)) or results[-1])
-    solver = KernelFisher(epsilon=epsilon).fit(K, y)
-    assert (results[0] is not None) == refined
-    monkeypatch.setattr(discriminant, "solve_by_single", lambda *_: None)
-    double = KernelFisher(epsilon=epsilon).fit(K, y)
-    assert solver.report_["residual"] <= max(1e-11, double.report_["residual"])
-    coefficients, expected = solver.linear()[0], double.linear()[0]
-    np.testing.assert_allclose(coefficients, expected, atol=1e-10 * np.abs(expected).max())
-
-
-def test_single_precision_that_is_no_help_is_noticed():
-    rng = np.random.default_rng(3)
-    A = rng.normal(size=(30, 30))
-    A = A @ A.T + np.eye(30)
-    b = rng.normal(size=30)
-    near = A.astype(np.float32)
-    np.testing.assert_allclose(solve_by_single(lambda v: A @ v, near.copy(), b), np.linalg.solve(A, b), rtol=1e-10)
-    np.testing.assert_array_equal(solve_by_single(lambda v: A @ v, near.copy(), np.zeros(30)), np.zeros(30))
-    assert solve_by_single(lambda v: A @ v, -near, b) is None  # no factor
-    assert solve_by_single(lambda v: -A @ v, near.copy(), b) is None  # not positive definite
-    assert solve_by_single(lambda v: A @ v, np.eye(30, dtype=np.float32), b) is None  # too far away
 
 
 def test_indefinite():

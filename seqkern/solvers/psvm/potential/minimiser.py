@@ -103,7 +103,7 @@ def _minimise(dual: Dual, tol: float, max_iter: int, start: Minimum | npt.NDArra
     tolerance = max(tol * dual.unit, dual.rounding)
     if working.single and dual.epsilon == 0:  # nothing would keep α small where rounding errors make Q indefinite
         working.refine(now.alpha, dual.violations(now.alpha, now.gradient))
-    swept = _sweep(dual, now, tol, max_iter)
+    swept = _sweep(dual, now, INNER * tol, max_iter)  # as near as other runs end
     moving = True
     while True:
         violations = dual.violations(now.alpha, now.gradient)
@@ -112,7 +112,8 @@ def _minimise(dual: Dual, tol: float, max_iter: int, start: Minimum | npt.NDArra
         gap = dual.gap(now.alpha, now.residual, now.gradient) if dual.unit > dual.rounding else 0.0
         converged = worst <= tolerance and (gap is None or gap <= tol * dual.energy)
         done = swept + working.moves - moves
-        if converged or not moving or done >= max_iter:
+        near = not working.single or worst <= INNER * tolerance  # as double precision ends
+        if (converged and near) or not moving or done >= max_iter:
             break
         _shrink(dual, now, gap)
         complete = working.extend(dual, now.alpha, violations)
