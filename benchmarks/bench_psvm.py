@@ -24,7 +24,7 @@ from seqkern.solvers.psvm.potential.dual import Dual
 from seqkern.solvers.psvm.potential.minimiser import minimise
 from seqkern.solvers.psvm.potential.storage import columns_of
 
-GRAMS = {"spectrum": "spectrum:k=5", "mismatch": "mismatch:k=6,m=1", "rbf": None}
+GRAMS = {"spectrum": "spectrum:k=5", "mismatch": "mismatch:k=6,m=1", "rbf": 10.0, "rbf/10": 1.0, "rbf/100": 0.1}
 SHARES = (0.3, 0.1, 0.03, 0.01)  # of ε_max
 BOUNDS = (0.02, 1.0)
 GAP = 1e-3
@@ -34,15 +34,16 @@ REPEATS = 5
 def problem(gram, n, seed=1):
     """Return a Gram matrix and labels −1 and 1.
 
-    For sequence kernels: random DNA, half of it with a noisy motif. For the RBF kernel, of scikit-learn's default
-    width: points in ten dimensions, two of which tell the classes apart.
+    For sequence kernels: random DNA, half of it with a noisy motif. For the RBF kernels, of scikit-learn's default
+    width, a tenth and a hundredth of it: points in ten dimensions, two of which tell the classes apart.
     """
     rng = np.random.default_rng(seed)
-    if GRAMS[gram] is None:
+    kernel = GRAMS[gram]
+    if isinstance(kernel, float):
         points = rng.normal(size=(n, 10))
         y = np.where(points[:, 0] + 0.5 * points[:, 1] ** 2 + 0.3 * rng.normal(size=n) > 0.5, 1.0, -1.0)
         squares = ((points[:, None] - points[None]) ** 2).sum(-1)
-        return np.exp(-squares / (10 * points.var())), y
+        return np.exp(-squares / (kernel * points.var())), y
     codes = rng.integers(0, 4, (n, 100))
     motif = rng.integers(0, 4, 12)
     for row in codes[: n // 2]:
@@ -50,7 +51,7 @@ def problem(gram, n, seed=1):
         keep = rng.random(12) < 0.8
         row[start : start + 12][keep] = motif[keep]
     sequences = ["".join("ACGT"[code] for code in row) for row in codes]
-    return build_kernel(GRAMS[gram]).kernel(sequences), np.repeat([1.0, -1.0], [n // 2, n - n // 2])
+    return build_kernel(kernel).kernel(sequences), np.repeat([1.0, -1.0], [n // 2, n - n // 2])
 
 
 def timed(run, *arguments, repeats=REPEATS):

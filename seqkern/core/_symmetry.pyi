@@ -3,7 +3,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-def is_symmetric(matrix: npt.NDArray[np.float64] | None) -> Any: ...
+def highest_level() -> Any: ...
+def is_symmetric(matrix: npt.NDArray[np.float64] | None, level: int = ...) -> Any: ...
 def weighted_sums(
     matrix: npt.NDArray[np.float64] | None,
     weights: npt.NDArray[np.float64] | None,

@@ -2,6 +2,7 @@
 
 cdef extern from "_symmetry.h" nogil:
     int highest_simd_level()
+    int symmetric_at(int level, const double *matrix, Py_ssize_t n, Py_ssize_t stride)
     void add_rows(
         int level,
         const double *matrix,
@@ -13,19 +14,25 @@ cdef extern from "_symmetry.h" nogil:
     )
 
 
-def is_symmetric(const double[:, :] matrix):
-    """Return whether a square matrix equals its transpose, bit for bit; by tiles that fit the cache."""
-    cdef Py_ssize_t n = matrix.shape[0], top, left, i, j
-    cdef bint same = True
+def highest_level():
+    """Return the highest level of vector instructions here: 0 plain, 1 AVX2, 2 AVX-512."""
+    return highest_simd_level()
+
+
+def is_symmetric(const double[:, :] matrix, int level=highest_simd_level()):
+    """Return whether a square matrix equals its transpose, bit for bit; by tiles if its rows are contiguous."""
+    cdef Py_ssize_t n = matrix.shape[0], i, j
+    cdef int same = 1
+    if n < 2:
+        return True
     with nogil:
-        for top in range(0, n, 32):
-            for left in range(0, top + 1, 32):
-                for i in range(top, min(top + 32, n)):
-                    for j in range(left, min(left + 32, i)):
-                        same &= matrix[i, j] == matrix[j, i]
-            if not same:
-                break
-    return same
+        if matrix.strides[1] == sizeof(double):
+            same = symmetric_at(level, &matrix[0, 0], n, matrix.strides[0] // <Py_ssize_t>sizeof(double))
+        else:
+            for i in range(n):
+                for j in range(i):
+                    same &= matrix[i, j] == matrix[j, i]
+    return same != 0
 
 
 def weighted_sums(

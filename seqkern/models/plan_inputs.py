@@ -125,7 +125,7 @@ class KernelInput:
             cost = FitCost(seconds, 8 * entries + int(self.whole.bytes * min(1.0, (train + test) / n)))
         seconds, size = cost.seconds, cost.bytes
         for transform in self.chain:
-            seconds += entries * TRANSFORM_NS * 1e-9 + dense_algebra(1, transform.cubes) * train * entries
+            seconds += entries * TRANSFORM_NS * 1e-9 + dense_algebra(1, transform.fit_cubes(train)) * train * entries
             size += 8 * entries
         if spectrum and self.learns:
             exact = train <= EXACT_ROWS

@@ -52,6 +52,20 @@ class GramTransform(Parameters):
     semidefinite: ClassVar[bool] = False
     cubes: ClassVar[float] = 0.0
 
+    def fit_cubes(self, n: int) -> float:
+        """Return `cubes` for so many training samples.
+
+        Parameters
+        ----------
+        n : int
+            Training samples.
+
+        Returns
+        -------
+        float
+        """
+        return self.cubes
+
     def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
         """Fit to the training square and its diagonal; set the attributes in `learned`."""
         raise NotImplementedError

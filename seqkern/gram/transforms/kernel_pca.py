@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from seqkern.core.eigenpairs import largest_eigenpairs
+from seqkern.core.eigenpairs import are_few, largest_eigenpairs
 from seqkern.core.errors import GramError
 from seqkern.core.parameters import integer
 from seqkern.gram.transforms.gram_transform import GramTransform
@@ -24,8 +24,8 @@ class KernelPCAGram(GramTransform):
     New samples are projected by the stored eigenvectors. Negative eigenvalues have no component, so that the result is
     positive semi-definite for any K (Schölkopf, Smola, Müller, Neural Computation 10, 1998).
 
-    The fit takes the leading eigenvectors of an l × l matrix, O(l³); a new row takes O(l) per component, and O(l·c) for
-    its values.
+    The fit takes the leading eigenvectors of an l × l matrix: O(l²) for each of at most l / 40, otherwise O(l³). A new
+    row takes O(l) per component, and O(l·c) for its values.
 
     Examples
     --------
@@ -49,6 +49,21 @@ class KernelPCAGram(GramTransform):
     n_components: int | None = integer(
         default=10, low=1, optional=True, doc="Maximum number of components, largest variance first; none: all."
     )
+
+    def fit_cubes(self, n: int) -> float:
+        """Return the operations of a fit as a multiple of n³: those of few components grow with n² only.
+
+        Parameters
+        ----------
+        n : int
+            Training samples.
+
+        Returns
+        -------
+        float
+        """
+        count = n if self.n_components is None else self.n_components
+        return (300.0 + 25.0 * count) / n if are_few(count, n) else self.cubes
 
     def needs_all(self) -> bool:
         """Return True: a projection is a sum over all training samples."""

@@ -8,14 +8,18 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import TransformerMixin
 
-from seqkern.core.eigenpairs import largest_eigenpairs
+from seqkern.core.eigenpairs import are_few, largest_eigenpairs
 from seqkern.core.errors import GramError
 from seqkern.core.parameters import integer
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Arrays, Header
 from seqkern.solvers import _linear
 from seqkern.solvers.base import Solver
+from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.linear_algebra import centred
+
+PRODUCTS = 1.5
+"""Products with a vector for each component, where they are few."""
 
 
 class KernelPCA(TransformerMixin, Solver):
@@ -48,8 +52,9 @@ class KernelPCA(TransformerMixin, Solver):
     left out but count in the total variance, so that shares may sum to more than 1; a total that is not positive is an
     error.
 
-    Complexity: about 2n³/3 multiplications for n training rows, more for all components; one copy of K, two for all
-    components.
+    Complexity: O(n²) for each component if they are at most 1/40 of the n training rows, by Lanczos's method.
+    Otherwise, or where too many eigenvalues are nearly equal for it, about 2n³/3 multiplications, and more for all
+    components. One copy of K, two for all components.
 
     References
     ----------
@@ -72,7 +77,7 @@ class KernelPCA(TransformerMixin, Solver):
 
     name = "kernel_pca"
     gram_copies = 2.0
-    fit_products = 15.0
+    fit_products = 25.0
     fit_cubes = 1.5
     summary = "Kernel principal component analysis: the directions in which records differ most."
     targets: ClassVar[tuple[str, ...]] = ("none",)
@@ -94,6 +99,13 @@ class KernelPCA(TransformerMixin, Solver):
         ndarray of float64, shape (m, c)
         """
         return self.decision_function(K)
+
+    def fit_cost(self, work: FitWork) -> FitCost:
+        """Return what a fit is predicted to cost: products with the matrix for few components, else cubes."""
+        count = self.n_components
+        if count is None or not are_few(count, work.width):
+            return super().fit_cost(work)
+        return FitCost((self.fit_products + PRODUCTS * count) * work.product)
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64] | None) -> dict[str, Any]:
         """Keep the eigenvectors of the centred matrix that belong to the largest positive eigenvalues."""

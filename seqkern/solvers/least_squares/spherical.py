@@ -69,8 +69,8 @@ class SphericalSVC(KernelExpansion, BinarySolver):
     """
 
     name = "spherical_svc"
-    fit_products = 25.0
-    fit_cubes = 1.0
+    fit_products = 30.0
+    fit_cubes = 0.35
     summary = "Support vector machine on sphered data: its margin does not depend on the scale of the features."
     needs_semidefinite = True
 

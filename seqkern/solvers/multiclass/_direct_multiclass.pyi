@@ -16,3 +16,11 @@ def descend(
     tol: float,
     limit: int,
 ) -> Any: ...
+def simd_level() -> Any: ...
+def change_outputs(
+    K: npt.NDArray[np.float64] | None,
+    sigma: float,
+    changes: npt.NDArray[np.float64] | None,
+    outputs: npt.NDArray[np.float64] | None,
+    level: int = ...,
+) -> None: ...

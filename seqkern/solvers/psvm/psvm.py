@@ -11,6 +11,7 @@ import numpy.typing as npt
 from seqkern.core.parameters import choice, real
 from seqkern.gram.gram_rows import GramRows
 from seqkern.solvers.base import BinarySolver, ConstantColumnWarning, RealSolver, Solver
+from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.finite import check_size
 from seqkern.solvers.psvm.potential.decisions import decide, stays_outside
 from seqkern.solvers.psvm.wide_diagonal import remark
@@ -42,6 +43,7 @@ class PotentialSVM(Solver):
         "``features``: any matrix whose columns are features or other objects, possibly sparse.",
     )
     gram_copies = 1.25
+    fit_products = 10.0  # with ε = 0.1 · ε_max
     accepts_asymmetric = True
     cache_size: float = real(
         default=256,
@@ -93,6 +95,11 @@ class PotentialSVM(Solver):
             cls(C=0.02, epsilon=0.0),
             cls(kernel="features"),
         ]
+
+    def fit_cost(self, work: FitWork) -> FitCost:
+        """Return what a fit is predicted to cost: the smaller ε, the more columns have a part in it."""
+        epsilon = float(self.epsilon) if self.epsilon_scale == "max" else 0.01
+        return super().fit_cost(work).times((0.1 / min(max(epsilon, 1e-4), 1.0)) ** 0.7)
 
     def fit_after(
         self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
@@ -228,7 +235,6 @@ class PSVC(PotentialSVM, BinarySolver):
     """
 
     name = "psvc"
-    fit_products = 60.0
     summary = "Potential support vector machine: selects few support features; epsilon sets how few."
 
 
@@ -262,5 +268,4 @@ class PSVR(PotentialSVM, RealSolver):
     """
 
     name = "psvr"
-    fit_products = 150.0
     summary = "Potential support vector machine for regression: selects few support features."

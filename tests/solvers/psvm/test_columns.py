@@ -10,6 +10,7 @@ from seqkern.core.errors import GramError, ParameterError
 from seqkern.gram.mapped import is_whole_map
 from seqkern.gram.matrix_file import MatrixFile
 from seqkern.kernels import build_kernel
+from seqkern.solvers.psvm.potential import _columns
 from seqkern.solvers.psvm.potential.columns import DenseColumns
 from seqkern.solvers.psvm.potential.columns_mapped import MappedColumns
 from seqkern.solvers.psvm.potential.columns_operator import GramOperator, OperatorColumns
@@ -113,12 +114,75 @@ def test_a_symmetric_matrix_is_not_copied(tmp_path):
 def test_symmetry_twin(n):
     K = np.random.default_rng(n).normal(size=(n, n))
     K = K + K.T
-    assert _symmetry.is_symmetric(K)
-    for i, j in {(0, n - 1), (n - 1, 0), (n // 2, n // 3)}:
-        if i != j:
+    wider = np.zeros((n, n + 3))
+    wider[:, :n] = K
+    layouts = (
+        lambda K: K,
+        np.asfortranarray,
+        lambda K: np.concatenate([K, K])[:n],
+        lambda K: np.repeat(K, 2, 1)[:, ::2],
+    )
+    for level in range(_symmetry.highest_level() + 1):
+        assert _symmetry.is_symmetric(wider[:, :n], level)
+        for i, j in {(0, n - 1), (n - 1, 0), (n // 2, n // 3)}:
             other = K.copy()
             other[i, j] = np.nextafter(other[i, j], np.inf)
-            assert not _symmetry.is_symmetric(other)
+            for layout in layouts:
+                assert _symmetry.is_symmetric(layout(K), level)
+                assert i == j or not _symmetry.is_symmetric(layout(other), level)
+
+
+@pytest.mark.parametrize("length", [7, 8, 61])
+def test_levels_give_the_same_bits(length):
+    rng = np.random.default_rng(length)
+    columns, found = rng.normal(size=(11, length)) + 3, set()
+    columns[4] = 0.1  # constant but for rounding
+    y, alpha = rng.normal(size=length), rng.normal(size=11)
+    for level in range(_columns.simd_level() + 1):
+        means, scales, products, fitted = np.empty(11), np.empty(11), np.empty(11), np.zeros(length)
+        _columns.moments(columns, means, scales, level)
+        _columns.products(columns, means, scales, None, y, products, level)
+        _columns.combine(columns, means, scales, alpha, fitted, level)
+        swept, residual = alpha.copy(), fitted - y
+        _columns.sweep(columns, means, scales, np.arange(11), swept, residual, 0.1, 2.0, level)
+        assert scales[4] == 0 < scales[5]
+        found.add(b"".join(one.tobytes() for one in (means, scales, products, fitted, swept, residual)))
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("C", [np.inf, 0.05])
+def test_a_sweep_minimises_over_each_variable_in_turn(C):
+    rng = np.random.default_rng(4)
+    K, y = rng.normal(size=(30, 20)), rng.normal(size=30)
+    K[:, 7] = 2.0
+    Kt, epsilon = standardised(K), 3.0
+    alpha = np.clip(rng.normal(size=20), -C, C)
+    alpha[7] = 0
+    swept, residual = alpha.copy(), Kt @ alpha - y
+    order = np.arange(19)[::-1].copy()
+    moves = DenseColumns.of(K, False).sweep(order, swept, residual, epsilon, C)
+    expected = alpha.copy()
+    for j in order:
+        goal = expected[j] - Kt[:, j] @ (Kt @ expected - y) / 30
+        if j != 7:
+            expected[j] = np.clip(np.sign(goal) * max(abs(goal) - epsilon / 30, 0), -C, C)
+    assert moves == np.sum(expected != alpha) > 5
+    np.testing.assert_allclose(swept, expected, atol=1e-12)
+    np.testing.assert_allclose(residual, Kt @ expected - y, atol=1e-12)
+
+
+def test_nearly_orthogonal_columns_are_told_from_others():
+    rng = np.random.default_rng(5)
+    points = rng.normal(size=(200, 10))
+    squares = ((points[:, None] - points[None]) ** 2).sum(-1)
+    widths = (0.1, 1.0, 10.0)
+    assert [DenseColumns.of(np.exp(-squares / width), True).nearly_orthogonal for width in widths] == [
+        True,
+        True,
+        False,
+    ]
+    assert not DenseColumns.of(np.ones((5, 5)), True).nearly_orthogonal
+    assert not DenseColumns.of(np.eye(5)[:, :1], False).nearly_orthogonal
 
 
 # ---- sparse ----------------------------------------------------------------------------------------------

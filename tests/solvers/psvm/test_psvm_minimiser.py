@@ -8,7 +8,7 @@ from naive_psvm import SHAPES, check_conditions, fit, matrix, standardised
 from threadpoolctl import threadpool_limits
 
 from seqkern.solvers import PSVC, PSVR
-from seqkern.solvers.psvm.potential import _descent, working_set
+from seqkern.solvers.psvm.potential import _descent, minimiser, working_set
 from seqkern.solvers.psvm.potential.columns import DenseColumns
 from seqkern.solvers.psvm.potential.dual import Dual
 from seqkern.solvers.psvm.potential.minimiser import minimise
@@ -65,13 +65,14 @@ def test_descend_twin(C, epsilon, moves, level):
     np.testing.assert_allclose(gradient, expected[1], atol=1e-8)
 
 
+@pytest.mark.parametrize("precision", [np.float64, np.float32])
 @pytest.mark.parametrize("n", [1, 7, 8, 61])
 @pytest.mark.parametrize(("epsilon", "C"), [(0.0, 0.1), (3.0, np.inf), (3.0, 0.1)])
-def test_levels_give_the_same_bits(n, epsilon, C):
+def test_levels_give_the_same_bits(n, epsilon, C, precision):
     Q, c = quadratic(n, seed=n)
     found = []
     for level in LEVELS:
-        wider = np.full((n, n + 3), np.nan)
+        wider = np.full((n, n + 3), np.nan, dtype=precision)
         wider[:, :n] = Q
         alpha, gradient = np.zeros(n), -c
         moves = _descent.descend(wider[:, :n], alpha, gradient, epsilon, C, 1e-3, 40, np.empty(n), level)
@@ -207,6 +208,114 @@ def test_a_limit_of_moves_is_kept_after_jumps_too(limit):
     alpha = np.zeros(columns.n_columns)
     working.minimise(dual, alpha, dual.gradient(dual.residual(alpha)), 1e-14, limit)
     assert working.moves == limit
+
+
+# ---- Q in single precision -------------------------------------------------------------------------------
+
+
+def smooth_problem(noise, epsilon, C):
+    """Return a Dual whose columns are nearly dependent, the more so the less noise they have, and K̃ and y."""
+    rng = np.random.default_rng(3)
+    points = rng.normal(size=(120, 3))
+    K = np.exp(-((points[:, None] - points[None]) ** 2).sum(-1) / 30) + noise * rng.normal(size=(120, 120))
+    y = np.sin(3 * points[:, 0]) + 0.1 * rng.normal(size=120)
+    dual = Dual(DenseColumns.of(K, False), y - y.mean(), 0.0, C)
+    return replace(dual, epsilon=epsilon * dual.epsilon_max), standardised(K), y
+
+
+@pytest.mark.parametrize("C", [np.inf, 0.5])
+def test_single_precision_is_enough_where_columns_differ(C):
+    dual, Kt, y = smooth_problem(0.1, 0.02, C)
+    found = minimise(dual, **EXACT)
+    assert found.report["converged"]
+    assert found.working.single
+    assert found.working.Q.dtype == np.float32
+    check_conditions(Kt, y, found.alpha, dual.epsilon, C, 1e-8 * dual.unit)
+
+
+@pytest.mark.parametrize(("epsilon", "C"), [(1e-5, np.inf), (0.0, 0.5)])
+def test_q_is_formed_again_where_single_precision_is_not_enough(epsilon, C):
+    dual, Kt, y = smooth_problem(0.0, epsilon, C)
+    found = minimise(dual, tol=1e-8, max_iter=10**7)
+    assert found.report["converged"]
+    assert not found.working.single
+    assert set(np.flatnonzero(found.alpha)) <= set(found.working.members)
+    check_conditions(Kt, y, found.alpha, dual.epsilon, C, 2e-8 * dual.unit)
+
+
+@pytest.mark.parametrize("factor", [2.0**200, 2.0**-200])
+def test_labels_beyond_single_precision(factor):
+    dual, _, _ = smooth_problem(0.01, 0.01, np.inf)
+    found = minimise(dual, tol=1e-6, max_iter=10**6)
+    scaled = replace(dual, target=factor * dual.target, epsilon=factor * dual.epsilon, correlations=None)
+    other = minimise(scaled, tol=1e-6, max_iter=10**6)
+    assert other.working.single
+    assert other.report["jumps"] > 0
+    np.testing.assert_allclose(other.alpha / factor, found.alpha, atol=1e-6 * np.abs(found.alpha).max())
+
+
+def test_a_run_in_single_precision_that_failed_changes_nothing(monkeypatch):
+    dual, _, _ = smooth_problem(0.1, 0.02, 0.5)
+    monkeypatch.setattr(minimiser, "_working_set", lambda dual: WorkingSet(dual.columns))
+    double = minimise(dual, **EXACT)
+    monkeypatch.undo()
+    runs, refined = [], []
+    minimise_members, refine = WorkingSet.minimise, WorkingSet.refine
+
+    def astray(self, dual, alpha, gradient, *rest):
+        moved = minimise_members(self, dual, alpha, gradient, *rest)
+        runs.append(self.single)
+        if len(runs) == 2:
+            alpha[self.members] = np.nan
+        return moved
+
+    monkeypatch.setattr(WorkingSet, "minimise", astray)
+    monkeypatch.setattr(WorkingSet, "refine", lambda self, *rest: (refined.append(len(runs)), refine(self, *rest)))
+    found = minimise(dual, **EXACT)
+    assert refined == [2]
+    assert runs[:3] == [True, True, False]
+    assert found.report["converged"]
+    assert found.report["objective"] == pytest.approx(double.report["objective"], rel=1e-12)
+
+
+# ---- sweeps ----------------------------------------------------------------------------------------------
+
+
+def narrow_problem(C, epsilon=0.01):
+    """Return a Dual of a narrow RBF kernel, and K̃ and y."""
+    rng = np.random.default_rng(6)
+    points = rng.normal(size=(150, 8))
+    K = np.exp(-((points[:, None] - points[None]) ** 2).sum(-1))
+    y = np.where(points[:, 0] > 0, 1.0, -1.0)
+    dual = Dual(DenseColumns.of(K, True), y - y.mean(), 0.0, C)
+    return replace(dual, epsilon=epsilon * dual.epsilon_max), standardised(K), y
+
+
+def test_sweeps_need_no_q_on_a_narrow_kernel():
+    dual, Kt, y = narrow_problem(C=0.04)
+    found = minimise(dual, **EXACT)
+    assert found.report["converged"]
+    assert len(found.working.members) == 0 < found.report["iterations"]
+    check_conditions(Kt, y, found.alpha, dual.epsilon, dual.cost, 1e-8 * dual.unit)
+    again = minimise(replace(dual, epsilon=0.5 * dual.epsilon), **EXACT, start=found)
+    check_conditions(Kt, y, again.alpha, 0.5 * dual.epsilon, dual.cost, 1e-8 * dual.unit)
+
+
+def test_sweeps_that_lead_nowhere_are_undone(monkeypatch):
+    dual, Kt, y = narrow_problem(C=np.inf, epsilon=0.001)
+    found = minimise(dual, **EXACT)
+    assert found.report["converged"]
+    assert len(found.working.members) > 0
+    check_conditions(Kt, y, found.alpha, dual.epsilon, np.inf, 1e-8 * dual.unit)
+    monkeypatch.setattr(minimiser, "_sweep", lambda *_: 0)
+    np.testing.assert_array_equal(minimise(dual, **EXACT).alpha, found.alpha)
+
+
+def test_sweeps_keep_to_the_limit_of_moves():
+    dual, _, _ = narrow_problem(C=0.04)
+    found = minimise(dual, tol=1e-10, max_iter=149)
+    assert found.report["iterations"] <= 149
+    assert not found.report["converged"]
 
 
 # ---- warm starts -----------------------------------------------------------------------------------------

@@ -5,66 +5,48 @@ standardised column k̃_j = (k_j − means[j]) / scales[j] is never stored; scal
 whose k̃_j is 0.
 """
 
-from libc.math cimport fabs, sqrt
 from libc.stdint cimport int64_t
 
 cdef extern from "_centred.h":
+    enum: CENTRED_TOGETHER
     int highest_simd_level() nogil
     double centred_product(
         int level, const double *column, double mean, const double *vector, Py_ssize_t length
     ) nogil
+    void centred_moments(
+        int level, const double *column, Py_ssize_t length, double *mean, double *scale
+    ) nogil
+    void add_centred(
+        int level,
+        const double **columns,
+        const double *means,
+        const double *weights,
+        int count,
+        Py_ssize_t length,
+        double *out,
+    ) nogil
+
+cdef extern from "_descent.h":
+    double descent_goal(double value, double threshold, double cost) nogil
+
+ctypedef fused floating:
+    float
+    double
 
 cdef int LEVEL = highest_simd_level()
 
 
-def moments(const double[:, ::1] columns, double[::1] means, double[::1] scales):
-    """Write mean and standard deviation (divisor l) of each column; 0 for one constant but for rounding.
+def simd_level():
+    """Return the highest level of vector instructions here: 0 plain, 1 AVX2, 2 AVX-512."""
+    return LEVEL
 
-    The sum of the deviations corrects both (Chan, Golub & LeVeque 1983). Eight partial sums let the compiler use vector
-    instructions without reordering anything.
-    """
-    cdef Py_ssize_t length = columns.shape[1], whole = length - length % 8, i, j, lane
-    cdef double total, square, rest, largest, mean, deviation
-    cdef double[8] sums, peaks, rests
-    cdef const double *column
+
+def moments(const double[:, ::1] columns, double[::1] means, double[::1] scales, int level=LEVEL):
+    """Write mean and standard deviation (divisor l) of each column; 0 for one constant but for rounding."""
+    cdef Py_ssize_t j
     with nogil:
         for j in range(columns.shape[0]):
-            column = &columns[j, 0]
-            for lane in range(8):
-                sums[lane] = 0.0
-                peaks[lane] = 0.0
-            for i in range(0, whole, 8):
-                for lane in range(8):
-                    sums[lane] += column[i + lane]
-                    peaks[lane] = max(peaks[lane], fabs(column[i + lane]))
-            total = 0.0
-            largest = 0.0
-            for i in range(whole, length):
-                total += column[i]
-                largest = max(largest, fabs(column[i]))
-            for lane in range(8):
-                total += sums[lane]
-                largest = max(largest, peaks[lane])
-                sums[lane] = 0.0
-                rests[lane] = 0.0
-            mean = total / length
-            for i in range(0, whole, 8):
-                for lane in range(8):
-                    deviation = column[i + lane] - mean
-                    rests[lane] += deviation
-                    sums[lane] += deviation * deviation
-            rest = 0.0
-            square = 0.0
-            for i in range(whole, length):
-                rest += column[i] - mean
-                square += (column[i] - mean) * (column[i] - mean)
-            for lane in range(8):
-                rest += rests[lane]
-                square += sums[lane]
-            means[j] = mean + rest / length
-            scales[j] = sqrt(max(0.0, square - rest * rest / length) / length)
-            if scales[j] <= 1e-12 * largest:
-                scales[j] = 0.0
+            centred_moments(level, &columns[j, 0], columns.shape[1], &means[j], &scales[j])
 
 
 def products(
@@ -74,6 +56,7 @@ def products(
     const int64_t[::1] which,
     const double[::1] vector,
     double[::1] out,
+    int level=LEVEL,
 ):
     """Write the elements `which`, or all if it is None, of K̃ᵀ · vector to `out`."""
     cdef Py_ssize_t length = columns.shape[1], place, j
@@ -84,7 +67,7 @@ def products(
             if scales[j] == 0:
                 out[place] = 0.0
                 continue
-            product = centred_product(LEVEL, &columns[j, 0], means[j], &vector[0], length)
+            product = centred_product(level, &columns[j, 0], means[j], &vector[0], length)
             out[place] = product / scales[j]
 
 
@@ -94,17 +77,60 @@ def combine(
     const double[::1] scales,
     const double[::1] alpha,
     double[::1] out,
+    int level=LEVEL,
 ):
     """Add K̃ · alpha to `out`, shape (l,)."""
-    cdef Py_ssize_t i, j
-    cdef double weight, mean
+    cdef Py_ssize_t length = columns.shape[1], j
+    cdef const double *some[CENTRED_TOGETHER]
+    cdef double middles[CENTRED_TOGETHER]
+    cdef double weights[CENTRED_TOGETHER]
+    cdef int count = 0
     with nogil:
         for j in range(columns.shape[0]):
             if alpha[j] != 0 and scales[j] != 0:
-                weight = alpha[j] / scales[j]
-                mean = means[j]
-                for i in range(columns.shape[1]):
-                    out[i] += weight * (columns[j, i] - mean)
+                some[count] = &columns[j, 0]
+                middles[count] = means[j]
+                weights[count] = alpha[j] / scales[j]
+                count += 1
+                if count == CENTRED_TOGETHER:
+                    add_centred(level, some, middles, weights, count, length, &out[0])
+                    count = 0
+        add_centred(level, some, middles, weights, count, length, &out[0])
+
+
+def sweep(
+    const double[:, ::1] columns,
+    const double[::1] means,
+    const double[::1] scales,
+    const int64_t[::1] which,
+    double[::1] alpha,
+    double[::1] residual,
+    double epsilon,
+    double cost,
+    int level=LEVEL,
+):
+    """Minimise ½ ‖K̃α − y‖² + ε‖α‖₁ over |α_j| ≤ cost for each of `which`, in turn; return how many have moved.
+
+    `alpha` and `residual` (K̃α − y) are changed in place.
+    """
+    cdef Py_ssize_t length = columns.shape[1], place, j, moves = 0
+    cdef const double *column
+    cdef double gradient, goal, weight, mean
+    with nogil:
+        for place in range(which.shape[0]):
+            j = which[place]
+            if scales[j] == 0:
+                continue
+            column = &columns[j, 0]
+            mean = means[j]
+            gradient = centred_product(level, column, mean, &residual[0], length) / scales[j]
+            goal = descent_goal(alpha[j] - gradient / length, epsilon / length, cost)
+            if goal != alpha[j]:
+                weight = (goal - alpha[j]) / scales[j]
+                add_centred(level, &column, &mean, &weight, 1, length, &residual[0])
+                alpha[j] = goal
+                moves += 1
+    return moves
 
 
 def standardise(
@@ -112,7 +138,7 @@ def standardise(
     const double[::1] means,
     const double[::1] scales,
     const int64_t[::1] which,
-    double[:, ::1] out,
+    floating[:, ::1] out,
 ):
     """Write the columns `which` of K̃ to the rows of `out`, (w, l)."""
     cdef Py_ssize_t place, i, j
@@ -123,7 +149,7 @@ def standardise(
             mean = means[j]
             scale = scales[j]
             for i in range(columns.shape[1]):
-                out[place, i] = (columns[j, i] - mean) / scale if scale != 0 else 0.0
+                out[place, i] = <floating>((columns[j, i] - mean) / scale) if scale != 0 else <floating>0.0
 
 
 def add_products_by_rows(

@@ -12,7 +12,7 @@ def violations(
     out: npt.NDArray[np.float64] | None,
 ) -> None: ...
 def descend(
-    Q: npt.NDArray[np.float64] | None,
+    Q: npt.NDArray[Any] | None,
     alpha: npt.NDArray[np.float64] | None,
     gradient: npt.NDArray[np.float64] | None,
     epsilon: float,
@@ -23,8 +23,8 @@ def descend(
     level: int = ...,
 ) -> Any: ...
 def gather(
-    Q: npt.NDArray[np.float64] | None,
+    Q: npt.NDArray[Any] | None,
     which: npt.NDArray[np.int64] | None,
     damping: float,
-    out: npt.NDArray[np.float64] | None,
+    out: npt.NDArray[Any] | None,
 ) -> None: ...

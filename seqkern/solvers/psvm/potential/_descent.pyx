@@ -5,7 +5,8 @@ from libc.stdint cimport int64_t
 
 cdef extern from "_descent.h":
     ctypedef struct descent:
-        const double *Q
+        const void *Q
+        int single
         Py_ssize_t stride, n
         double *alpha
         double *gradient
@@ -15,6 +16,10 @@ cdef extern from "_descent.h":
     int highest_simd_level() nogil
     double descent_violation(double alpha, double gradient, double epsilon, double cost) nogil
     void descend_at(int level, descent *d) nogil
+
+ctypedef fused floating:
+    float
+    double
 
 
 def simd_level():
@@ -37,7 +42,7 @@ def violations(
 
 
 def descend(
-    const double[:, :] Q,
+    const floating[:, :] Q,
     double[::1] alpha,
     double[::1] gradient,
     double epsilon,
@@ -55,7 +60,8 @@ def descend(
     """
     cdef descent d
     d.Q = &Q[0, 0]
-    d.stride = Q.strides[0] // <Py_ssize_t>sizeof(double)
+    d.single = floating is float
+    d.stride = Q.strides[0] // <Py_ssize_t>sizeof(floating)
     d.n = alpha.shape[0]
     d.alpha = &alpha[0]
     d.gradient = &gradient[0]
@@ -70,13 +76,13 @@ def descend(
     return d.moves
 
 
-def gather(const double[:, :] Q, const int64_t[::1] which, double damping, double[:, ::1] out):
+def gather(const floating[:, :] Q, const int64_t[::1] which, double damping, floating[:, ::1] out):
     """Write the elements below the diagonal of Q[which, which], and the diagonal + damping, to `out`."""
     cdef Py_ssize_t i, j
-    cdef const double *row
+    cdef const floating *row
     with nogil:
         for i in range(which.shape[0]):
             row = &Q[which[i], 0]
             for j in range(i + 1):
                 out[i, j] = row[which[j]]
-            out[i, i] += damping
+            out[i, i] += <floating>damping

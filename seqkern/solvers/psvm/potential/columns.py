@@ -6,6 +6,8 @@ stored. Each storage of K is a subclass of `Columns`; the minimiser uses only pr
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import numpy.typing as npt
 
@@ -161,6 +163,7 @@ class DenseColumns(Columns):
     """
 
     BLOCK = 128  # columns standardised at a time
+    SAMPLE = 64  # columns compared by `nearly_orthogonal`
 
     def __init__(
         self,
@@ -226,6 +229,49 @@ class DenseColumns(Columns):
             part = slice(start, start + self.BLOCK)
             out[part] = self.standardised(a[part]) @ right.T
         return out
+
+    def sweep(
+        self,
+        which: npt.NDArray[np.int64],
+        alpha: npt.NDArray[np.float64],
+        residual: npt.NDArray[np.float64],
+        epsilon: float,
+        cost: float,
+    ) -> int:
+        """Minimise the dual over each of some variables, in turn.
+
+        Parameters
+        ----------
+        which : ndarray of int64
+            The variables.
+        alpha, residual : ndarray of float64
+            α and K̃α − y; changed in place.
+        epsilon, cost : float
+            ε and C.
+
+        Returns
+        -------
+        int
+            Number of variables that have moved.
+        """
+        return int(_columns.sweep(self.columns, self.means, self.scales, which, alpha, residual, epsilon, cost))
+
+    @functools.cached_property
+    def nearly_orthogonal(self) -> bool:
+        """Whether K̃ᵀK̃ is nearly a diagonal matrix, as that of a narrow kernel.
+
+        In its average row, squares off the diagonal then sum up to at most half of that on it: an estimate from columns
+        at equal distances.
+        """
+        varying = np.flatnonzero(self.scales)
+        which = varying[np.linspace(0, len(varying) - 1, min(len(varying), self.SAMPLE)).astype(np.int64)]
+        if len(which) < 2:
+            return False
+        rows = np.empty((len(which), self.n_rows))
+        _columns.standardise(self.columns, self.means, self.scales, which, rows)
+        Q = rows @ rows.T / self.n_rows
+        np.fill_diagonal(Q, 0.0)
+        return bool(len(varying) * (Q**2).sum() / (len(which) * (len(which) - 1)) <= 0.5)
 
     def part(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64] | None = None) -> DenseColumns:
         """Return some rows and columns, a copy, standardised anew; see `Columns`."""

@@ -6,6 +6,9 @@ with the same columns and labels: α, the gradient, and the working set with its
 (ε-annealing) computes each element of Q once, and looks at all columns about once per ε.
 
 Shrinking: variables that the duality gap proves to be zero at the minimum are skipped.
+
+Sweeps: where the columns are nearly orthogonal, as those of a narrow kernel, all variables are moved in turn before,
+without Q. That alone may reach the minimum, of which nearly all variables may be a part.
 """
 
 from dataclasses import dataclass
@@ -15,10 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.threads import one_thread
+from seqkern.solvers.psvm.potential.columns import DenseColumns
 from seqkern.solvers.psvm.potential.dual import Dual
 from seqkern.solvers.psvm.potential.working_set import WorkingSet
 
 INNER = 0.1  # tolerance of a working set, as a share of the worst violation
+SWEEPS = 20, 64  # so many more, or columns divided by this, cost as much as a working set of all columns
+RECENT = 4  # sweeps from which their rate is estimated
 
 
 @dataclass
@@ -95,6 +101,9 @@ def _minimise(dual: Dual, tol: float, max_iter: int, start: Minimum | npt.NDArra
     now = _begin(dual, start)
     working, moves, jumps = now.working, now.working.moves, now.working.jumps
     tolerance = max(tol * dual.unit, dual.rounding)
+    if working.single and dual.epsilon == 0:  # nothing would keep α small where rounding errors make Q indefinite
+        working.refine(now.alpha, dual.violations(now.alpha, now.gradient))
+    swept = _sweep(dual, now, INNER * tol, max_iter)  # as near as other runs end
     moving = True
     while True:
         violations = dual.violations(now.alpha, now.gradient)
@@ -102,16 +111,22 @@ def _minimise(dual: Dual, tol: float, max_iter: int, start: Minimum | npt.NDArra
         # If no column is correlated with y, the unit itself is a rounding error, and cannot be reached.
         gap = dual.gap(now.alpha, now.residual, now.gradient) if dual.unit > dual.rounding else 0.0
         converged = worst <= tolerance and (gap is None or gap <= tol * dual.energy)
-        done = working.moves - moves
-        if converged or not moving or done >= max_iter:
+        done = swept + working.moves - moves
+        near = not working.single or worst <= INNER * tolerance  # as double precision ends
+        if (converged and near) or not moving or done >= max_iter:
             break
         _shrink(dual, now, gap)
         complete = working.extend(dual, now.alpha, violations)
         # A working set with all violators is solved exactly, because another look at all columns costs more.
         inner = min(INNER * worst, 0.5 * tolerance) if complete else INNER * worst
+        before = now.alpha.copy(), now.residual, now.gradient.copy()
         moving = working.minimise(dual, now.alpha, now.gradient, inner, max_iter - done)
         now.residual = dual.residual(now.alpha)
         _look(dual, now, ~now.shrunk)
+        if not working.is_exact(now.gradient, now.shrunk, INNER * worst):
+            now.alpha, now.residual, now.gradient = before
+            working.refine(now.alpha, violations)
+            moving = True
     now.report = {
         "converged": bool(converged),
         "iterations": done,
@@ -128,13 +143,11 @@ def _begin(dual: Dual, start: Minimum | npt.NDArray[np.float64] | None) -> Minim
     size = dual.columns.n_columns
     none = np.zeros(size, dtype=bool)
     if start is None:
-        return Minimum(np.zeros(size), {}, -dual.target, -dual.correlations, none, WorkingSet(dual.columns))
+        return Minimum(np.zeros(size), {}, -dual.target, -dual.correlations, none, _working_set(dual))
     if not isinstance(start, Minimum):
-        given, working = np.where(dual.columns.scales > 0, start, 0.0), WorkingSet(dual.columns)
-        working.include(np.flatnonzero(given))
-        alpha = np.clip(given, -dual.cost, dual.cost)
+        alpha = np.clip(np.where(dual.columns.scales > 0, start, 0.0), -dual.cost, dual.cost)
         residual = dual.residual(alpha)
-        return Minimum(alpha, {}, residual, dual.gradient(residual), none, working)
+        return Minimum(alpha, {}, residual, dual.gradient(residual), none, _working_set(dual))
     alpha = np.clip(start.alpha, -dual.cost, dual.cost)
     if not np.array_equal(alpha, start.alpha):
         residual = dual.residual(alpha)
@@ -142,6 +155,43 @@ def _begin(dual: Dual, start: Minimum | npt.NDArray[np.float64] | None) -> Minim
     now = Minimum(alpha, {}, start.residual, start.gradient.copy(), none, start.working)
     _look(dual, now, start.shrunk)
     return now
+
+
+def _working_set(dual: Dual) -> WorkingSet:
+    """Return an empty working set. The columns of a dense matrix are at hand to form Q again, if need be."""
+    return WorkingSet(dual.columns, single=isinstance(dual.columns, DenseColumns))
+
+
+def _sweep(dual: Dual, now: Minimum, tol: float, max_iter: int) -> int:
+    """Minimise over each variable in turn, if that leads to the minimum soon; return the number of moves."""
+    columns, moves, far = dual.columns, 0, _distance(dual, now, tol)
+    if not (isinstance(columns, DenseColumns) and columns.nearly_orthogonal and 1 < far < np.inf):
+        return 0
+    before = now.alpha.copy(), now.residual, now.gradient.copy()
+    now.residual = now.residual.copy()
+    which = np.flatnonzero(~now.shrunk)
+    seen, more = [far], max(SWEEPS[0], columns.n_columns // SWEEPS[1])
+    while far > 1 and moves + len(which) <= max_iter:
+        moves += columns.sweep(which, now.alpha, now.residual, dual.epsilon, dual.cost)
+        _look(dual, now, ~now.shrunk)
+        far = _distance(dual, now, tol)
+        seen = [*seen, far][-RECENT - 1 :]
+        rate = (far / seen[0]) ** (1 / (len(seen) - 1))
+        if far > 1 and far * rate**more > 1:
+            now.alpha, now.residual, now.gradient = before
+            return moves
+    now.residual = dual.residual(now.alpha)  # without the rounding errors of its changes
+    _look(dual, now, ~now.shrunk)
+    return moves
+
+
+def _distance(dual: Dual, now: Minimum, tol: float) -> float:
+    """Return how far a point is from convergence, in units of the tolerances; inf if that is unknown."""
+    gap = dual.gap(now.alpha, now.residual, now.gradient)
+    if gap is None or dual.unit <= dual.rounding:
+        return np.inf
+    worst = float(dual.violations(now.alpha, now.gradient).max(initial=0.0))
+    return max(gap / (tol * dual.energy), worst / max(tol * dual.unit, dual.rounding))
 
 
 def _look(dual: Dual, now: Minimum, which: npt.NDArray[np.bool_]) -> None:

@@ -4,21 +4,28 @@ Q = K̃ᵀK̃ is stored for these variables only. The compiled `_descent.descend
 gains most. If that is slow because columns are nearly dependent, a jump (a damped Newton step) moves all free variables
 (neither zero nor at a bound) at once, as far as none changes its sign or leaves the box. This makes high accuracy
 affordable for small ε.
+
+Q may be in single precision, formed in half the time. That is enough as long as the gradient, which the minimiser
+computes in double precision, shows that every run over the members comes closer; else `refine` forms Q again.
 """
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg.lapack import dposv
+from scipy.linalg.lapack import dposv, sposv
 
 from seqkern.solvers.psvm.potential import _descent
 from seqkern.solvers.psvm.potential.columns import Columns, DenseColumns
 from seqkern.solvers.psvm.potential.dual import Dual
 
 FIRST = 64  # members that are added at least
-LARGEST = 4096  # members at most, so that Q takes at most 128 MiB
-ROWS = 2**24  # numbers at most of a dense matrix's standardised columns that are kept: 128 MiB
+LARGEST = 4096  # members at most, so that Q takes at most 128 MiB (64 in single precision)
+ROWS = 2**24  # numbers at most of a dense matrix's standardised columns that are kept: 128 MiB (64)
 JUMPS = 8  # Newton steps between two runs of coordinate descent
 DAMPING = (1e-11, 1e-2)  # smallest and first damping, in units of Q's diagonal
+SINGLE_DAMPING = 1e-5  # the smallest in single precision, whose rounding errors may make Q indefinite
+SINGLE_MOVES = 16  # moves of a run in single precision, for each member, after which its gradient is checked
 
 
 class WorkingSet:
@@ -28,13 +35,17 @@ class WorkingSet:
     ----------
     columns : Columns
         K̃.
+    single : bool
+        Whether to form Q in single precision, until `refine` is called.
 
     Attributes
     ----------
     members : ndarray of int64, shape (w,)
         The variables.
-    Q : ndarray of float64, shape (w, w)
+    Q : ndarray of float64 or float32, shape (w, w)
         K̃ᵀK̃ of the members; its diagonal is l.
+    expected : ndarray of float64, shape (w,)
+        The members' gradient after the last run, computed by Q.
     moves, jumps : int
         Number of single moves, and of joint moves of all free variables.
 
@@ -50,17 +61,62 @@ class WorkingSet:
            [2.598, 3.   ]]))
     """
 
-    def __init__(self, columns: Columns) -> None:
+    def __init__(self, columns: Columns, single: bool = False) -> None:
         self.columns = columns
-        self.members = np.empty(0, dtype=np.int64)
-        self.Q = self._room = np.empty((0, 0))
-        self._rows: npt.NDArray[np.float64] | None = None
-        if isinstance(columns, DenseColumns):
-            size = min(columns.n_columns, LARGEST, ROWS // columns.n_rows)
-            self._rows = np.empty((size, columns.n_rows))  # uses memory only where filled
         self.moves = 0
         self.jumps = 0
         self.damping = DAMPING[1]
+        self._empty(np.dtype(np.float32 if single else np.float64))
+
+    def _empty(self, dtype: np.dtype[Any]) -> None:
+        """Remove all members; Q will be of this type."""
+        self.members = np.empty(0, dtype=np.int64)
+        self.expected = np.empty(0)
+        self.Q = self._room = np.empty((0, 0), dtype=dtype)
+        self._rows: npt.NDArray[Any] | None = None
+        if isinstance(self.columns, DenseColumns):
+            size = min(self.columns.n_columns, LARGEST, ROWS // self.columns.n_rows)
+            self._rows = np.empty((size, self.columns.n_rows), dtype=dtype)  # uses memory only where filled
+
+    @property
+    def single(self) -> bool:
+        """Whether Q is in single precision."""
+        return self._room.dtype == np.float32
+
+    def is_exact(self, gradient: npt.NDArray[np.float64], shrunk: npt.NDArray[np.bool_], error: float) -> bool:
+        """Return whether Q is in double precision, or has been precise enough in the last run.
+
+        Parameters
+        ----------
+        gradient : ndarray of float64, shape (N,)
+            The gradient after it.
+        shrunk : ndarray of bool, shape (N,)
+            Variables whose gradient is unknown.
+        error : float
+            The largest error that is accepted in the gradient which the run expected.
+
+        Returns
+        -------
+        bool
+        """
+        if not self.single:
+            return True
+        known = ~shrunk[self.members]
+        wrong = np.abs(gradient[self.members][known] - self.expected[known])
+        return bool((wrong <= error).all())
+
+    def refine(self, alpha: npt.NDArray[np.float64], violations: npt.NDArray[np.float64]) -> None:
+        """Form Q again, in double precision, of the members that are not zero or violate their condition.
+
+        Parameters
+        ----------
+        alpha, violations : ndarray of float64, shape (N,)
+            α and the violation of each variable.
+        """
+        kept = self.members[(alpha[self.members] != 0) | (violations[self.members] > 0)]
+        self._empty(np.dtype(np.float64))
+        if len(kept):
+            self._add(kept)
 
     def include(self, which: npt.NDArray[np.int64]) -> None:
         """Add new variables, as far as there is room.
@@ -75,7 +131,7 @@ class WorkingSet:
             self._add(new)
 
     def extend(self, dual: Dual, alpha: npt.NDArray[np.float64], violations: npt.NDArray[np.float64]) -> bool:
-        """Add the worst violators, half as many as there are non-zero variables.
+        """Add the variables that are not zero, and the worst violators, half as many.
 
         A full set is rebuilt: half of it from the worst violators, the rest from free variables.
 
@@ -91,6 +147,10 @@ class WorkingSet:
         bool
             Whether all violators are now members.
         """
+        new = alpha != 0  # by a start, or by sweeps
+        new[self.members] = False
+        if new.any():
+            self.include(np.flatnonzero(new))
         violating = violations > 0
         violating[self.members] = False
         outside = np.flatnonzero(violating)
@@ -126,7 +186,10 @@ class WorkingSet:
         self._room = _enlarged(self._room, size)
         if self._rows is not None and size <= len(self._rows):
             rows = self._rows[old:size]
-            rows[:] = self.columns.standardised(new)
+            for start in range(0, len(new), DenseColumns.BLOCK):
+                rows[start : start + DenseColumns.BLOCK] = self.columns.standardised(
+                    new[start : start + DenseColumns.BLOCK]
+                )
             np.matmul(self._rows[:old], rows.T, out=self._room[:old, old:size])
             self._room[old:size, old:size] = rows @ rows.T  # BLAS does half of it
         else:
@@ -169,6 +232,8 @@ class WorkingSet:
         own, own_gradient = alpha[self.members], gradient[self.members]
         before, room = own.copy(), np.empty(len(own))
         moves = 0
+        if self.single:
+            max_moves = min(max_moves, SINGLE_MOVES * len(own))
         while moves < max_moves:
             turn = self._turn(dual, own)
             limit = min(turn, max_moves - moves)
@@ -178,6 +243,7 @@ class WorkingSet:
                 break
             self._jumps(dual, own, own_gradient)
         self.moves += moves
+        self.expected = own_gradient
         alpha[self.members] = own
         return not np.array_equal(own, before)
 
@@ -193,7 +259,7 @@ class WorkingSet:
             if length is None or length == 1:
                 break
         if length == 1:
-            self.damping = max(self.damping / 10, DAMPING[0])
+            self.damping = max(self.damping / 10, SINGLE_DAMPING if self.single else DAMPING[0])
         elif length is None or length < 0.1:
             self.damping = min(self.damping * 10, DAMPING[1])
 
@@ -220,7 +286,7 @@ class WorkingSet:
         while True:
             goal = np.where(reach <= length, stop, alpha[free] + length * direction)
             step[free] = goal - alpha[free]
-            change = self.Q @ step
+            change = self._product(step)
             # ‖α‖₁ changes by sign · step, as no sign changes.
             gain = -(slope @ step[free] + 0.5 * step @ change)
             if gain > 0 or length <= nearest:
@@ -237,11 +303,22 @@ class WorkingSet:
         """Return the solution of (Q + damping) · direction = −slope of the members `free`, or None if it has none."""
         if not len(free):
             return None
-        H = np.empty((len(free), len(free)))
+        H = np.empty((len(free), len(free)), dtype=self.Q.dtype)
         _descent.gather(self.Q, free, self.damping * self.columns.n_rows, H)
         # LAPACK stores by columns, so the lower triangle here is the upper one there.
-        _, direction, failed = dposv(H.T, -slope, lower=0, overwrite_a=1)
-        return None if failed else direction
+        if not self.single:
+            _, direction, failed = dposv(H.T, -slope, lower=0, overwrite_a=1)
+            return None if failed else direction
+        size = float(np.abs(slope).max()) or 1.0
+        _, direction, failed = sposv(H.T, (-slope / size).astype(np.float32), lower=0, overwrite_a=1)
+        return None if failed else size * direction.astype(np.float64)
+
+    def _product(self, step: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return Q · step. Numbers that single precision lacks, as of very large labels, are scaled."""
+        if not self.single:
+            return self.Q @ step
+        size = float(np.abs(step).max()) or 1.0
+        return size * (self.Q @ (step / size).astype(np.float32)).astype(np.float64)
 
 
 def _free(dual: Dual, alpha: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
@@ -254,11 +331,11 @@ def _largest(values: npt.NDArray[np.float64], which: npt.NDArray[np.int64], coun
     return which[np.argsort(-values[which], kind="stable")[:count]]
 
 
-def _enlarged(room: npt.NDArray[np.float64], size: int) -> npt.NDArray[np.float64]:
+def _enlarged(room: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
     """Return a square array for at least `size` members that begins with `room`; it doubles."""
     had = len(room)
     if had >= size:
         return room
-    grown = np.empty((max(size, 2 * had), max(size, 2 * had)))
+    grown = np.empty((max(size, 2 * had), max(size, 2 * had)), dtype=room.dtype)
     grown[:had, :had] = room
     return grown
