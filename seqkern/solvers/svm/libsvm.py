@@ -1,8 +1,8 @@
 """Shared by the LIBSVM solvers: the call through scikit-learn, and measures of the solution.
 
 Each solver defines its quadratic program, and computes the violation of its optimality conditions in double precision.
-LIBSVM reads a C-ordered float64 matrix in place, memory maps included; it adds a single-precision cache of at most
-`CACHE_MEGABYTES`.
+LIBSVM's algorithm for C and ε is in `smo`, that for ν is scikit-learn's. Both read a C-ordered float64 matrix in place,
+memory maps included, and add a single-precision cache of at most `CACHE_MEGABYTES`.
 """
 
 import math
@@ -148,31 +148,33 @@ class LibsvmMachine(KernelExpansion):
         self.intercept_ = 0.0
         return {"converged": False, "iterations": iterations, "remark": UNBOUNDED}
 
-    def _run_if_solvable(
-        self, estimator: Any, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], remark: Callable[[], str | None]
+    def _if_solvable(
+        self, run: Callable[[int], dict[str, Any]], n: int, remark: Callable[[], str | None]
     ) -> dict[str, Any]:
-        """Run LIBSVM, but only as long as needed to detect that there is no solution.
+        """Run LIBSVM's algorithm, but only as long as needed to detect that there is no solution.
 
         Parameters
         ----------
-        estimator, K, y
-            As in `_run`.
+        run : callable
+            Called with a maximum number of iterations; returns what `_run` does.
+        n : int
+            Training samples.
         remark : callable
-            Called without arguments if LIBSVM does not converge soon; returns why there is no solution, or None.
+            Called without arguments if it does not converge soon; returns why there is no solution, or None.
 
         Returns
         -------
         dict
             As `_run`, with that remark.
         """
-        limit = min(self.max_iter, SOON[0] + SOON[1] * len(y))
-        found = self._run(estimator, K, y, max_iter=limit)
+        limit = min(self.max_iter, SOON[0] + SOON[1] * n)
+        found = run(limit)
         if found["converged"] or "remark" in found:
             return found
         why = remark()
         if why is not None:
             return {**found, "remark": why}
-        return self._run(estimator, K, y) if limit < self.max_iter else found
+        return run(self.max_iter) if limit < self.max_iter else found
 
 
 def libsvm_estimator(name: str, **params: Any) -> Any:
