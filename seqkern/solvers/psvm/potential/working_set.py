@@ -8,7 +8,6 @@ affordable for small ε.
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg.lapack import dposv
 
 from seqkern.solvers.psvm.potential import _descent
 from seqkern.solvers.psvm.potential.columns import Columns, DenseColumns
@@ -237,6 +236,8 @@ class WorkingSet:
         """Return the solution of (Q + damping) · direction = −slope of the members `free`, or None if it has none."""
         if not len(free):
             return None
+        from scipy.linalg.lapack import dposv  # 0.2 s to import, and most small problems need no jump
+
         H = np.empty((len(free), len(free)))
         _descent.gather(self.Q, free, self.damping * self.columns.n_rows, H)
         # LAPACK stores by columns, so the lower triangle here is the upper one there.
