@@ -114,7 +114,7 @@ def fill(
     else:
         spans = row_blocks(len(rows), min(narrow, len(cols)), least_rows, CACHE_BYTES)
     threads = available_threads(n_threads or GIVEN_THREADS.get() or kernel.n_threads)
-    if threads == 1:  # a pool would cost more than a small matrix
+    if threads == 1 or len(spans) == 1:  # a pool would cost more than a small matrix
         for span in spans:
             work(span)
     else:

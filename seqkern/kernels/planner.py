@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from typing import Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +37,10 @@ LIST_NS = 6.0  # entering a posting list
 POSTING_NS = 0.65  # a posting
 WINDOW_BYTES, COUNT_BYTES, RANK_BYTES = 12, 20, 24
 MEMORY_SHARE = 1 / 3  # of the free memory, for the columns of one k; rows and the matrix need some, too
+CERTAINLY_FREE = 1 << 24  # bytes for which the free memory is not looked up, which takes longer than a small matrix
 SAMPLE_RECORDS = 256
+_SHARES: WeakKeyDictionary[SequenceSet, npt.NDArray[np.float64]] = WeakKeyDictionary()
+"""`letter_shares` of sets in use: counted once for the plan and all products."""
 
 
 @dataclass(frozen=True, order=True)
@@ -233,9 +237,13 @@ def letter_shares(X: SequenceSet) -> npt.NDArray[np.float64]:
     >>> letter_shares(SequenceSet.from_strings(["AACG"]))
     array([0.5 , 0.25, 0.25, 0.  ])
     """
-    some = X.take(slice(None, None, max(1, len(X) // SAMPLE_RECORDS)))
-    counts = np.bincount(some.codes[some.positions()], minlength=256)[: X.alphabet.size]
-    return counts / max(1, counts.sum())
+    shares = _SHARES.get(X)
+    if shares is None:
+        some = X.take(slice(None, None, max(1, len(X) // SAMPLE_RECORDS)))
+        counts = np.bincount(some.codes[some.positions()], minlength=256)[: X.alphabet.size]
+        shares = _SHARES[X] = counts / max(1, counts.sum())
+        shares.flags.writeable = False
+    return shares
 
 
 def cheapest(candidates: dict[str, Cost]) -> str:
@@ -258,7 +266,8 @@ def cheapest(candidates: dict[str, Cost]) -> str:
     >>> cheapest({"dense": Cost(2.0), "index": Cost(0.5)})
     'index'
     """
-    limit = MEMORY_SHARE * available_memory()
+    small = all(cost.bytes <= CERTAINLY_FREE for cost in candidates.values())
+    limit = CERTAINLY_FREE if small else MEMORY_SHARE * available_memory()
     light = [name for name, cost in candidates.items() if cost.bytes <= limit]
     if not light:
         return min(candidates, key=lambda name: candidates[name].bytes)

@@ -372,6 +372,7 @@ def test_memory_decides_about_the_algorithm_and_not_about_the_bits(monkeypatch):
     assert fast.algorithm == "subsets"
     needed = fast.bytes - planner.Workload.of(X).output(kernel.n_threads).bytes
     K = kernel(X)
+    monkeypatch.setattr(planner, "CERTAINLY_FREE", 0)
     monkeypatch.setattr(planner, "available_memory", lambda: 3 * needed - 6)
     assert kernel.plan(X).algorithm == "pairs"
     np.testing.assert_array_equal(kernel(X), K)
