@@ -98,16 +98,17 @@ class Workload:
         Workload
         """
         cols = X if Y is None else Y
-        shares = letter_shares(cols)
+        shares, lengths = letter_shares(cols), cols.lengths
+        letters = int(lengths.sum())
         return cls(
             len(X),
             len(cols),
-            int(X.lengths.sum()),
-            int(cols.lengths.sum()),
+            letters if Y is None else int(X.lengths.sum()),
+            letters,
             Y is None,
             float(shares @ shares),
             float(shares.max(initial=0.0)),
-            int(cols.lengths.max(initial=0)),
+            int(lengths.max(initial=0)),
         )
 
     @property
@@ -239,7 +240,8 @@ def letter_shares(X: SequenceSet) -> npt.NDArray[np.float64]:
     """
     shares = _SHARES.get(X)
     if shares is None:
-        some = X.take(slice(None, None, max(1, len(X) // SAMPLE_RECORDS)))
+        step = max(1, len(X) // SAMPLE_RECORDS)
+        some = X if step == 1 else X.take(slice(None, None, step))
         counts = np.bincount(some.codes[some.positions()], minlength=256)[: X.alphabet.size]
         shares = _SHARES[X] = counts / max(1, counts.sum())
         shares.flags.writeable = False
