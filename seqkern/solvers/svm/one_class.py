@@ -78,7 +78,7 @@ class OneClassSVM(OnProducts, LibsvmMachine, BinarySolver):
 
     name = "one_class_svm"
     gram_copies = 1.0
-    fit_products = 10.0
+    fit_products = 6.0
     sets_threshold = True
     summary = "One-class support vector machine: learns the region of the positives alone."
     targets: ClassVar[tuple[str, ...]] = ("binary", "none")

@@ -84,7 +84,7 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmMachine, BinarySolver):
     name = "csvc"
     gives_bounds = True
     margin: ClassVar[float | None] = 1.0
-    fit_products = 30.0
+    fit_products = 20.0
     fit_growth = 0.2
     summary = "Support vector machine: the widest margin between two classes, with a cost C for errors."
 

@@ -83,7 +83,7 @@ class SVR(FitsSquares, OnProducts, LibsvmMachine, RealSolver):
     """
 
     name = "svr"
-    fit_products = 150.0
+    fit_products = 100.0
     fit_growth = 0.3
     summary = "Support vector regression: a smooth function; errors up to epsilon cost nothing."
 
