@@ -102,6 +102,8 @@ def heat_map(importance: Importance, label: str, *, first: int = 1, section: tup
     parts, y = [_bars(importance.position_weights()[cut], step)], TOP + BARS + GAP
     for order, matrix in importance.matrices.items():
         words, shown = importance.words(order), matrix[cut]
+        if not len(shown):  # no k-mer begins so near to the end
+            continue
         columns = list(range(len(words))) if order == 1 else top_words(shown, words)
         name = "letter" if order == 1 else f"{order} letters"
         parts.append(_block(shown[:, columns].T, [words[column] for column in columns], name, step, len(positions), y))

@@ -108,6 +108,7 @@ def test_the_cells_of_a_heat_map_are_its_numbers():
     assert found[2, 5].tolist() == [0, 48, 77]
     part, _ = cells(heat_map(one, "map", first=-20, section=(-15, -11)), 0)
     np.testing.assert_array_equal(part, colours(one.matrices[1][5:10].T / 9))
+    assert ">2 letters<" not in heat_map(one, "map", section=(30, 30))
 
 
 def test_colours():
