@@ -24,7 +24,7 @@ def outline(letter: str) -> str:
     Examples
     --------
     >>> outline("I")
-    'M0.631 1.000L0.369 1.000L0.369 0.000L0.631 0.000L0.631 1.000Z'
+    'M0.266 0.000L0.734 0.000L0.734 1.000L0.266 1.000L0.266 0.000Z'
     """
     return _capitals().get(letter) or drawn_outline(letter)
 
