@@ -1,24 +1,35 @@
-"""What short jobs cost: CPU seconds and modules of imports and commands, each in a process of its own.
+"""What small jobs cost: imports, commands on 100 sequences, predictions and matrices of a few sequences in a process.
 
 python benchmarks/bench_startup.py [REPEATS]
 
-The median of so many runs (5). Imports of one class are compared with the direct import from its module, and the
-commands with what they cannot do without: numpy, and for LIBSVM the import of scikit-learn.
+Medians of so many runs (5), in CPU seconds, beside what is demanded. A command runs in a process of its own, which must
+import Python, numpy and other libraries; its own work is what the same command takes again in one process.
 """
 
+import contextlib
+import io
 import json
 import os
+import random
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
+from seqkern.cli.main import main as seqkern
+from seqkern.core.build import build_digest
+from seqkern.kernels import build_kernel
+from seqkern.models.loading import load_model
+from seqkern.sequences.fasta import read_fasta
+from seqkern.sequences.sequence_set import as_sequences
 from seqkern.simulate import simulate, write_simulated
 
-LIMITS = {"gram": 0.5, "predict csvc": 0.5, "predict psvc": 0.5, "evaluate csvc": 1.0}
-"""CPU seconds that a command may take on a quiet machine."""
+PROCESS, OWN, PREDICTION, MATRIX = 0.5, 0.020, 0.005, 200e-6
+"""CPU seconds that are demanded: a command, its own work, 10 predictions, a matrix of 10 × 10."""
 
 DIRECT = "from seqkern.kernels.kmer.spectrum import SpectrumKernel"
 IMPORTS = {
@@ -33,6 +44,18 @@ IMPORTS = {
 }
 COUNT = "\nimport json, sys\nprint(json.dumps(len(sys.modules)), file=sys.stderr)"
 COMMAND = "import sys\nfrom seqkern.cli.main import main\nmain(sys.argv[1:])"
+KERNELS = (
+    "spectrum:k=3",
+    "spectrum:k=6",
+    "weighted_degree",
+    "shifted_weighted_degree",
+    "locality_improved",
+    "gappy_pair",
+    "oligo_distance",
+    "mismatch",
+    "gapped_kmer",
+    "string",
+)
 
 
 def run(code, *argv):
@@ -51,32 +74,57 @@ def median(repeats, code, *argv):
     return statistics.median(seconds for seconds, _ in runs), runs[-1][1]
 
 
+def again(repeats, call):
+    """Return the median CPU seconds of a call after a first one."""
+    seconds = []
+    for _ in range(repeats + 1):
+        start = time.process_time()
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            call()
+        seconds.append(time.process_time() - start)
+    return statistics.median(seconds[1:])
+
+
+def own_work(repeats, argv):
+    """Return the median CPU seconds of a command in a process that has run it before."""
+
+    def command():
+        build_digest.cache_clear()  # a new process computes it
+        seqkern(list(map(str, argv)))
+
+    return again(repeats, command)
+
+
 def commands(folder):
-    """Write the input of the commands into a folder, and yield (name, arguments) of each."""
+    """Write the input of the commands into a folder, and yield (name, arguments, whether it is a small job) of each."""
     records = folder / "donors.fasta"
-    for name, size in (("donors", 300), ("new", 5)):
+    for name, size in (("donors", 50), ("new", 5)):
         write_simulated(simulate("donor", n_positive=size, n_decoy=size), folder / name)
     labels = ["--labels", "header", "--label-field", "label", "--positive", "donor"]
-    yield "--help", ["--help"]
-    yield "kernels", ["kernels"]
-    yield "gram", ["gram", records, "--kernel", "spectrum:k=3", "-o", folder / "gram.npy"]
+    yield "--help", ["--help"], False
+    yield "kernels", ["kernels"], False
+    yield "gram", ["gram", records, "--kernel", "spectrum:k=3", "-o", folder / "gram.npy"], True
     for solver in ("csvc", "psvc"):
         model = folder / f"{solver}.model"
-        run(COMMAND, "train", records, *labels, "--kernel", "spectrum:k=3", "--solver", solver, "-o", model)
-        yield f"predict {solver}", ["predict", model, folder / "new.fasta"]
+        train = ["train", records, *labels, "--kernel", "spectrum:k=3", "--solver", solver, "-o", model]
+        yield f"train {solver}", train, True
+        yield f"predict {solver}", ["predict", model, records], True
+        yield f"explain {solver}", ["explain", model, records, "--overwrite", "-o", folder / f"why-{solver}"], True
     entry = json.dumps({"simulate": {"kind": "donor", "n_positive": 60, "n_decoy": 60}})
     run(COMMAND, "datasets", "--entry", entry, "--name", "donors", "-o", folder / "data")
     run(COMMAND, "folds", folder / "data", "--method", "stratified", "--k", "3", "-o", folder / "folds")
     for solver in ("csvc", "psvc"):
         argv = ["evaluate", folder / "data", "--folds", folder / "folds", "--kernel", "spectrum:k=3"]
-        yield f"evaluate {solver}", [*argv, "--solver", solver, "-o", folder / solver]
+        yield f"evaluate {solver}", [*argv, "--solver", solver, "-o", folder / solver], False
 
 
-def main():
-    """Print one line for each import and each command."""
-    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    os.environ["OMP_NUM_THREADS"] = "1"
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package is not compiled anew in each process
+def verdict(seconds, demanded):
+    """Return the demand in words, and whether it is met."""
+    return f"at most {1000 * demanded:g} ms: {'met' if seconds <= demanded else 'not met'}"
+
+
+def tell_imports(repeats):
+    """Print one line for each import."""
     print(f"{'':26s}{'CPU s':>7s}{'modules':>9s}")
     found = {}
     for name, code in IMPORTS.items():
@@ -84,11 +132,59 @@ def main():
         print(f"{name:26s}{found[name]:7.3f}{modules:9d}", flush=True)
     ratio = found["SpectrumKernel"] / found["SpectrumKernel, directly"]
     print(f"SpectrumKernel takes {ratio:.2f} times its direct import (at most 2)\n", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        for name, argv in commands(Path(folder)):
-            seconds, modules = median(repeats, COMMAND, *argv)
-            limit = f"   at most {LIMITS[name]:.1f}" if name in LIMITS else ""
-            print(f"{name:26s}{seconds:7.3f}{modules:9d}{limit}", flush=True)
+
+
+def tell_commands(repeats, folder):
+    """Print one line for each command, and of 100 sequences also its own work."""
+    for name, argv, small in commands(folder):
+        seconds, modules = median(repeats, COMMAND, *argv)
+        told = ""
+        if small:
+            own = own_work(repeats, argv)
+            told = f"   {verdict(seconds, PROCESS)}; own work {1000 * own:.1f} ms, {verdict(own, OWN)}"
+        print(f"{name:26s}{seconds:7.3f}{modules:9d}{told}", flush=True)
+
+
+def tell_predictions(repeats, folder):
+    """Print what predictions about 10 sequences take, by the command and by a model in memory."""
+    for solver in ("csvc", "psvc"):
+        path = folder / f"{solver}.model"
+        X, model = read_fasta(folder / "new.fasta", "dna"), load_model(path)
+        calls = {
+            f"seqkern predict, {solver}": lambda path=path: seqkern(["predict", str(path), str(folder / "new.fasta")]),
+            f"Model.predict, {solver}": lambda model=model, X=X: model.predict(X),
+        }
+        for name, call in calls.items():
+            seconds = again(max(10, repeats), call)
+            print(f"10 sequences, {name:24s}{1000 * seconds:8.2f} ms   {verdict(seconds, PREDICTION)}", flush=True)
+
+
+def tell_matrices(repeats):
+    """Print what a matrix of 10 × 10 sequences of 60 bases takes, as strings and as a SequenceSet."""
+    draw = random.Random(1)
+    strings = ["".join(draw.choices("ACGT", k=60)) for _ in range(10)]
+    for spec in KERNELS:
+        kernel = build_kernel(spec)
+        for name, X in (("strings", strings), ("SequenceSet", as_sequences(strings, "dna"))):
+            seconds = again(50 * repeats, lambda kernel=kernel, X=X: kernel(X))
+            told = verdict(seconds, MATRIX)
+            print(f"10 × 10, {spec:24s} {name:12s}{1e6 * seconds:8.0f} µs   {told}", flush=True)
+
+
+def main():
+    """Print all tables."""
+    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    os.environ["OMP_NUM_THREADS"] = "1"
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package is not compiled anew in each process
+    sys.dont_write_bytecode = False
+    tell_imports(repeats)
+    folder = Path(tempfile.mkdtemp())
+    try:
+        tell_commands(repeats, folder)
+        tell_predictions(repeats, folder)
+    finally:
+        shutil.rmtree(folder)
+    tell_matrices(repeats)
 
 
 if __name__ == "__main__":

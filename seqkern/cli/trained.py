@@ -67,7 +67,8 @@ def doubts(model: Model, dataset: Dataset, at_sites: Mapping[str, tuple[str, flo
     if not isinstance(X, SequenceSet) or X.alphabet.name != "protein" or labels.kind == "real":
         return
     bases = [X.alphabet.letters.index(letter) for letter in "ACGTN"]
-    of_bases = np.array([bool(np.isin(X.codes[a:b], bases).all()) for a, b in zip(X.starts, X.stops, strict=True)])
+    others = np.concatenate(([0], np.cumsum(~np.isin(X.codes, bases))))  # before each place
+    of_bases = others[X.starts] == others[X.stops]
     for code, name in enumerate(labels.classes):
         own = labels.y == code
         if own.any() and of_bases[own].all():

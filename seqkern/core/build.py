@@ -2,27 +2,74 @@
 
 Compiled modules count by their bytes: another compiler, or other flags, may round differently. ``setup.py`` builds the
 same bytes in any folder, so that installations and checkouts of one commit, built by the same tools, agree.
+
+Reading all files takes longer than a small job. So the digest is kept beside Python's bytecode, and holds, as that
+does, as long as no file has another size or another time of change.
 """
 
+import contextlib
 import hashlib
+import os
+import sys
+from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 from seqkern import __version__
 from seqkern.core.resource_files import CHECKOUT, PACKAGE, resource_files
 
 CODE = {".py", ".pyi", ".so", ".pyd", ".css", ".html", ".js"}
 
+File = os.DirEntry[str] | Path
+
 
 @cache
 def build_digest() -> str:
     """Return 12 hexadecimal digits over every module (source and compiled) and resource file of the package."""
-    places = {path.relative_to(PACKAGE): path for path in PACKAGE.rglob("*") if path.suffix in CODE}
     # resource files have other places in a checkout, but the same names here
-    files = {place.as_posix(): path for place, path in places.items() if place.parts[0] not in CHECKOUT}
+    files: dict[str, File] = {name: file for name, file in _code(PACKAGE) if name.split("/")[0] not in CHECKOUT}
     files |= {f"{folder}/{path.name}": path for folder in CHECKOUT for path in resource_files(folder)}
+    kept, state = PACKAGE / "__pycache__" / "build_digest", _state(files)
+    with contextlib.suppress(OSError, ValueError):
+        known, digest = kept.read_text().split()
+        if known == state:
+            return digest
+    digest = _digest(files)
+    if not sys.dont_write_bytecode:
+        _keep(kept, f"{state} {digest}")
+    return digest
+
+
+def _code(folder: Path, prefix: str = "") -> Iterator[tuple[str, File]]:
+    """Yield name and entry of each file of code in a folder and those inside it."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _code(Path(entry.path), f"{prefix}{entry.name}/")
+            elif os.path.splitext(entry.name)[1] in CODE:
+                yield prefix + entry.name, entry
+
+
+def _state(files: dict[str, File]) -> str:
+    """Return a digest of the names, sizes and times of change."""
+    stats = [(name, files[name].stat()) for name in sorted(files)]
+    lines = "".join(f"{name} {stat.st_size} {stat.st_mtime_ns} {stat.st_ctime_ns}\n" for name, stat in stats)
+    return hashlib.blake2b(f"{__version__}\n{lines}".encode(), digest_size=16).hexdigest()
+
+
+def _digest(files: dict[str, File]) -> str:
+    """Return the digest of the names and bytes."""
     digest = hashlib.blake2b(__version__.encode(), digest_size=6)
     for name in sorted(files):
-        content = files[name].read_bytes()
+        content = Path(files[name]).read_bytes()
         digest.update(f"{name} {len(content)} ".encode())
         digest.update(content)
     return digest.hexdigest()
+
+
+def _keep(path: Path, text: str) -> None:
+    """Write a file at once, where the folder may be written to."""
+    part = path.with_name(f"{path.name}.{os.getpid()}")
+    with contextlib.suppress(OSError):
+        part.write_text(text)
+        part.replace(path)

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -118,22 +117,22 @@ def _of_group(group: ControlGroup) -> list[MemoryLeft]:
 
 def _of_slurm() -> list[MemoryLeft]:
     """Return what the SLURM job has left on this computer by what it asked for: not all clusters use control groups."""
-    used = _status(PROCESS / "status").get("RssAnon", 0)
-    return [MemoryLeft(max(0, size - used), *SLURM) for size in slurm_memory()]
+    sizes = slurm_memory()
+    used = _status(PROCESS / "status").get("RssAnon", 0) if sizes else 0
+    return [MemoryLeft(max(0, size - used), *SLURM) for size in sizes]
 
 
 def _of_ulimit() -> list[MemoryLeft]:
     """Return what the limits of the shell leave: of addresses (``ulimit -v``) and data (``ulimit -d``)."""
     if limits_of_process is None:
         return []
-    used = _status(PROCESS / "status")
     found = []
     for kind, field, option in (("RLIMIT_AS", "VmSize", "-v"), ("RLIMIT_DATA", "VmData", "-d")):
         soft = -1
         with contextlib.suppress(OSError, ValueError, AttributeError):
             soft = limits_of_process.getrlimit(getattr(limits_of_process, kind))[0]
         if 0 <= soft < UNLIMITED and soft != limits_of_process.RLIM_INFINITY:
-            left = max(0, soft - used.get(field, 0))
+            left = max(0, soft - _status(PROCESS / "status").get(field, 0))
             found.append(MemoryLeft(left, f"by ulimit {option}", f"raise the limit of the shell (ulimit {option})"))
     return found
 
@@ -144,5 +143,10 @@ def _status(path: Path) -> dict[str, int]:
         lines = path.read_text(errors="replace").splitlines()
     except OSError:
         return {}
-    found = (re.fullmatch(r"(\w+):\s*(\d+) kB", line.strip()) for line in lines)
-    return {match[1]: int(match[2]) * 1024 for match in found if match is not None}
+    words = (line.split() for line in lines)
+    return {name[:-1]: int(number) * 1024 for name, number, _ in filter(_is_amount, words)}
+
+
+def _is_amount(words: list[str]) -> bool:
+    """Return whether a line of such a file has an amount."""
+    return len(words) == 3 and words[0].endswith(":") and words[1].isascii() and words[1].isdigit() and words[2] == "kB"

@@ -87,12 +87,21 @@ def available_threads(n_threads: int | None = None) -> int:
         check_integer("n_threads", n_threads, 1)
         return n_threads
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    limits = [*_quotas(), slurm_threads() or cores]
+    limits = [*quotas(), slurm_threads() or cores]
     return max(1, min(cores, *limits))
 
 
+@functools.cache
+def quotas() -> tuple[int, ...]:
+    """Return the cores whose time the control groups around this process may use, rounded up: more would only wait.
+
+    Cached, as the groups are: reading them takes longer than a small matrix.
+    """
+    return tuple(_quotas())
+
+
 def _quotas() -> Iterator[int]:
-    """Yield the cores whose time each control group around this process may use, rounded up: more would only wait."""
+    """Yield the cores of each control group that has a limit."""
     for group in control_groups("cpu"):
         if group.version == 2:
             quota, _, period = group.text("cpu.max").partition(" ")

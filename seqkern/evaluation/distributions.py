@@ -1,11 +1,14 @@
 """Tails and quantiles of the normal and of Student's distribution, and ranks, without `scipy.stats`.
 
-Importing `scipy.stats` takes longer than most evaluations of small data sets.
+Importing `scipy.stats` takes longer than most evaluations of small data sets, and `scipy.special` as long as the
+training of a small model: it is imported where a number of it is needed.
 """
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
+
+NORMAL_975 = 1.9599639845400545
+"""`normal_quantile` of 0.975, for intervals of 95 % without `scipy.special`."""
 
 
 def normal_cdf(z: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -25,6 +28,8 @@ def normal_cdf(z: npt.ArrayLike) -> npt.NDArray[np.float64]:
     >>> round(float(normal_cdf(1.96)), 4)
     0.975
     """
+    from scipy.special import ndtr  # imported here for fast start-up
+
     return np.asarray(ndtr(np.asarray(z, dtype=np.float64)))
 
 
@@ -45,6 +50,8 @@ def normal_sf(z: npt.ArrayLike) -> npt.NDArray[np.float64]:
     >>> round(float(normal_sf(1.96)), 4)
     0.025
     """
+    from scipy.special import ndtr  # imported here for fast start-up
+
     return np.asarray(ndtr(-np.asarray(z, dtype=np.float64)))
 
 
@@ -65,6 +72,8 @@ def normal_quantile(p: npt.ArrayLike) -> npt.NDArray[np.float64]:
     >>> round(float(normal_quantile(0.975)), 4)
     1.96
     """
+    from scipy.special import ndtri  # imported here for fast start-up
+
     return np.asarray(ndtri(np.asarray(p, dtype=np.float64)))
 
 
@@ -87,6 +96,8 @@ def student_quantile(p: float, df: float) -> float:
     >>> round(student_quantile(0.975, 4), 4)
     2.7764
     """
+    from scipy.special import stdtrit  # imported here for fast start-up
+
     return float(stdtrit(df, p))
 
 
@@ -109,6 +120,8 @@ def student_sf(t: float, df: float) -> float:
     >>> round(student_sf(2.7764, 4), 4)
     0.025
     """
+    from scipy.special import stdtr  # imported here for fast start-up
+
     return float(stdtr(df, -t))
 
 

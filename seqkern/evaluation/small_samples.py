@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.evaluation.distributions import normal_quantile
+from seqkern.evaluation.distributions import NORMAL_975
 from seqkern.sequences.labels import Labels
 
 WIDEST = 0.5
@@ -96,11 +96,10 @@ def auc_ends(auc: float, positives: int, negatives: int, factor: float = 1.0) ->
 
 def _lower(auc: float, positives: int, negatives: int, factor: float) -> float:
     """Return the lower end: the smallest true AUC that the observed one does not exclude."""
-    z = -float(normal_quantile(0.025))
     low, high = 0.0, auc
     for _ in range(STEPS):
         middle = (low + high) / 2
-        far = auc - middle > z * math.sqrt(factor * hanley_mcneil_variance(middle, positives, negatives))
+        far = auc - middle > NORMAL_975 * math.sqrt(factor * hanley_mcneil_variance(middle, positives, negatives))
         low, high = (middle, high) if far else (low, middle)
     return low
 

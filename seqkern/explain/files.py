@@ -226,7 +226,7 @@ def write_explanation(
     pictures = [f"profile-{number_:04d}.svg" for number_ in range(1, len(shown) + 1)]
     for name, item in zip(pictures, shown, strict=True):
         with atomic_write(out_dir / name, "w") as file:
-            file.write(as_file(item.drawn()))
+            file.write(as_file(item.drawn))
     if positions is None:
         remove_positions(out_dir)
     else:

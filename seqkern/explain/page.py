@@ -127,13 +127,13 @@ def _key(side: str) -> Markup:
 
 def _figure(shown: Shown) -> Markup:
     """Return one profile with its caption, in a box that scrolls sideways."""
-    box = tag("div", shown.drawn(), class_="scroll", tabindex="0", role="region", aria_label=shown.label)
+    box = tag("div", shown.drawn, class_="scroll", tabindex="0", role="region", aria_label=shown.label)
     return tag("figure", tag("figcaption", shown.caption), box)
 
 
 def _positions_section(summary: Summary, positions: Positions) -> Markup:
     """Return the importance of positions: logos and heat map."""
-    from seqkern.explain.positions_page import positions_content  # loads matplotlib
+    from seqkern.explain.positions_page import positions_content
 
     return tag("section", tag("h2", "Importance of positions"), positions_content(positions, summary.model))
 

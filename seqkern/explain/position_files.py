@@ -34,7 +34,7 @@ def write_positions(positions: Positions, out_dir: Path, label: str) -> None:
     FileError
         If a file cannot be written.
     """
-    from seqkern.explain.positions_page import pictures  # loads matplotlib
+    from seqkern.explain.positions_page import pictures
 
     drawn = pictures(positions, label)
     write_tsv(out_dir / TABLE, ("order", "position", "offset", "word", "value"), positions.rows())

@@ -38,7 +38,7 @@ def pictures(positions: Positions, label: str) -> dict[str, Markup]:
     drawn = {}
     for part, extra in parts.items():
         texts = [f"{label}, {what}{_span(**extra)}" for what in ("importance of letters and k-mers", "sequence logos")]
-        drawn[f"importance{part}.svg"] = _standing_alone(heat_map(importance, texts[0], **options, **extra))
+        drawn[f"importance{part}.svg"] = heat_map(importance, texts[0], **options, **extra)
         drawn[f"logo{part}.svg"] = logo_figure(
             importance.matrices[1], positions.counts, (texts[1], importance.alphabet), names=NAMES, **options, **extra
         )
@@ -48,11 +48,6 @@ def pictures(positions: Positions, label: str) -> dict[str, Markup]:
 def _span(section: tuple[int, int] | None = None) -> str:
     """Return the section, for a label."""
     return "" if section is None else f", positions {section[0]} to {section[1]}"
-
-
-def _standing_alone(svg: Markup) -> Markup:
-    """Return an inline SVG that can also be a file."""
-    return type(svg)(svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" ', 1))
 
 
 def positions_content(positions: Positions, label: str) -> list[Markup]:

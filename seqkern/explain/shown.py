@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,7 +41,7 @@ class Shown:
     Examples
     --------
     >>> shown = Shown(np.array([0.1, 0.4, -0.2]), "GTA", bias=-0.1, caption="site 1", label="Profile of site 1")
-    >>> "Profile of site 1" in shown.drawn()
+    >>> "Profile of site 1" in shown.drawn
     True
     """
 
@@ -51,8 +52,9 @@ class Shown:
     label: str
     ends: tuple[float, ...] = ()
 
+    @cached_property
     def drawn(self) -> Markup:
-        """Return the SVG."""
+        """The SVG, drawn once for the page and for its file."""
         return profile(self.contributions, self.letters, self.bias, self.label, self.ends)
 
 

@@ -1,21 +1,22 @@
-"""The importance of letters and k-mers at every position as a heat map."""
+"""The importance of letters and k-mers at every position as a heat map, in the columns of the logos above it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from seqkern.core.markup import Markup
-from seqkern.figures.matplotlib_svg import DIVERGING_MAP, render
+from seqkern.core.markup import Markup, tag
+from seqkern.figures.colours import DIVERGING, INK, SOFT
+from seqkern.figures.logo import LEFT, TOP, axis, short, step_of
+from seqkern.figures.svg import axis_scale, picture, pixels
 
 TOP_WORDS = 12
-ROW, BAR, REST = 0.165, 0.75, 0.62
-WIDTH = 9.2
+ROW, BARS, GAP, AXIS = 12.0, 54.0, 10.0, 40.0
+SCALE, RIGHT = 8.0, 58.0
+"""Width of a block's colour scale, and of the room for it and its numbers."""
 
 
 class Importance(Protocol):
@@ -73,7 +74,7 @@ def top_words(matrix: npt.NDArray[np.float64], words: Sequence[str], most: int =
 
 
 def heat_map(importance: Importance, label: str, *, first: int = 1, section: tuple[int, int] | None = None) -> Markup:
-    """Return the heat map as inline SVG.
+    """Return the heat map as an SVG element that may also stand in a file of its own.
 
     One block of rows for each order: all letters, then of longer k-mers those that matter most in what is drawn, each
     at the position where it starts. Above it, how much each position matters: the sum over letters.
@@ -96,58 +97,91 @@ def heat_map(importance: Importance, label: str, *, first: int = 1, section: tup
     """
     last = first + importance.length - 1
     low, high = (first, last) if section is None else (max(first, section[0]), min(last, section[1]))
-    cut = slice(low - first, high - first + 1)
-    blocks = []
+    cut, positions = slice(low - first, high - first + 1), range(low, high + 1)
+    step = step_of(len(positions))
+    parts, y = [_bars(importance.position_weights()[cut], step)], TOP + BARS + GAP
     for order, matrix in importance.matrices.items():
         words, shown = importance.words(order), matrix[cut]
-        most = len(words) if order == 1 else TOP_WORDS
-        columns = list(range(len(words))) if order == 1 else top_words(shown, words, most)
-        blocks.append((order, [words[column] for column in columns], shown[:, columns].T))
-    weights = importance.position_weights()[cut]
-    heights = [BAR, *(ROW * len(words) for _, words, _ in blocks)]
+        if not len(shown):  # no k-mer begins so near to the end
+            continue
+        columns = list(range(len(words))) if order == 1 else top_words(shown, words)
+        name = "letter" if order == 1 else f"{order} letters"
+        parts.append(_block(shown[:, columns].T, [words[column] for column in columns], name, step, len(positions), y))
+        y += ROW * len(columns) + GAP
+    bottom, end = y - GAP, LEFT + step * len(positions)
+    if first <= 0 and low <= 0 <= high:
+        x = short(LEFT - step * low)
+        parts.append(tag("path", d=f"M{x} {TOP:g}V{short(bottom)}", stroke=INK, stroke_dasharray="3 2"))
+    parts.append(axis(positions, step, bottom))
+    where = "offset from the site" if first <= 0 else "position"
+    middle = {"x": short((LEFT + end) / 2), "y": short(bottom + AXIS - 6), "text_anchor": "middle"}
+    parts.append(tag("text", where, fill=SOFT, **middle))
+    size = end + RIGHT, bottom + AXIS
+    return picture(parts, size, label, font_size=11, style=f"; min-width: {0.75 * size[0]:.0f}px")
 
-    def draw(figure: Figure) -> None:
-        grid = figure.add_gridspec(len(heights), 1, height_ratios=heights)
-        top = figure.add_subplot(grid[0])
-        top.bar(np.arange(low, high + 1), weights, width=0.85, color="#777777", linewidth=0)
-        top.set(ylim=(0, None), ylabel="sum")
-        top.locator_params(axis="y", nbins=2)
-        axes = [top]
-        for place, (order, words, values) in enumerate(blocks, start=1):
-            axes.append(figure.add_subplot(grid[place], sharex=top))
-            _block(figure, axes[-1], axes, order, words, values, low)
-        for ax in axes[:-1]:
-            ax.tick_params(labelbottom=False)
-        for ax in axes:
-            if first <= 0 and low <= 0 <= high:
-                ax.axvline(-0.5, color="#1c1c1c", linewidth=0.6, dashes=(3, 2))
-        top.set_xlim(low - 0.5, high + 0.5)
-        locator: Any = top.xaxis.get_major_locator()
-        locator.set_params(integer=True, nbins=18)
-        axes[-1].set_xlabel("offset from the site" if first <= 0 else "position")
 
-    return render(draw, (WIDTH, REST + sum(heights) + 0.06 * len(heights)), label)
+def _bars(weights: npt.NDArray[np.float64], step: float) -> Markup:
+    """Return a bar for each position, with their axis."""
+    most, ticks = axis_scale(0.0, float(weights.max(initial=0.0)))[1:]
+    scale, base = BARS / most, TOP + BARS
+    width = short(0.84 * step)
+    bars = "".join(
+        f"M{short(LEFT + step * (place + 0.08))} {base:g}v{short(-scale * max(0.0, weight))}h{width}V{base:g}Z"
+        for place, weight in enumerate(weights.tolist())
+    )
+    parts = [tag("path", d=bars, fill="#777777"), _name("sum", TOP + BARS / 2)]
+    for tick, text in ticks:
+        if tick >= 0:
+            y = base - scale * tick
+            parts.append(tag("path", d=f"M{LEFT - 3:g} {short(y)}h3", stroke=SOFT, stroke_width="0.7"))
+            parts.append(tag("text", text, x=f"{LEFT - 6:g}", y=short(y + 3.8), text_anchor="end", fill=SOFT))
+    return tag("g", parts)
 
 
 def _block(
-    figure: Figure,
-    ax: Axes,
-    axes: list[Axes],
-    order: int,
-    words: Sequence[str],
-    values: npt.NDArray[np.float64],
-    low: int,
-) -> None:
-    """Draw the k-mers of one order, each a row that starts at the name `low`."""
+    values: npt.NDArray[np.float64], words: Sequence[str], name: str, step: float, length: int, top: float
+) -> Markup:
+    """Return the k-mers of one order, each a row, with the scale of their colours."""
     most = float(np.abs(values).max(initial=0.0)) or 1.0
-    ends = (low - 0.5, low + values.shape[1] - 0.5, len(words) - 0.5, -0.5)
-    image = ax.imshow(
-        values, cmap=DIVERGING_MAP, vmin=-most, vmax=most, aspect="auto", interpolation="none", extent=ends
-    )
-    ax.set_yticks(range(len(words)), words, fontsize=6.5, family="monospace")
-    ax.tick_params(axis="y", length=0)
-    ax.set_ylabel("letter" if order == 1 else f"{order} letters")
-    bar = figure.colorbar(image, ax=ax, pad=0.01, aspect=max(4, 5 * len(words) / 4), fraction=0.03)
-    bar.outline.set_linewidth(0.5)
-    bar.ax.tick_params(labelsize=6.5)
-    bar.ax.locator_params(nbins=3)
+    height = ROW * len(words)
+    parts = [
+        pixels(colours(values / most), (LEFT, top), (step * values.shape[1], height)),
+        _name(name, top + height / 2),
+    ]
+    for row, word in enumerate(words):
+        place = {"x": f"{LEFT - 4:g}", "y": short(top + ROW * (row + 0.75)), "text_anchor": "end"}
+        parts.append(tag("text", word, font_size="9", font_family="monospace", fill=INK, **place))
+    left = LEFT + step * length + 8
+    parts.append(pixels(colours(np.linspace(1, -1, 64)[:, None]), (left, top), (SCALE, height)))
+    for share, y in ((1, top + 7), (0, top + height / 2 + 3), (-1, top + height - 1)):
+        text = f"{share * most:.2g}".replace("-", "\N{MINUS SIGN}")
+        parts.append(tag("text", text, x=short(left + SCALE + 3), y=short(y), font_size="9", fill=SOFT))
+    return tag("g", parts)
+
+
+def _name(text: str, y: float) -> Markup:
+    """Return the name of some rows, beside them."""
+    return tag("text", text, x="16", y=short(y), text_anchor="middle", fill=INK, transform=f"rotate(-90 16 {short(y)})")
+
+
+def colours(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
+    """Return the colours of numbers, from far below zero to far above.
+
+    Parameters
+    ----------
+    shares : ndarray of float64, shape (n, m)
+        From −1 to 1.
+
+    Returns
+    -------
+    ndarray of uint8, shape (n, m, 3)
+        Red, green and blue.
+
+    Examples
+    --------
+    >>> colours(np.array([[0.0, 1.0]])).tolist()
+    [[[255, 255, 255], [0, 48, 77]]]
+    """
+    anchors = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in DIVERGING])
+    places = np.linspace(-1, 1, len(anchors))
+    return np.stack([np.interp(shares, places, anchor) for anchor in anchors.T], axis=-1).round().astype(np.uint8)

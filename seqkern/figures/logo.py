@@ -7,16 +7,13 @@ over one axis of positions. Each letter is one path, that all its places use.
 
 import hashlib
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.font_manager import FontProperties
-from matplotlib.path import Path
-from matplotlib.textpath import TextPath
 
 from seqkern.core.markup import Markup, tag
 from seqkern.figures.colours import INK, SOFT
+from seqkern.figures.letters import outline
 from seqkern.figures.svg import axis_scale, picture
 from seqkern.sequences.alphabets import Alphabet
 
@@ -111,7 +108,7 @@ def logo_figure(
     text, alphabet = label
     length = len(importance)
     start, stop = (0, length) if section is None else (max(0, section[0] - first), min(length, section[1] - first + 1))
-    step = float(np.clip(WIDTH / max(1, stop - start), *STEPS))
+    step = step_of(stop - start)
     prefix = "g" + hashlib.blake2b(text.encode(), digest_size=5).hexdigest()
     panels = [(importance[start:stop], HEIGHTS["importance"], names[0], 0.0)]
     if counts is not None:
@@ -123,7 +120,7 @@ def logo_figure(
     total = TOP + sum(height for _, height, *_ in panels) + GAP * (len(panels) - 1) + AXIS
     if first <= 0 <= first + length - 1 and 0 in positions:
         x = LEFT + step * (0 - positions[0])
-        band = {"x": _n(x), "y": _n(TOP - 6), "width": _n(step), "height": _n(total - TOP - AXIS + 10)}
+        band = {"x": short(x), "y": short(TOP - 6), "width": short(step), "height": short(total - TOP - AXIS + 10)}
         parts.append(tag("rect", fill="#efece4", **band))
     for values, height, name, top in panels:
         parts.append(panel(values, height, name, top, step, alphabet, prefix, y))
@@ -131,14 +128,44 @@ def logo_figure(
         y += height + GAP
     where = "offset from the site" if first <= 0 else "position"
     middle = LEFT + step * len(positions) / 2
-    parts.append(tag("text", where, x=_n(middle), y=_n(total - 6), text_anchor="middle", fill=SOFT))
+    parts.append(tag("text", where, x=short(middle), y=short(total - 6), text_anchor="middle", fill=SOFT))
     width = LEFT + step * len(positions) + RIGHT
     return picture(parts, (width, total), text, font_size=11, style=f"; min-width: {0.75 * width:.0f}px")
 
 
-def _n(value: float) -> str:
-    """Return a coordinate as short text."""
+def short(value: float) -> str:
+    """Return a coordinate as short text.
+
+    Parameters
+    ----------
+    value : float
+        The coordinate.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> short(12.5), short(3.0)
+    ('12.5', '3')
+    """
     return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def step_of(positions: int) -> float:
+    """Return the width of a position.
+
+    Parameters
+    ----------
+    positions : int
+        How many are drawn.
+
+    Returns
+    -------
+    float
+    """
+    return float(np.clip(WIDTH / max(1, positions), *STEPS))
 
 
 def glyphs(alphabet: Alphabet, prefix: str) -> Markup:
@@ -156,26 +183,10 @@ def glyphs(alphabet: Alphabet, prefix: str) -> Markup:
     Markup
     """
     paths = [
-        tag("path", id=f"{prefix}{code}", d=_outline(letter), fill=letter_colour(letter, alphabet))
+        tag("path", id=f"{prefix}{code}", d=outline(letter), fill=letter_colour(letter, alphabet))
         for code, letter in enumerate(alphabet.letters)
     ]
     return tag("defs", paths)
-
-
-@lru_cache
-def _outline(letter: str) -> str:
-    """Return a letter as an SVG path that fills the square from (0, 0) to (1, 1); narrow letters stay narrow."""
-    path = TextPath((0, 0), letter, size=100, prop=FontProperties(family="DejaVu Sans", weight="bold"))
-    box = path.get_extents()
-    scale = np.array([max(box.width, 0.55 * box.height), -box.height])
-    centre = np.array([(box.x0 + box.x1) / 2, box.y1])
-    commands = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "C", Path.CLOSEPOLY: "Z"}
-    text = []
-    for vertices, code in path.iter_segments(simplify=False):
-        points = (vertices.reshape(-1, 2) - centre) / scale + [0.5, 0.0]
-        numbers = "" if code == Path.CLOSEPOLY else " ".join(f"{value:.3f}" for value in points.ravel() + 0.0)
-        text.append(commands[code] + numbers)
-    return "".join(text)
 
 
 def panel(
@@ -222,11 +233,11 @@ def panel(
         return top + scale * (high - value)
 
     end = LEFT + step * len(values)
-    parts = [tag("path", d=f"M{LEFT:g} {_n(top)}V{_n(top + height)}", stroke=SOFT, stroke_width="0.7")]
+    parts = [tag("path", d=f"M{LEFT:g} {short(top)}V{short(top + height)}", stroke=SOFT, stroke_width="0.7")]
     for tick, text in ticks:
-        parts.append(tag("path", d=f"M{LEFT - 3:g} {_n(y(tick))}h3", stroke=SOFT, stroke_width="0.7"))
-        parts.append(tag("text", text, x=f"{LEFT - 6:g}", y=_n(y(tick) + 3.8), text_anchor="end", fill=SOFT))
-    middle = _n(top + height / 2)
+        parts.append(tag("path", d=f"M{LEFT - 3:g} {short(y(tick))}h3", stroke=SOFT, stroke_width="0.7"))
+        parts.append(tag("text", text, x=f"{LEFT - 6:g}", y=short(y(tick) + 3.8), text_anchor="end", fill=SOFT))
+    middle = short(top + height / 2)
     turned = {"x": "16", "y": middle, "text_anchor": "middle", "transform": f"rotate(-90 16 {middle})"}
     parts.append(tag("text", name, fill=INK, **turned))
     for place, row in enumerate(values):
@@ -239,9 +250,10 @@ def panel(
                 base += size
                 if scale * size >= LEAST:
                     upper = y(base) if side > 0 else y(size - base)
-                    shape = f"matrix({_n(0.94 * step)} 0 0 {_n(scale * size)} {_n(x + 0.03 * step)} {_n(upper)})"
+                    width, left = short(0.94 * step), short(x + 0.03 * step)
+                    shape = f"matrix({width} 0 0 {short(scale * size)} {left} {short(upper)})"
                     parts.append(tag("use", href=f"#{prefix}{code}", transform=shape))
-    parts.append(tag("path", d=f"M{LEFT:g} {_n(y(0))}H{_n(end)}", stroke=INK, stroke_width="0.8"))
+    parts.append(tag("path", d=f"M{LEFT:g} {short(y(0))}H{short(end)}", stroke=INK, stroke_width="0.8"))
     return tag("g", parts)
 
 
@@ -267,7 +279,7 @@ def axis(positions: Sequence[int], step: float, y: float) -> Markup:
             continue
         x = LEFT + step * (place + 0.5)
         name = f"{position:+d}" if offsets and position else str(position)
-        parts.append(tag("path", d=f"M{_n(x)} {_n(y + 2)}v3", stroke=SOFT, stroke_width="0.7"))
+        parts.append(tag("path", d=f"M{short(x)} {short(y + 2)}v3", stroke=SOFT, stroke_width="0.7"))
         text = name.replace("-", "\N{MINUS SIGN}")
-        parts.append(tag("text", text, x=_n(x), y=_n(y + 16), text_anchor="middle", fill=SOFT, font_size="10"))
+        parts.append(tag("text", text, x=short(x), y=short(y + 16), text_anchor="middle", fill=SOFT, font_size="10"))
     return tag("g", parts)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import eigvalsh_tridiagonal
 from threadpoolctl import threadpool_limits
 
 from seqkern.core.damaged import damaged
@@ -223,6 +222,8 @@ def _ends(K: npt.NDArray[np.floating[Any]]) -> tuple[float, float]:
             break  # the space contains exact eigenvectors
         beside.append(length)
         vector = image / length
+    from scipy.linalg import eigvalsh_tridiagonal  # 0.2 s to import
+
     values = eigvalsh_tridiagonal(np.array(main), np.array(beside[: len(main) - 1]))
     largest = np.abs(values).max()
     values[np.abs(values) <= n * np.finfo(K.dtype).eps * largest] = 0.0

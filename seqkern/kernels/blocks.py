@@ -115,7 +115,7 @@ def fill(
     threads = available_threads(n_threads or GIVEN_THREADS.get() or kernel.n_threads)
     least_rows = max(kernel.least_block_rows, getattr(cols.payload, "least_block_rows", 1))
     pieces = _pieces(len(rows), len(cols), leading, least_rows, kernel.most_block_columns, threads)
-    if threads == 1:  # a pool would cost more than a small matrix
+    if threads == 1 or len(pieces) == 1:  # a pool would cost more than a small matrix
         for piece in pieces:
             work(piece)
     else:

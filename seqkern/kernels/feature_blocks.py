@@ -206,6 +206,11 @@ class FeatureBlocks:
         return self._values is not None
 
     @property
+    def has_products(self) -> bool:
+        """Whether `times` takes less than the features: decisions need no features then."""
+        return self._times is not None
+
+    @property
     def sparse(self) -> Any:
         """The features as a sparse matrix, where they are stored as one; else None."""
         if not is_sparse(self._values):

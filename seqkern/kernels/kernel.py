@@ -153,8 +153,8 @@ class Kernel(Operators, GramTransformer, KernelContract):
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         self.plan(X, Y).check()
         with given_threads(n_threads):
-            cols = self.prepare(X if Y is None else Y)
-            rows = cols if Y is None else self.prepare(X, like=cols)
+            cols = self._prepare_checked(X if Y is None else Y)
+            rows = cols if Y is None else self._prepare_checked(X, like=cols)
             out = np.empty((len(rows), len(cols)), dtype=dtype)
             return fill(self, rows, cols, out)
 
@@ -195,7 +195,10 @@ class Kernel(Operators, GramTransformer, KernelContract):
         """
         self.check_parameters()
         self.check_fitted()
-        X = self.coerce(X)
+        return self._prepare_checked(self.coerce(X), like)
+
+    def _prepare_checked(self, X: Any, like: Prepared | None = None) -> Prepared:
+        """Return the Prepared of a coerced set, with parameters that are checked."""
         alphabet: Any = getattr(X, "alphabet", None)
         theirs: Any = None if like is None else like.alphabet
         if like is not None and theirs != alphabet:

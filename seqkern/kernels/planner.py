@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from typing import Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -36,10 +37,12 @@ INDEX_NS = 12.0  # a count: put into posting lists
 LIST_NS = 6.0  # entering a posting list
 WINDOW_BYTES, COUNT_BYTES, RANK_BYTES = 12, 20, 24
 MEMORY_SHARE = 1 / 3  # of the free memory, for the columns of one k; rows and the matrix need some, too
-NEGLIGIBLE_BYTES = 1 << 24
+NEGLIGIBLE_BYTES = 1 << 24  # for which the free memory is not looked up, which takes longer than a small matrix
 SAMPLE_RECORDS = 256
 LARGEST_BYTE = 255
 TABLE_RECORDS = 16  # whose counts are made together
+_SHARES: WeakKeyDictionary[SequenceSet, npt.NDArray[np.float64]] = WeakKeyDictionary()
+"""`letter_shares` of sets in use: counted once for the plan and all products."""
 
 
 @dataclass(frozen=True, order=True)
@@ -97,16 +100,17 @@ class Workload:
         Workload
         """
         cols = X if Y is None else Y
-        shares = letter_shares(cols)
+        shares, lengths = letter_shares(cols), cols.lengths
+        letters = int(lengths.sum())
         return cls(
             len(X),
             len(cols),
-            int(X.lengths.sum()),
-            int(cols.lengths.sum()),
+            letters if Y is None else int(X.lengths.sum()),
+            letters,
             Y is None,
             float(shares @ shares),
             float(shares.max(initial=0.0)),
-            int(cols.lengths.max(initial=0)),
+            int(lengths.max(initial=0)),
         )
 
     @property
@@ -244,9 +248,14 @@ def letter_shares(X: SequenceSet) -> npt.NDArray[np.float64]:
     >>> letter_shares(SequenceSet.from_strings(["AACG"]))
     array([0.5 , 0.25, 0.25, 0.  ])
     """
-    some = X.take(slice(None, None, max(1, len(X) // SAMPLE_RECORDS)))
-    counts = np.bincount(some.codes[some.positions()], minlength=256)[: X.alphabet.size]
-    return counts / max(1, counts.sum())
+    shares = _SHARES.get(X)
+    if shares is None:
+        step = max(1, len(X) // SAMPLE_RECORDS)
+        some = X if step == 1 else X.take(slice(None, None, step))
+        counts = np.bincount(some.codes[some.positions()], minlength=256)[: X.alphabet.size]
+        shares = _SHARES[X] = counts / max(1, counts.sum())
+        shares.flags.writeable = False
+    return shares
 
 
 def cheapest(candidates: dict[str, Cost]) -> str:

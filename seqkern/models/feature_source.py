@@ -189,10 +189,12 @@ class FeatureSource(Source):
     def kept(self, *parts: Any) -> tuple[Any, ...]:
         """Return features of several parts, with FeatureBlocks stored as far as they fit into memory together.
 
+        Those of a test set are not stored if their products with weights take less: a solver decides by products.
+
         Parameters
         ----------
         *parts : ndarray, csr_array or FeatureBlocks
-            Features of each.
+            Features of each; those of the training set first.
 
         Returns
         -------
@@ -201,8 +203,8 @@ class FeatureSource(Source):
         """
         room = min(self.limit, available_memory() // 2)
         out = []
-        for part in parts:
-            if isinstance(part, FeatureBlocks):
+        for place, part in enumerate(parts):
+            if isinstance(part, FeatureBlocks) and not (place and part.has_products):
                 part = part.keep(room)
                 room -= part.nbytes if part.stored else 0
             out.append(part)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.core.checkpoint import Checkpoint
+from seqkern.core.convergence import warn_unconverged
 from seqkern.core.errors import ModelError
 from seqkern.gram.spectrum import spectrum
 from seqkern.gram.transforms.gram_transform import GramTransform
@@ -250,4 +250,4 @@ def _warn_of_unconverged(fitted: FittedMethod) -> None:
     within = inner.weights_not_converged or "inner_not_converged" in fitted.solver.report_
     share = f"{failed} fit{'s'[: failed != 1]}" if within else f"{failed} of {inner.n} fits"
     worst = "" if worst_gap is None else f"; the largest gap is {worst_gap:.3g}"
-    warnings.warn(f"{share} of the cross-validation did not converge{worst}", ConvergenceWarning, stacklevel=3)
+    warn_unconverged(f"{share} of the cross-validation did not converge{worst}", stacklevel=3)

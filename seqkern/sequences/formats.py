@@ -1,4 +1,4 @@
-"""Formats of sequences besides FASTA, recognised by their first line and read through Biopython.
+"""Formats of sequences, recognised by their first line: FASTA, and others that are read through Biopython.
 
 FASTQ (qualities are ignored), GenBank, EMBL, and the alignments Stockholm and Clustal. Other formats that hold
 sequences are refused with the way to convert them.
@@ -89,9 +89,7 @@ def iter_records(first: str, lines: Iterator[str], name: str) -> Iterator[Record
     """
     form = format_of(first)
     if form == "fasta":
-        from Bio.SeqIO.FastaIO import SimpleFastaParser  # imported here for fast start-up
-
-        return SimpleFastaParser(itertools.chain([first], lines))
+        return fasta_records(itertools.chain([first], lines))
     if form is None:
         raise _refusal(first, name)
     if form == "fastq":
@@ -101,6 +99,43 @@ def iter_records(first: str, lines: Iterator[str], name: str) -> Iterator[Record
         return ((title, letters) for title, letters, _ in _checked(reads, form, name))
     records: Iterable[Any] = parsed(form, first, lines, name, features=False)
     return ((_header(record), _letters(record, name)) for record in records)
+
+
+def fasta_records(lines: Iterable[str]) -> Iterator[Record]:
+    r"""Yield the records of FASTA.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        The first begins with ``>``.
+
+    Yields
+    ------
+    header : str
+        Without ``>``.
+    letters : str
+        Without blanks.
+
+    Examples
+    --------
+    >>> list(fasta_records([">donor1 chr1\n", "CAGG TA\n", "AGT\n"]))
+    [('donor1 chr1', 'CAGGTAAGT')]
+    """
+    rest = iter(lines)
+    header = next(rest)[1:].rstrip()
+    letters: list[str] = []
+    for line in rest:
+        if line[0] == ">":
+            yield header, _joined(letters)
+            header, letters = line[1:].rstrip(), []
+        else:
+            letters.append(line.rstrip())
+    yield header, _joined(letters)
+
+
+def _joined(lines: list[str]) -> str:
+    """Return the letters of a record."""
+    return "".join(lines).replace(" ", "").replace("\r", "")
 
 
 def parsed(form: str, first: str, lines: Iterator[str], name: str, *, features: bool = True) -> Iterator[Any]:

@@ -8,6 +8,7 @@ from seqkern.core.errors import SequenceError
 from seqkern.core.table_cells import check_columns, read_cells
 from seqkern.core.text_files import open_lines
 from seqkern.core.types import PathLike
+from seqkern.sequences.formats import fasta_records
 from seqkern.sequences.sequence_set import SequenceSet
 
 PROFILE_TRACKS = ("pssm", "profile")
@@ -82,10 +83,7 @@ class Track:
         with open_lines(source) as (lines, _):
             first = next(lines)
             if first.startswith(">"):
-                # imported only when a file is read, for fast start-up
-                from Bio.SeqIO.FastaIO import SimpleFastaParser
-
-                records = SimpleFastaParser(itertools.chain([first], lines))
+                records = fasta_records(itertools.chain([first], lines))
                 return [(header.split(None, 1)[0] if header.strip() else "", letters) for header, letters in records]
         header, *rows = read_cells(source)
         check_columns(header, self.file)

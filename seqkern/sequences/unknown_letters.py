@@ -72,9 +72,11 @@ def masked_counts(text: bytes, codes: npt.NDArray[np.uint8]) -> dict[str, int]:
     {'masked letters': 3, 'masked N': 2, 'masked R': 1}
     """
     letters = np.frombuffer(text, dtype=np.uint8)[codes == MASK]
+    if not len(letters):
+        return {}
     counts = count_letters(letters.tobytes())
     each = {f"masked {chr(byte)}": int(counts[byte]) for byte in np.flatnonzero(counts) if chr(byte).isprintable()}
-    return {"masked letters": len(letters), **each} if len(letters) else {}
+    return {"masked letters": len(letters), **each}
 
 
 def masked_text(counts: Mapping[str, int]) -> str:

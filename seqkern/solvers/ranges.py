@@ -5,6 +5,8 @@ where both ends are above zero, else evenly; ends without a decimal point give w
 J. Mach. Learn. Res. 13:281-305).
 """
 
+from __future__ import annotations
+
 import math
 import re
 from dataclasses import dataclass

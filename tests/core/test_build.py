@@ -60,6 +60,17 @@ def test_the_place_and_other_files_do_not_count(package, tmp_path, monkeypatch):
     assert digest() == before
 
 
+def test_the_files_are_read_once(package, monkeypatch):
+    (package["code"] / "__pycache__").mkdir()
+    monkeypatch.setattr(build.sys, "dont_write_bytecode", False)
+    first = digest()
+    with monkeypatch.context() as patched:
+        patched.setattr(build, "_digest", lambda files: pytest.fail("read again"))
+        assert digest() == first
+    (package["code"] / "__pycache__" / "build_digest").write_text("damaged")
+    assert digest() == first
+
+
 def test_a_module_beside_the_resource_files_counts_in_no_installation(tmp_path, monkeypatch):
     """``resources/__init__.py``, which a checkout has outside the package."""
     code = tmp_path / "seqkern"

@@ -1,10 +1,14 @@
 """Logos, heat maps and the files about positions."""
 
+import base64
 import dataclasses
+import io
 import re
+import string
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
+import PIL.Image
 import pytest
 from test_explain import Text, donors, read_table, train, write
 
@@ -14,7 +18,8 @@ from seqkern.explain.poim import Importance, LetterMeans
 from seqkern.explain.position_files import PICTURES, write_positions
 from seqkern.explain.positions import Positions, load_positions, positions_of
 from seqkern.explain.positions_page import pictures, positions_content
-from seqkern.figures.heatmap import heat_map, top_words
+from seqkern.figures.heatmap import colours, heat_map, top_words
+from seqkern.figures.letters import drawn_outline, outline
 from seqkern.figures.logo import LEFT, NUCLEOTIDES, information, letter_colour, logo_figure
 from seqkern.sequences.alphabets import DNA, PROTEIN, RNA, Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
@@ -76,6 +81,34 @@ def test_positions_are_named_by_their_offsets():
     part = logo_figure(values, None, ("logo", DNA), first=-20, section=(-12, 99))
     assert "−15" not in texts(part)
     assert len({round(x) for _, x, *_ in placed(part)}) == 22
+
+
+def test_stored_outlines_are_those_that_matplotlib_draws():
+    for letter in string.ascii_uppercase:
+        stored, drawn = ([float(n) for n in re.findall(r"[-\d.]+", one(letter))] for one in (outline, drawn_outline))
+        np.testing.assert_allclose(stored, drawn, atol=2e-3)
+    assert outline("0") == drawn_outline("0")
+
+
+def cells(svg, which):
+    """Return the colours of an image's cells, row by row."""
+    image = list(ElementTree.fromstring(svg).iter(f"{SVG}image"))[which]
+    data = base64.b64decode(image.get("href").partition(",")[2])
+    with PIL.Image.open(io.BytesIO(data)) as picture:
+        return np.array(picture), float(image.get("width"))
+
+
+def test_the_cells_of_a_heat_map_are_its_numbers():
+    one = example(30)
+    found, width = cells(heat_map(one, "map"), 0)
+    np.testing.assert_array_equal(found, colours(one.matrices[1].T / 9))
+    _, short_width = cells(heat_map(one, "map"), 2)
+    assert found.shape == (4, 30, 3)
+    assert short_width == pytest.approx(width * 29 / 30)
+    assert found[2, 5].tolist() == [0, 48, 77]
+    part, _ = cells(heat_map(one, "map", first=-20, section=(-15, -11)), 0)
+    np.testing.assert_array_equal(part, colours(one.matrices[1][5:10].T / 9))
+    assert ">2 letters<" not in heat_map(one, "map", section=(30, 30))
 
 
 def test_colours():

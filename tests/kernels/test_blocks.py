@@ -79,7 +79,7 @@ def test_cut_columns_give_the_same_bits(rows, dtype, spans, monkeypatch):
         np.testing.assert_array_equal(out, expected)
 
 
-def test_one_thread_needs_no_pool(monkeypatch):
+def test_one_thread_or_one_block_needs_no_pool(monkeypatch):
     pools = []
 
     class Counted(ThreadPoolExecutor):
@@ -89,9 +89,11 @@ def test_one_thread_needs_no_pool(monkeypatch):
 
     monkeypatch.setattr(blocks, "ThreadPoolExecutor", Counted)
     kernel = SpectrumKernel(2)
-    one = kernel.kernel(["ACGT", "GATTACA"], n_threads=1)
+    few, many = ["ACGT", "GATTACA"], ["ACGT", "GATTACA"] * 100
+    one = kernel.kernel(many, n_threads=1)
+    np.testing.assert_array_equal(kernel.kernel(few, n_threads=2), one[:2, :2])
     assert pools == []
-    np.testing.assert_array_equal(kernel.kernel(["ACGT", "GATTACA"], n_threads=2), one)
+    np.testing.assert_array_equal(kernel.kernel(many, n_threads=2), one)
     assert pools == [2]
 
 

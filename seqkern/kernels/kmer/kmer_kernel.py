@@ -142,9 +142,9 @@ class KmerKernel(FeatureKernel):
         work = self._workload(X, Y)
         # Columns are prepared first, before the rows are known, so they alone determine the choice.
         own = work if Y is None else self._workload(Y)
-        names = [self._choose(own, size, k)[0] for k in self._lengths()]
-        costs = [self._costs(work, size, k) for k in self._lengths()]
-        return make_plan(names, costs, work.output(self.n_threads))
+        chosen = [self._choose(own, size, k) for k in self._lengths()]
+        costs = [found for _, found in chosen] if Y is None else [self._costs(work, size, k) for k in self._lengths()]
+        return make_plan([name for name, _ in chosen], costs, work.output(self.n_threads))
 
     def _prepare(self, X: SequenceSet, like: TermBlocks | None) -> TermBlocks:
         self._check_sequences(X)

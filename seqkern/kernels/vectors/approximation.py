@@ -7,7 +7,7 @@ which share the chunks. They do depend on the BLAS library and the processor. Su
 """
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -28,6 +28,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data
 
 CHUNK_ROWS = 512
+BLOCK_COLUMNS = 128  # of a map with zeros above its diagonal
 GATHER_SECONDS = 1e-9
 SINGLE_SECONDS = 1e-11  # of CPU, for one product of two numbers in single precision, by BLAS
 VALUE_SECONDS = 1e-9  # for one exponential, power or wave in single precision
@@ -38,10 +39,44 @@ Values: TypeAlias = Callable[[npt.NDArray[np.int64]], npt.NDArray[np.floating[An
 """Takes at most `CHUNK_ROWS` rows and returns their values; see `in_chunks`."""
 
 
+class LowerMap:
+    """A map whose columns begin with zeros, multiplied without most of them, by blocks of columns: ``values @ map``.
+
+    Parameters
+    ----------
+    matrix : ndarray of float32, shape (columns, features)
+        Any; without such zeros, as in models of former versions, it is one block.
+
+    Examples
+    --------
+    >>> lower = LowerMap(np.tril(np.ones((300, 300), dtype=np.float32)))
+    >>> [(top, block.shape) for top, block in lower.blocks]
+    [(0, (300, 128)), (128, (172, 128)), (256, (44, 44))]
+    """
+
+    __array_ufunc__ = None  # NumPy leaves the product to this class
+
+    def __init__(self, matrix: npt.NDArray[np.float32]) -> None:
+        self.width = matrix.shape[1]
+        tops = (matrix != 0).argmax(axis=0) if matrix.size else np.zeros(self.width, dtype=np.int64)
+        step = BLOCK_COLUMNS if tops.any() else max(1, self.width)
+        self.blocks: list[tuple[int, npt.NDArray[np.float32]]] = []
+        for start in range(0, self.width, step):
+            top = int(tops[start : start + step].min())
+            self.blocks.append((top, matrix[top:, start : start + step]))
+
+    def __rmatmul__(self, values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        out, start = np.empty((len(values), self.width), dtype=np.float32), 0
+        for top, block in self.blocks:
+            np.matmul(values[:, top:], block, out=out[:, start : start + block.shape[1]])
+            start += block.shape[1]
+        return out
+
+
 def in_chunks(
     rows: npt.NDArray[np.int64],
     values: Values,
-    matrix: npt.NDArray[np.floating[Any]] | None,
+    matrix: npt.NDArray[np.floating[Any]] | LowerMap | None,
     like: npt.NDArray[np.floating[Any]],
     n_threads: int | None,
 ) -> npt.NDArray[np.floating[Any]]:
@@ -54,7 +89,7 @@ def in_chunks(
     values : callable
         Takes at most `CHUNK_ROWS` rows and returns their values, float32 or float64 (`CHUNK_ROWS`, columns), below them
         what does not matter.
-    matrix : ndarray, shape (columns, k), or None
+    matrix : ndarray, shape (columns, k), LowerMap or None
         None returns the values.
     like : ndarray
         Array with the dtype and width of the result.
@@ -219,10 +254,11 @@ class ApproximateKernel(CompositeKernel):
             columns, values = self._values(X)
         matrix = self._map()
         width = columns if matrix is None else matrix.shape[1]
+        lower = cache(lambda: None if matrix is None else LowerMap(matrix))
 
         def compute(rows: Any) -> npt.NDArray[np.floating[Any]]:
             like, which = np.empty((0, width), dtype=np.float32), np.arange(len(X))[rows]
-            found = in_chunks(which, values, matrix, like, self.n_threads)
+            found = in_chunks(which, values, lower(), like, self.n_threads)
             good = np.isfinite(found).all(axis=1)
             if not good.all():
                 raise SequenceError(
@@ -289,7 +325,7 @@ class ApproximateKernel(CompositeKernel):
         sets = [self.coerce(Z) for Z in (X, Y) if Z is not None]
         samples, pairs = sum(map(len, sets)), len(sets[0]) * len(sets[-1]) / (2 if Y is None else 1)
         d = self.n_components
-        each = d * (VALUE_SECONDS + SINGLE_SECONDS * d)
+        each = d * (VALUE_SECONDS + SINGLE_SECONDS * (d + BLOCK_COLUMNS) / 2)
         # vectors are gathered and multiplied in whole chunks, however few there are
         form = self.bases[0].vector_form()
         width = 0 if form is None or not samples else max(form.width(Z) for Z in sets if len(Z))

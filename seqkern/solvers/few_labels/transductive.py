@@ -11,7 +11,6 @@ from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.few_labels.remarks import remark_on
 from seqkern.solvers.shared import cost, limit
-from seqkern.solvers.svm.libsvm import libsvm_estimator
 from seqkern.solvers.svm.svm import CSVC
 
 ROUNDING = 1e-6
@@ -141,7 +140,9 @@ class TransductiveSVC(CSVC):
         places: npt.NDArray[np.int64] | None = None,
     ) -> None:
         """Train a C-SVM with a cost for each row."""
-        found = self._run(libsvm_estimator("SVC", C=1.0), K, y, places, weights=weights)
+        found = self._by_pairs(K, y, weights, self.max_iter)
+        if places is not None:
+            self.support_ = places[self.support_]
         self._report["fits"] += 1
         self._report["iterations"] += found["iterations"]
         if not found["converged"]:

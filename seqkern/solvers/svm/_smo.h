@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/_simd.h"
+
 #define SMO_UP 1   /* the variable may still move along y ... */
 #define SMO_LOW 2  /* ... and against it */
 #define SMO_TAU 1e-12
@@ -57,20 +59,39 @@ static ptrdiff_t smo_second(
     return found;
 }
 
-/* F += a·u + b·v for each n of `size` variables. */
-static void smo_add_two(double *F, ptrdiff_t size, ptrdiff_t n, const float *a, double u, const float *b, double v)
+ALWAYS_INLINE void add_two_rows(
+    double *F, ptrdiff_t size, ptrdiff_t n, const float *a, double u, const float *b, double v)
 {
     for (double *end = F + size; F < end; F += n)
         for (ptrdiff_t k = 0; k < n; k++)
             F[k] += a[k] * u + b[k] * v;
 }
 
-/* F += a·u for each n of `size` variables. */
-static void smo_add(double *F, ptrdiff_t size, ptrdiff_t n, const float *a, double u)
+ALWAYS_INLINE void add_row(double *F, ptrdiff_t size, ptrdiff_t n, const float *a, double u)
 {
     for (double *end = F + size; F < end; F += n)
         for (ptrdiff_t k = 0; k < n; k++)
             F[k] += a[k] * u;
+}
+
+DEFINE_LEVELS(
+    add_two_rows_at, add_two_rows,
+    (double *F, ptrdiff_t size, ptrdiff_t n, const float *a, double u, const float *b, double v),
+    (F, size, n, a, u, b, v))
+DEFINE_LEVELS(
+    add_row_at, add_row, (double *F, ptrdiff_t size, ptrdiff_t n, const float *a, double u), (F, size, n, a, u))
+
+/* F += a·u + b·v for each n of `size` variables, with vector instructions of a level of _simd.h. */
+static void smo_add_two(
+    int level, double *F, ptrdiff_t size, ptrdiff_t n, const float *a, double u, const float *b, double v)
+{
+    CALL_LEVEL(level, add_two_rows_at, F, size, n, a, u, b, v);
+}
+
+/* F += a·u for each n of `size` variables, likewise. */
+static void smo_add(int level, double *F, ptrdiff_t size, ptrdiff_t n, const float *a, double u)
+{
+    CALL_LEVEL(level, add_row_at, F, size, n, a, u);
 }
 
 /* Whether a variable at a bound is so far from moving that it is set aside: `up` and `low` are the largest −F of the

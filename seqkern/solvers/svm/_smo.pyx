@@ -1,4 +1,4 @@
-"""Sequential minimal optimisation on rows of a kernel matrix that are read when needed: see smo.py."""
+"""Sequential minimal optimisation on rows of a kernel matrix that are taken when needed: see smo.py."""
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY
@@ -14,14 +14,16 @@ cdef extern from "_smo.h" nogil:
         const int64_t *, ptrdiff_t, const double *, const uint8_t *, const float *, const double *, ptrdiff_t, double,
         double, double *
     )
-    void smo_add_two(double *, ptrdiff_t, ptrdiff_t, const float *, double, const float *, double)
-    void smo_add(double *, ptrdiff_t, ptrdiff_t, const float *, double)
+    int highest_simd_level()
+    void smo_add_two(int, double *, ptrdiff_t, ptrdiff_t, const float *, double, const float *, double)
+    void smo_add(int, double *, ptrdiff_t, ptrdiff_t, const float *, double)
     ptrdiff_t smo_shrink(int64_t *, ptrdiff_t, const double *, const uint8_t *, double, double)
     void smo_violation(const int64_t *, ptrdiff_t, const double *, const uint8_t *, double *, double *)
     void smo_step(double *, double *, int, double, double, double, double, double)
 
 cdef int64_t SHRINK_EVERY = 1000
 cdef int64_t NONE = -1
+cdef int LEVEL = highest_simd_level()
 
 
 cdef class RowCache:
@@ -144,7 +146,7 @@ cdef class Minimiser:
         cdef const float *row = self._rows.get(t % self._n)
         cdef double factor = alpha * self._y[t]
         with nogil:
-            smo_add(&to[0], self._size, self._n, row, factor)
+            smo_add(LEVEL, &to[0], self._size, self._n, row, factor)
         return 0
 
     cdef int _return_all(self) except -1:
@@ -195,7 +197,7 @@ cdef class Minimiser:
         )
         u, v = y_i * (self._alpha[i] - alpha_i), y_j * (self._alpha[j] - alpha_j)
         with nogil:
-            smo_add_two(&self._gradient[0], self._size, self._n, row_i, u, row_j, v)
+            smo_add_two(LEVEL, &self._gradient[0], self._size, self._n, row_i, u, row_j, v)
         self._mark(i)
         self._mark(j)
         if full_i != (self._alpha[i] >= self._cost[i]):

@@ -1,8 +1,8 @@
 """Shared by the LIBSVM solvers: the call through scikit-learn, and measures of the solution.
 
 Each solver defines its quadratic program, and computes the violation of its optimality conditions in double precision.
-LIBSVM reads a C-ordered float64 matrix in place, memory maps included; it adds a single-precision cache of at most
-`CACHE_MEGABYTES`.
+LIBSVM's algorithm for C and ε is in `smo`, that for ν is scikit-learn's. Both read a C-ordered float64 matrix in place,
+memory maps included, and add a single-precision cache of at most `CACHE_MEGABYTES`.
 """
 
 import math
@@ -88,9 +88,7 @@ class LibsvmMachine(KernelExpansion):
         self,
         estimator: Any,
         K: npt.NDArray[np.float64],
-        y: npt.NDArray[np.float64] | None,
-        places: npt.NDArray[np.int64] | None = None,
-        weights: npt.NDArray[np.float64] | None = None,
+        y: npt.NDArray[np.float64],
         **limits: float,
     ) -> dict[str, Any]:
         """Run LIBSVM and keep its support vectors.
@@ -100,11 +98,7 @@ class LibsvmMachine(KernelExpansion):
         estimator : sklearn.svm estimator
             With the parameters of the problem.
         K : ndarray of float64, shape (n, n)
-        y : ndarray of float64, shape (n,), or None
-        places : ndarray of int64, shape (n,), optional
-            The column of each training row; by default its own number.
-        weights : ndarray of float64, shape (n,), optional
-            Factors of C.
+        y : ndarray of float64, shape (n,)
         **limits
             ``tol`` and ``max_iter`` other than the solver's own.
 
@@ -126,7 +120,7 @@ class LibsvmMachine(KernelExpansion):
                 estimator.set_params(tol=options["tol"] * scale)
         with ignoring_unconverged():
             try:
-                estimator.fit(K, y) if weights is None else estimator.fit(K, y, sample_weight=weights)
+                estimator.fit(K, y)
             except ValueError:
                 # scikit-learn refuses LIBSVM's result; anything else is a bug here
                 found = getattr(estimator, "_dual_coef_", 0.0), getattr(estimator, "_intercept_", 0.0)
@@ -135,8 +129,7 @@ class LibsvmMachine(KernelExpansion):
                 return self._nothing(int(np.max(estimator._num_iter)))
         if not np.all(np.abs(estimator.dual_coef_) < LARGEST):
             return self._nothing(int(np.max(estimator.n_iter_)))
-        support = estimator.support_.astype(np.int64)
-        self.support_ = support if places is None else places[support]
+        self.support_ = estimator.support_.astype(np.int64)
         self.dual_coef_ = estimator.dual_coef_[0] * scale
         self.intercept_ = float(estimator.intercept_[0])
         return {"converged": estimator.fit_status_ == 0, "iterations": int(np.max(estimator.n_iter_))}
@@ -148,31 +141,33 @@ class LibsvmMachine(KernelExpansion):
         self.intercept_ = 0.0
         return {"converged": False, "iterations": iterations, "remark": UNBOUNDED}
 
-    def _run_if_solvable(
-        self, estimator: Any, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], remark: Callable[[], str | None]
+    def _if_solvable(
+        self, run: Callable[[int], dict[str, Any]], n: int, remark: Callable[[], str | None]
     ) -> dict[str, Any]:
-        """Run LIBSVM, but only as long as needed to detect that there is no solution.
+        """Run LIBSVM's algorithm, but only as long as needed to detect that there is no solution.
 
         Parameters
         ----------
-        estimator, K, y
-            As in `_run`.
+        run : callable
+            Called with a maximum number of iterations; returns what `_run` does.
+        n : int
+            Training samples.
         remark : callable
-            Called without arguments if LIBSVM does not converge soon; returns why there is no solution, or None.
+            Called without arguments if it does not converge soon; returns why there is no solution, or None.
 
         Returns
         -------
         dict
             As `_run`, with that remark.
         """
-        limit = min(self.max_iter, SOON[0] + SOON[1] * len(y))
-        found = self._run(estimator, K, y, max_iter=limit)
+        limit = min(self.max_iter, SOON[0] + SOON[1] * n)
+        found = run(limit)
         if found["converged"] or "remark" in found:
             return found
         why = remark()
         if why is not None:
             return {**found, "remark": why}
-        return self._run(estimator, K, y) if limit < self.max_iter else found
+        return run(self.max_iter) if limit < self.max_iter else found
 
 
 def libsvm_estimator(name: str, **params: Any) -> Any:
@@ -180,7 +175,7 @@ def libsvm_estimator(name: str, **params: Any) -> Any:
 
     Parameters
     ----------
-    name : {"SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"}
+    name : {"NuSVC", "NuSVR"}
         The class of `sklearn.svm`.
     **params : object
         What its constructor takes.

@@ -1,4 +1,4 @@
-"""The one-class SVM: LIBSVM's quadratic program, through scikit-learn."""
+"""The one-class SVM: LIBSVM's quadratic program, and its algorithm."""
 
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -10,19 +10,9 @@ from seqkern.gram.gram_rows import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.base import BinarySolver, count_rows
 from seqkern.solvers.expansion import weighted_sums
-from seqkern.solvers.finite import largest_value
 from seqkern.solvers.products.losses import Hinge
 from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
-from seqkern.solvers.svm.libsvm import (
-    SOON,
-    LibsvmMachine,
-    libsvm_estimator,
-    on_rows,
-    scale_of,
-    share_of,
-    unit_of,
-    violation,
-)
+from seqkern.solvers.svm.libsvm import SOON, LibsvmMachine, on_rows, share_of, unit_of, violation
 from seqkern.solvers.svm.nu_svm import smallest_sum
 
 if TYPE_CHECKING:
@@ -88,7 +78,7 @@ class OneClassSVM(OnProducts, LibsvmMachine, BinarySolver):
 
     name = "one_class_svm"
     gram_copies = 1.0
-    fit_products = 10.0
+    fit_products = 6.0
     sets_threshold = True
     summary = "One-class support vector machine: learns the region of the positives alone."
     targets: ClassVar[tuple[str, ...]] = ("binary", "none")
@@ -121,7 +111,7 @@ class OneClassSVM(OnProducts, LibsvmMachine, BinarySolver):
         return [cls(tol=1e-7), cls(nu=0.2, tol=1e-7)]
 
     def _fit(self, K: Any, y: npt.NDArray[np.float64] | None) -> dict[str, Any]:
-        """Run LIBSVM on the positives, and measure its solution; on an operator, minimise on products."""
+        """Run LIBSVM's algorithm on the positives, and measure its solution; on an operator, minimise on products."""
         if y is None:
             self.classes_ = OUT_AND_IN
         rows = np.arange(count_rows(K)) if y is None or np.all(y > 0) else np.flatnonzero(y > 0)
@@ -162,16 +152,8 @@ class OneClassSVM(OnProducts, LibsvmMachine, BinarySolver):
     def _solve(
         self, own: npt.NDArray[np.float64] | GramRows, rows: npt.NDArray[np.int64], unit: float, limit: int
     ) -> dict[str, Any]:
-        """Run LIBSVM, or its algorithm on a matrix in a file, on the matrix of some records."""
-        tol = self.tol * unit
-        if not isinstance(own, GramRows):
-            estimator = libsvm_estimator("OneClassSVM", nu=self.nu)
-            scale = scale_of(largest_value(own))
-            near = own if scale == 1 else own * scale
-            run = self._run(estimator, near, None, places=rows, tol=tol * scale, max_iter=limit)
-            self.intercept_ /= scale  # α stays the same, since its bounds do
-            return run
-        # imported here: only training on a file needs it
+        """Run LIBSVM's algorithm on the matrix of some records."""
+        # imported here: prediction does not need it
         from seqkern.solvers.svm.smo import minimise_by_rows
 
         n = len(rows)
@@ -183,12 +165,12 @@ class OneClassSVM(OnProducts, LibsvmMachine, BinarySolver):
             np.zeros(n),
             np.ones(n),
             np.arange(n),
-            tol=tol,
+            tol=self.tol * unit,
             max_iter=limit,
             name=str(self.name),
             start=start,
         )
-        if not np.isfinite(found.bias):
+        if not found.finite:
             return self._nothing(found.iterations)
         self._keep(found.alpha, -found.bias)
         self.support_ = rows[self.support_]

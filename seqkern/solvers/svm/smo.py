@@ -1,9 +1,10 @@
-"""LIBSVM's algorithm on a Gram matrix in a file, of which the rows used last are in memory.
+"""LIBSVM's algorithm on a Gram matrix in memory, or in a file of which the rows used last are in memory.
 
 A fit needs the rows of the variables that it changes: mostly support vectors, again and again. Those used last stay in
-single precision, as many as there is room for; others are read from the file. The steps are those of LIBSVM
-(sequential minimal optimisation, with the pair of variables chosen by second-order information, and variables at their
-bounds set aside), with the same roundings: on x86-64 the solution has the bits of LIBSVM's on the whole matrix.
+single precision, as many as there is room for; others are converted, or read from the file, again. The steps are those
+of LIBSVM (sequential minimal optimisation, with the pair of variables chosen by second-order information, and variables
+at their bounds set aside), with the same roundings: on x86-64 the solution has the bits of LIBSVM's. LIBSVM itself
+comes with scikit-learn, whose import takes longer than most fits.
 
 References
 ----------
@@ -14,16 +15,18 @@ Chang, Lin: LIBSVM: a library for support vector machines. ACM Transactions on I
 2011.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.progress import progress_counter
 from seqkern.gram.gram_rows import GramRows
-from seqkern.solvers.finite import check_size
+from seqkern.solvers.finite import check_size, largest_value
 from seqkern.solvers.svm._smo import Minimiser, RowCache
-from seqkern.solvers.svm.libsvm import scale_of, scaled_cost
+from seqkern.solvers.svm.libsvm import CACHE_MEGABYTES, LARGEST, scale_of, scaled_cost
 
 FEWEST_ROWS = 16
 """In the cache."""
@@ -42,7 +45,9 @@ class RowFit:
     converged : bool
     iterations : int
     reads : int
-        Rows read from the file.
+        Rows converted, or read from the file.
+    finite : bool
+        Whether α and the multiplier are numbers; else the fit has diverged.
     """
 
     alpha: npt.NDArray[np.float64]
@@ -50,6 +55,7 @@ class RowFit:
     converged: bool
     iterations: int
     reads: int
+    finite: bool
 
 
 def cache_rows(n: int, room: int) -> int:
@@ -75,7 +81,7 @@ def cache_rows(n: int, room: int) -> int:
 
 
 def minimise_by_rows(
-    K: GramRows,
+    K: npt.NDArray[np.float64] | GramRows,
     y: npt.NDArray[np.float64],
     linear: npt.NDArray[np.float64],
     cost: npt.NDArray[np.float64],
@@ -90,8 +96,8 @@ def minimise_by_rows(
 
     Parameters
     ----------
-    K : GramRows of shape (n, n)
-        Square.
+    K : ndarray of float64, or GramRows, shape (n, n)
+        The Gram matrix.
     y, linear, cost : ndarray of float64, shape (n,), or (2n,)
         −1 or 1, p, and the bound of each variable; variable t is of sample t modulo n.
     order : ndarray of int64
@@ -114,15 +120,28 @@ def minimise_by_rows(
     GramError
         If a row that is read contains NaN or inf, or K(x, x) is too large or too small for sums of products.
     """
-    n = K.shape[0]
-    diagonal = K.diagonal()
-    largest = float(np.abs(diagonal).max())
-    check_size(largest)
-    scale = scale_of(largest)
-    rows = RowCache(K.row if scale == 1 else lambda i: K.row(i).astype(np.float64) * scale, n, cache_rows(n, K.room))
+    n, diagonal = K.shape[0], np.array(K.diagonal())
+    row, room, scale = _rows_of(K, diagonal)
+    rows = RowCache(row, n, cache_rows(n, room))
     alpha = np.zeros(len(y)) if start is None else start / scale
     bounds = cost if scale == 1 else np.array([scaled_cost(bound, scale) for bound in cost])
     minimiser = Minimiser(rows, y, linear, bounds, diagonal * scale, np.array(order, dtype=np.int64), alpha)
     with progress_counter(name, " iterations") as show:
         converged, iterations = minimiser.run(tol, max_iter, show)
-    return RowFit(alpha * scale, minimiser.bias(), converged, iterations, rows.reads)
+    bias = minimiser.bias()
+    finite = bool(np.all(np.abs(alpha) < LARGEST) and np.isfinite(bias))
+    return RowFit(alpha * scale, bias, converged, iterations, rows.reads, finite)
+
+
+def _rows_of(
+    K: npt.NDArray[np.float64] | GramRows, diagonal: npt.NDArray[np.float64]
+) -> tuple[Callable[[int], npt.NDArray[Any]], int, float]:
+    """Return a function that gives a row, the bytes for rows in single precision, and the rows' scale."""
+    read: Callable[[int], npt.NDArray[Any]]
+    if isinstance(K, GramRows):
+        read, room, largest = K.row, K.room, float(np.abs(diagonal).max())
+        check_size(largest)
+    else:
+        read, room, largest = K.__getitem__, CACHE_MEGABYTES * 2**20, largest_value(K)
+    scale = scale_of(largest)
+    return (read if scale == 1 else lambda i: read(i).astype(np.float64) * scale), room, scale

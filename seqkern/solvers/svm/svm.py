@@ -1,4 +1,4 @@
-"""The C-SVM, with soft or hard margin: LIBSVM's quadratic program, through scikit-learn."""
+"""The C-SVM, with soft or hard margin: LIBSVM's quadratic program, and its algorithm."""
 
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -14,7 +14,7 @@ from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.products.losses import SquaredHinge
 from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
 from seqkern.solvers.shared import SearchesCost, class_weights, cost
-from seqkern.solvers.svm.libsvm import AT_BOUND, LibsvmMachine, libsvm_estimator, on_rows, share_of, violation
+from seqkern.solvers.svm.libsvm import AT_BOUND, LibsvmMachine, on_rows, share_of, violation
 from seqkern.solvers.svm.squares import FitsSquares
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmMachine, BinarySolver):
     name = "csvc"
     gives_bounds = True
     margin: ClassVar[float | None] = 1.0
-    fit_products = 30.0
+    fit_products = 20.0
     fit_growth = 0.2
     summary = "Support vector machine: the widest margin between two classes, with a cost C for errors."
 
@@ -116,24 +116,22 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmMachine, BinarySolver):
         ]
 
     def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
-        """Run LIBSVM and measure its solution; on an operator, minimise on products."""
+        """Run LIBSVM's algorithm and measure its solution; on an operator, minimise on products."""
         cost = self._costs(y)
         if self.squares:
             return self._fit_squared(K, SquaredHinge(y, cost))
-        if isinstance(K, GramRows):
-            return self._run_by_rows(K, y, cost) | self._optimality(K, y, cost)
         if isinstance(K, KernelOperator):
             self.dual_coef_, report = self._learn_hinge(K, y, cost, self.tol, min(self.max_iter, MOST_PRODUCTS))
             return report
-        weights = class_factors(self.class_weight, self.classes_, y)
-        estimator = libsvm_estimator("SVC", C=self.C, class_weight=dict(zip((-1.0, 1.0), weights, strict=True)))
         if np.isinf(self.C):
             # imported here: it slows start-up, and prediction does not need it
             from seqkern.solvers.svm.hulls import not_separable
 
-            report = self._run_if_solvable(estimator, K, y, lambda: not_separable(K, y))
+            report = self._if_solvable(
+                lambda limit: self._by_pairs(K, y, cost, limit), len(y), lambda: not_separable(K, y)
+            )
         else:
-            report = self._run(estimator, K, y)
+            report = self._by_pairs(K, y, cost, self.max_iter)
         return report | self._optimality(K, y, cost)
 
     def _costs(self, y: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -173,14 +171,22 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmMachine, BinarySolver):
             return {**report, "objective": -found.dual}
         return self._fit_squares(K, loss, self.tol, self.max_iter)
 
-    def _run_by_rows(self, K: GramRows, y: npt.NDArray[np.float64], cost: npt.NDArray[np.float64]) -> dict[str, Any]:
-        """Run LIBSVM's algorithm on a matrix in a file; the first class comes first, as in LIBSVM."""
-        # imported here: only training on a file needs it
+    def _by_pairs(
+        self,
+        K: npt.NDArray[np.float64] | GramRows,
+        y: npt.NDArray[np.float64],
+        cost: npt.NDArray[np.float64],
+        most: int,
+    ) -> dict[str, Any]:
+        """Run LIBSVM's algorithm for at most so many iterations; the first class comes first, as in LIBSVM."""
+        # imported here: prediction does not need it
         from seqkern.solvers.svm.smo import minimise_by_rows
 
         order = np.concatenate((np.flatnonzero(y < 0), np.flatnonzero(y > 0)))
         linear = np.full(len(y), -1.0)
-        found = minimise_by_rows(K, -y, linear, cost, order, tol=self.tol, max_iter=self.max_iter, name=str(self.name))
+        found = minimise_by_rows(K, -y, linear, cost, order, tol=self.tol, max_iter=most, name=str(self.name))
+        if not found.finite:
+            return self._nothing(found.iterations)
         self.support_ = order[found.alpha[order] > 0].astype(np.int64)
         self.dual_coef_ = (found.alpha * y)[self.support_]
         self.intercept_ = found.bias

@@ -1,4 +1,4 @@
-"""Support vector regression, with ε or with ν: LIBSVM's quadratic programs, through scikit-learn."""
+"""Support vector regression, with ε or with ν: LIBSVM's quadratic programs, and its algorithm."""
 
 from typing import Any, Literal, Self
 
@@ -83,7 +83,7 @@ class SVR(FitsSquares, OnProducts, LibsvmMachine, RealSolver):
     """
 
     name = "svr"
-    fit_products = 150.0
+    fit_products = 100.0
     fit_growth = 0.3
     summary = "Support vector regression: a smooth function; errors up to epsilon cost nothing."
 
@@ -148,7 +148,7 @@ class SVR(FitsSquares, OnProducts, LibsvmMachine, RealSolver):
         return self._fit_squares(K, loss, self.tol, self.max_iter, start)
 
     def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
-        """Run LIBSVM and measure its solution; on an operator, minimise on products."""
+        """Run LIBSVM's algorithm and measure its solution; on an operator, minimise on products."""
         if self.squares:
             smooth = SMOOTH[self.loss](y, float(self.C), float(self.epsilon))
             return self._fit_smooth(K, smooth, float(np.mean(y)))
@@ -157,13 +157,10 @@ class SVR(FitsSquares, OnProducts, LibsvmMachine, RealSolver):
             tube, most = Insensitive(y, float(self.C), float(self.epsilon)), min(self.max_iter, MOST_PRODUCTS)
             found, self.dual_coef_, told = self._learn(K, tube, self.tol, most)
             return {**told, "objective": -found.dual}
-        estimator = libsvm_estimator("SVR", C=self.C, epsilon=self.epsilon)
-        if isinstance(K, GramRows):
-            report = self._run_by_rows(K, y)
-        elif np.isinf(self.C):
-            report = self._run_if_solvable(estimator, K, y, lambda: self._no_tube(K, y))
+        if np.isinf(self.C):
+            report = self._if_solvable(lambda limit: self._by_pairs(K, y, limit), len(y), lambda: self._no_tube(K, y))
         else:
-            report = self._run(estimator, K, y)
+            report = self._by_pairs(K, y, self.max_iter)
         beta = on_rows(self.support_, self.dual_coef_, len(y))
         product = weighted_sums(K, self.support_, self.dual_coef_)
         square, loss = float(np.sum(beta * product)), float(np.sum(y * beta))
@@ -183,9 +180,9 @@ class SVR(FitsSquares, OnProducts, LibsvmMachine, RealSolver):
         """Whether it can be fitted on rows of a matrix in a file: with a finite C, unless errors are squared."""
         return bool(np.isfinite(self.C)) and not self.squares
 
-    def _run_by_rows(self, K: GramRows, y: npt.NDArray[np.float64]) -> dict[str, Any]:
-        """Run LIBSVM's algorithm on a matrix in a file; the variables are α, then α*."""
-        # imported here: only training on a file needs it
+    def _by_pairs(self, K: npt.NDArray[np.float64] | GramRows, y: npt.NDArray[np.float64], most: int) -> dict[str, Any]:
+        """Run LIBSVM's algorithm for at most so many iterations; the variables are α, then α*."""
+        # imported here: prediction does not need it
         from seqkern.solvers.svm.smo import minimise_by_rows
 
         n = len(y)
@@ -196,9 +193,11 @@ class SVR(FitsSquares, OnProducts, LibsvmMachine, RealSolver):
             np.full(2 * n, float(self.C)),
             np.arange(2 * n),
             tol=self.tol,
-            max_iter=self.max_iter,
+            max_iter=most,
             name=str(self.name),
         )
+        if not found.finite:
+            return self._nothing(found.iterations)
         self._keep(found.alpha[:n] - found.alpha[n:], -found.bias)
         return {"converged": found.converged, "iterations": found.iterations}
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
+from sklearn.svm import NuSVC as LibsvmNuSVC
 
 from seqkern.core.errors import ParameterError
-from seqkern.solvers import CSVC, _linear, build_solver
+from seqkern.solvers import CSVC, NuSVC, _linear, build_solver
 
 SPECTRUM_2 = np.array([[2, 1, 1, 0], [1, 2, 0, 1], [1, 0, 2, 1], [0, 1, 1, 2]], dtype=float)
 SUBSEQUENCES = np.array([[8, 4, 4, 2], [4, 8, 2, 4], [4, 2, 8, 4], [2, 4, 4, 8]], dtype=float)
@@ -156,14 +157,14 @@ def test_a_memory_map_reaches_libsvm_without_a_copy(tmp_path, monkeypatch):
     np.save(tmp_path / "gram.npy", K)
     mapped = np.load(tmp_path / "gram.npy", mmap_mode="r")
     seen = []
-    fit = SVC.fit
+    fit = LibsvmNuSVC.fit
 
     def spy(self, X, y):
         seen.append(X)
         return fit(self, X, y)
 
-    monkeypatch.setattr(SVC, "fit", spy)
-    CSVC().fit(mapped, y)
+    monkeypatch.setattr(LibsvmNuSVC, "fit", spy)
+    NuSVC(nu=0.1).fit(mapped, y)
     assert np.shares_memory(seen[0], mapped)
     assert seen[0].flags.c_contiguous
     assert seen[0].dtype == np.float64

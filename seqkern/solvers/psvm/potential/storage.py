@@ -9,8 +9,6 @@ from seqkern.core.sparse_types import is_operator, is_sparse
 from seqkern.gram.gram_rows import GramRows
 from seqkern.solvers.psvm.potential.columns import Columns, DenseColumns
 from seqkern.solvers.psvm.potential.columns_mapped import MappedColumns
-from seqkern.solvers.psvm.potential.columns_operator import OperatorColumns
-from seqkern.solvers.psvm.potential.columns_sparse import SparseColumns
 from seqkern.solvers.psvm.potential.decisions import stays_outside
 
 
@@ -44,9 +42,14 @@ def columns_of(K: Any, *, square: bool, cache_size: float) -> Columns:
     >>> [type(columns_of(one, square=True, cache_size=256)).__name__ for one in (K, csr_array(K))]
     ['DenseColumns', 'SparseColumns']
     """
+    # scipy.sparse is imported only for matrices that come from it: it slows start-up
     if is_operator(K):
+        from seqkern.solvers.psvm.potential.columns_operator import OperatorColumns
+
         return OperatorColumns(K)
     if is_sparse(K):
+        from seqkern.solvers.psvm.potential.columns_sparse import SparseColumns
+
         return SparseColumns(K)
     if isinstance(K, GramRows):  # symmetric
         if not (np.diff(K.rows) > 0).all():

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg.lapack import dposv, sposv
 
 from seqkern.solvers.psvm.potential import _descent
 from seqkern.solvers.psvm.potential.columns import Columns, DenseColumns
@@ -303,6 +302,8 @@ class WorkingSet:
         """Return the solution of (Q + damping) · direction = −slope of the members `free`, or None if it has none."""
         if not len(free):
             return None
+        from scipy.linalg.lapack import dposv, sposv  # 0.2 s to import, and most small problems need no jump
+
         H = np.empty((len(free), len(free)), dtype=self.Q.dtype)
         _descent.gather(self.Q, free, self.damping * self.columns.n_rows, H)
         # LAPACK stores by columns, so the lower triangle here is the upper one there.
