@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 import pytest
-from common import cpu_seconds, load
+from common import cpu_seconds, load, start_table
 
 from seqkern.kernels import build_kernel
 from seqkern.kernels.additive import fold
@@ -45,14 +45,14 @@ def by_matrix(spec, new, support, coefficients):
 def report(repeats):
     """Print a table of all jobs."""
     given = sets()
-    print("kernel\ttarget\ttable\tmatrix\tratio\tdifference")
+    row = start_table("kernel", "table, CPU s", "target", "matrix, CPU s", "ratio", "largest difference")
     for spec, target in JOBS:
         table, matrix = (
             cpu_seconds(lambda way=way, spec=spec: way(spec, *given), repeats) for way in (by_table, by_matrix)
         )
         expected = by_matrix(spec, *given)
         difference = np.abs(by_table(spec, *given) - expected).max() / np.abs(expected).max()
-        print(f"{spec}\t{target or ''}\t{table:.3f}\t{matrix:.3f}\t{matrix / table:.1f}\t{difference:.1e}", flush=True)
+        row(spec, f"{table:.3f}", target or "", f"{matrix:.3f}", f"{matrix / table:.1f}", f"{difference:.1e}")
 
 
 @pytest.mark.parametrize(("spec", "target"), JOBS)
