@@ -26,23 +26,20 @@ TABLE, LOOKUPS = 1 << 22, 1 << 22  # 16 MB in single precision: more than the se
 WRITTEN = 1 << 25  # bytes: a matrix of 2,000 records
 
 
+WORDS = {
+    "logic": "bitwise operations on vectors of 64 bytes",
+    "additions": "additions of 8-bit numbers in such vectors",
+    "single_products": "products of single precision in such vectors",
+    "double_products": "products of double precision in such vectors",
+    "scattered": "additions to places of a row in the first-level cache",
+    "looked_up": "look-ups at random places of a table of 16 MB",
+    "written": "bytes written to fresh memory",
+}
+
+
 @dataclass
 class Machine:
-    """Operations, or bytes, a second on one thread.
-
-    Attributes
-    ----------
-    logic, additions : float
-        Bitwise operations and 8-bit maxima on vectors of 64 bytes.
-    single_products, double_products : float
-        Fused multiply-adds on vectors of 64 bytes.
-    scattered : float
-        Additions to places of a row that fits into the first-level cache.
-    looked_up : float
-        Look-ups at random places of a table of 16 MB.
-    written : float
-        Bytes written to fresh memory.
-    """
+    """Operations, or bytes, a second on one thread: see `WORDS`."""
 
     logic: float
     additions: float
@@ -101,6 +98,6 @@ def processor():
 
 
 if __name__ == "__main__":
-    row = start_table("a second, one thread", "10⁹")
+    row = start_table("at best, one thread", "10⁹ a second")
     for name, value in vars(machine()).items():
-        row(name.replace("_", " "), f"{value / 1e9:.2f}")
+        row(WORDS[name], f"{value / 1e9:.1f}")

@@ -33,7 +33,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
-from machine import machine, processor
+from machine import WORDS, machine, processor
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "performance.md"
@@ -99,14 +99,14 @@ def of_block(commands, version):
 
 
 def description(version):
-    """Return a paragraph about the machine, and the rates that its limits come from."""
+    """Return a sentence about the machine, and a table of the rates that limits come from."""
     compiler = shutil.which(os.environ.get("CC", "cc"))
     told = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
     python = ".".join(map(str, sys.version_info[:2]))
-    rates = [f"{value / 1e9:.1f}·10⁹ {name.replace('_', ' ')}" for name, value in vars(machine()).items()]
+    rates = "".join(f"| {WORDS[name]} | {value / 1e9:.1f} |\n" for name, value in vars(machine()).items())
     return (
-        f"{processor()}, {os.cpu_count()} cores; {told}; Python {python}, NumPy {np.__version__};\n"
-        f"{datetime.now(UTC):%Y-%m-%d}, commit {version}. At best, one thread does in a second: {', '.join(rates)}.\n"
+        f"{processor()}, {os.cpu_count()} cores; {told}; Python {python}, NumPy {np.__version__}; commit {version},\n"
+        f"{datetime.now(UTC):%Y-%m-%d}.\n\n| at best, one thread | 10⁹ a second |\n|---|---|\n{rates}"
     )
 
 
