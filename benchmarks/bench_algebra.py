@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from common import start_table
 
 SOLVERS = (
     "lssvc",
@@ -48,7 +49,7 @@ def problem(n, seed=0):
 
 
 def measure(spec, n):
-    """Print CPU seconds of a fit, and the memory that it took, in units of K."""
+    """Print CPU seconds of a fit, the memory that it took, in units of K, and whether it converged."""
     from seqkern.solvers import build_solver
 
     small, labels = problem(100)
@@ -59,14 +60,14 @@ def measure(spec, n):
     start = time.process_time()
     solver = build_solver(spec).fit(K, y)
     seconds = time.process_time() - start
-    print(f"{spec:32} {seconds:6.1f} s {(resident('VmHWM') - before) / K.nbytes:5.1f} K {solver.report_['converged']}")
+    copies = (resident("VmHWM") - before) / K.nbytes
+    print(f"{seconds:.1f}", f"{copies:.1f}", "yes" if solver.report_["converged"] else "no", sep="\t")
 
 
 def run(spec, n):
-    """Return what `measure` prints in a process of its own."""
-    return subprocess.run(
-        [sys.executable, __file__, str(n), spec], capture_output=True, text=True, check=True
-    ).stdout.strip()
+    """Return what `measure` prints in a process of its own: a list of words."""
+    command = [sys.executable, __file__, str(n), spec]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip().split("\t")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -74,8 +75,8 @@ def run(spec, n):
 def test_memory_is_bounded_by_copies_of_the_matrix(spec, record_property):
     found = run(spec, 3000)
     record_property("measured", found)
-    assert float(found.split()[-3]) < COPIES
-    assert found.endswith("True")
+    assert float(found[1]) < COPIES
+    assert found[2] == "yes"
 
 
 if __name__ == "__main__":
@@ -83,5 +84,6 @@ if __name__ == "__main__":
     if len(sys.argv) > 2:
         measure(sys.argv[2], size)
     else:
+        row = start_table(f"solver, {size:,} records", "CPU s", "memory, in units of K", "converged")
         for one in SOLVERS:
-            print(run(one, size), flush=True)
+            row(f"`{one}`", *run(one, size))

@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 import pytest
-from common import cpu_seconds, load
+from common import cpu_seconds, load, start_table
 
 from seqkern.kernels import build_kernel
 from seqkern.kernels.additive import fold
@@ -54,7 +54,7 @@ def by_matrix(spec, new, support, coefficients):
 def report(repeats, word=""):
     """Print a table of all jobs whose kernel has a word."""
     new, *model = sets()
-    print("kernel\tsequences\ttarget\ttable\tmatrix\tratio\tdifference")
+    row = start_table("kernel", "sequences", "table, CPU s", "target", "matrix, CPU s", "ratio", "largest difference")
     for spec, target in [job for job in JOBS if word in job[0]]:
         for number in QUERIES:
             given = new.take(slice(number)), *model
@@ -64,9 +64,9 @@ def report(repeats, word=""):
             )
             expected = by_matrix(spec, *given)
             difference = np.abs(by_table(spec, *given) - expected).max() / np.abs(expected).max()
-            seconds = f"{table:.4f}\t{matrix:.4f}\t{matrix / table:.1f}"
             wanted = target if target and number == len(new) else ""
-            print(f"{spec}\t{number}\t{wanted}\t{seconds}\t{difference:.1e}", flush=True)
+            numbers = [f"{table:.4f}", wanted, f"{matrix:.4f}", f"{matrix / table:.1f}", f"{difference:.1e}"]
+            row(spec, f"{number:,}", *numbers)
 
 
 @pytest.mark.parametrize(("spec", "target"), JOBS)

@@ -7,11 +7,12 @@ own) once, with the entry K21 of its matrix beside ours. ``threads`` is the wall
 Run it by pytest, or: ``python benchmarks/bench_gapped.py [repeats]``, which prints a table.
 """
 
+import math
 import sys
 import time
 
 import pytest
-from common import algorithms, cpu_seconds, load, run_rival, seqkern_gram
+from common import algorithms, cpu_seconds, load, run_rival, seqkern_gram, start_table
 
 from seqkern.kernels.products import _product
 
@@ -64,7 +65,7 @@ def report(repeats):
     """Print a table of all jobs."""
     highest = _product.level()
     head = ["data", "kernel", "algorithm", "predicted", "target", *LEVELS[: highest + 1]]
-    print("\t".join([*head, "threads", "FastSK", "ratio", "K21"]))
+    row = start_table(*head, "two threads, ×", "FastSK", "ratio", "its K21 / ours")
     for name, spec, target, rival in JOBS:
         strings, alphabet = load(name)
         for algorithm, plan in algorithms(spec, strings, alphabet).items():
@@ -85,8 +86,12 @@ def report(repeats):
                     if theirs:
                         K21 = f"{theirs['K21']:.7f} / {ours:.7f}"
                         beside = [f"{theirs['seconds']:.2f}", f"{theirs['seconds'] / seconds[-1]:.0f}", K21]
-            numbers = [f"{plan.seconds:.3f}", str(target or ""), *(f"{each:.3f}" for each in seconds)]
-            print("\t".join([name, spec, chosen, *numbers, threads, *beside]), flush=True)
+            numbers = [
+                f"{plan.seconds:.3f}",
+                str(target or ""),
+                *("" if math.isnan(each) else f"{each:.3f}" for each in seconds),
+            ]
+            row(name, spec, chosen, *numbers, threads, *beside)
 
 
 @pytest.mark.parametrize(("name", "spec", "target", "rival"), JOBS)

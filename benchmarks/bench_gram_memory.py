@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from common import start_table
 
 LIMIT_MB = 1000
 MEASURE = """
@@ -82,13 +83,14 @@ def main(words):
     with tempfile.TemporaryDirectory(dir=".") as where:
         if words[:1] == ["extend"]:
             n, added, kernel = [*words[1:], *("20000", "1000", "gapped_kmer:l=10,k=6")[len(words) - 1 :]]
-            print(f"{kernel}, float64")
+            row = start_table(f"{kernel}, float64", "CPU s", "peak MB")
             for what, seconds, peak in extend(where, int(n), int(added), kernel):
-                print(f"  {what:<24} {seconds:>7.1f} CPU seconds, peak {peak:.0f} MB", flush=True)
+                row(what, f"{seconds:.1f}", f"{peak:.0f}")
             return
         n, kernel, dtype = [*words, *("20000", "spectrum:k=6", "float64")[len(words) :]]
         seconds, peak = measure(where, int(n), kernel=kernel, dtype=dtype)
-    print(f"{n} × 100 bases, {kernel}, {dtype}: {seconds:.1f} CPU seconds, peak {peak:.0f} MB")
+    row = start_table("sequences", "kernel", "matrix", "CPU s", "peak MB")
+    row(f"{int(n):,} × 100 bases", kernel, dtype, f"{seconds:.1f}", f"{peak:.0f}")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 import pytest
-from common import algorithms, cpu_seconds, load, seqkern_gram
+from common import algorithms, cpu_seconds, load, seqkern_gram, start_table
 
 # Data, kernel, and the CPU seconds that it may take, if there is a target.
 JOBS = [
@@ -40,7 +40,7 @@ def sklearn_gram(strings, k):
 
 def report(repeats):
     """Print a table of all jobs."""
-    print("data\tkernel\talgorithm\tpredicted\tseconds\ttarget\tsklearn\tratio")
+    row = start_table("data", "kernel", "algorithm", "predicted", "CPU s", "target", "scikit-learn", "ratio")
     for name, spec, target in JOBS:
         strings, alphabet = load(name)
         rival = ""
@@ -53,7 +53,7 @@ def report(repeats):
             chosen = f"auto ({plan.algorithm})" if algorithm == "auto" else algorithm
             numbers = [f"{plan.seconds:.4f}", f"{seconds:.4f}", f"{target or ''}"]
             beside = [f"{rival:.4f}", f"{rival / seconds:.1f}"] if rival else ["", ""]
-            print("\t".join([name, spec, chosen, *numbers, *beside]), flush=True)
+            row(name, spec, chosen, *numbers, *beside)
 
 
 @pytest.mark.parametrize(("name", "spec", "target"), JOBS)

@@ -15,6 +15,7 @@ import time
 
 import numpy as np
 from acceptor_windows import LENGTH, windows
+from common import start_table
 
 from seqkern.core.cost import peak_mb
 from seqkern.evaluation.ranking import average_precision, roc_auc
@@ -29,7 +30,8 @@ from seqkern.solvers.svm import working_sets
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 HELD_OUT, BASELINE = 200_000, 100_000
-HEADER = "windows  way     CPU s  passes  sets  largest set       SV      gap  peak MB    AUC     AP  PWM AUC  PWM AP"
+COLUMNS = ("windows", "way", "CPU s", "passes", "working sets", "largest set", "support vectors", "gap", "peak MB")
+SCORES = ("AUC", "AP", "AUC of log odds", "AP of log odds")
 
 
 def sequences(codes):
@@ -53,7 +55,7 @@ def baseline(X, y, T):
 
 
 def measure(n, way="sets", held_out=HELD_OUT):
-    """Return a line of the table for `n` windows."""
+    """Return the cells of a row for `n` windows."""
     codes, y = windows(n)
     X = sequences(codes)
     kernel = build_kernel("weighted_degree:degree=20")
@@ -71,11 +73,9 @@ def measure(n, way="sets", held_out=HELD_OUT):
     odds = baseline(X, y, T)
     scores = [score(truth, values) for values in (decisions, odds) for score in (roc_auc, average_precision)]
     passes, sets = report.get("products", report["iterations"]), report.get("working_sets", 1)
-    return (
-        f"{n:>8}  {way:<6} {seconds:>6.1f}  {passes:>6}  {sets:>4}  "
-        f"{report.get('largest_set', n):>11}  {len(solver.support_):>7}  {report['gap']:.1e}  {peak_mb():>7.0f}  "
-        + "  ".join(f"{score:.4f}" for score in scores)
-    )
+    counts = [passes, sets, f"{report.get('largest_set', n):,}", f"{len(solver.support_):,}"]
+    cells = [f"{n:,}", way, f"{seconds:.1f}", *counts, f"{report['gap']:.1e}", f"{peak_mb():.0f}"]
+    return [*map(str, cells), *(f"{score:.4f}" for score in scores)]
 
 
 def show(*row):
@@ -97,7 +97,7 @@ def watch():
 
 def test_working_sets_reach_the_gap_and_beat_the_baseline(monkeypatch):
     monkeypatch.setattr(working_sets, "FIRST", (2000, 20))
-    sets, direct = measure(10_000, held_out=5000).split(), measure(10_000, "direct", held_out=5000).split()
+    sets, direct = measure(10_000, held_out=5000), measure(10_000, "direct", held_out=5000)
     assert float(sets[7]) <= 1e-3
     np.testing.assert_allclose(float(sets[9]), float(direct[9]), atol=2e-3)
     assert float(sets[10]) > float(sets[12])
@@ -107,12 +107,14 @@ def main(words):
     """Print the table that the command line asks for."""
     if words[:1] == ["one"]:
         watch()
-        print(measure(int(words[2]), words[1]), flush=True)
+        print("\t".join(measure(int(words[2]), words[1])))
         return
     way = words.pop(0) if words and not words[0].isdigit() else "sets"
-    print(HEADER)
+    row = start_table(*COLUMNS, *SCORES)
     for n in map(int, words or SIZES):
-        subprocess.run([sys.executable, __file__, "one", way, str(n)], check=True)
+        command = [sys.executable, __file__, "one", way, str(n)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        row(*done.stdout.strip().split("\t"))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import time
 import warnings
 
 import numpy as np
-from common import DATA
+from common import DATA, start_table
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC as Liblinear
@@ -154,12 +154,12 @@ def beside_liblinear(n, degree, C=1.0):
 
 def growth(most):
     """Print time and memory on simulated windows, each number of them in a process of its own."""
-    print(f"{'windows':>9} {'tables s':>9} {'pass s':>8} {'fit s':>8} {'MB':>7}  fit")
+    row = start_table("windows", "tables, s", "a pass, s", "fit, s", "MB", "fit")
     for n in (1000, 10_000, 100_000, 1_000_000):
         if n > most:
             break
         done = subprocess.run([sys.executable, __file__, "one", str(n)], capture_output=True, text=True, check=True)
-        print(f"{n:>9} {done.stdout.strip()}", flush=True)
+        row(f"{n:,}", *done.stdout.strip().split("\t"))
 
 
 def epoch(spec, n):
@@ -175,23 +175,23 @@ def epoch(spec, n):
     changed = np.count_nonzero(descent.alpha) / n
     view = implicit.take(np.random.default_rng(0).permutation(n))
     read = min(timed(lambda: view.dots(descent.weights))[0] for _ in range(3))
-    return f"{made:>9.2f} {both:>8.3f} {changed:>8.1%} {read:>7.3f} {predicted:>10.0f} {peak_mb() - before:>8.0f}"
+    return f"{made:.2f}\t{both:.3f}\t{changed:.1%}\t{read:.3f}\t{predicted:.0f}\t{peak_mb() - before:.0f}"
 
 
 def epochs(n):
     """Print `epoch` of some kernels, each in a process of its own."""
-    print(f"{'tables s':>9} {'epoch s':>8} {'changed':>8} {'read s':>7} {'predict MB':>10} {'used MB':>8}")
+    row = start_table("kernel", "tables, s", "epoch, s", "changed", "reading, s", "predicted MB", "used MB")
     for spec in POSITIONAL:
         command = [sys.executable, __file__, "epoch-of", spec, str(n)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-        print(done.stdout.rstrip(), spec, flush=True)
+        row(spec, *done.stdout.strip().split("\t"))
 
 
 def show(title, rows):
     """Print rows of measurements."""
-    print(title)
+    row = start_table(title, "CPU s", "")
     for what, value, remark in rows:
-        print(f"  {what:<38} {value:>9.3f}  {remark}")
+        row(what, f"{value:.0f} MB" if what == "memory" else f"{value:.3f}", remark if what != "memory" else "")
 
 
 def test_both_find_the_optimum():
@@ -206,7 +206,7 @@ def main(words):
     size = int(words[-1]) if words and words[-1].isdigit() else None
     if what == "one":
         tables, one_pass, fit, memory = measure(size, simulated=True)
-        print(f"{tables[1]:>9.2f} {one_pass[1]:>8.3f} {fit[1]:>8.2f} {memory[1]:>7.0f}  {fit[2]}")
+        print(f"{tables[1]:.2f}\t{one_pass[1]:.3f}\t{fit[1]:.2f}\t{memory[1]:.0f}\t{fit[2]}")
     elif what == "epoch-of":
         print(epoch(words[1], size))
     elif what == "epoch":

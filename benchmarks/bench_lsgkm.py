@@ -1,14 +1,17 @@
 """Training of a gapped k-mer SVM beside LS-GKM: CPU seconds, duality gap, AUC on new sequences.
 
-Half of the random sequences have a motif with substitutions planted. ``gkmtrain``, built from the source of LS-GKM, is
-given with its path and runs with its defaults (l = 11, k = 7, d = 3, both strands, C = 1) and a cache of 4 GB, on one
+Half of the random sequences have a motif with substitutions planted. ``gkmtrain``, built from the source of LS-GKM,
+runs with its defaults (l = 11, k = 7, d = 3, both strands, C = 1) and a cache of 4 GB, on one
 thread. seqkern trains the solvers that take products with the kernel matrix on the same kernel, FASTA included; with
 ``clip``, which sets the one negative eigenvalue of the kernel to zero. Gaps are shares of the primal objective, that of
 LS-GKM computed from the coefficients of its model.
 
-Run it by: ``python benchmarks/bench_lsgkm.py GKMTRAIN [sequences] [length]``.
+``SEQKERN_LSGKM`` names the folder of LS-GKM's programs.
+
+Run it by: ``SEQKERN_LSGKM=… python benchmarks/bench_lsgkm.py [sequences] [length]``.
 """
 
+import os
 import resource
 import subprocess
 import sys
@@ -17,6 +20,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from common import start_table
 
 from seqkern import read_fasta
 from seqkern.core.errors import SeqkernError
@@ -87,7 +91,7 @@ def report(program, n=10_000, length=300):
     """Print a table."""
     rng = np.random.default_rng(1)
     (strings, y), (new, truth) = simulate(n, length, rng), simulate(int(n * TEST_SHARE), length, rng)
-    print("program\tCPU seconds\tratio\tgap\tproducts\tAUC")
+    row = start_table("program", "CPU s", "ratio", "gap", "products", "AUC of new sequences")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         parts = strings[: n // 2], strings[n // 2 :], new
@@ -98,17 +102,17 @@ def report(program, n=10_000, length=300):
         some = operator.take(np.arange(n))
         scores = operator.take(np.arange(n, len(operator))).dots(some.weights(coefficients))
         gap = hinge_gap(some, coefficients, rho, y)
-        print(f"LS-GKM\t{theirs:.1f}\t\t{gap:.1e}\t\t{roc_auc(truth, scores):.4f}", flush=True)
+        row("LS-GKM", f"{theirs:.1f}", "", f"{gap:.1e}", "", f"{roc_auc(truth, scores):.4f}")
         for spec in SOLVERS:
             ours = by_seqkern(spec, files, np.concatenate((y, truth)), n)
             if ours is None:
-                print(f"{spec}\ttakes no products", flush=True)
+                row(spec, "takes no products", "", "", "", "")
                 continue
             seconds, told, decisions = ours
             auc = roc_auc(truth, decisions)
-            columns = f"{told['gap']:.1e}\t{told.get('products', '')}\t{auc:.4f}"
-            print(f"seqkern {spec}\t{seconds:.1f}\t{theirs / seconds:.0f}\t{columns}", flush=True)
+            numbers = [f"{seconds:.1f}", f"{theirs / seconds:.0f}", f"{told['gap']:.1e}"]
+            row(f"seqkern `{spec}`", *numbers, told.get("products", ""), f"{auc:.4f}")
 
 
 if __name__ == "__main__":
-    report(sys.argv[1], *map(int, sys.argv[2:]))
+    report(Path(os.environ["SEQKERN_LSGKM"]) / "gkmtrain", *map(int, sys.argv[1:]))

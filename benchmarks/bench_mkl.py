@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 from bench_psvm import timed
+from common import start_table
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
@@ -59,5 +60,6 @@ def test_a_search_costs_no_more_than_fifty_machines():
 
 
 if __name__ == "__main__":
+    row = start_table("", "CPU s", "weights tried", "relative gap", "weights")
     for name, seconds, tried, gap, weights in compare(int(sys.argv[1]) if len(sys.argv) > 1 else 2000):
-        print(f"{name:<18}{seconds:9.2f} s {tried!s:>5} {gap:>8}  {weights}")
+        row(name, f"{seconds:.2f}", tried, gap, weights)

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from common import start_table
 
 LENGTH, TRAINED = 100, 2000
 MEASURE = """
@@ -84,11 +85,12 @@ def test_memory_does_not_grow_with_the_sequences(tmp_path):
 def main(words):
     """Print a table."""
     n = int(words.pop(0)) if words and words[0].isdigit() else 1_000_000
-    print(f"{'model':<38} {'sequences':>9} {'CPU s':>7} {'µs each':>8} {'peak MB':>8}")
+    row = start_table("model", "kernel", "solver", "sequences", "CPU s", "µs each", "peak MB")
     for kind in words or KINDS:
         with tempfile.TemporaryDirectory(dir=".") as folder:
             count, seconds, peak = measure(folder, kind, n)
-        print(f"{kind:<38} {count:>9} {seconds:>7.1f} {1e6 * seconds / count:>8.1f} {peak:>8.0f}", flush=True)
+        numbers = [f"{count:,}", f"{seconds:.1f}", f"{1e6 * seconds / count:.1f}", f"{peak:.0f}"]
+        row(kind, *(f"`{part}`" for part in KINDS[kind][:2]), *numbers)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 import pytest
-from common import PROTEIN
+from common import PROTEIN, start_table
 
 from seqkern.kernels import build_kernel
 from seqkern.kernels.kmer.hamming import hamming_operator, hamming_squares
@@ -85,9 +85,9 @@ def report(repeats):
         for dtype in (np.float64, np.float32):
             columns = measure(spec, alphabet, n, length, dtype, repeats)
             if not number and dtype is np.float64:
-                print("kernel\tsequences\ttables\t" + "\t".join(columns))
-            numbers = "\t".join(f"{value:.3f}" if name != "MB" else f"{value:.0f}" for name, value in columns.items())
-            print(f"{spec}\t{n} × {length}\t{np.dtype(dtype)}\t{numbers}", flush=True)
+                row = start_table("kernel", "sequences", "tables", *columns)
+            numbers = [f"{value:.3f}" if name != "MB" else f"{value:.0f}" for name, value in columns.items()]
+            row(spec, f"{n:,} × {length}", np.dtype(dtype), *numbers)
 
 
 @pytest.mark.parametrize(("spec", "alphabet", "n", "length"), JOBS[:2])

@@ -9,7 +9,7 @@ Run it: ``python benchmarks/bench_profiles.py [repeats]``, which prints a table.
 import sys
 import tempfile
 
-from common import DATA, cpu_seconds
+from common import DATA, cpu_seconds, start_table
 
 from seqkern import read_fasta
 from seqkern.kernels import ProfileKernel
@@ -25,20 +25,20 @@ def main(repeats):
     """Print the table."""
     X = read_fasta(DATA / "jpred4" / "training_1348.fasta", "protein", unknown="mask")
     files = DATA / "jpred4" / "training_1348_psiblast_profile.tar.xz"
-    print("job\talgorithm\tpredicted\tseconds")
-    print(f"1,348 PSSMs read\t\t\t{cpu_seconds(lambda: ProfileFiles(files).add_to(X), repeats):.2f}", flush=True)
+    row = start_table("job", "algorithm", "predicted", "CPU s")
+    row("1,348 PSSMs read", "", "", f"{cpu_seconds(lambda: ProfileFiles(files).add_to(X), repeats):.2f}")
     X = ProfileFiles(files).add_to(X)
     for k, sigma in JOBS:
         for algorithm in ("neighbours", "trie"):
             kernel = ProfileKernel(k, sigma, algorithm=algorithm, short="zero", zero_diagonal="zero", n_threads=1)
             seconds = cpu_seconds(lambda kernel=kernel: kernel(X), repeats)
             predicted = kernel.plan(X).seconds
-            print(f"profile:k={k},sigma={sigma} on them\t{algorithm}\t{predicted:.2f}\t{seconds:.2f}", flush=True)
-    _search()
+            row(f"`profile:k={k},sigma={sigma}` on them", algorithm, f"{predicted:.2f}", f"{seconds:.2f}")
+    row(*_search())
 
 
 def _search():
-    """Print the row of a search."""
+    """Return the row of a search."""
     Y = read_fasta(DATA / "edd_homology" / "EDD.fasta", "protein", unknown="mask")
     some = Y.take(slice(None, None, STEP))
     search = ProfileSearch(Y)
@@ -49,7 +49,7 @@ def _search():
             search.add_to(some, n_threads=1, cache=cache.ProfileCache(folder))
 
     seconds = cpu_seconds(job, 1)
-    print(f"{len(some)} domains searched against 3,397\t\t{search.seconds(some):.2f}\t{seconds:.2f}")
+    return f"{len(some)} domains searched against 3,397", "", f"{search.seconds(some):.2f}", f"{seconds:.2f}"
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from common import start_table
 from scipy.optimize import minimize
 from sklearn.linear_model import Lasso
 from sklearn.svm import SVC
@@ -146,26 +147,26 @@ def compare(gram, K, y):
     """Print the table of one Gram matrix."""
     Kt = standardised(K)
     largest = np.abs(Kt.T @ y).max()
-    print(f"\n{gram}, {len(y)} records\nepsilon/max\tC\tsupport\tP-SVM ms\tother\tits ms\tratio")
+    row = start_table(f"{gram}, {len(y):,} records: ε / ε_max", "C", "support", "P-SVM, ms", "other", "its ms", "ratio")
     for share in SHARES:
         theirs, _ = timed(lasso, Kt, y, share * largest, repeats=2)
-        show(share, np.inf, *timed(psvm, K, y, share, np.inf), "Lasso", theirs)
+        row(*cells(share, np.inf, *timed(psvm, K, y, share, np.inf), "Lasso", theirs))
     for C in BOUNDS:
         theirs, _ = timed(svm, K, y, C)
         for share in SHARES:
-            show(share, C, *timed(psvm, K, y, share, C), "LIBSVM", theirs)
+            row(*cells(share, C, *timed(psvm, K, y, share, C), "LIBSVM", theirs))
     for C in (*BOUNDS, np.inf):
         one, solver = timed(psvm, K, y, SHARES[-1], C)
         whole, minima = timed(path, K, y, C, np.geomspace(1, SHARES[-1], 20))
         assert all(minimum.report["converged"] for minimum in minima)
-        show(f"1 … {SHARES[-1]}", C, whole, solver, "the last alone", one)
+        row(*cells(f"1 … {SHARES[-1]}", C, whole, solver, "the last alone", one))
 
 
-def show(share, C, ours, solver, name, theirs):
-    """Print one line: seconds of the P-SVM and of another, and their ratio."""
+def cells(share, C, ours, solver, name, theirs):
+    """Return the cells of a row: milliseconds of the P-SVM and of another, and their ratio."""
     assert solver.report_["converged"]
     milliseconds = (f"{1e3 * ours:.0f}", name, f"{1e3 * theirs:.0f}", f"{ours / theirs:.2f}")
-    print(share, C, solver.report_["n_support"], *milliseconds, sep="\t", flush=True)
+    return share, C, solver.report_["n_support"], *milliseconds
 
 
 if __name__ == "__main__":

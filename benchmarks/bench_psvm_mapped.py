@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from common import start_table
 
 TILE = 1000
 MEASURE = r"""
@@ -87,12 +88,10 @@ if __name__ == "__main__":
     share = float(sys.argv[3]) if len(sys.argv) > 3 else 0.1
     with tempfile.TemporaryDirectory(dir=".") as where:
         write_matrix(where, count)
-        print(f"{count} rows, {8 * count**2 / 1e9:.1f} GB, cache {cache:g} MiB, epsilon {share:g} of the largest")
-        print("read by\tCPU s\tpeak MiB\tsupport\tmoves\tgap\tconverged")
+        print(f"{count:,} rows, {8 * count**2 / 1e9:.1f} GB, cache {cache:g} MiB, ε = {share:g} of the largest.")
+        row = start_table("read by", "CPU s", "peak MiB", "support vectors", "steps", "gap", "converged")
         for read_by in ("columns", "rows"):
             got = measure(where, cache, share)
-            print(
-                f"{read_by}\t{got['seconds']:.1f}\t{got['peak']:.0f}\t{got['support']}\t{got['iterations']}\t"
-                f"{got['gap']:.1e}\t{got['converged']}"
-            )
+            numbers = [f"{got['seconds']:.1f}", f"{got['peak']:.0f}", got["support"], got["iterations"]]
+            row(read_by, *numbers, f"{got['gap']:.1e}", got["converged"])
             spoil(where)

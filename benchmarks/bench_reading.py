@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from Bio import SeqIO
 from Bio.SeqIO.FastaIO import SimpleFastaParser
+from common import start_table
 
 import seqkern
 
@@ -78,8 +79,9 @@ if __name__ == "__main__":
         write_fasta(fasta, count)
         found = compare(fasta, count)
     ours = found["seqkern.read_fasta"]
+    row = start_table(f"{count:,} sequences of 100 bases", "CPU s", "ratio to ours")
     for name, value in found.items():
-        print(f"{name:45s} {value:7.2f} CPU seconds  {value / ours:6.1f} ×")
-    script = Path(sys.executable).with_name("seqkern")
+        row(name, f"{value:.2f}", f"{value / ours:.1f}")
     bare = startup([sys.executable, "-c", "pass"])
-    print(f"seqkern --help: {startup([str(script), '--help']):.3f} s, an empty Python program: {bare:.3f} s")
+    told = startup([sys.executable, "-m", "seqkern.cli.main", "--help"])
+    print(f"\n`seqkern --help` takes {told:.3f} s by the clock, an empty Python program {bare:.3f} s.")

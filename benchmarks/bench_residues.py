@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from common import DATA
+from common import DATA, start_table
 
 from seqkern.cli.main import main
 from seqkern.datasets import load_dataset, make_dataset, save_dataset
@@ -101,9 +101,10 @@ def run(arguments):
             steps = training(entry, int([*arguments, "2000"][1]), *arguments[2:])
         else:
             steps = reading(entry, Path(place))
+        row = start_table(" ".join(arguments) or "reading", "CPU s", "peak MB so far", "")
         for name, seconds, *told in steps:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
-            print(f"{name:32s} {seconds:6.2f} CPU seconds   {peak:6.0f} MB at most so far  ", *told, flush=True)
+            row(name, f"{seconds:.2f}", f"{peak:.0f}", " ".join(map(str, told)))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from common import PROTEIN, random_strings
+from common import PROTEIN, random_strings, start_table
 
 from seqkern.kernels import build_kernel
 from seqkern.kernels.blocks import fill
@@ -85,7 +85,7 @@ def report(largest):
     """Print the table and draw the picture."""
     number, length = "number of sequences (100 letters each)", "letters of a sequence (1,000 sequences)"
     curves = {number: {}, length: {}}
-    print("kernel\tgrows with\tpoints\tCPU seconds\tslope\ttheory")
+    row = start_table("kernel", "grows with", "sizes", "CPU seconds", "slope", "theory")
     for spec, letters, of_number, of_length in JOBS:
         name = f"{spec}, {'DNA' if letters == 'ACGT' else 'protein'}"
         for label, points, theory in (
@@ -96,7 +96,7 @@ def report(largest):
             curves[label][name] = sizes, seconds
             cells = [name, label.split(" (")[0], " ".join(map(str, sizes))]
             cells += [" ".join(f"{each:.3g}" for each in seconds), f"{slope(sizes, seconds):.2f}", theory]
-            print("\t".join(cells), flush=True)
+            row(*cells)
     draw(curves, Path(__file__).resolve().parents[1] / "docs" / "scaling.svg")
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from common import cpu_seconds
+from common import cpu_seconds, start_table
 
 from seqkern.kernels import WeightedDegreeKernel
 from seqkern.kernels.positional import _position_weights as loops
@@ -27,6 +27,7 @@ from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.windows import Window
 
+LEVELS = ("plain", "AVX2", "AVX-512")
 LETTERS, SUPPORT, LEFT, WINDOW = 30_000_000, 10_000, 60, 141
 JOBS = [(8, 5.0), (20, 0.5)]
 TRAINING, LINE = 400, 60  # windows of the model of a whole scan, letters in a line of FASTA
@@ -87,7 +88,8 @@ def whole(repeats):
 
         taken = cpu_seconds(scan, repeats)
     rate = counted[0] / taken / 1e6
-    print(f"FASTA to BED, both strands: {counted[0]} candidates, {taken:.2f} CPU seconds, {rate:.2f} million/s")
+    done = f"{counted[0]:,} candidates, {taken:.2f} CPU seconds, {rate:.2f} million/s"
+    print(f"From a FASTA to a BED file, both strands, d = 8: {done}.")
 
 
 def report(repeats):
@@ -95,8 +97,8 @@ def report(repeats):
     codes, starts = chromosome()
     letters = loops.Letters(codes, 4, 2)
     packing = cpu_seconds(lambda: loops.Letters(codes, 4, 2), repeats)
-    print(f"{len(starts)} candidates; packing {packing:.3f} CPU seconds")
-    print("degree\tmaking\tMB\tlevel\tscanning\tmillion/s\ttarget")
+    print(f"\nOne strand: {len(starts):,} candidates; packing the bases takes {packing:.3f} CPU seconds.")
+    row = start_table("weighted degree", "making the tables, s", "MB", "instructions", "scan, s", "million/s", "target")
     for degree, target in JOBS:
         begun = time.process_time()
         weights = machine(degree)
@@ -104,8 +106,8 @@ def report(repeats):
         for level in range(loops.highest_level() + 1):
             taken = cpu_seconds(lambda level=level, w=weights: sums(w, letters, starts, level), repeats)
             rate = len(starts) / taken / 1e6
-            row = f"{degree}\t{making:.2f}\t{weights.bytes / 1e6:.0f}\t{level}\t{taken:.3f}\t{rate:.2f}\t{target}"
-            print(row, flush=True)
+            numbers = [f"{making:.2f}", f"{weights.bytes / 1e6:.0f}", LEVELS[level], f"{taken:.3f}", f"{rate:.2f}"]
+            row(f"d = {degree}", *numbers, target)
 
 
 @pytest.mark.parametrize(("degree", "target"), JOBS)

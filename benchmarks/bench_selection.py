@@ -13,7 +13,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from common import DATA
+from common import DATA, start_table
 from sklearn.linear_model import lasso_path
 from threadpoolctl import threadpool_limits
 
@@ -101,9 +101,11 @@ def protocol(scaler):
 if __name__ == "__main__":
     left_out = int(sys.argv[1]) if len(sys.argv) > 1 else 8
     (own, other), worst, same = compare(left_out)
-    print(f"{left_out} rows left out, {SIZE} values of epsilon\nmethod\tCPU s a part\tworst violation / epsilon_max")
-    print(f"P-SVM\t{own / left_out:.4f}\t{worst[0]:.1e}\nlasso_path\t{other / left_out:.4f}\t{worst[1]:.1e}")
-    print(f"ratio {other / own:.1f}; the same features in {same} of {left_out} parts")
+    print(f"{left_out} rows left out, {SIZE} values of ε; the same features in {same} of {left_out} parts.")
+    row = start_table("path of a part", "CPU s", "ratio", "worst violation / ε_max")
+    for name, seconds, violated in (("P-SVM", own, worst[0]), ("scikit-learn's `lasso_path`", other, worst[1])):
+        row(name, f"{seconds / left_out:.4f}", f"{seconds / own:.1f}", f"{violated:.1e}")
     log = ExpressionScaler(normalize="log", floor=20, ceiling=16000, present_above=100)
+    row = start_table("whole protocol, normalisation", "CPU s")
     for name, scaler in (("none", None), ("log", log), ("quantile", ExpressionScaler(normalize="quantile"))):
-        print(f"whole protocol, normalisation {name}\t{protocol(scaler):.2f} CPU s")
+        row(name, f"{protocol(scaler):.2f}")

@@ -6,6 +6,7 @@ SEQKERN_DATA=… python benchmarks/bench_selectors.py
 import time
 
 import numpy as np
+from common import start_table
 
 from seqkern.datasets import make_dataset
 from seqkern.solvers.selection.selectors import SELECTORS, build_scaler
@@ -14,10 +15,11 @@ REPEATS = 3
 
 
 def main():
-    """Print one line for each selector."""
+    """Print one row for each selector."""
     dataset = make_dataset("golub", {"public": "expression_golub", "labels": {"positive": "AML"}})
     X = build_scaler({"normalize": "log", "floor": 100, "ceiling": 16000}).fit_transform(dataset.X.values)
     y = dataset.task().labels.signs()
+    row = start_table("selector", "CPU s", "its first three")
     for name in SELECTORS.classes:
         seconds = []
         for _ in range(REPEATS):
@@ -25,7 +27,7 @@ def main():
             selector = SELECTORS.build(name, n_features=50).fit(X, y)
             seconds.append(time.process_time() - start)
         first = [dataset.X.columns[j] for j in np.argsort(selector.ranking_)[:3]]
-        print(f"{name:24s} {min(seconds):7.3f} s   {', '.join(first)}", flush=True)
+        row(f"`{name}`", f"{min(seconds):.3f}", ", ".join(first))
 
 
 if __name__ == "__main__":

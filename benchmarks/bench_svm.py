@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from common import start_table
 
 SOLVERS = {
     "binary": ("csvc:C=1", "csvc:C=100", "nusvc:nu=0.2", "one_class_svm:nu=0.1", "filtered:binary=(csvc),nu=0.05"),
@@ -128,16 +129,15 @@ def main(argv):
     n = int(argv[0]) if argv else 4000
     with tempfile.TemporaryDirectory() as folder:
         write_problem(Path(folder), n)
-        print(f"{n} records, 4/5 for training")
-        print(f"{'solver':<40} fit/s predict/s  right  SV   gap      matrices/MB peak/MB")
+        columns = ("fit, s", "predict, s", "right", "support vectors", "gap", "matrices, MB", "peak MB", "converged")
+        row = start_table(f"{n:,} records, 4/5 for training", *columns)
         for kind, specs in SOLVERS.items():
             for spec in specs:
                 one = measured(folder, spec, kind)
                 gap = "-" if one["gap"] is None else f"{one['gap']:.1e}"
-                print(
-                    f"{spec:<40} {one['fit']:5.2f} {one['predict']:6.2f}    {one['right']:.3f} {one['support']:4.0%} "
-                    f"{gap:<8} {one['matrices'] / 1e6:7.0f} {one['peak'] / 1e6:7.0f}{'' if one['converged'] else ' NO'}"
-                )
+                numbers = [f"{one['fit']:.2f}", f"{one['predict']:.2f}", f"{one['right']:.3f}", f"{one['support']:.0%}"]
+                sizes = [f"{one[name] / 1e6:.0f}" for name in ("matrices", "peak")]
+                row(f"`{spec}`", *numbers, gap, *sizes, "yes" if one["converged"] else "no")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from common import start_table
 
 from seqkern.cli.main import main
 from seqkern.genome.bgzip import BgzipWriter
@@ -75,12 +76,12 @@ def report(n):
         write_model(model, chromosomes, rng)
         command = ["variants", str(model), str(vcf), "--genome", str(genome), "--threads", "1"]
         main([*command, "-o", f"{folder}/warm.tsv"])  # writes the index of the genome
-        print("output\tCPU seconds\tmicroseconds for each variant")
+        row = start_table("output", "CPU s", "µs for each variant")
         for words in (["scores.tsv"], ["scores.vcf.gz"], ["null.tsv", "--null", "100000"]):
             begun = time.process_time()
             assert main([*command, "-o", f"{folder}/{words[0]}", *words[1:]]) == 0
             taken = time.process_time() - begun
-            print(f"{' '.join(words)}\t{taken:.1f}\t{1e6 * taken / n:.1f}", flush=True)
+            row(f"`{' '.join(words)}`", f"{taken:.1f}", f"{1e6 * taken / n:.1f}")
 
 
 if __name__ == "__main__":

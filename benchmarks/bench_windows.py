@@ -8,6 +8,7 @@ or: ``python benchmarks/bench_windows.py``.
 import time
 
 import numpy as np
+from common import start_table
 
 from seqkern.kernels import build_kernel
 from seqkern.residues import residue_windows
@@ -55,7 +56,7 @@ def test_features_of_windows(benchmark):
 
 
 if __name__ == "__main__":
+    row = start_table("kernel", "windows", "fit, s", "all features, s", "decisions: residues a CPU second")
     for spec in SPECS:
         n, fit, features, decisions = measure(spec.format(2000), 187_000)
-        print(f"{spec.format(2000)}: {n} windows", flush=True)
-        print(f"    fit {fit:.1f} s, features {features:.1f} s, decisions {n / decisions:,.0f} residues a CPU second")
+        row(f"`{spec.format(2000)}`", f"{n:,}", f"{fit:.1f}", f"{features:.1f}", f"{n / decisions:,.0f}")

@@ -79,6 +79,12 @@ def algorithms(spec, strings, alphabet, worst=3.0):
     return {name: plan for name, plan in plans.items() if name == "auto" or plan.seconds <= worst}
 
 
+def start_table(*columns):
+    """Print the head of a Markdown table, and return the function that prints one of its rows."""
+    print("\n| " + " | ".join(columns) + " |\n|" + "---|" * len(columns), flush=True)
+    return lambda *cells: print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
 def run_rival(packages, script, *arguments):
     """Run a script in a virtual environment with packages from PyPI, and return the JSON it prints last.
 

@@ -7,7 +7,7 @@ import sys
 import time
 
 import numpy as np
-from common import PROTEIN
+from common import PROTEIN, start_table
 
 from seqkern import SequenceSet
 from seqkern.similarity import find_similar
@@ -36,7 +36,7 @@ def simulated(letters, n, length, members, share, seed=1):
 
 def main(small):
     """Print a table."""
-    print("data\talphabet\tsequences\tlength\toptions\tpairs\tCPU seconds")
+    row = start_table("data", "alphabet", "sequences", "options", "similar pairs", "CPU s")
     for name, letters, n, length, members, share, options in JOBS:
         if small and n >= 100_000:
             continue
@@ -45,7 +45,8 @@ def main(small):
         start = time.process_time()
         found = find_similar(X, n_threads=1, **options)
         seconds = time.process_time() - start
-        print(name, alphabet, n, length, options or "", len(found.pairs), f"{seconds:.2f}", sep="\t", flush=True)
+        given = ", ".join(f"{option}={value}" for option, value in options.items())
+        row(name, alphabet, f"{n:,} × {length}", given, f"{len(found.pairs):,}", f"{seconds:.2f}")
 
 
 if __name__ == "__main__":
