@@ -10,7 +10,7 @@ import statistics
 import subprocess
 import sys
 
-from common import cpu_seconds, load
+from common import cpu_seconds, load, start_table
 
 from seqkern.kernels import build_kernel
 from seqkern.sequences.sequence_set import SequenceSet
@@ -63,7 +63,7 @@ def seconds_at(level, number, repeats):
 
 def report(repeats, word=""):
     """Print a table of all jobs."""
-    print("data\tsequences\tkernel\talgorithm\tAVX-512\tAVX2\tplain\tAVX2 / AVX-512\t")
+    row = start_table("data", "sequences", "kernel", "algorithm", "AVX-512", "AVX2", "plain", "AVX2 / AVX-512", "")
     for number, (name, n, spec, algorithm) in enumerate(JOBS):
         if word not in spec:
             continue
@@ -76,7 +76,7 @@ def report(repeats, word=""):
         wide, narrow, plain = (statistics.median(found[level]) for level in LEVELS)
         mark = "above" if narrow / wide > LARGEST_RATIO else ""
         numbers = [f"{wide:.4f}", f"{narrow:.4f}", f"{plain:.4f}", f"{narrow / wide:.2f}", mark]
-        print("\t".join([name, str(n), spec, algorithm, *numbers]), flush=True)
+        row(name, f"{n:,}", f"`{spec}`", algorithm, *numbers)
 
 
 def run(number, repeats):

@@ -20,6 +20,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from common import start_table
+
 from seqkern.cli.main import main as seqkern
 from seqkern.core.build import build_digest
 from seqkern.kernels import build_kernel
@@ -119,34 +121,31 @@ def commands(folder):
 
 
 def verdict(seconds, demanded):
-    """Return the demand in words, and whether it is met."""
-    return f"at most {1000 * demanded:g} ms: {'met' if seconds <= demanded else 'not met'}"
+    """Return the demand, and whether it is met."""
+    return f"≤ {1000 * demanded:g} ms: {'met' if seconds <= demanded else '**not met**'}"
 
 
 def tell_imports(repeats):
-    """Print one line for each import."""
-    print(f"{'':26s}{'CPU s':>7s}{'modules':>9s}")
-    found = {}
+    """Print a row for each import."""
+    row, found = start_table("import", "CPU s", "modules"), {}
     for name, code in IMPORTS.items():
         found[name], modules = median(repeats, code)
-        print(f"{name:26s}{found[name]:7.3f}{modules:9d}", flush=True)
-    ratio = found["SpectrumKernel"] / found["SpectrumKernel, directly"]
-    print(f"SpectrumKernel takes {ratio:.2f} times its direct import (at most 2)\n", flush=True)
+        row(name, f"{found[name]:.3f}", f"{modules:,}")
 
 
 def tell_commands(repeats, folder):
-    """Print one line for each command, and of 100 sequences also its own work."""
+    """Print a row for each command, and of 100 sequences also its own work."""
+    row = start_table("`seqkern`", "CPU s", "demand", "modules", "own work, ms", "demand")
     for name, argv, small in commands(folder):
         seconds, modules = median(repeats, COMMAND, *argv)
-        told = ""
-        if small:
-            own = own_work(repeats, argv)
-            told = f"   {verdict(seconds, PROCESS)}; own work {1000 * own:.1f} ms, {verdict(own, OWN)}"
-        print(f"{name:26s}{seconds:7.3f}{modules:9d}{told}", flush=True)
+        own = own_work(repeats, argv) if small else 0.0
+        told = [f"{1000 * own:.1f}", verdict(own, OWN)] if small else ["", ""]
+        row(name, f"{seconds:.3f}", verdict(seconds, PROCESS) if small else "", f"{modules:,}", *told)
 
 
 def tell_predictions(repeats, folder):
     """Print what predictions about 10 sequences take, by the command and by a model in memory."""
+    row = start_table("10 sequences, in one process", "ms", "demand")
     for solver in ("csvc", "psvc"):
         path = folder / f"{solver}.model"
         X, model = read_fasta(folder / "new.fasta", "dna"), load_model(path)
@@ -156,19 +155,19 @@ def tell_predictions(repeats, folder):
         }
         for name, call in calls.items():
             seconds = again(max(10, repeats), call)
-            print(f"10 sequences, {name:24s}{1000 * seconds:8.2f} ms   {verdict(seconds, PREDICTION)}", flush=True)
+            row(name, f"{1000 * seconds:.2f}", verdict(seconds, PREDICTION))
 
 
 def tell_matrices(repeats):
     """Print what a matrix of 10 × 10 sequences of 60 bases takes, as strings and as a SequenceSet."""
+    row = start_table("matrix of 10 × 10 sequences of 60 bases", "from", "µs", "demand")
     draw = random.Random(1)
     strings = ["".join(draw.choices("ACGT", k=60)) for _ in range(10)]
     for spec in KERNELS:
         kernel = build_kernel(spec)
         for name, X in (("strings", strings), ("SequenceSet", as_sequences(strings, "dna"))):
             seconds = again(50 * repeats, lambda kernel=kernel, X=X: kernel(X))
-            told = verdict(seconds, MATRIX)
-            print(f"10 × 10, {spec:24s} {name:12s}{1e6 * seconds:8.0f} µs   {told}", flush=True)
+            row(f"`{spec}`", name, f"{1e6 * seconds:.0f}", verdict(seconds, MATRIX))
 
 
 def main():
