@@ -15,6 +15,7 @@ from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.base import BinarySolver, Solver
 from seqkern.solvers.class_weights import class_factors
 from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.finite import EPSILON, largest_value
 from seqkern.solvers.products.on_products import OnProducts
 from seqkern.solvers.shared import SearchesCost, class_weights, cost, random_seed, tolerance
 from seqkern.solvers.svm.dual_coordinate import Descent
@@ -135,7 +136,7 @@ class LinearSVC(SearchesCost, OnProducts, BinarySolver):
         certificate, epochs = descent.run(self.tol, self.max_epochs)
         self._alpha = descent.alpha * y
         self.intercept_ = certificate.bias
-        coefficients = self._alpha if isinstance(K, Implicit) else descent.weights
+        coefficients = self._alpha if isinstance(K, Implicit) else _without_rounding(descent.weights, self._alpha, K)
         self.support_ = np.flatnonzero(coefficients).astype(np.int64)
         self.coefficients_ = coefficients[self.support_]
         self._vectors = implicit.take(self.support_) if isinstance(K, Implicit) else None
@@ -203,3 +204,11 @@ class LinearSVC(SearchesCost, OnProducts, BinarySolver):
     def __getstate__(self) -> dict[str, Any]:
         """Exclude warm-start data from pickles."""
         return {name: value for name, value in super().__getstate__().items() if name != "_alpha"}
+
+
+def _without_rounding(
+    weights: npt.NDArray[np.float64], alpha: npt.NDArray[np.float64], K: Any
+) -> npt.NDArray[np.float64]:
+    """Return weights, or zeros if Σ α_i y_i x_i cancels: what is left of it then is rounding, of either sign."""
+    lost = EPSILON * np.abs(alpha).sum() * largest_value(K)
+    return weights if np.abs(weights).max(initial=0.0) > lost else np.zeros_like(weights)

@@ -68,8 +68,8 @@ def test_logistic_ard_is_the_fixed_point():
     # the naive twin: Newton's method and explicit inverses, with all precisions updated many times
     Z, precisions, w = np.column_stack([X[:, kept], np.ones(60)]), np.ones(len(kept) + 1), np.zeros(len(kept) + 1)
     precisions[-1] = FLAT
-    for _ in range(300):
-        for _ in range(30):
+    for _ in range(3000):
+        for _ in range(3):
             share = 1 / (1 + np.exp(-Z @ w))
             H = Z.T @ np.diag(share * (1 - share)) @ Z + np.diag(precisions)
             w = w + np.linalg.inv(H) @ (Z.T @ (y - share) - precisions * w)
