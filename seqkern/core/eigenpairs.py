@@ -91,6 +91,7 @@ def _lanczos(matrix: Array, count: int) -> tuple[Array, Array] | None:
     It starts from one vector, and so may lose copies of an eigenvalue. The largest eigenvalue of the rest of the matrix
     shows that none is lost.
     """
+    # imported here for fast start-up
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
     n = len(matrix)

@@ -133,6 +133,7 @@ def _figure(shown: Shown) -> Markup:
 
 def _positions_section(summary: Summary, positions: Positions) -> Markup:
     """Return the importance of positions: logos and heat map."""
+    # imported here for fast start-up
     from seqkern.explain.positions_page import positions_content
 
     return tag("section", tag("h2", "Importance of positions"), positions_content(positions, summary.model))

@@ -34,6 +34,7 @@ def write_positions(positions: Positions, out_dir: Path, label: str) -> None:
     FileError
         If a file cannot be written.
     """
+    # imported here for fast start-up
     from seqkern.explain.positions_page import pictures
 
     drawn = pictures(positions, label)

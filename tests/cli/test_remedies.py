@@ -180,8 +180,8 @@ CASES = [
     ),
     Case(
         f"gram pos.fa {K} -o g3.npy --memory 100",
-        "to 6.16 kB or more",
-        f"gram pos.fa {K} -o g3.npy --memory 6.2kB",
+        "to 6.42 kB or more",
+        f"gram pos.fa {K} -o g3.npy --memory 6.5kB",
     ),
     # Gram matrices
     Case(f"gram pos.fa {K}", "add -o FILE.npy", f"gram pos.fa {K} -o g.npy"),

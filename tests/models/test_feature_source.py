@@ -36,7 +36,7 @@ from seqkern.study.solver_entries import SolverEntry
 from seqkern.study.study import Study
 
 MOTIF = "GTTGCA"
-PSVM = {"solver": "psvc", "kernel": "features", "C": "inf", "epsilon": 0.5}
+PSVM = {"solver": "psvc", "kernel": "features", "C": "inf", "epsilon": 0.5, "tol": 1e-12}
 SELECTED = {
     "solver": "selected",
     "selector": {"selector": "golub"},

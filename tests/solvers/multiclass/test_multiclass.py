@@ -224,8 +224,8 @@ def test_one_against_the_rest():
 def test_all_machines_learn_from_the_matrix_itself(monkeypatch):
     _, K, y, _, _, _ = problem(3)
     seen = []
-    fit = SVC.fit
-    monkeypatch.setattr(SVC, "fit", lambda self, X, y: (seen.append(np.shares_memory(X, K)), fit(self, X, y))[1])
+    fit = CSVC._fit
+    monkeypatch.setattr(CSVC, "_fit", lambda self, X, y: (seen.append(np.shares_memory(X, K)), fit(self, X, y))[1])
     OneAgainstRest(CSVC()).fit(K, y)
     PairwiseVoting(CSVC()).fit(K, y > 0)
     assert seen == [True] * 4

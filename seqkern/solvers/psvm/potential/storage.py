@@ -44,10 +44,12 @@ def columns_of(K: Any, *, square: bool, cache_size: float) -> Columns:
     """
     # scipy.sparse is imported only for matrices that come from it: it slows start-up
     if is_operator(K):
+        # imported here for fast start-up
         from seqkern.solvers.psvm.potential.columns_operator import OperatorColumns
 
         return OperatorColumns(K)
     if is_sparse(K):
+        # imported here for fast start-up
         from seqkern.solvers.psvm.potential.columns_sparse import SparseColumns
 
         return SparseColumns(K)
