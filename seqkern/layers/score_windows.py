@@ -2,15 +2,17 @@
 
 import copy
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.threads import one_thread
-from seqkern.kernels.feature_blocks import FeatureBlocks, filled
-from seqkern.kernels.vectors.approximation import CHUNK_ROWS, in_chunks
+from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.vectors.approximation import in_chunks
 from seqkern.kernels.vectors.nystroem import inverse_root
+from seqkern.kernels.vectors.single_product import PackedMap, squares
 from seqkern.kernels.windows.window_vectors import position_weights
 from seqkern.residues import Residues
 
@@ -108,7 +110,13 @@ class Landmarks:
         self.vectors = vectors
         self.map = map
         self.gamma = gamma
-        self._squares = np.einsum("ij,ij->i", vectors, vectors)
+        self._columns = PackedMap(vectors.T)
+        self._squares = squares(vectors)
+
+    @cached_property
+    def _packed(self) -> PackedMap:
+        """The map as it is multiplied, which prediction does not need."""
+        return PackedMap(self.map)
 
     @classmethod
     def draw(cls, windows: ScoreWindows, count: int, gamma: float, seed: int) -> Self:
@@ -132,9 +140,9 @@ class Landmarks:
         rng = np.random.default_rng(seed)
         vectors = windows.take(np.sort(rng.choice(len(windows), min(count, len(windows)), replace=False)))
         exact = vectors.astype(np.float64)
-        squares = (exact**2).sum(axis=1)
+        lengths = (exact**2).sum(axis=1)
         with one_thread():
-            K = np.exp(-gamma * np.maximum(squares[:, None] + squares - 2.0 * (exact @ exact.T), 0.0))
+            K = np.exp(-gamma * np.maximum(lengths[:, None] + lengths - 2.0 * (exact @ exact.T), 0.0))
             return cls(vectors, inverse_root(K, TOLERANCE), gamma)
 
     def features(self, windows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
@@ -150,7 +158,7 @@ class Landmarks:
         ndarray of float32, shape (n, features)
             The bits of a row depend on that row alone.
         """
-        return self._mapped(windows, self.map)
+        return self._mapped(windows, self._packed)
 
     def times(self, windows: npt.NDArray[np.float32], weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return φ · `weights` of vectors, without computing φ.
@@ -166,21 +174,21 @@ class Landmarks:
         -------
         ndarray of float64, shape (n, k)
         """
-        return self._mapped(windows, (self.map @ weights).astype(np.float32)).astype(np.float64)
+        return self._mapped(windows, PackedMap(self.map @ weights)).astype(np.float64)
 
-    def _mapped(self, windows: npt.NDArray[np.float32], map: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    def _mapped(self, windows: npt.NDArray[np.float32], map: PackedMap) -> npt.NDArray[np.float32]:
         """Return the kernel with the landmarks times `map`, float32 (n, columns of it)."""
 
         def values(rows: npt.NDArray[np.int64] | slice) -> npt.NDArray[np.float32]:
-            chunk = filled(windows[rows], CHUNK_ROWS)
-            near = chunk @ self.vectors.T
+            chunk = windows[rows]
+            near = chunk @ self._columns
             near *= 2.0
-            near -= np.einsum("ij,ij->i", chunk, chunk)[:, None]
+            near -= squares(chunk)[:, None]
             near -= self._squares
             near *= np.float32(self.gamma)
             return np.exp(np.minimum(near, 0.0, out=near), out=near)
 
-        return in_chunks(np.arange(len(windows)), values, map, map[:0], n_threads=1)
+        return in_chunks(np.arange(len(windows)), values, map, map.shape[1], n_threads=1)
 
 
 def feature_blocks(windows: ScoreWindows, landmarks: Landmarks | None) -> FeatureBlocks:

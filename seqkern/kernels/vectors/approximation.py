@@ -1,13 +1,12 @@
 """Shared by approximations of a kernel by explicit features: K(x, y) = φ(x)·φ(y), φ in single precision.
 
 φ(x) is computed in two steps: values of x (its kernel with some landmarks, or waves), and a fixed matrix by which they
-are multiplied, the `map`. Products are done by BLAS on one thread, for `CHUNK_ROWS` samples at a time, the last chunk
-filled up with zeros: so the bits of φ(x) depend on x alone, not on the samples beside it, nor on the number of threads,
-which share the chunks. They do depend on the BLAS library and the processor. Sums φ(x)·φ(y) are in double precision.
+are multiplied, the `map`. Threads share chunks of `CHUNK_ROWS` samples. Each product is summed by itself, not by BLAS:
+so the bits of φ(x) depend on x alone, not on the samples beside it. Sums φ(x)·φ(y) are in double precision.
 """
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -23,14 +22,15 @@ from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.finite import remedy_of, without_warnings
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.prepared import Plan
+from seqkern.kernels.vectors._vector import products
 from seqkern.kernels.vectors.linear import PRODUCT_SECONDS, LinearKernel, PreparedVectors
+from seqkern.kernels.vectors.single_product import PANEL_COLUMNS, PackedMap
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data
 
-CHUNK_ROWS = 512
-BLOCK_COLUMNS = 128  # of a map with zeros above its diagonal
+CHUNK_ROWS = 510  # 85 tiles of `_single_product`
 GATHER_SECONDS = 1e-9
-SINGLE_SECONDS = 1e-11  # of CPU, for one product of two numbers in single precision, by BLAS
+SINGLE_SECONDS = 1e-11  # of CPU, for one product of two numbers in single precision
 VALUE_SECONDS = 1e-9  # for one exponential, power or wave in single precision
 SINGLE = 1e-30, 1e30  # kernel values whose products with a map of their inverse roots are numbers of single precision
 
@@ -39,45 +39,11 @@ Values: TypeAlias = Callable[[npt.NDArray[np.int64]], npt.NDArray[np.floating[An
 """Takes at most `CHUNK_ROWS` rows and returns their values; see `in_chunks`."""
 
 
-class LowerMap:
-    """A map whose columns begin with zeros, multiplied without most of them, by blocks of columns: ``values @ map``.
-
-    Parameters
-    ----------
-    matrix : ndarray of float32, shape (columns, features)
-        Any; without such zeros, as in models of former versions, it is one block.
-
-    Examples
-    --------
-    >>> lower = LowerMap(np.tril(np.ones((300, 300), dtype=np.float32)))
-    >>> [(top, block.shape) for top, block in lower.blocks]
-    [(0, (300, 128)), (128, (172, 128)), (256, (44, 44))]
-    """
-
-    __array_ufunc__ = None  # NumPy leaves the product to this class
-
-    def __init__(self, matrix: npt.NDArray[np.float32]) -> None:
-        self.width = matrix.shape[1]
-        tops = (matrix != 0).argmax(axis=0) if matrix.size else np.zeros(self.width, dtype=np.int64)
-        step = BLOCK_COLUMNS if tops.any() else max(1, self.width)
-        self.blocks: list[tuple[int, npt.NDArray[np.float32]]] = []
-        for start in range(0, self.width, step):
-            top = int(tops[start : start + step].min())
-            self.blocks.append((top, matrix[top:, start : start + step]))
-
-    def __rmatmul__(self, values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        out, start = np.empty((len(values), self.width), dtype=np.float32), 0
-        for top, block in self.blocks:
-            np.matmul(values[:, top:], block, out=out[:, start : start + block.shape[1]])
-            start += block.shape[1]
-        return out
-
-
 def in_chunks(
     rows: npt.NDArray[np.int64],
     values: Values,
-    matrix: npt.NDArray[np.floating[Any]] | LowerMap | None,
-    like: npt.NDArray[np.floating[Any]],
+    matrix: PackedMap | npt.NDArray[np.float64] | None,
+    width: int,
     n_threads: int | None,
 ) -> npt.NDArray[np.floating[Any]]:
     """Return ``values(rows) @ matrix``, in chunks shared by threads.
@@ -87,27 +53,29 @@ def in_chunks(
     rows : ndarray of int64, shape (n,)
         Which samples.
     values : callable
-        Takes at most `CHUNK_ROWS` rows and returns their values, float32 or float64 (`CHUNK_ROWS`, columns), below them
-        what does not matter.
-    matrix : ndarray, shape (columns, k), LowerMap or None
+        Takes at most `CHUNK_ROWS` rows and returns their values, float32 or float64 (rows, columns).
+    matrix : PackedMap or ndarray of float64, shape (columns, width), or None
         None returns the values.
-    like : ndarray
-        Array with the dtype and width of the result.
+    width : int
+        Columns of the result.
     n_threads : int or None
         None for all cores.
 
     Returns
     -------
-    ndarray, shape (n, k) or (n, columns)
-        Of the dtype of `like`.
+    ndarray, shape (n, width)
+        float64 if `matrix` is, otherwise float32.
     """
-    out = np.empty((len(rows), like.shape[1]), dtype=like.dtype)
+    out = np.empty((len(rows), width), dtype=np.float64 if isinstance(matrix, np.ndarray) else np.float32)
 
     def task(start: int) -> None:
-        part = rows[start : start + CHUNK_ROWS]
+        part = slice(start, start + CHUNK_ROWS)
         with without_warnings():  # each thread has its own
-            block = values(part).astype(like.dtype, copy=False)
-            out[start : start + len(part)] = (block if matrix is None else block @ matrix)[: len(part)]
+            block = values(rows[part])
+            if isinstance(matrix, np.ndarray):
+                products(block.astype(np.float64, copy=False), matrix, out[part])
+            else:
+                out[part] = block if matrix is None else block @ matrix
 
     with one_thread():
         in_threads([partial(task, start) for start in range(0, len(rows), CHUNK_ROWS)], n_threads)
@@ -166,7 +134,7 @@ class ApproximateKernel(CompositeKernel):
     """
 
     positive_semidefinite = True
-    made_again: ClassVar[tuple[str, ...]] = ("_folded",)  # derived attributes, which are not pickled
+    made_again: ClassVar[tuple[str, ...]] = ("_folded", "_packed")  # derived attributes, which are not pickled
 
     if TYPE_CHECKING:  # members of a subclass
 
@@ -186,7 +154,7 @@ class ApproximateKernel(CompositeKernel):
         """Return (columns, function) for samples `X`.
 
         The function takes an array of at most `CHUNK_ROWS` rows and returns their values, float32 or float64
-        (`CHUNK_ROWS`, columns), below them what does not matter. It is called from several threads.
+        (rows, columns), C-ordered. It is called from several threads.
         """
         raise NotImplementedError
 
@@ -254,11 +222,10 @@ class ApproximateKernel(CompositeKernel):
             columns, values = self._values(X)
         matrix = self._map()
         width = columns if matrix is None else matrix.shape[1]
-        lower = cache(lambda: None if matrix is None else LowerMap(matrix))
 
         def compute(rows: Any) -> npt.NDArray[np.floating[Any]]:
-            like, which = np.empty((0, width), dtype=np.float32), np.arange(len(X))[rows]
-            found = in_chunks(which, values, lower(), like, self.n_threads)
+            which = np.arange(len(X))[rows]
+            found = in_chunks(which, values, self._pack(matrix), width, self.n_threads)
             good = np.isfinite(found).all(axis=1)
             if not good.all():
                 raise SequenceError(
@@ -270,9 +237,18 @@ class ApproximateKernel(CompositeKernel):
 
         def times(weights: npt.NDArray[np.float64]) -> Callable[[Any], npt.NDArray[Any]]:
             weights = weights if matrix is None else self._fold_map(matrix, weights)
-            return lambda rows: in_chunks(np.arange(len(X))[rows], values, weights, weights[:0], self.n_threads)
+            return lambda rows: in_chunks(np.arange(len(X))[rows], values, weights, weights.shape[1], self.n_threads)
 
         return FeatureBlocks((len(X), width), np.float32, compute, times)
+
+    def _pack(self, matrix: npt.NDArray[np.float32] | None) -> PackedMap | None:
+        """Return the map as it is multiplied; cached."""
+        if matrix is None:
+            return None
+        packed = getattr(self, "_packed", None)
+        if packed is None or packed[0] is not matrix:
+            self._packed = packed = matrix, PackedMap(matrix)
+        return packed[1]
 
     def _fold_map(self, matrix: npt.NDArray[np.float32], weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return ``matrix @ weights``, float64; the latest is cached, because a model uses the same for every
@@ -280,7 +256,9 @@ class ApproximateKernel(CompositeKernel):
         """
         folded = getattr(self, "_folded", None)
         if folded is None or folded[0] is not matrix or not np.array_equal(folded[1], weights):
-            self._folded = folded = matrix, weights.copy(), matrix.astype(np.float64) @ weights
+            product = np.empty((len(matrix), weights.shape[1]))
+            products(matrix.astype(np.float64), weights, product)
+            self._folded = folded = matrix, weights.copy(), product
         return folded[2]
 
     # ---- the kernel -----------------------------------------------------------------------------
@@ -325,11 +303,9 @@ class ApproximateKernel(CompositeKernel):
         sets = [self.coerce(Z) for Z in (X, Y) if Z is not None]
         samples, pairs = sum(map(len, sets)), len(sets[0]) * len(sets[-1]) / (2 if Y is None else 1)
         d = self.n_components
-        each = d * (VALUE_SECONDS + SINGLE_SECONDS * (d + BLOCK_COLUMNS) / 2)
-        # vectors are gathered and multiplied in whole chunks, however few there are
+        each = d * (VALUE_SECONDS + SINGLE_SECONDS * (d + PANEL_COLUMNS) / 2)
         form = self.bases[0].vector_form()
         width = 0 if form is None or not samples else max(form.width(Z) for Z in sets if len(Z))
-        rows = sum(-(-len(Z) // CHUNK_ROWS) * CHUNK_ROWS for Z in sets)
-        vectors = rows * width * (GATHER_SECONDS + SINGLE_SECONDS * d)
+        vectors = samples * width * (GATHER_SECONDS + SINGLE_SECONDS * d)
         seconds = samples * each + vectors + pairs * d * PRODUCT_SECONDS
-        return Plan("features", seconds, 20 * d * samples + 4 * CHUNK_ROWS * width)
+        return Plan("features", seconds, 20 * d * samples + 4 * (CHUNK_ROWS + d) * width + 2 * d * (d + PANEL_COLUMNS))

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.kernels.vector_form import VectorForm
+from seqkern.kernels.vectors.single_product import PackedMap, squares
 
 
 class LandmarkComparison:
@@ -36,20 +37,21 @@ class LandmarkComparison:
             # −γ·‖x − z‖² as one product: (x, −γ‖x‖², 1)·(2γz, 1, −γ‖z‖²)
             self.centre = fixed.mean(axis=0, dtype=np.float64).astype(np.float32)
             centred = (fixed - self.centre).astype(np.float64)
-            squares = np.einsum("ij,ij->i", centred, centred)
             gamma = _gamma(form)
-            parts = [2 * gamma * centred.T, np.ones((1, len(centred))), -gamma * squares[None]]
+            lengths = np.einsum("ij,ij->i", centred, centred)
+            parts = [2 * gamma * centred.T, np.ones((1, len(centred))), -gamma * lengths[None]]
         else:
             parts = [(_gamma(form) if form.kind == "polynomial" else 1.0) * fixed.T.astype(np.float64)]
-        self.factor = np.vstack(parts).astype(np.float32)
+        self.factor = PackedMap(np.vstack(parts))
 
     def __call__(self, vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Return k(x, z), float32 (n, m), of vectors x, float32 (n, width); the rows depend on n, by BLAS."""
+        """Return k(x, z), float32 (n, m), of vectors x, float32 (n, width)."""
         form = self.form
         if form.kind == "rbf":
-            vectors = vectors - self.centre
-            squares = -_gamma(form) * np.einsum("ij,ij->i", vectors, vectors)
-            wide = np.hstack((vectors, squares[:, None], np.ones_like(squares[:, None])), dtype=np.float32)
+            wide = np.ones((len(vectors), vectors.shape[1] + 2), dtype=np.float32)
+            centred = vectors - self.centre
+            wide[:, :-2] = centred
+            wide[:, -2] = -_gamma(form) * squares(centred)
             out = wide @ self.factor
             np.minimum(out, 0, out=out)
             return np.exp(out, out=out)

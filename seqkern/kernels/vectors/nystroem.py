@@ -12,13 +12,12 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import choice, component, integer, real
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Arrays, Header
-from seqkern.kernels.feature_blocks import filled
 from seqkern.kernels.finite import without_warnings
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.prepared import Prepared
 from seqkern.kernels.vector_form import VectorForm
-from seqkern.kernels.vectors.approximation import CHUNK_ROWS, ApproximateKernel, Values, check_single, too_far
+from seqkern.kernels.vectors.approximation import ApproximateKernel, Values, check_single, too_far
 from seqkern.kernels.vectors.comparison import LandmarkComparison, exact
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data, FeatureTable
@@ -54,7 +53,7 @@ class NystroemKernel(ApproximateKernel):
     If k is a function of dense vectors (window kernels, kernels of a table of numbers, ``rbf`` and ``polynomial`` on
     them), its values are computed in single precision, with an error of about 10⁻⁷·γ·(‖x‖ + ‖z‖)² of an RBF value, the
     mean of Z taken as the origin; otherwise in double precision. φ is rounded to single precision. Its bits depend on x
-    alone, on one kind of processor.
+    alone; but the exponentials of NumPy may differ between kinds of processor.
 
     References
     ----------
@@ -205,7 +204,7 @@ class NystroemKernel(ApproximateKernel):
         cols: Prepared = self._columns
 
         def values(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.floating[Any]]:
-            return filled(base.block(base.prepare(X.take(rows), like=cols), cols), CHUNK_ROWS)
+            return base.block(base.prepare(X.take(rows), like=cols), cols)
 
         return len(cols), values
 
@@ -222,7 +221,7 @@ class NystroemKernel(ApproximateKernel):
                 record=X.ids[0],
                 remedy="trim all windows to one length",
             )
-        return lambda rows: compare(filled(table.gather(rows), CHUNK_ROWS))
+        return lambda rows: compare(table.gather(rows))
 
 
 def inverse_root(among: npt.NDArray[np.float64], tolerance: float) -> npt.NDArray[np.float32]:

@@ -10,13 +10,13 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, component, flag, integer
 from seqkern.core.threads import one_thread
-from seqkern.kernels.feature_blocks import filled
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.vector_form import VectorForm
-from seqkern.kernels.vectors.approximation import CHUNK_ROWS, ApproximateKernel
+from seqkern.kernels.vectors.approximation import ApproximateKernel
 from seqkern.kernels.vectors.linear import PreparedVectors
+from seqkern.kernels.vectors.single_product import PackedMap
 from seqkern.sequences.tables import Data
 
 DRAW_SECONDS, DRAW_BYTES = 50e-9, 20
@@ -131,7 +131,7 @@ class RandomFourierKernel(ApproximateKernel):
         height = np.float32(half**-0.5)
 
         def values(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-            angles = filled(table.gather(rows), CHUNK_ROWS) @ waves
+            angles = table.gather(rows) @ waves
             out = np.empty((len(angles), 2 * half), dtype=np.float32)
             np.cos(angles, out=out[:, :half])
             np.sin(angles, out=out[:, half:])
@@ -163,12 +163,12 @@ class RandomFourierKernel(ApproximateKernel):
         seconds = numbers * (DRAW_SECONDS + ORTHOGONAL_SECONDS * at_once)
         return replace(plan, seconds=plan.seconds + seconds, bytes=plan.bytes + DRAW_BYTES * numbers)
 
-    def _waves(self, width: int, gamma: float) -> npt.NDArray[np.float32]:
-        """Return Wᵀ, float32 (width, d / 2), the same for each call."""
+    def _waves(self, width: int, gamma: float) -> PackedMap:
+        """Return Wᵀ (width, d / 2), the same for each call."""
         key = width, gamma, self.n_components, self.orthogonal, self.seed
         drawn = getattr(self, "_drawn", None)
         if drawn is None or drawn[0] != key:
-            self._drawn = drawn = key, draw_waves(*key)
+            self._drawn = drawn = key, PackedMap(draw_waves(*key))
         return drawn[1]
 
 

@@ -12,7 +12,7 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import NystroemKernel, RandomFourierKernel, build_kernel, kernel_from_state
 from seqkern.kernels.explicit import feature_vectors
 from seqkern.kernels.feature_transforms import PCATransform
-from seqkern.kernels.vectors.approximation import CHUNK_ROWS, LowerMap
+from seqkern.kernels.vectors.approximation import CHUNK_ROWS
 from seqkern.kernels.vectors.nystroem import centres, inverse_root
 from seqkern.kernels.vectors.random_fourier import draw_waves
 from seqkern.profiles.search import ProfileSearch
@@ -137,17 +137,6 @@ def test_the_map_is_a_rotation_of_the_inverse_root_with_zeros_above_its_diagonal
     assert root.shape == (150, kept.sum())
     assert not np.triu(root, 1).any()
     np.testing.assert_allclose(K @ root @ root.T @ K, K @ expected @ K, atol=3e-6 * np.abs(K).sum(axis=0).max())
-
-
-@pytest.mark.parametrize("shape", [(300, 300), (300, 260), (300, 1), (40, 0)])
-def test_products_without_zeros_are_those_with_them(shape):
-    rng = np.random.default_rng(2)
-    full, values = rng.normal(size=shape).astype(np.float32), rng.normal(size=(70, shape[0])).astype(np.float32)
-    lower = np.tril(full)
-    np.testing.assert_allclose(values @ LowerMap(lower), values @ lower, atol=1e-4)
-    if shape[1] > 1:
-        np.testing.assert_array_equal(values @ LowerMap(full), values @ full)
-        assert sum(block.size for _, block in LowerMap(lower).blocks) < 0.8 * lower.size
 
 
 def test_equal_landmarks_are_one_component():
