@@ -28,7 +28,7 @@ from seqkern.kernels.vectors.single_product import PANEL_COLUMNS, PackedMap
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data
 
-CHUNK_ROWS = 510  # 85 tiles of `_single_product`
+CHUNK_ROWS = 516  # 86 tiles of `_single_product`; four chunks are `feature_blocks.PRODUCT_ROWS`
 GATHER_SECONDS = 1e-9
 SINGLE_SECONDS = 1e-11  # of CPU, for one product of two numbers in single precision
 VALUE_SECONDS = 1e-9  # for one exponential, power or wave in single precision
