@@ -305,10 +305,10 @@ class ApproximateKernel(CompositeKernel):
         d = self.n_components
         form = self.bases[0].vector_form()
         width = 0 if form is None or not samples else max(form.width(Z) for Z in sets if len(Z))
-        products = self._products(width)
-        each = d * VALUE_SECONDS + width * GATHER_SECONDS + products * SINGLE_SECONDS
+        factors = self._products(width)
+        each = d * VALUE_SECONDS + width * GATHER_SECONDS + factors * SINGLE_SECONDS
         seconds = samples * each + pairs * d * PRODUCT_SECONDS
-        return Plan("features", seconds, 20 * d * samples + 4 * (CHUNK_ROWS * width + products))
+        return Plan("features", seconds, 20 * d * samples + 4 * (CHUNK_ROWS * width + factors))
 
     def _products(self, width: int) -> int:
         """Return the products of two numbers for the features of a sample, as many as factors are stored."""
