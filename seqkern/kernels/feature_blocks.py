@@ -19,22 +19,25 @@ from seqkern.core.threads import one_thread
 from seqkern.core.types import Rows
 
 BLOCK_ROWS = 2048
+TILE_ROWS = 48  # BLAS multiplies rows in tiles of a divisor of it; others at the end may be summed in another order
+PRODUCT_ROWS = 43 * TILE_ROWS
 
 
 def filled(block: npt.NDArray[np.floating[Any]], rows: int) -> npt.NDArray[np.floating[Any]]:
-    """Return a block padded with rows of zeros: the order of BLAS's sums depends on the shape.
+    """Return a block padded with rows of zeros: the order of BLAS's sums depends on the shape and the position.
 
     Parameters
     ----------
     block : ndarray, shape (m, d)
         With `rows` rows at most.
     rows : int
-        Number of rows of the result.
+        Number of rows of the result, up to a multiple of `TILE_ROWS`.
 
     Returns
     -------
     ndarray, shape (rows, d)
     """
+    rows = -(-rows // TILE_ROWS) * TILE_ROWS
     if len(block) == rows:
         return block
     out = np.zeros((rows, block.shape[1]), dtype=block.dtype)
@@ -180,8 +183,8 @@ class FeatureBlocks:
         out = np.empty((len(self), weights.shape[1]))
         with one_thread():
             direct = self._product(weights) if self._times is None else self._times(weights)
-            for start in range(0, len(self), BLOCK_ROWS):
-                out[start : start + BLOCK_ROWS] = direct(self._given(start, min(start + BLOCK_ROWS, len(self))))
+            for start in range(0, len(self), PRODUCT_ROWS):
+                out[start : start + PRODUCT_ROWS] = direct(self._given(start, min(start + PRODUCT_ROWS, len(self))))
         return out
 
     def _product(self, weights: npt.NDArray[np.float64]) -> Callable[[Any], npt.NDArray[np.float64]]:
@@ -191,7 +194,7 @@ class FeatureBlocks:
             values = self._compute(rows)
             if is_sparse(values):
                 return values @ weights
-            return (filled(values, BLOCK_ROWS).astype(np.float64, copy=False) @ weights)[: len(values)]
+            return (filled(values, PRODUCT_ROWS).astype(np.float64, copy=False) @ weights)[: len(values)]
 
         return direct
 

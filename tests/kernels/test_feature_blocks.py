@@ -82,3 +82,10 @@ def test_by_default_policies_are_counted_and_single_precision_stays():
     assert counts == {"zero diagonals": 1}
     single = type("Single", (type(kernel),), {"features": lambda self, X: X.values.astype(np.float32), "name": None})
     assert single().feature_blocks(FeatureTable([[1.0]])).dtype == np.float32
+
+
+def test_products_of_equal_rows_are_equal_whatever_their_position():
+    rng = np.random.default_rng(1)
+    values, weights = np.tile(rng.normal(size=64), (4000, 1)), rng.normal(size=(64, 500))
+    found = FeatureBlocks.of(values).times(weights)
+    np.testing.assert_array_equal(found, np.tile(found[0], (4000, 1)))

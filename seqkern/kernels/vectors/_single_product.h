@@ -57,31 +57,32 @@ static void add_tile_plain(const float *rows, ptrdiff_t row_stride, const float 
 
 /* The same with `columns` vectors at a time: 6 · columns sums are as many as the level has registers for. */
 #ifdef SEQKERN_X86
-#define DEFINE_TILE(level, attributes, prefix, type, lanes, columns)                                              \
-    attributes static void add_tile_##level(const float *rows, ptrdiff_t row_stride, const float *panel,          \
-                                            ptrdiff_t depth, float *out, ptrdiff_t out_stride)                    \
-    {                                                                                                             \
-        for (int c = 0; c < WIDTH; c += (lanes) * (columns)) {                                                    \
-            type sums[HEIGHT][columns];                                                                           \
-            const float *upper = rows, *lower = rows + 3 * row_stride, *here = panel + c;                         \
-            _Pragma("GCC unroll 6") for (int r = 0; r < HEIGHT; ++r)                                              \
-                _Pragma("GCC unroll 4") for (int j = 0; j < (columns); ++j) sums[r][j] = prefix##_setzero_ps();   \
-            for (ptrdiff_t t = 0; t < depth; ++t, ++upper, ++lower, here += WIDTH) {                              \
-                type factors[columns];                                                                            \
-                _Pragma("GCC unroll 4") for (int j = 0; j < (columns); ++j)                                       \
-                    factors[j] = prefix##_loadu_ps(here + j * (lanes));                                           \
-                _Pragma("GCC unroll 6") for (int r = 0; r < HEIGHT; ++r) {                                        \
-                    const type value = prefix##_set1_ps(r < 3 ? upper[r * row_stride] : lower[(r - 3) * row_stride]); \
-                    _Pragma("GCC unroll 4") for (int j = 0; j < (columns); ++j)                                   \
-                        sums[r][j] = prefix##_fmadd_ps(value, factors[j], sums[r][j]);                            \
-                }                                                                                                 \
-            }                                                                                                     \
-            _Pragma("GCC unroll 6") for (int r = 0; r < HEIGHT; ++r)                                              \
-                _Pragma("GCC unroll 4") for (int j = 0; j < (columns); ++j) {                                     \
-                    float *place = out + r * out_stride + c + j * (lanes);                                        \
-                    prefix##_storeu_ps(place, prefix##_add_ps(prefix##_loadu_ps(place), sums[r][j]));             \
-                }                                                                                                 \
-        }                                                                                                         \
+#define DEFINE_TILE(level, attributes, prefix, type, lanes, columns)                                             \
+    attributes static void add_tile_##level(const float *rows, ptrdiff_t row_stride, const float *panel,         \
+                                            ptrdiff_t depth, float *out, ptrdiff_t out_stride)                   \
+    {                                                                                                            \
+        for (int c = 0; c < WIDTH; c += (lanes) * (columns)) {                                                   \
+            type sums[HEIGHT][columns];                                                                          \
+            const float *upper = rows, *lower = rows + 3 * row_stride, *here = panel + c;                        \
+            _Pragma("GCC unroll 6") for (int r = 0; r < HEIGHT; ++r)                                             \
+                _Pragma("GCC unroll 4") for (int j = 0; j < (columns); ++j) sums[r][j] = prefix##_setzero_ps();  \
+            for (ptrdiff_t t = 0; t < depth; ++t, ++upper, ++lower, here += WIDTH) {                             \
+                type factors[columns];                                                                           \
+                _Pragma("GCC unroll 4") for (int j = 0; j < (columns); ++j)                                      \
+                    factors[j] = prefix##_loadu_ps(here + j * (lanes));                                          \
+                _Pragma("GCC unroll 6") for (int r = 0; r < HEIGHT; ++r) {                                       \
+                    const float *place = r < 3 ? upper + r * row_stride : lower + (r - 3) * row_stride;          \
+                    const type value = prefix##_set1_ps(*place);                                                 \
+                    _Pragma("GCC unroll 4") for (int j = 0; j < (columns); ++j)                                  \
+                        sums[r][j] = prefix##_fmadd_ps(value, factors[j], sums[r][j]);                           \
+                }                                                                                                \
+            }                                                                                                    \
+            _Pragma("GCC unroll 6") for (int r = 0; r < HEIGHT; ++r)                                             \
+                _Pragma("GCC unroll 4") for (int j = 0; j < (columns); ++j) {                                    \
+                    float *place = out + r * out_stride + c + j * (lanes);                                       \
+                    prefix##_storeu_ps(place, prefix##_add_ps(prefix##_loadu_ps(place), sums[r][j]));            \
+                }                                                                                                \
+        }                                                                                                        \
     }
 DEFINE_TILE(avx2, __attribute__((target("avx2,fma"))), _mm256, __m256, 8, 2)
 DEFINE_TILE(avx512, AVX512, _mm512, __m512, 16, 4)

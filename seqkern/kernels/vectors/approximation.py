@@ -28,7 +28,7 @@ from seqkern.kernels.vectors.single_product import PANEL_COLUMNS, PackedMap
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data
 
-CHUNK_ROWS = 510  # 85 tiles of `_single_product`
+CHUNK_ROWS = 516  # 86 tiles of `_single_product`; four chunks are `feature_blocks.PRODUCT_ROWS`
 GATHER_SECONDS = 1e-9
 SINGLE_SECONDS = 1e-11  # of CPU, for one product of two numbers in single precision
 VALUE_SECONDS = 1e-9  # for one exponential, power or wave in single precision
@@ -303,9 +303,14 @@ class ApproximateKernel(CompositeKernel):
         sets = [self.coerce(Z) for Z in (X, Y) if Z is not None]
         samples, pairs = sum(map(len, sets)), len(sets[0]) * len(sets[-1]) / (2 if Y is None else 1)
         d = self.n_components
-        each = d * (VALUE_SECONDS + SINGLE_SECONDS * (d + PANEL_COLUMNS) / 2)
         form = self.bases[0].vector_form()
         width = 0 if form is None or not samples else max(form.width(Z) for Z in sets if len(Z))
-        vectors = samples * width * (GATHER_SECONDS + SINGLE_SECONDS * d)
-        seconds = samples * each + vectors + pairs * d * PRODUCT_SECONDS
-        return Plan("features", seconds, 20 * d * samples + 4 * (CHUNK_ROWS + d) * width + 2 * d * (d + PANEL_COLUMNS))
+        factors = self._products(width)
+        each = d * VALUE_SECONDS + width * GATHER_SECONDS + factors * SINGLE_SECONDS
+        seconds = samples * each + pairs * d * PRODUCT_SECONDS
+        return Plan("features", seconds, 20 * d * samples + 4 * (CHUNK_ROWS * width + factors))
+
+    def _products(self, width: int) -> int:
+        """Return the products of two numbers for the features of a sample, as many as factors are stored."""
+        d = self.n_components
+        return d * width + d * (d + PANEL_COLUMNS) // 2

@@ -163,6 +163,10 @@ class RandomFourierKernel(ApproximateKernel):
         seconds = numbers * (DRAW_SECONDS + ORTHOGONAL_SECONDS * at_once)
         return replace(plan, seconds=plan.seconds + seconds, bytes=plan.bytes + DRAW_BYTES * numbers)
 
+    def _products(self, width: int) -> int:
+        """Return the products of two numbers for the features of a sample."""
+        return width * self.n_components // 2
+
     def _waves(self, width: int, gamma: float) -> PackedMap:
         """Return Wᵀ (width, d / 2), the same for each call."""
         key = width, gamma, self.n_components, self.orthogonal, self.seed
