@@ -66,7 +66,7 @@ def cpu_seconds(run, repeats):
     return statistics.median(taken)
 
 
-def algorithms(spec, strings, alphabet, worst=3.0):
+def algorithms(spec, strings, alphabet, worst=1.0):
     """Return the algorithms of a kernel, and what the planner predicts, without those over `worst` seconds."""
     X = SequenceSet.from_strings(strings, alphabet, unknown="mask_all")
     kernel = build_kernel(spec)

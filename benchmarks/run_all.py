@@ -43,16 +43,16 @@ BLOCK = re.compile(
     r"<!-- printed(?P<long>, long)?: (?P<when>[^>]*) -->\n(?P<table>.*?)<!-- end -->\n",
     re.MULTILINE | re.DOTALL,
 )
-MACHINE = re.compile(r"(?<=<!-- machine -->\n).*?(?=<!-- end -->\n)", re.DOTALL)
+MACHINE = re.compile(r"<!-- machine -->\n.*?<!-- end -->\n", re.DOTALL)
+PROGRAMS = ("seqkern", "benchmarks/*.py", "benchmarks/*.c")
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")}
 
 
 def commit():
-    """Return the commit of the working tree, with a plus where a program has changed since."""
-    name = subprocess.run(
-        ["git", "rev-parse", "--short=10", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout.strip()
-    changed = subprocess.run(["git", "diff", "--quiet", "HEAD", "--", "seqkern", "benchmarks"], cwd=ROOT, check=False)
+    """Return the last commit that changed a program, with a plus where one has changed since."""
+    last = ["git", "log", "-1", "--format=%h", "--abbrev=10", "--", *PROGRAMS]
+    name = subprocess.run(last, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    changed = subprocess.run(["git", "diff", "--quiet", "HEAD", "--", *PROGRAMS], cwd=ROOT, check=False)
     return name + ("+" if changed.returncode else "")
 
 
@@ -116,7 +116,7 @@ def run(words, with_long):
     page = PAGE.read_text(encoding="utf-8")
     pattern = re.compile("|".join(map(re.escape, words)))
     if not words:
-        page = MACHINE.sub(lambda _: description(version), page)
+        page = MACHINE.sub(lambda _: f"<!-- machine -->\n{description(version)}<!-- end -->\n", page)
     for block in list(BLOCK.finditer(page)):
         commands = block["commands"]
         if not pattern.search(commands) or (block["long"] and not with_long):
