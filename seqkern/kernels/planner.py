@@ -174,8 +174,8 @@ class Workload:
         packed = self.records * width * kind + self.letters * WINDOW_BYTES
         return Cost((make + multiply) * 1e-9, int(packed + tables))
 
-    def index(self, agree: float, space: int, lists: float = 1, repeats: int = 1) -> Cost:
-        """Return the Cost of posting lists.
+    def index(self, agree: float, space: int, lists: float = 1, repeats: int = 1, bitmaps: bool = True) -> Cost:
+        """Return the Cost of posting lists, or of bitmaps in their place.
 
         Parameters
         ----------
@@ -187,6 +187,8 @@ class Workload:
             Lists per window, on average.
         repeats : int
             Counts per window and list.
+        bitmaps : bool
+            Whether the block may have them.
 
         Returns
         -------
@@ -200,7 +202,7 @@ class Workload:
         postings = row_counts * col_counts / lists * agree / (2 if self.symmetric else 1)
         make = codes * (CODE_NS + COUNT_NS + ranked * RANK_NS) + counts * INDEX_NS
         walk = row_counts * LIST_NS + postings * POSTING_NS
-        if bitmaps_are_cheaper(self.cols, round(col_counts), round(codes) if ranked else space):
+        if bitmaps and bitmaps_are_cheaper(self.cols, round(col_counts), round(codes) if ranked else space):
             walk = bitmap_nanoseconds(self.rows, row_counts, self.cols) / (2 if self.symmetric else 1)
         size = codes * (WINDOW_BYTES + ranked * RANK_BYTES) + counts * COUNT_BYTES
         return Cost((make + walk) * 1e-9, int(size))

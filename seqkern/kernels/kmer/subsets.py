@@ -182,11 +182,12 @@ def subset_blocks(
         dense = other is None and shifted and _dense_is_cheaper(work, size, len(some[0]), shifts, some)
         if dense or isinstance(other, DenseBlock):
             return [dense_block(found)]
-        return [SparseBlock(found.count(window_weights), other)]
+        return [SparseBlock(found.count(window_weights), other, bitmaps=False)]
 
     def ends(patterns: Sequence[Positions], shifts: int, others: tuple[Any, Any]) -> list[DenseBlock | SparseBlock]:
         each, pooled = _find_ends(X, k, patterns, shifts, strands)
-        return [SparseBlock(found.count(), other) for found, other in zip((pooled, each), others, strict=True)]
+        both = zip((pooled, each), others, strict=True)
+        return [SparseBlock(found.count(), other, bitmaps=False) for found, other in both]
 
     tasks, factors = [], []
     for j, weight in weights.items():
@@ -241,7 +242,7 @@ def _costs(work: Workload, size: int, j: int, shifts: int, patterns: Sequence[Po
     n = len(patterns)
     return (
         work.dense(n * size**j, shifts * work.common**j, n * shifts),
-        work.index(work.match**j, n * size**j, n, shifts),
+        work.index(work.match**j, n * size**j, n, shifts, bitmaps=False),
     )
 
 

@@ -51,6 +51,8 @@ class SparseBlock:
     like : SparseBlock, optional
         The columns that these rows will be compared with; features that it lacks are dropped. By default the block
         serves as columns, and as rows of itself.
+    bitmaps : bool
+        Whether columns may be bitmaps; not beside many other blocks, which would drive them out of the cache.
 
     Attributes
     ----------
@@ -70,7 +72,7 @@ class SparseBlock:
     bitmaps: Bitmaps | None = None
     bounds: npt.NDArray[np.int64]
 
-    def __init__(self, counted: CompressedRows, like: "SparseBlock | None" = None) -> None:
+    def __init__(self, counted: CompressedRows, like: "SparseBlock | None" = None, bitmaps: bool = True) -> None:
         self.start, self.feature, self.count = counted.start, counted.feature, counted.count
         self.squares = np.empty(len(counted), dtype=np.int64)
         self.largest = _product.row_squares(self.start, self.count, self.squares)
@@ -81,7 +83,7 @@ class SparseBlock:
                 _product.enter_lists(self.feature, like.bounds, self.enter, self.rest)
             return
         self.n_features, self.vocabulary = counted.n_features, counted.vocabulary
-        if bitmaps_are_cheaper(len(self.squares), len(self.feature), self.n_features):
+        if bitmaps and bitmaps_are_cheaper(len(self.squares), len(self.feature), self.n_features):
             self.bitmaps = Bitmaps.of(self.start, self.feature, self.count, self.n_features)
         else:
             self._make_places()
