@@ -7,6 +7,7 @@ for the grid, and predictions about the test set. Without the public files, gene
 their place, and windows of letters that of profiles.
 """
 
+import contextlib
 import resource
 import sys
 import tempfile
@@ -50,7 +51,8 @@ def reading(entry, folder):
     yield timed("save", lambda: save_dataset(made, folder / "set"))
     yield timed("load", lambda: load_dataset(folder / "set"))
     yield timed("digest of the windows", results[-1].X.digest)
-    yield timed("seqkern folds", lambda: main(["folds", str(folder / "set"), "-o", str(folder / "folds")]))
+    with contextlib.redirect_stdout(sys.stderr):
+        yield timed("seqkern folds", lambda: main(["folds", str(folder / "set"), "-o", str(folder / "folds")]))
     yield timed("read the folds", lambda: read_folds(folder / "folds" / "all.tsv", made.X.ids, made.task().labels))
 
 
