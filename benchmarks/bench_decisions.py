@@ -29,7 +29,7 @@ JOBS = [
     ("gapped_kmer:l=12,k=6", None),
     ("spectrum:k=6", None),
 ]
-QUERIES = (10, 100, 2000)
+QUERIES = (10, 2000)
 
 
 def sets():
