@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seqkern.core.markup import Markup, escape, tag
+from seqkern.explain.positions_page import positions_content
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
 from seqkern.figures.page import whole_page
@@ -133,9 +134,6 @@ def _figure(shown: Shown) -> Markup:
 
 def _positions_section(summary: Summary, positions: Positions) -> Markup:
     """Return the importance of positions: logos and heat map."""
-    # imported here for fast start-up
-    from seqkern.explain.positions_page import positions_content
-
     return tag("section", tag("h2", "Importance of positions"), positions_content(positions, summary.model))
 
 

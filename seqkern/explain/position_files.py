@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.tsv import write_tsv
-from seqkern.figures.svg import as_file
-
-if TYPE_CHECKING:
-    pass
 from seqkern.explain.positions import Positions
+from seqkern.explain.positions_page import pictures
+from seqkern.figures.svg import as_file
 
 TABLE = "importance.tsv"
 PICTURES = ("importance.svg", "logo.svg", "importance-section.svg", "logo-section.svg")
@@ -34,9 +31,6 @@ def write_positions(positions: Positions, out_dir: Path, label: str) -> None:
     FileError
         If a file cannot be written.
     """
-    # imported here for fast start-up
-    from seqkern.explain.positions_page import pictures
-
     drawn = pictures(positions, label)
     write_tsv(out_dir / TABLE, ("order", "position", "offset", "word", "value"), positions.rows())
     for name, svg in drawn.items():

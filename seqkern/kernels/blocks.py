@@ -7,13 +7,13 @@ square matrix is computed above its diagonal, and each block copied to the other
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.threads import GIVEN_THREADS, available_threads
+from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
 from seqkern.kernels import _blocks
 from seqkern.kernels.finite import store_single
 
@@ -115,12 +115,7 @@ def fill(
     threads = available_threads(n_threads or GIVEN_THREADS.get() or kernel.n_threads)
     least_rows = max(kernel.least_block_rows, getattr(cols.payload, "least_block_rows", 1))
     pieces = _pieces(len(rows), len(cols), leading, least_rows, kernel.most_block_columns, threads)
-    if threads == 1 or len(pieces) == 1:  # a pool would cost more than a small matrix
-        for piece in pieces:
-            work(piece)
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(work, pieces))
+    in_threads([partial(work, piece) for piece in pieces], threads)
     return out
 
 

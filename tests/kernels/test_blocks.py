@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from seqkern.core import threads as core_threads
 from seqkern.kernels import SpectrumKernel, WeightedDegreeKernel, _blocks, blocks
 
 VALUES = [0.0, -0.0, 1.5, -2.0, 1e300, np.inf, -np.inf, np.nan]
@@ -87,7 +88,7 @@ def test_one_thread_or_one_block_needs_no_pool(monkeypatch):
             pools.append(threads)
             super().__init__(threads)
 
-    monkeypatch.setattr(blocks, "ThreadPoolExecutor", Counted)
+    monkeypatch.setattr(core_threads, "ThreadPoolExecutor", Counted)
     kernel = SpectrumKernel(2)
     few, many = ["ACGT", "GATTACA"], ["ACGT", "GATTACA"] * 100
     one = kernel.kernel(many, n_threads=1)
