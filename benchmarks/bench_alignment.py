@@ -19,7 +19,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from common import DATA, PROTEIN, cpu_seconds, random_strings
+from common import DATA, PROTEIN, cells, cpu_seconds, random_strings
 
 from seqkern import read_fasta
 from seqkern.kernels import LocalAlignmentKernel, ProfileAlignmentKernel, SmithWatermanKernel
@@ -44,11 +44,6 @@ def load():
     return X.take(np.random.default_rng(1).permutation(len(X)))
 
 
-def cells(X):
-    """Return the number of pairs of letters in the upper triangle."""
-    return (X.lengths.sum() ** 2 + (X.lengths**2).sum()) / 2
-
-
 def report_levels(kernel, repeats):
     """Print what a kernel takes on each level of instructions."""
     print(f"\n| {kernel.name} | proteins | predicted s | CPU s | Gcells/s | to reach |")
@@ -59,7 +54,7 @@ def report_levels(kernel, repeats):
         X = load() if level else load().take(slice(0, FEW))
         seconds = cpu_seconds(lambda X=X: kernel(X), repeats)
         goal = TARGETS[kernel.name] if level == 2 else ""
-        numbers = [f"{kernel.plan(X).seconds:.2f}", f"{seconds:.2f}", f"{cells(X) / seconds / 1e9:.1f}", goal]
+        numbers = [f"{kernel.plan(X).seconds:.2f}", f"{seconds:.2f}", f"{cells(X.lengths) / seconds / 1e9:.1f}", goal]
         print("|", " | ".join(map(str, [LEVELS[level], len(X), *numbers])), "|", flush=True)
     _product.set_level(highest)
 
@@ -98,7 +93,7 @@ def report_parasail(repeats):
     np.testing.assert_array_equal(values, kernel(X))
     print(f"\n| {len(X)} proteins | CPU s | Gcells/s | ratio |\n|---|---|---|---|")
     for name, seconds in {"smith_waterman": ours, "parasail": theirs}.items():
-        print(f"| {name} | {seconds:.4f} | {cells(X) / seconds / 1e9:.2f} | {theirs / seconds:.1f} |")
+        print(f"| {name} | {seconds:.4f} | {cells(X.lengths) / seconds / 1e9:.2f} | {theirs / seconds:.1f} |")
 
 
 def report_precisions(repeats):
@@ -115,7 +110,7 @@ def report_precisions(repeats):
         out = np.empty((n, n))
         seconds = cpu_seconds(lambda payload=payload, out=out: product(payload, payload, out), repeats)
         error = np.abs(out - exact.beta * exact(X)).max()
-        print(f"| {name} | {n} | {seconds:.2f} | {cells(X) / seconds / 1e9:.3g} | {error:.1e} |", flush=True)
+        print(f"| {name} | {n} | {seconds:.2f} | {cells(X.lengths) / seconds / 1e9:.3g} | {error:.1e} |", flush=True)
 
 
 def report_profiles(repeats):
@@ -129,7 +124,7 @@ def report_profiles(repeats):
         for level in range(highest, -1, -1):
             _product.set_level(level)
             seconds = cpu_seconds(lambda kernel=kernel: kernel(X), repeats if level else 1)
-            speed = cells(X) / seconds / 1e9
+            speed = cells(X.lengths) / seconds / 1e9
             print(
                 f"| {method} | {LEVELS[level]} | {kernel.plan(X).seconds:.2f} | {seconds:.2f} | {speed:.2f} |",
                 flush=True,
@@ -158,7 +153,7 @@ def report_bounds():
 @pytest.mark.parametrize("kernel", [SmithWatermanKernel, LocalAlignmentKernel])
 def test_gram(benchmark, kernel):
     X = load()
-    benchmark.extra_info["gigacells"] = cells(X) / 1e9
+    benchmark.extra_info["gigacells"] = cells(X.lengths) / 1e9
     benchmark.pedantic(kernel(n_threads=1), (X,), rounds=3, warmup_rounds=1)
 
 

@@ -16,7 +16,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from common import DATA, PROTEIN, cpu_seconds, random_strings
+from common import DATA, PROTEIN, cells, cpu_seconds, random_strings
 
 from seqkern import read_fasta
 from seqkern.kernels import GenericStringKernel
@@ -43,11 +43,6 @@ def load(name):
         return SequenceSet.from_strings(random_strings(500, 160, PROTEIN), "protein")
     X = read_fasta(file, alphabet="protein", unknown="mask", ids="number")
     return X.take(rng.permutation(len(X))[:500])
-
-
-def cells(X):
-    """Return the number of pairs of letters in the upper triangle."""
-    return (X.lengths.sum() ** 2 + (X.lengths**2).sum()) / 2
 
 
 def kernel(length, sigma_p=SIGMA_P):
@@ -87,7 +82,7 @@ def report_levels(repeats):
                 _product.set_level(level)
                 made = kernel(length, None)
                 seconds = cpu_seconds(lambda made=made, X=X: made(X), repeats)
-                numbers = [f"{made.plan(X).seconds:.2f}", f"{seconds:.2f}", f"{cells(X) / seconds / 1e9:.2f}"]
+                numbers = [f"{made.plan(X).seconds:.2f}", f"{seconds:.2f}", f"{cells(X.lengths) / seconds / 1e9:.2f}"]
                 print("|", " | ".join(map(str, [name, length, LEVELS[level], *numbers])), "|", flush=True)
             _product.set_level(highest)
 

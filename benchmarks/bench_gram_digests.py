@@ -7,12 +7,13 @@ Simulated donor sites against decoys, kernel spectrum:k=4, ten folds shared by f
 """
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from common import child_seconds
 
 from seqkern.gram import open_gram
 from seqkern.gram.opening import open_unverified
@@ -25,12 +26,8 @@ SOLVERS = ("psvc:C=1,epsilon=0.1", "csvc:C=1", "csvc:C=[0.1,1,10]")
 
 def seqkern(*arguments):
     """Run a command, and return its CPU seconds."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(
-        [sys.executable, "-m", "seqkern.cli.main", *map(str, arguments)], check=True, stdout=subprocess.DEVNULL
-    )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    command = [sys.executable, "-m", "seqkern.cli.main", *map(str, arguments)]
+    return child_seconds(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL))[0]
 
 
 def verification(path):

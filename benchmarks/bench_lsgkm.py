@@ -12,7 +12,6 @@ Run it by: ``SEQKERN_LSGKM=… python benchmarks/bench_lsgkm.py [sequences] [len
 """
 
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from common import start_table
+from common import child_seconds, start_table
 
 from seqkern import read_fasta
 from seqkern.core.errors import SeqkernError
@@ -54,14 +53,11 @@ def write(path, strings):
 
 def by_lsgkm(program, folder, positives, negatives):
     """Return CPU seconds, and (coefficient of each training sequence, rho)."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [program, "-m", "4000", "-v", "1", positives, negatives, folder / "lsgkm"]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds, _ = child_seconds(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL))
     header, vectors = (folder / "lsgkm.model.txt").read_text().split("SV\n", 1)
     rho = float(next(line for line in header.splitlines() if line.startswith("rho")).split()[1])
     pairs = [line.split() for line in vectors.splitlines()]
-    seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
     return seconds, {string: float(number) for number, string in pairs}, rho
 
 

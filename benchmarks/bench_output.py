@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from common import HERE, load, random_strings
+from common import HERE, load, random_strings, start_table
 
 from seqkern.gram import compute_gram
 from seqkern.kernels import build_kernel
@@ -90,8 +90,7 @@ def in_turns(runs, repeats):
 
 def report(repeats):
     """Print a table of all jobs."""
-    print("| data | kernel | matrix | CPU s | prototype | ratio | written |")
-    print("|---|---|---|---|---|---|---|")
+    row = start_table("data", "kernel", "matrix", "CPU s", "prototype", "ratio", "written")
     with tempfile.TemporaryDirectory(dir=".") as folder:
         library = compiled(folder)
         for name, spec, dtype in JOBS:
@@ -105,12 +104,12 @@ def report(repeats):
                 runs.append(partial(prototype, library, X, spec, dtype))
             taken, least, *other = in_turns(runs, repeats)
             cells = [f"{other[0]:.4f}", f"{other[0] / taken:.2f}"] if other else ["", ""]
-            print("|", " | ".join([name, spec, dtype, f"{taken:.4f}", *cells, f"{least:.4f}"]), "|", flush=True)
+            row(name, spec, dtype, f"{taken:.4f}", *cells, f"{least:.4f}")
         path = Path(folder) / "gram.npy"
         stored, least = in_turns(
             [lambda: to_disk(kernel, X, path), lambda: write(path.with_suffix(".bin"), 4 * len(X) ** 2)], repeats
         )
-        print("|", " | ".join([name, spec, "float32 on disk", f"{stored:.2f}", "", "", f"{least:.2f}"]), "|")
+        row(name, spec, "float32 on disk", f"{stored:.2f}", "", "", f"{least:.2f}")
 
 
 def to_disk(kernel, X, path):

@@ -6,13 +6,12 @@ layers, which take five inner folds. One thread; each command is a process.
 Run it by: ``SEQKERN_DATA=… python benchmarks/bench_pipeline.py``, which prints a table.
 """
 
-import resource
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from common import DATA, start_table
+from common import DATA, child_seconds, start_table
 
 from seqkern import read_fasta
 
@@ -24,11 +23,9 @@ TRAINING, SPEED = 120.0, 40_000.0
 
 def seconds(*arguments):
     """Return the CPU seconds of a command."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-m", "seqkern.cli.main", *map(str, arguments)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return child_seconds(lambda: subprocess.run(command, check=True, **quiet))[0]
 
 
 def main():

@@ -15,7 +15,6 @@ Run it by: ``SEQKERN_LSGKM=… python benchmarks/bench_rivals.py [NAME …]``, w
 
 import os
 import re
-import resource
 import statistics
 import subprocess
 import sys
@@ -28,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 from bench_kmers import sklearn_gram
-from common import DATA, load, run_rival, start_table
+from common import DATA, cells, child_seconds, load, run_rival, start_table
 from machine import machine
 
 from seqkern import read_fasta
@@ -95,12 +94,6 @@ def equal_words(name, spec):
     return np.triu(K).sum()
 
 
-def cells(name):
-    """Return the pairs of letters of all pairs of sequences."""
-    lengths = np.array([len(string) for string in strings_of(name)[0]], dtype=np.float64)
-    return (lengths.sum() ** 2 + (lengths**2).sum()) / 2
-
-
 def timed(run):
     """Return the CPU seconds of a call."""
     start = time.process_time()
@@ -137,12 +130,11 @@ def by_lsgkm(name):
         files = [Path(folder) / "a.fa", Path(folder) / "b.fa"]
         for file, part in zip(files, (strings[::2], strings[1::2]), strict=True):
             file.write_text("".join(f">{file.stem}{i}\n{string}\n" for i, string in enumerate(part)))
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         command = [Path(programs) / "gkmmatrix", "-v", "0", "-l", "10", "-k", "6", "-d", "3", *files, "matrix"]
-        subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        run = partial(subprocess.run, command, check=True, cwd=folder, stdout=subprocess.DEVNULL)
+        seconds, _ = child_seconds(run)
         row = (Path(folder) / "matrix").read_text().splitlines()[len(strings[::2])]
-    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, float(row.split()[0])
+    return seconds, float(row.split()[0])
 
 
 def by_strkernels(name, kernel, parameters):
@@ -164,7 +156,8 @@ def words(name, spec):
 
 def vectors(name, operations, lanes, rate):
     """Return the limits of a recursion over cells, of so many operations on so many cells at once."""
-    return [(matrix_bytes(name), "written"), (cells(name) * operations / lanes, rate)]
+    n_cells = cells([len(string) for string in strings_of(name)[0]])
+    return [(matrix_bytes(name), "written"), (n_cells * operations / lanes, rate)]
 
 
 def k21(K):

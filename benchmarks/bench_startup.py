@@ -11,7 +11,6 @@ import io
 import json
 import os
 import random
-import resource
 import shutil
 import statistics
 import subprocess
@@ -20,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from common import start_table
+from common import child_seconds, start_table
 
 from seqkern.cli.main import main as seqkern
 from seqkern.core.build import build_digest
@@ -62,11 +61,9 @@ KERNELS = (
 
 def run(code, *argv):
     """Return (CPU seconds, number of modules) of a new process."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-c", code + COUNT, *map(str, argv)]
-    done = subprocess.run(command, check=True, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    seconds, done = child_seconds(lambda: subprocess.run(command, check=True, text=True, **streams))
     return seconds, json.loads(done.stderr.splitlines()[-1])
 
 

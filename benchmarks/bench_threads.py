@@ -24,11 +24,11 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from common import PROTEIN, random_strings
+from common import PROTEIN, random_strings, start_table
 
 from seqkern.cli.main import main
 from seqkern.core import threads
-from seqkern.kernels import blocks, build_kernel
+from seqkern.kernels import build_kernel
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.similarity import find_similar
 
@@ -178,16 +178,16 @@ def run(verb, arguments, n_threads):
 
 def report(repeats, wanted):
     """Print the table."""
-    blocks.ThreadPoolExecutor = threads.ThreadPoolExecutor = RecordingPool
-    print("| job | CPU s | CPU, two threads | serial | gain, two | clock | pieces | gain, 32 | GB/s |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    threads.ThreadPoolExecutor = RecordingPool
+    columns = ("CPU s", "CPU, two threads", "serial", "gain, two", "clock", "pieces", "gain, 32", "GB/s")
+    row = start_table("job", *columns)
     with tempfile.TemporaryDirectory(dir=".") as folder:
         for name, job, written in jobs(wanted, Path(folder)):
-            report_job(name, job, written, repeats)
+            row(name, *cells_of(job, written, repeats))
 
 
-def report_job(name, job, written, repeats):
-    """Print a row of the table."""
+def cells_of(job, written, repeats):
+    """Return the cells of a row."""
     runs = {1: [], 2: [], MANY: []}
     job(1)
     for n_threads in [1, 2] * repeats + [MANY]:
@@ -197,8 +197,7 @@ def report_job(name, job, written, repeats):
     many = runs[MANY][0]
     cells = [f"{one[0]:.2f}", f"{two[0] / one[0]:.2f}", f"{100 * two[1] / one[0]:.1f} %"]
     cells += [f"{gain(two, 2):.2f}", f"{clock:.2f}", str(sum(map(len, many[3])))]
-    cells += [f"{gain(many, MANY):.1f}", f"{written / one[0] / 1e9:.1f}"]
-    print("|", " | ".join([name, *cells]), "|", flush=True)
+    return [*cells, f"{gain(many, MANY):.1f}", f"{written / one[0] / 1e9:.1f}"]
 
 
 if __name__ == "__main__":

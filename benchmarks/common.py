@@ -6,6 +6,7 @@ shape take their place.
 
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -64,6 +65,20 @@ def cpu_seconds(run, repeats):
         run()
         taken.append(time.process_time() - start)
     return statistics.median(taken)
+
+
+def child_seconds(run):
+    """Return the CPU seconds of the processes that a call starts and waits for, and what it returned."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    result = run()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, result
+
+
+def cells(lengths):
+    """Return the pairs of letters of all pairs of sequences, those of a sequence with itself included."""
+    lengths = np.asarray(lengths, dtype=np.float64)
+    return (lengths.sum() ** 2 + (lengths**2).sum()) / 2
 
 
 def algorithms(spec, strings, alphabet, worst=1.0):

@@ -24,15 +24,16 @@ import argparse
 import hashlib
 import os
 import re
-import resource
 import shutil
 import subprocess
 import sys
 import time
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from common import child_seconds
 from machine import WORDS, machine, processor
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -84,14 +85,14 @@ def of_block(commands, version):
     if kept.is_file() and not version.endswith("+"):
         when, _, text = kept.read_text(encoding="utf-8").partition("\n")
         return when, text
-    before, texts = resource.getrusage(resource.RUSAGE_CHILDREN), []
+    total, texts = 0.0, []
     for command in commands.splitlines():
         start = time.perf_counter()
-        texts.append(printed(command))
+        seconds, text = child_seconds(partial(printed, command))
         print(f"{time.perf_counter() - start:7.1f} s  {command}", file=sys.stderr, flush=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    when = f"{seconds:.0f} CPU seconds, {datetime.now(UTC):%Y-%m-%d}, {version}"
+        total += seconds
+        texts.append(text)
+    when = f"{total:.0f} CPU seconds, {datetime.now(UTC):%Y-%m-%d}, {version}"
     text = "\n\n".join(text for text in texts if text) + "\n"
     KEPT.mkdir(parents=True, exist_ok=True)
     kept.write_text(f"{when}\n{text}", encoding="utf-8")
