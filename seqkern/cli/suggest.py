@@ -31,7 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     parser.add_argument(
         "model",
-        help="model file of seqkern train or LS-GKM, of two or more classes; with --acquisition, of gp_regression",
+        help="model file of seqkern train or LS-GKM, of two or more classes; with --acquisition, of gp_regression or "
+        "gp_inducing",
     )
     parser.add_argument(
         "fasta", nargs="?", help="FASTA of sequences without a label, - for standard input; or a feature table"

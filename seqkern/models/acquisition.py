@@ -25,7 +25,7 @@ from seqkern.core.errors import ModelError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.models.batches import believer, draws, expected_improvement
 from seqkern.models.candidates import Candidates
-from seqkern.models.model import Model
+from seqkern.models.model import MEANS_KEY, Model
 from seqkern.models.suggestion import kernel_of
 from seqkern.solvers.gaussian.joint import covariances
 
@@ -58,9 +58,12 @@ class NextVariants:
     n_candidates : int
         Of how many of them the joint posterior was computed.
     best : float
-        The best mean among the training samples.
+        The best mean among the samples that `best_of` names.
     n_known : int or None
         How many were left out, since one with the same sequence was measured; None if the model does not say.
+    best_of : {"training", "support"}
+        All training samples; or the support samples, the inducing ones, where a model file of an older version holds
+        the means of no others.
     """
 
     rows: npt.NDArray[np.int64]
@@ -72,6 +75,7 @@ class NextVariants:
     n_candidates: int
     best: float
     n_known: int | None = None
+    best_of: str = "training"
 
     def sentence(self) -> str:
         """Return what they were chosen from, in one line.
@@ -80,7 +84,9 @@ class NextVariants:
         -------
         str
         """
-        said = f"{self.n_pool} records in the pool; the best mean among the training samples is {self.best:.4g}"
+        said = f"{self.n_pool} records in the pool; the best mean among the {self.best_of} samples is {self.best:.4g}"
+        if self.best_of != "training":
+            said += ", as the model does not hold that of all training samples"
         if self.n_candidates < self.n_pool:
             said += f"; chosen jointly among the {self.n_candidates} with the greatest values"
         return said
@@ -181,7 +187,7 @@ def check_acquires(model: Any) -> None:
     ModelError
         With the reason.
     """
-    remedy = "train a model by solver gp_regression on numbers as labels, or leave --acquisition out"
+    remedy = "train a model by solver gp_regression or gp_inducing on numbers as labels, or leave --acquisition out"
     if not isinstance(model, Model) or model.kind != "real":
         raise ModelError("does not predict numbers, so that no variant is best", remedy=remedy)
     if not model.solver.gives_variances:
@@ -201,8 +207,17 @@ class _Search:
     ) -> None:
         self.model, self.acquisition, self.sign, self.kappa = model, acquisition, sign, kappa
         self.seed, self.n_threads = seed, n_threads
-        self.best = float((sign * model.decision(model.support, n_threads=n_threads)).max())
+        self.best, self.best_of = self._best_mean()
         self.candidates = Candidates(model, max(LEAST_CANDIDATES, MANY * n), seed)
+
+    def _best_mean(self) -> tuple[float, str]:
+        """Return the best mean among the training samples, and "training"; or "support" if only these are known."""
+        model = self.model
+        stored = model.record.get(MEANS_KEY)
+        if stored is not None:
+            return max(self.sign * stored["least"], self.sign * stored["greatest"]), "training"
+        means = self.sign * model.decision(model.support, n_threads=self.n_threads)
+        return float(means.max()), "training" if len(means) == model.record.get("n") else "support"
 
     def add(self, X: Any) -> None:
         """Add a chunk of the pool."""
@@ -243,6 +258,7 @@ class _Search:
             len(means),
             self.sign * self.best,
             best.n_known,
+            self.best_of,
         )
 
     def _alone(self, means: Floats, deviations: Floats, chosen: list[int]) -> Floats:

@@ -22,7 +22,7 @@ from seqkern.models.decisions import Decisions, check_predicts, codes_of_decisio
 from seqkern.models.exemplar_rows import exemplar_rows
 from seqkern.models.feature_model import FeatureModel
 from seqkern.models.labelled_samples import labelled_record
-from seqkern.models.model import Model
+from seqkern.models.model import MEANS_KEY, Model
 from seqkern.models.parts import Part
 from seqkern.models.residue_model import ResidueModel
 from seqkern.models.search import Search
@@ -272,7 +272,10 @@ class FittedMethod:
         """Return how a model was trained, as JSON: versions, sizes, candidates and choice, convergence."""
         labels, search = self.labels, self.search
         unlabelled = int(np.count_nonzero(~labels.used()))
-        recognised = {}
+        recognised, means = {}, {}
+        if labels.kind == "real" and self.solver.gives_variances:
+            fitted = self.solver.decision_function(self.part.train)
+            means = {MEANS_KEY: {"least": float(fitted.min()), "greatest": float(fitted.max())}}
         if labels.kind not in ("real", "none"):
             right = cast(ClassSolver, self.solver).predict(self.part.train) == self.y
             recognised = labels.take(right).class_counts()
@@ -293,6 +296,7 @@ class FittedMethod:
             "report": self.solver.report_,
             "inner_not_converged": self.inner_not_converged,
             "recognised": recognised,
+            **means,
             **({"exemplars": exemplars} if (exemplars := self.exemplars()) else {}),
             **self.afterwards.record(),
             **notes,

@@ -16,7 +16,7 @@ from seqkern.core.text_files import ZIP
 from seqkern.gram.transforms import transform_from_state
 from seqkern.kernels import kernel_from_state
 from seqkern.models.lsgkm_file import is_lsgkm
-from seqkern.models.model import DATA, FORMAT, VERSION, Model
+from seqkern.models.model import DATA, FORMAT, MEANS_KEY, VERSION, Model
 from seqkern.models.pack_file import FORMAT as PACK_FORMAT
 from seqkern.models.pack_file import read_pack, read_packed, split_word
 from seqkern.models.residue_model import ResidueModel
@@ -212,6 +212,10 @@ def _check_whole(model: Model) -> None:
     _check_window(model)
     if not isinstance(model.record.get("recognised", {}), dict):
         raise ValueError("the table of recognised classes is invalid")
+    if MEANS_KEY in model.record:
+        means = model.record[MEANS_KEY]
+        if set(means) != {"least", "greatest"} or not all(isinstance(mean, float) for mean in means.values()):
+            raise ValueError("the means of the training samples are invalid")
     if (model.calibration is not None or model.threshold is not None) and model.kind != "binary":
         raise ValueError("probabilities or a threshold without two classes")
     if model.projects:

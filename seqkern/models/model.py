@@ -51,6 +51,9 @@ FORMAT = "seqkern model"
 VERSION = 1
 CHUNK_BYTES = 1 << 25
 FOLDED_ROWS = 1 << 14  # of a decision without the matrix, whatever the support
+MEANS_KEY = (
+    "training_means"  # in the record: the least and the greatest mean of a Gaussian process at its training samples
+)
 DATA: dict[str, type[SequenceSet] | type[FeatureTable]] = {"sequences": SequenceSet, "features": FeatureTable}
 
 

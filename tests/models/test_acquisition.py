@@ -10,6 +10,7 @@ from seqkern.kernels import RBFKernel, SpectrumKernel
 from seqkern.models import acquisition
 from seqkern.models.acquisition import next_variants
 from seqkern.models.batches import believer, draws, expected_improvement
+from seqkern.models.loading import load_model
 from seqkern.models.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
@@ -44,7 +45,7 @@ def test_covariances_follow_from_variances_of_means(solver, mean):
     kernel, X, new = RBFKernel(gamma=0.7), points(20, 1), points(9, 2)
     solver.set_params(noise=0.1, scale=2.0, mean=mean).fit(kernel(X), np.sin(X[:, 0]))
     K, prior = kernel(new, X), kernel(new)
-    found = covariances(solver, K[:, solver.support_], prior)
+    found = covariances(solver, K, prior)
     own = solver.variances(K, np.ones(9)).latent
     np.testing.assert_allclose(np.diagonal(found), own, atol=1e-12)
     for i in range(9):  # Var of the mean of two functions is (Var f + Var g + 2 Cov) / 4
@@ -97,6 +98,49 @@ def test_draws_are_as_likely_as_the_posterior_says():
     assert np.mean(firsts) == pytest.approx(difference, abs=0.03)
     order, values = draws(means, np.zeros((2, 2)), 2, np.random.default_rng(1))
     assert (order.tolist(), values.tolist()) == ([1, 0], [0.2, 0.0])
+
+
+@pytest.mark.parametrize("rule", ["ucb", "ei", "thompson"])
+def test_inducing_samples_choose_the_batch_of_all_samples(rule):
+    pool, given = peptides(60, seed=5), "noise=0.1,scale=1"
+    exact, inducing = (model_of(solver=f"{solver}:{given}") for solver in ("gp_regression", "gp_inducing"))
+    wanted, found = (next_variants(model, [pool], 6, acquisition=rule) for model in (exact, inducing))
+    assert found.rows.tolist() == wanted.rows.tolist()
+    np.testing.assert_allclose(found.deviations, wanted.deviations, atol=1e-7)
+
+
+def test_deviations_are_those_of_predictions():
+    model, pool = model_of(40, solver="gp_inducing:n_inducing=8"), peptides(60, seed=5)
+    found = next_variants(model, [pool], 5)
+    means, variances = model.decision_and_variances(pool.take(found.rows))
+    np.testing.assert_allclose(found.means, means)
+    np.testing.assert_allclose(found.deviations, np.sqrt(variances.latent), atol=1e-7)
+
+
+@pytest.mark.parametrize("solver", ["gp_regression", "gp_inducing:n_inducing=4", "gp_inducing"])
+@pytest.mark.parametrize("minimize", [False, True])
+def test_the_best_mean_is_that_of_all_training_samples(solver, minimize, tmp_path):
+    X, pool = peptides(40), peptides(9, seed=5)
+    model = model_of(40, solver=solver)
+    model.save(tmp_path / "m.seqkern")
+    found = next_variants(load_model(tmp_path / "m.seqkern"), [pool], 2, minimize=minimize)
+    means = model.decision(X)
+    assert found.best == pytest.approx(means.min() if minimize else means.max())
+    assert "the best mean among the training samples is " in found.sentence()
+
+
+def test_a_model_without_the_means_of_training_samples_says_so():
+    pool = peptides(9, seed=5)
+    for solver, n, said in [("gp_regression", 40, "training samples is"), ("gp_inducing:n_inducing=4", 4, "support")]:
+        model = model_of(40, solver=solver)
+        del model.record["training_means"]
+        found = next_variants(model, [pool], 2)
+        assert len(model.support) == n
+        assert found.best == pytest.approx(model.decision(model.support).max())
+        assert f"the best mean among the {said}" in found.sentence()
+    assert found.sentence().endswith(
+        "among the support samples is " + f"{found.best:.4g}, as the model does not hold that of all training samples"
+    )
 
 
 @pytest.mark.parametrize("rule", ["ucb", "ei", "thompson"])

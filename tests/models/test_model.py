@@ -386,6 +386,8 @@ TAMPERED = {
     "coefficients of another type": set_array("solver/coef", lambda coef: coef.astype(str)),
     "coefficients of NaN": set_array("solver/coef", lambda coef: coef * np.nan),
     "recognised of a list": set_item("record", "recognised", value=[1]),
+    "means of text": set_item("record", "training_means", value={"least": "a", "greatest": 1}),
+    "one mean": set_item("record", "training_means", value={"least": 1.0}),
     "window of text": set_item("record", "window", value={"left": "x", "right": 2, "site": ""}),
     "window of other sequences": set_item("record", "window", value={"left": 500, "right": 2, "site": ""}),
     "no arrays": lambda header, arrays: arrays.clear(),

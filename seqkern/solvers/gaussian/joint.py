@@ -19,7 +19,7 @@ def covariances(solver: Any, K: Floats, prior: Floats) -> Floats:
     solver : GPR or InducingGPR
         Fitted.
     K : ndarray of float64, shape (m, n)
-        The kernel of new samples with the support.
+        The kernel of new samples with the solver's columns, as for its `variances`.
     prior : ndarray of float64, shape (m, m)
         The kernel of the new samples with each other.
 
@@ -40,14 +40,14 @@ def covariances(solver: Any, K: Floats, prior: Floats) -> Floats:
            [-0.01,  1.56]])
     """
     posterior = solver.posterior_
-    parts, left, mean_variance = _explained(posterior, K)
+    parts, left, mean_variance = _explained(posterior, K[:, solver.support_])
     with one_thread():
         found = posterior.scale * prior - parts @ parts.T + mean_variance * np.outer(left, left)
     return np.asarray((found + found.T) / 2)
 
 
 def _explained(posterior: Posterior | LowRankPosterior, K: Floats) -> tuple[Floats, Floats, float]:
-    """Return what the training samples explain of each new one: its parts (m, r), and what is left of the mean's
+    """Return what the support samples explain of each new one: its parts (m, r), and what is left of the mean's
     weight (m,), with the variance of that mean.
     """
     if isinstance(posterior, LowRankPosterior):
