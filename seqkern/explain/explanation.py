@@ -18,6 +18,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ModelError, NoKmersError, ParameterError
 from seqkern.core.threads import given_threads
 from seqkern.explain.kmer_table import KmerTable
+from seqkern.models.decisions import check_finite
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.explainable import no_two_class_solver
 
@@ -293,6 +294,7 @@ class Explainer:
         records = np.repeat(np.arange(len(X)), X.lengths)
         sums = np.asarray(np.bincount(records, weights=shares, minlength=len(X)), dtype=np.float64) + self.bias
         scale = np.bincount(records, weights=np.abs(shares), minlength=len(X)) + abs(self.bias)
+        check_finite(sums, X.ids)
         single = _any_kernel(self.model.kernel, lambda kernel: getattr(kernel, "precision", None) == "single")
         limit = SINGLE if single else EXACT
         odd = np.flatnonzero(~(np.abs(sums - decision) <= limit * np.maximum(1.0, scale)))

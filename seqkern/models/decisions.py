@@ -1,6 +1,6 @@
 """Decisions of a model about samples, and what follows from decision values."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -109,6 +109,32 @@ class Decisions(NamedTuple):
         probabilities = None if self.probabilities is None else self.probabilities[rows]
         variances = None if self.variances is None else self.variances.take(rows)
         return Decisions(self.decisions[rows], self.predicted[rows], probabilities, variances)
+
+
+def check_finite(decisions: npt.NDArray[np.float64], ids: Sequence[str] | npt.NDArray[Any]) -> None:
+    """Raise ModelError for the first sample whose decision is not a finite number.
+
+    Parameters
+    ----------
+    decisions : ndarray of float64, shape (n,) or (n, classes)
+        Of a model.
+    ids : sequence of str, length n
+        Ids of the samples.
+
+    Raises
+    ------
+    ModelError
+        With the record.
+    """
+    if np.isfinite(decisions).all():
+        return
+    values = decisions.reshape(len(decisions), -1)
+    row, column = np.unravel_index(int(np.argmin(np.isfinite(values))), values.shape)
+    raise ModelError(
+        f"the decision is {values[row, column]:g}: the model's weights, or the values of the record, are too large",
+        record=str(ids[int(row)]),
+        remedy="train the model again, or remove the record",
+    )
 
 
 def codes_of_decisions(kind: str, decisions: npt.NDArray[np.float64], cut: Cut | None = None) -> npt.NDArray[Any]:

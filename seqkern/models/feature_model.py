@@ -52,19 +52,8 @@ class FeatureModel(Model):
     features: npt.NDArray[np.int64]
     names: tuple[str, ...]
 
-    def decision(self, X: Any, *, n_threads: int | None = None) -> npt.NDArray[np.float64]:
-        """Return the decision values of new samples.
-
-        Parameters
-        ----------
-        X, n_threads : object
-            As for `Model.decision`.
-
-        Returns
-        -------
-        ndarray of float64, shape (n,), or (n, classes) for several classes
-        """
-        X = self._coerced(X)
+    def _decisions(self, X: Any, n_threads: int | None) -> npt.NDArray[np.float64]:
+        """Return the decision values of new samples, not checked."""
         shape = () if self.kind != "multiclass" else (len(self.classes),)
         out = np.empty((len(X), *shape))
         with given_threads(n_threads):

@@ -32,6 +32,7 @@ from seqkern.models.affine import AffineForm, affine_form
 from seqkern.models.decisions import (
     Cut,
     Decisions,
+    check_finite,
     check_predicts,
     codes_of_decisions,
     cut_of_record,
@@ -140,11 +141,17 @@ class Model:
         Raises
         ------
         ModelError
-            If the alphabet or the features differ from those in training.
+            If the alphabet or the features differ from those in training, or a decision is not a finite number.
         SequenceError
             If the kernel rejects a sample, or the vectors of a view have another length than in training.
         """
         X = self._coerced(X)
+        decisions = self._decisions(X, n_threads)
+        check_finite(decisions, X.ids)
+        return decisions
+
+    def _decisions(self, X: Any, n_threads: int | None) -> npt.NDArray[np.float64]:
+        """Return the decision values of new samples, not checked."""
         if self.stages is not None:
             first = self.stages[0].decision(X, n_threads=n_threads)
             some = X.take(np.flatnonzero(first >= 0))

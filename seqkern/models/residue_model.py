@@ -11,6 +11,7 @@ from seqkern.core.archive import nest, save_archive, unnest
 from seqkern.core.errors import ModelError
 from seqkern.kernels.kernel import Kernel
 from seqkern.layers.chain import Decided, Layers, as_columns
+from seqkern.models.decisions import check_finite
 from seqkern.models.model import Model
 from seqkern.residues import Residues, check_window, residue_samples
 from seqkern.residues.confidence import confidence
@@ -107,7 +108,9 @@ class ResidueModel:
         """
         windows, residues = residue_samples(chains, self.window)
         if self.layers is not None:
-            return residues, self.layers.decide(self.windows.decision(windows, n_threads=n_threads), residues)
+            decided = self.layers.decide(self.windows.decision(windows, n_threads=n_threads), residues)
+            check_finite(decided.scores, windows.ids)
+            return residues, decided
         decisions, predicted, probabilities, _ = self.windows.decide(windows, n_threads=n_threads)
         if probabilities is not None:
             probabilities = np.column_stack([1 - probabilities, probabilities])

@@ -21,6 +21,7 @@ from seqkern.core.checks import check_choice
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.types import Source
 from seqkern.kernels.window_values import WindowValues
+from seqkern.models.decisions import check_finite
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.candidates import FORWARD, REVERSE, Candidates, ScanBuffer
 from seqkern.sequences.sequence_set import SequenceSet
@@ -226,7 +227,9 @@ class Scanner:
         """
         if self.fast and not self._skips:
             assert self._weights is not None
-            return self._weights(codes, starts, self.n_threads)
+            found = self._weights(codes, starts, self.n_threads)
+            check_finite(found, names)
+            return found
         return self.by_model(codes, starts, names)
 
     def by_model(self, codes: Codes, starts: Starts, names: npt.NDArray[np.object_]) -> npt.NDArray[np.float64]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import ModelError
 from seqkern.sequences._lines import lines as make_lines
 
 if TYPE_CHECKING:
@@ -148,8 +147,6 @@ def _values(found: Candidates, model: Model) -> npt.NDArray[np.float64]:
     values = found.decisions if found.decisions.ndim == 2 else found.decisions[:, None]
     if model.calibration is not None:
         values = np.column_stack([values, model.calibration.probabilities(found.decisions)])
-    if not np.isfinite(values).all():
-        raise ModelError("the decision values are too large for numbers", remedy="train the model again")
     return np.ascontiguousarray(values)
 
 

@@ -63,19 +63,8 @@ class TableModel(Model):
 
     tally: tuple[npt.NDArray[np.float32], ...]
 
-    def decision(self, X: Any, *, n_threads: int | None = None) -> npt.NDArray[np.float64]:
-        """Return the decision values of new samples.
-
-        Parameters
-        ----------
-        X, n_threads : object
-            As for `Model.decision`.
-
-        Returns
-        -------
-        ndarray of float64, shape (n,)
-        """
-        X = self._coerced(X)
+    def _decisions(self, X: Any, n_threads: int | None) -> npt.NDArray[np.float64]:
+        """Return the decision values of new samples, not checked."""
         assert isinstance(X, SequenceSet)
         form, out = self.form(), np.empty(len(X))
         parts = np.cumsum(X.lengths) // AT_ONCE

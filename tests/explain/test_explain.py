@@ -179,6 +179,14 @@ def test_a_wrong_kernel_is_found_out(model, monkeypatch):
         explainer.letters(donors(seed=2)[0])
 
 
+@pytest.mark.parametrize("size", [1e308, 1e306])
+def test_decisions_and_contributions_that_are_not_finite_are_refused(size):
+    heavy = train(kernel="spectrum:k=3,normalize=false")
+    heavy.solver.dual_coef_ = np.copysign(size, heavy.solver.dual_coef_)
+    with pytest.raises(ModelError, match=r"record '.*': the decision is (nan|-?inf): .*; train the model again"):
+        explain(heavy, donors(seed=2)[0])
+
+
 def test_nothing_to_explain_is_nothing(model):
     explanation = explain(model, donors()[0].take(slice(0, 0)))
     assert explanation.decision.shape == (0,)

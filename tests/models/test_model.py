@@ -11,7 +11,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.core.archive import load_archive, save_archive
-from seqkern.core.errors import FileError, LabelError, ModelError, SequenceError
+from seqkern.core.errors import FileError, GramError, LabelError, ModelError, SequenceError
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
 from seqkern.models import model as model_module
@@ -426,6 +426,24 @@ def test_tampered_transforms_are_refused(tmp_path, change):
     save_archive(tmp_path / "m.seqkern", header, arrays)
     with pytest.raises(ModelError, match=r"m\.seqkern: is not usable.*; train the model again"):
         load_model(tmp_path / "m.seqkern")
+
+
+@pytest.mark.parametrize("kernel", ["spectrum:k=3", "spectrum:k=3,normalize=false", "oligo:k=2,sigma=2"])
+@pytest.mark.parametrize("solver", ["csvc", "svr", "gp_regression"])
+def test_decisions_that_are_not_finite_are_refused(tmp_path, kernel, solver):
+    X, labels = make_data(20)
+    if solver != "csvc":
+        labels = make_labels(X.ids, np.arange(20.0), kind="real")
+    header, arrays = train_model(X, labels, build_kernel(kernel), solver).state()
+    arrays["solver/coef"] = np.full(len(arrays["solver/coef"]), 1e308)
+    save_archive(tmp_path / "m.seqkern", header, arrays)
+    model, new = load_model(tmp_path / "m.seqkern"), new_sequences(5)
+    for decide in (model.decision, model.predict, model.decide, model.decision_and_variances):
+        with pytest.raises((ModelError, GramError), match=r"the decision (of solver .* )?is (nan|-?inf)") as caught:
+            decide(new)
+        assert "\n" not in str(caught.value)
+    if solver != "gp_regression":  # a folded sum
+        assert str(caught.value).startswith("record 's0': ")
 
 
 def test_other_kernel_values_than_in_training_are_noticed(saved):

@@ -1,5 +1,6 @@
 """Models of residues: trained on chains with states, saved, applied to whole chains, drawn."""
 
+import copy
 import csv
 import io
 import re
@@ -9,6 +10,7 @@ import pytest
 
 from seqkern.cli.main import main
 from seqkern.cli.train_residues import REDUCTIONS
+from seqkern.core.errors import ModelError
 from seqkern.models.loading import load_model
 from seqkern.models.residue_model import ResidueModel
 from seqkern.residues import reductions, residue_samples
@@ -116,6 +118,14 @@ def test_a_saved_model_decides_as_its_parts(home, models):
     residues, decided = models["gram"].decide(chains)
     assert decided.probabilities is None
     np.testing.assert_array_equal(decided.predicted, models["gram"].windows.decision(windows).argmax(axis=1))
+
+
+def test_scores_that_are_not_finite_are_refused(home, models):
+    model = copy.deepcopy(models["layers"])
+    decide = model.layers.decide
+    model.layers.decide = lambda *given: decide(*given)._replace(scores=np.full((len(given[0]), 3), np.inf))
+    with pytest.raises(ModelError, match=r"record '.*': the decision is inf"):
+        model.decide(read_fasta(home / "new.fasta", "protein").take([0]))
 
 
 def test_it_learned_what_was_simulated(home, models):

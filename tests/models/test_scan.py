@@ -313,6 +313,16 @@ def test_windows_that_are_not_the_models(site, window, words):
         Scanner(MODEL, site, window)
 
 
+@pytest.mark.parametrize("kernel", ["weighted_degree:degree=3", "spectrum:k=2"])
+def test_decisions_that_are_not_finite_are_refused(kernel):
+    model = trained(kernel)
+    model.solver.dual_coef_ = np.full(len(model.solver.dual_coef_), 1e308)
+    scanner = Scanner(model, "AG", WINDOW)
+    assert scanner.fast == kernel.startswith("weighted")
+    with pytest.raises(ModelError, match=r"record 'long': the decision is (nan|-?inf)"):
+        list(scanner.scan(io.BytesIO(f">long\n{random_dna(300)}\n".encode())))
+
+
 def test_a_model_that_knows_no_window():
     model = trained()
     del model.record["window"]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from naive_delta import around, delta, total, turned
 
-from seqkern.core.errors import ParameterError
+from seqkern.core.errors import ModelError, ParameterError
 from seqkern.genome.placed_alleles import PlacedAlleles
 from seqkern.kernels import build_kernel
 from seqkern.kernels.kmer.strands import first_of_pairs, unfold
@@ -18,7 +18,7 @@ from seqkern.models.variants.motifs import PSEUDOCOUNT, MotifChanges
 from seqkern.models.variants.null import CLASSES, contexts, p_values, quotas
 from seqkern.models.variants.panel import Panel
 from seqkern.models.variants.saturation import Piece, saturate
-from seqkern.models.variants.scorer import model_scorer, single_kmer_weights
+from seqkern.models.variants.scorer import model_scorer, read_scorer, single_kmer_weights
 from seqkern.models.variants.sites import SiteScorer
 from seqkern.models.variants.table_store import TableStore
 from seqkern.models.variants.tables import TableScorer
@@ -272,6 +272,33 @@ def test_p_values_are_uniform_without_an_effect_and_never_zero():
     p = p_values(rng.standard_normal(5000), rng.standard_normal(5000))
     assert np.abs(np.quantile(p, [0.1, 0.5, 0.9]) - [0.1, 0.5, 0.9]).max() < 0.03
     assert p_values(np.array([100.0]), rng.standard_normal(99)).tolist() == [0.01]
+
+
+@pytest.mark.parametrize("window", [None, 30])
+def test_decisions_that_are_not_finite_are_refused(window, tmp_path):
+    """They would be written as empty scores, as where an allele has no k-mer."""
+    model, text = trained(f"{GAPPED},normalize=false"), chromosome()
+    model.solver.dual_coef_ = np.copysign(1e308, model.solver.dual_coef_)
+    model.save(tmp_path / "m.seqkern")
+    with pytest.raises(ModelError, match=r"the decision is (nan|-?inf): the|m\.seqkern: the weights .* too large"):
+        read_scorer(tmp_path / "m.seqkern", window).score(alleles_in(text, variants_of(text)))
+
+
+def test_weights_whose_sums_are_not_finite_are_refused(tmp_path):
+    path = tmp_path / "weights.txt"
+    path.write_text("".join(f"{a}{b}\t1e308\n" for a in "ACGT" for b in "ACGT"))
+    with pytest.raises(ModelError, match=r"weights\.txt: the weights of k-mers are too large"):
+        read_scorer(path)
+
+
+def test_decisions_about_sites_that_are_not_finite_are_refused():
+    windows = [f"{a[:10]}AG{a[10:]}" for a in strings(length=20)]
+    for kernel in ("weighted_degree:degree=3", "spectrum:k=3"):
+        model = trained(kernel, windows, notes={"window": {"left": 10, "right": 11, "site": "AG"}})
+        model.solver.dual_coef_ = np.full(len(model.solver.dual_coef_), 1e308)
+        text = chromosome()
+        with pytest.raises(ModelError, match=r"the decision is (nan|-?inf)"):
+            SiteScorer(model).score(alleles_in(text, variants_of(text)))
 
 
 def test_all_variants_of_a_sequence():

@@ -117,17 +117,18 @@ def read_scorer(path: PathLike, window: int | None = None, around: int = 50) -> 
     from seqkern.models.model import Model
     from seqkern.models.variants.tables import TableScorer
 
-    if is_kmer_weights(path):
-        if window is not None:
-            raise ParameterError(
-                f"--window needs a model, and {path} has weights of k-mers", remedy="remove --window, or give the model"
-            )
-        weights = read_kmer_weights(path)
-        return TableScorer(weights.tables, weights.alphabet)
-    model = load_model(Path(path))
-    if not isinstance(model, Model):
-        raise ModelError("is a model of residues of chains", file=path, remedy="give a model of whole sequences")
     try:
+        if is_kmer_weights(path):
+            if window is not None:
+                raise ParameterError(
+                    f"--window needs a model, and {path} has weights of k-mers",
+                    remedy="remove --window, or give the model",
+                )
+            weights = read_kmer_weights(path)
+            return TableScorer(weights.tables, weights.alphabet)
+        model = load_model(Path(path))
+        if not isinstance(model, Model):
+            raise ModelError("is a model of residues of chains", remedy="give a model of whole sequences")
         return model_scorer(model, window, around)
     except ModelError as error:
         error.file = path

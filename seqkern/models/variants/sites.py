@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.types import Arrays
+from seqkern.models.decisions import check_finite
 from seqkern.models.scan import position_scorer
 from seqkern.sequences.alphabets import MASK, Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
@@ -160,8 +161,10 @@ class SiteScorer:
 
     def _decide(self, text: npt.NDArray[np.uint8], begins: Any, n_threads: int | None) -> npt.NDArray[np.float64]:
         """Return the decisions about windows."""
+        ids = [f"window {i}" for i in range(1, len(begins) + 1)]
         if self._weights is not None:
-            return self._weights(np.ascontiguousarray(text), begins, n_threads)
-        ids = [str(i) for i in range(len(begins))]
+            found = self._weights(np.ascontiguousarray(text), begins, n_threads)
+            check_finite(found, ids)
+            return found
         X = SequenceSet(np.ascontiguousarray(text), begins, begins + self.window.length, ids, self.alphabet)
         return self.model.decision(X, n_threads=n_threads)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.errors import ModelError
 from seqkern.core.threads import available_threads, in_threads
 from seqkern.core.types import Arrays
 from seqkern.models.variants import _variants as loops
@@ -24,6 +25,8 @@ from seqkern.sequences.sequence_set import SequenceSet
 if TYPE_CHECKING:
     from seqkern.models.variants.scorer import Alleles
 
+LARGEST = 1e290
+"""Absolute weight of a k-mer, at most: no sum over a sequence's k-mers is beyond the largest number."""
 LEAST = 1024
 """Variants for which a thread is worth while."""
 
@@ -42,6 +45,11 @@ class TableScorer:
     ----------
     flank : int
         k − 1 of the longest k-mers.
+
+    Raises
+    ------
+    ModelError
+        If sums of the weights might not be finite numbers.
 
     Examples
     --------
@@ -64,6 +72,11 @@ class TableScorer:
 
     def __init__(self, tables: Mapping[int, npt.NDArray[np.float64]], alphabet: Alphabet) -> None:
         self.tables = {length: np.ascontiguousarray(table, dtype=np.float64) for length, table in tables.items()}
+        if not all(max(table.max(), -table.min()) <= LARGEST for table in self.tables.values()):  # NaN is not
+            raise ModelError(
+                "the weights of k-mers are too large: their sums would not be finite numbers",
+                remedy="train the model again",
+            )
         self.alphabet = alphabet
         self.flank = max(self.tables) - 1
 
