@@ -182,7 +182,8 @@ class Evaluation:
             form = entry.kernel.stored_form() if given else None
             kernels = () if form is None else form.kernels
             grams[entry.name] = [open_gram(next(paths), X, kernel=one) for one in kernels]
-        limit = self.args.memory if given else None  # features have no other form within a limit
+        held = self.search.budget is not None and self.method.input == "gram"
+        limit = self.args.memory if given or held else None  # features have no other form within a limit
         sources = self.method.sources(X, grams=grams, memory_limit=limit, n_threads=self.args.threads)
         for task, split in self.splits.work:
             with self.splits.naming(task, split):

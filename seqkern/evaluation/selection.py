@@ -20,7 +20,7 @@ from seqkern.evaluation import metrics, ranking
 from seqkern.evaluation.candidates import Candidate
 from seqkern.evaluation.leave_one_out import BoundTrials, check_bound, whole_part
 from seqkern.evaluation.refinement import refine
-from seqkern.evaluation.trials import Finished, Trials, pair_resolution
+from seqkern.evaluation.trials import KEPT_BYTES, Finished, Trials, pair_resolution
 from seqkern.folds.splitters import deal
 from seqkern.sequences.labels import Labels
 from seqkern.solvers.bound_names import BOUNDS
@@ -159,6 +159,7 @@ def select(
     rule: str = "best",
     limits: Sequence[Limits] = (),
     finished: Finished | None = None,
+    kept_bytes: int = KEPT_BYTES,
 ) -> Choice:
     """Choose among kernels and solver specifications by cross-validation within a training set.
 
@@ -205,6 +206,8 @@ def select(
         Parameters that are refined around the best of `candidates`, see `seqkern.evaluation.refinement`.
     finished : Finished, optional
         Keeps finished fits, for a run after one that was killed.
+    kept_bytes : int
+        Matrices of all inner folds that are kept for a refinement; larger ones are computed again.
 
     Returns
     -------
@@ -255,6 +258,7 @@ def select(
         resolution=pair_resolution(labels, parts) if next(iter(measures)) == "auc" and labels.kind == "binary" else 0.0,
         refines=bool(limits),
         finished=finished,
+        kept_bytes=kept_bytes,
     )
     trials.add(candidates)
     if not trials.usable.any():

@@ -77,6 +77,8 @@ class Trials:
         Whether more candidates will be added, for which matrices and fitted solvers are kept.
     finished : Finished, optional
         Keeps the fits of one kernel on one fold. Each starts from the one before, so that a part of them is of no use.
+    kept_bytes : int
+        Matrices of all folds that are kept for candidates added later; larger ones are computed again.
 
     Attributes
     ----------
@@ -100,7 +102,9 @@ class Trials:
         resolution: float = 0.0,
         refines: bool = False,
         finished: Finished | None = None,
+        kept_bytes: int = KEPT_BYTES,
     ) -> None:
+        self.kept_bytes = kept_bytes
         self.pairs, self.labels, self.make, self.parts, self.measures = pairs, labels, make_solver, parts, measures
         self.groups, self.resolution, self.refines, self.finished = groups, resolution, refines, finished
         self.y: Any = labels.targets()
@@ -136,8 +140,8 @@ class Trials:
             self._chains |= dict.fromkeys(own, (own, after))
         with progress_counter("inner loop", " fits") as show:
             done = 0
-            for f in range(len(self.parts)):
-                for own in filter(None, chains.values()):
+            for own in filter(None, chains.values()):  # a kernel's matrix serves all folds, and may then be forgotten
+                for f in range(len(self.parts)):
                     self._enter(f, own, self._fitted(f, own, after))
                     done += len(own)
                     if show is not None:
@@ -212,7 +216,11 @@ class Trials:
         made = self.pairs[name](train, valid, self.y[train])
         arrays = all(isinstance(matrix, np.ndarray) for matrix in made)
         kernels = len(self.pairs)
-        if self.refines and arrays and kernels * len(self.parts) * sum(matrix.nbytes for matrix in made) <= KEPT_BYTES:
+        if (
+            self.refines
+            and arrays
+            and kernels * len(self.parts) * sum(matrix.nbytes for matrix in made) <= self.kept_bytes
+        ):
             self._kept[f, name] = made
         return made
 

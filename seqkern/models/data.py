@@ -185,6 +185,6 @@ def make_source(
     if len(grams):
         stored = kernel.stored_form()
         return StoredGram(list(grams), transforms, form=stored, n_threads=n_threads, kernel=kernel, X=X, room=room)
-    if held is not None and kernel.stored_form() is not None:
+    if held is not None:
         return HeldGram(kernel, held, transforms)
     return FittedKernel(kernel, X, transforms, n_threads, room)

@@ -245,8 +245,12 @@ class FittedMethod:
             raise ParameterError(
                 "a model with layers predicts residues, but these samples are not residues", remedy="remove the layers"
             )
-        kernel = self.source.fitted_kernel(self.rows, self.y) if self.part.kernel is None else self.part.kernel
+        kernel, joined = self.part.kernel, self.part.joined
+        if kernel is None and joined is None:
+            kernel = self.source.fitted_kernel(self.rows, self.y)
         X = self.source.units(self.rows)
+        if kernel is None:  # weights learned from matrices need not be learned again
+            kernel = joined.fit_parts(X, self.y)
         about: dict[str, Any] = {
             "kind": self.labels.kind,
             "classes": class_names(self.labels, self.solver),

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.convergence import telling, unconverged
 from seqkern.core.errors import LabelError, ParameterError
-from seqkern.core.memory import available_memory, parse_bytes
 from seqkern.evaluation.balance import unequal, with_class_weights
 from seqkern.evaluation.clusters import cluster_groups
 from seqkern.evaluation.halving import Rung, halve, schedule
@@ -31,7 +30,7 @@ from seqkern.models.data import Data, make_source
 from seqkern.models.feature_source import feature_form
 from seqkern.models.finished import FinishedFits
 from seqkern.models.fitted import FittedMethod, InnerFits, rows_seen
-from seqkern.models.held_gram import HeldMatrices
+from seqkern.models.held_gram import HeldGram, HeldMatrices
 from seqkern.models.parts import Part
 from seqkern.models.room import Room
 from seqkern.models.search import Search
@@ -253,16 +252,18 @@ class Method:
             for name, kernel in self.kernels.items():
                 if kernel is not None and self.gives(name, X) == "features":
                     kernel.check_features_for(f"solver {names} learns from features")
+        room = Room.of(memory_limit, self.accepts_rows, self.gram_bytes)
+        held = None if self.search.budget is None else HeldMatrices(X, room=room, n_threads=n_threads)
         make = functools.partial(
             make_source,
             form=feature_form(self.specs) if self.input == "features" else {},
             memory_limit=memory_limit,
             n_threads=n_threads,
-            held=None if self.search.budget is None else self._held(X, memory_limit, n_threads),
-            room=Room.of(memory_limit, self.accepts_rows, self.gram_bytes),
+            held=held,
+            room=room,
         )
         stored = {} if grams is None else grams
-        return {
+        sources = {
             name: make(
                 kernel,
                 X,
@@ -273,12 +274,9 @@ class Method:
             for name, kernel in self.kernels.items()
             if kernel is not None
         }
-
-    def _held(self, X: Units, memory_limit: int | str | None, n_threads: int | None) -> HeldMatrices:
-        """Return where the kernels that are compared keep their matrices: of all samples, if these fit into memory."""
-        limit = available_memory() // 2 if memory_limit is None else parse_bytes(memory_limit)
-        whole = len(self.kernels) * 8 * len(X) ** 2 <= limit
-        return HeldMatrices(X, whole, memory_limit, n_threads)
+        if held is not None:
+            held.expect([source.takes for source in sources.values() if isinstance(source, HeldGram)])
+        return sources
 
     def data(self, X: Units, labels: Labels, residues: Residues | None = None, **options: Any) -> Data:
         """Return the Data of some samples in the form for this method.
@@ -497,6 +495,7 @@ class _Fitting:
             "rule": search.rule,
             "limits": search.free.limits,
             "finished": self.finished,
+            **({} if search.budget is None else {"kept_bytes": 0}),  # what is kept has a place of its own
         }
         if search.budget is None:
             choice = select(pairs, self.labels, candidates, self.make, groups=clusters, **options)

@@ -59,6 +59,8 @@ class Part:
         Counts of the kernel's policies; known for a part of `compute_whole`.
     test_diagonal : ndarray of float64, shape (n,), or None
         K(x, x) of the test set, after the transforms; None where no solver asks for it.
+    joined : object or None
+        As in `Values`: what a model needs not learn again.
 
     Examples
     --------
@@ -74,3 +76,4 @@ class Part:
     kernel: Kernel | None = None
     counts: dict[str, int] = field(default_factory=dict)
     test_diagonal: npt.NDArray[np.float64] | None = None
+    joined: Any = None

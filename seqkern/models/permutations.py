@@ -26,6 +26,7 @@ from seqkern.evaluation.label_permutation import PermutationTest, permutation_te
 from seqkern.folds import Split
 from seqkern.models.cross_validation import cross_validate
 from seqkern.models.data import Data
+from seqkern.models.held_gram import HeldGram
 from seqkern.models.method import Method
 from seqkern.sequences.labels import Labels
 
@@ -62,7 +63,8 @@ def procedure_test(
     seed : int, default 1
         Of the permutations.
     n_processes : int, optional
-        Default: the number of cores. Where processes cannot be forked, one.
+        At most; default: the number of cores. Fewer where their fits do not fit into memory beside each other, for a
+        choice among many kernels; where processes cannot be forked, one.
     progress : callable, optional
         Wraps the numbers of the permutations, in the order in which they are done.
     finished : Checkpoint, optional
@@ -106,7 +108,10 @@ def procedure_test(
         known = None if finished is None else finished.get(f"{metric} {seed} {i}")
         if known is not None:
             null[i] = known
-    for i, score in _scores(task, [i for i in range(n) if i not in null], n_processes, progress):
+    workers = available_threads(n_processes)
+    held = next((source.held for source in data.sources.values() if isinstance(source, HeldGram)), None)
+    workers = workers if held is None else held.divide(workers)
+    for i, score in _scores(task, [i for i in range(n) if i not in null], workers, progress):
         null[i] = score
         if finished is not None:
             finished.put(f"{metric} {seed} {i}", score)

@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from seqkern.core.errors import ConfigError, ParameterError, SeqkernError
+from seqkern.core.memory import parse_bytes
 from seqkern.core.threads import given_threads
 from seqkern.datasets import Dataset
 from seqkern.folds import FoldSet
@@ -19,7 +20,8 @@ from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.solver_input import solver_input
 from seqkern.models.plan_folds import FoldShape, fold_shapes
 from seqkern.models.plan_inputs import EIGENVALUES, OUTPUT_NS, SLICE_NS, KernelInput
-from seqkern.models.plan_methods import PlannedMethod, SolverCosts
+from seqkern.models.plan_methods import FilledRoom, PlannedMethod, SolverCosts
+from seqkern.models.room import HeldKernel, Room
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.costs import FitCost, dense_algebra
 from seqkern.study.auto_kernel import AutoKernel
@@ -38,8 +40,6 @@ START_SECONDS = 3.0
 """CPU seconds of the imports, and of reading a small data set."""
 RECORD_BYTES = 400
 """Memory of a sample besides its content: id, label, rows of the tables."""
-HELD_BYTES = 4 << 30
-"""Matrices of all samples that a choice among many kernels keeps in memory."""
 
 
 @dataclass(eq=False)
@@ -162,15 +162,7 @@ class DatasetPlanner:
         """
         names = entry.names
         if isinstance(entry.kernel, AutoKernel):
-            kernels = self._portfolio(entry.kernel, entry)
-            n_folds = max(len(fold_set.splits) for fold_set in self.fold_sets.values())
-            held = 8 * len(self.dataset.X) ** 2 * len(kernels) <= HELD_BYTES
-            forms = {one.name: one.kernel.stored_form() for one in kernels}
-            parts = {name: 0 if form is None or not held else len(form.kernels) for name, form in forms.items()}
-            inputs = {one.name: self._input(one, entry, parts[one.name], held) for one in kernels}
-            return PlannedMethod(
-                entry, inputs, self.costs, budget=entry.kernel.seconds / n_folds, memory_limit=self.study.memory_limit
-            )
+            return self._planned_auto(entry, entry.kernel)
         stored = bool(self.study.grams_of(self.dataset.name, *names))
         inputs = {}
         for one in entry.kernel.candidates:
@@ -178,6 +170,25 @@ class DatasetPlanner:
             inputs[one.name] = self._input(one, entry, 0 if form is None else len(form.kernels), False)
         pooled = bool(self.study.pooled_datasets(self.dataset.name, *names))
         return PlannedMethod(entry, inputs, self.costs, pooled, memory_limit=self.study.memory_limit)
+
+    def _planned_auto(self, entry: MethodEntry, kernel: AutoKernel) -> PlannedMethod:
+        """Return the method that chooses among the kernels that ``auto`` stands for."""
+        kernels, solver, X = self._portfolio(kernel, entry), entry.solver, self.dataset.X
+        n_folds = max(len(fold_set.splits) for fold_set in self.fold_sets.values())
+        own: dict[str, HeldKernel] = {}
+        for one in kernels:
+            if solver_input(one.kernel, solver.input, solver.accepts_operator, X, one.transforms) == "gram":
+                own[one.name] = HeldKernel.of(one.kernel, X, len(one.transforms))
+        kinds = {task.labels.kind for task in self.dataset.tasks.values()}
+        specs = solver.candidates([one.name for one in kernels], entry.search.drawn, entry.seed)
+        solvers = [self.costs.solver(spec, kind) for _, spec in specs for kind in kinds]
+        limit = parse_bytes(self.study.memory_limit)
+        room = Room(limit, limit, False, lambda n: max(one.gram_bytes(n) for one in solvers))
+        held = sum(room.held_bytes(len(X), own.values())) <= limit
+        parts = {one.name: len(own[one.name].stored) if held and one.name in own else 0 for one in kernels}
+        inputs = {one.name: self._input(one, entry, parts[one.name], held) for one in kernels}
+        budget = kernel.seconds / n_folds
+        return PlannedMethod(entry, inputs, self.costs, budget=budget, filled=None if held else FilledRoom(room, own))
 
     def _portfolio(self, kernel: AutoKernel, entry: MethodEntry) -> Sequence[KernelEntry]:
         """Return the kernels that ``auto`` stands for."""

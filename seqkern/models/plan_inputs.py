@@ -11,6 +11,7 @@ from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.stored_form import StoredForm
 from seqkern.models.crossval import EXACT_ROWS
+from seqkern.models.room import TRANSFORMED
 from seqkern.models.sources import RECORD_BYTES, Units
 from seqkern.solvers.costs import FitCost, FitWork, dense_algebra
 
@@ -119,14 +120,15 @@ class KernelInput:
         if self.stored or self.held:
             count = max(1, self.stored)
             copies = count if count == 1 else 2 * count + 1  # a sum with learned weights centres its parts
-            cost = FitCost(copies * entries * SLICE_NS * 1e-9, 8 * copies * entries)
+            work = self.whole.bytes if self.held else 0  # of the matrix that a first request computes
+            cost = FitCost(copies * entries * SLICE_NS * 1e-9, max(8 * copies * entries, work))
         else:
             seconds = self.whole.seconds * train * (train + 2 * test) / n**2
             cost = FitCost(seconds, 8 * entries + int(self.whole.bytes * min(1.0, (train + test) / n)))
         seconds, size = cost.seconds, cost.bytes
         for transform in self.chain:
             seconds += entries * TRANSFORM_NS * 1e-9 + dense_algebra(1, transform.fit_cubes(train)) * train * entries
-            size += 8 * entries
+        size += 8 * entries * (max(TRANSFORMED, len(self.chain)) if self.chain else 0)
         if spectrum and self.learns:
             exact = train <= EXACT_ROWS
             seconds += dense_algebra(train, EIGENVALUES) if exact else ESTIMATED_PRODUCTS * train**2 * 1e-9

@@ -12,7 +12,7 @@ from seqkern.core.memory import parse_bytes
 from seqkern.evaluation.halving import schedule
 from seqkern.models.plan_folds import FoldShape
 from seqkern.models.plan_inputs import KernelInput
-from seqkern.models.room import Room
+from seqkern.models.room import HeldKernel, Room
 from seqkern.solvers import make_solver
 from seqkern.solvers.base import Solver
 from seqkern.solvers.bound_costs import bounds_cost
@@ -114,6 +114,40 @@ class Fits:
 
 
 @dataclass(frozen=True, eq=False)
+class FilledRoom:
+    """Memory that a choice among many kernels fills with their matrices, since not all of them fit.
+
+    Attributes
+    ----------
+    room : Room
+        The memory.
+    kernels : mapping of str to HeldKernel
+        Those whose matrices solvers get, by name.
+    """
+
+    room: Room
+    kernels: Mapping[str, HeldKernel]
+
+    def peak(self, name: str, train: int, test: int) -> int:
+        """Return the bytes that matrices and a fit take.
+
+        Parameters
+        ----------
+        name : str
+            Of the kernel.
+        train, test : int
+            Samples.
+
+        Returns
+        -------
+        int
+        """
+        own = self.kernels[name]
+        need = self.room.slice_bytes(train, test, max(1, len(own.stored)), own.transforms, own.work)
+        return max(self.room.limit, need)
+
+
+@dataclass(frozen=True, eq=False)
 class PlannedMethod:
     """A method whose costs are predicted.
 
@@ -131,6 +165,8 @@ class PlannedMethod:
         Predicted CPU seconds for choosing among many kernels.
     memory_limit : int or str, optional
         Where slices of a stored matrix exceed it, solvers that can read its rows instead.
+    filled : FilledRoom, optional
+        For a choice among many kernels whose matrices do not all fit.
 
     Examples
     --------
@@ -153,6 +189,7 @@ class PlannedMethod:
     pooled: bool = False
     budget: float | None = None
     memory_limit: int | str | None = None
+    filled: FilledRoom | None = None
 
     @cached_property
     def candidates(self) -> list[tuple[str, dict[str, Any]]]:
@@ -296,6 +333,8 @@ class PlannedMethod:
         room = self._room(shape.kind) if source.has_rows else None
         if room is not None and room.by_rows(fits.train, fits.test):
             size = room.row_bytes(fits.train)
+        if self.filled is not None and fits.kernel in self.filled.kernels:
+            size = max(size, self.filled.peak(fits.kernel, fits.train, fits.test))
         return FitCost(made.seconds + sum(FIT_SECONDS + one.seconds for one in each), size)
 
     def _each(self, spec: Mapping[str, Any], final: bool, kind: str, work: FitWork) -> FitCost:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from seqkern.core.errors import TooLargeError
 from seqkern.core.memory import available_memory, format_bytes, parse_bytes
 from seqkern.core.memory_limits import memory_left
+
+if TYPE_CHECKING:
+    from seqkern.kernels.kernel import Kernel
 
 WITHOUT_MATRIX = (
     "train on fewer samples (folds: {method: grouped, train_size: …}), or without a Gram matrix: solver linear_svc or "
@@ -19,8 +23,10 @@ BY_ROWS = (
     "psvc, psvr or one_class_svm"
 )
 """The other remedy for a stored matrix."""
-MOST_TRANSFORMED = 2
+TRANSFORMED = 2
 """Matrices, besides the one that a chain of transforms is given, that exist at the same time."""
+JOINED = 2
+"""Matrices, besides those of several kernels, that exist at the same time while they are joined."""
 ROWS_SHARE = 3 / 4
 """Of the limit, for the rows that a solver keeps."""
 ROW_WORK_BYTES = 256 * 2**20
@@ -40,6 +46,49 @@ def no_bytes(n: int) -> int:
     int
     """
     return 0
+
+
+@dataclass(frozen=True)
+class HeldKernel:
+    """What a choice among many kernels keeps of one of them.
+
+    Attributes
+    ----------
+    stored : tuple of str
+        Identities of the kernels of whose matrices it is made; none if it is fitted on each training set.
+    transforms : int
+        Number of transforms of a training set's matrix.
+    work : int
+        Bytes that computing a matrix of all samples takes besides it.
+    """
+
+    stored: tuple[str, ...]
+    transforms: int = 0
+    work: int = 0
+
+    @classmethod
+    def of(cls, kernel: Kernel, X: Any, transforms: int = 0) -> HeldKernel:
+        """Return what is kept of a kernel.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            Not fitted.
+        X : SequenceSet or table
+            All samples.
+        transforms : int
+            Number of transforms after those of its stored form.
+
+        Returns
+        -------
+        HeldKernel
+        """
+        form = kernel.stored_form()
+        parts = [kernel] if form is None else form.kernels
+        own = 0 if form is None else int(form.learns and form.join is None)
+        work = max(part.plan(X).bytes for part in parts)
+        stored = () if form is None else tuple(part.identity() for part in parts)
+        return cls(stored, transforms + own, int(work))
 
 
 @dataclass(frozen=True)
@@ -95,7 +144,7 @@ class Room:
         """Bytes for the rows that a solver keeps."""
         return int(self.limit * ROWS_SHARE)
 
-    def slice_bytes(self, n_train: int, n_test: int, matrices: int = 1, transforms: int = 0) -> int:
+    def slice_bytes(self, n_train: int, n_test: int, matrices: int = 1, transforms: int = 0, work: int = 0) -> int:
         """Return the peak memory of a fit on slices of matrices, without the process itself.
 
         Parameters
@@ -106,14 +155,38 @@ class Room:
             From which the kernel's own is made.
         transforms : int
             Number of transforms.
+        work : int
+            Bytes that computing kernel values takes besides them, before the solver is fitted.
 
         Returns
         -------
         int
         """
         one = 8 * n_train * (n_train + n_test)
-        made = one * (matrices + (matrices > 1) + min(transforms, MOST_TRANSFORMED))
-        return made + self.beside(n_train)
+        made = one * (matrices + JOINED * (matrices > 1) + TRANSFORMED * (transforms > 0))
+        return made + max(self.beside(n_train), work)
+
+    def held_bytes(self, n: int, kernels: Iterable[HeldKernel]) -> tuple[int, int]:
+        """Return what a choice among kernels takes that keeps the matrices of all samples.
+
+        Parameters
+        ----------
+        n : int
+            All samples.
+        kernels : iterable of HeldKernel
+            Those among which is chosen.
+
+        Returns
+        -------
+        matrices : int
+            Bytes of all matrices.
+        fit : int
+            Bytes that the largest fit takes besides them.
+        """
+        every = list(kernels)
+        stored = {identity for one in every for identity in one.stored}
+        fits = (self.slice_bytes(n, 0, max(1, len(one.stored)), one.transforms, one.work) for one in every)
+        return 8 * n * n * len(stored), max(fits, default=0)
 
     def row_bytes(self, n_train: int) -> int:
         """Return the peak memory of a fit on rows of a stored matrix, without the process itself.

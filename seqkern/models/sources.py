@@ -322,8 +322,8 @@ class GramSource(Source):
         watch.kernel_values(values, self.learns)
         fitted, after = self._after(self.transforms, values, train, rows)
         K_test = None if test is None else after.test
-        own = after.test_diagonal
-        return Part(after.train, K_test, values.learned, values.train_diagonal, fitted, kernel, counts, own)
+        own, joined = after.test_diagonal, values.joined
+        return Part(after.train, K_test, values.learned, values.train_diagonal, fitted, kernel, counts, own, joined)
 
     def _after(
         self,
@@ -348,6 +348,40 @@ class GramSource(Source):
     def _ids(self, rows: npt.NDArray[np.int64]) -> list[str] | None:
         """Return the ids of some samples; None if unknown."""
         return None if self.ids is None else [self.ids[row] for row in rows]
+
+    def _of(
+        self,
+        part: Kernel | StoredForm,
+        slices: Iterator[Values],
+        train: npt.NDArray[np.int64],
+        test: npt.NDArray[np.int64],
+        y: npt.NDArray[Any] | None,
+    ) -> Values:
+        """Return the Values of a kernel or StoredForm; `slices` gives those of the kernels, in order."""
+        if isinstance(part, Kernel):
+            return next(slices)
+        parts = [self._of(inner, slices, train, test, y) for inner in part.parts]
+        values = parts[0] if part.join is None else self._joined(part.join, parts, train, test, y)
+        return self._after([build_transform(item) for item in part.transforms], values, train, test)[1]
+
+    def _joined(
+        self,
+        join: Any,
+        parts: list[Values],
+        train: npt.NDArray[np.int64],
+        test: npt.NDArray[np.int64],
+        y: npt.NDArray[Any] | None,
+    ) -> Values:
+        """Return the Values that `join` (see StoredForm) makes of those of several parts."""
+        columns = [part.train_diagonal for part in parts]
+        with naming_rows(self._ids(train)):
+            joined = join.learn_from([part.train for part in parts], y)
+            K_train, train_diagonal = joined.combine([part.train for part in parts], columns, columns)
+        with naming_rows(self._ids(test)):
+            rows = [part.test_diagonal for part in parts]
+            K_test, test_diagonal = joined.combine([part.test for part in parts], rows, columns)
+        learned = {name: value for part in parts for name, value in part.learned.items()}
+        return Values(K_train, K_test, train_diagonal, test_diagonal, learned | joined.learned(), joined)
 
 
 class Whole(NamedTuple):
@@ -460,7 +494,7 @@ class StoredGram(GramSource):
         if self.room is not None and self._by_rows(len(train), len(test)):
             return self._rows(self.grams[0], train, test, self.room.for_rows)
         self.check_room(len(train), len(test))
-        slices = (self._sliced(gram, train, test) for gram in self.grams)
+        slices = (sliced(gram, train, test) for gram in self.grams)
         return next(slices) if self.form is None else self._of(self.form, slices, train, test, y)
 
     def compute_whole(self, y: npt.NDArray[Any] | None = None, **options: Any) -> None:
@@ -493,44 +527,23 @@ class StoredGram(GramSource):
         K_train, K_test = GramRows(gram.values, train, train, room), GramRows(gram.values, test, train, room)
         return Values(K_train, K_test, diagonal[train], diagonal[test], {})
 
-    def _sliced(self, gram: GramMatrix, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64]) -> Values:
-        """Return the Values of one stored matrix."""
-        diagonal = gram.row_diagonal
-        return Values(gram.slice(train, train), gram.slice(test, train), diagonal[train], diagonal[test], {})
 
-    def _of(
-        self,
-        part: Kernel | StoredForm,
-        slices: Iterator[Values],
-        train: npt.NDArray[np.int64],
-        test: npt.NDArray[np.int64],
-        y: npt.NDArray[Any] | None,
-    ) -> Values:
-        """Return the Values of a kernel or StoredForm; `slices` gives those of the kernels, in order."""
-        if isinstance(part, Kernel):
-            return next(slices)
-        parts = [self._of(inner, slices, train, test, y) for inner in part.parts]
-        values = parts[0] if part.join is None else self._joined(part.join, parts, train, test, y)
-        return self._after([build_transform(item) for item in part.transforms], values, train, test)[1]
+def sliced(gram: GramMatrix, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64]) -> Values:
+    """Return the Values of one matrix.
 
-    def _joined(
-        self,
-        join: Any,
-        parts: list[Values],
-        train: npt.NDArray[np.int64],
-        test: npt.NDArray[np.int64],
-        y: npt.NDArray[Any] | None,
-    ) -> Values:
-        """Return the Values that `join` (see StoredForm) makes of those of several parts."""
-        columns = [part.train_diagonal for part in parts]
-        with naming_rows(self._ids(train)):
-            joined = join.learn_from([part.train for part in parts], y)
-            K_train, train_diagonal = joined.combine([part.train for part in parts], columns, columns)
-        with naming_rows(self._ids(test)):
-            rows = [part.test_diagonal for part in parts]
-            K_test, test_diagonal = joined.combine([part.test for part in parts], rows, columns)
-        learned = {name: value for part in parts for name, value in part.learned.items()}
-        return Values(K_train, K_test, train_diagonal, test_diagonal, learned | joined.learned(), joined)
+    Parameters
+    ----------
+    gram : GramMatrix
+        Square.
+    train, test : ndarray of int64
+        Its rows that are the training and the test set.
+
+    Returns
+    -------
+    Values
+    """
+    diagonal = gram.row_diagonal
+    return Values(gram.slice(train, train), gram.slice(test, train), diagonal[train], diagonal[test], {})
 
 
 class FittedKernel(GramSource):

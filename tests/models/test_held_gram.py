@@ -1,21 +1,48 @@
 """Held matrices: the values of a source that computes them anew, with one computation for all folds."""
 
+import weakref
+
 import numpy as np
+import pytest
 
 from seqkern import SequenceSet
+from seqkern.core.errors import TooLargeError
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import CombinationKernel, SpectrumKernel
 from seqkern.models import held_gram
 from seqkern.models.held_gram import HeldGram, HeldMatrices
+from seqkern.models.method import Method
+from seqkern.models.room import HeldKernel, Room
+from seqkern.models.search import Search
 from seqkern.models.sources import FittedKernel
+from seqkern.sequences.labels import make_labels
 
 RNG = np.random.default_rng(1)
 X = SequenceSet.from_strings(["".join(RNG.choice(list("ACGT"), 30)) for _ in range(20)], "dna")
+WORK = max(SpectrumKernel(k).plan(X).bytes for k in (1, 2, 3))
 
 
-def test_the_values_are_those_of_the_kernel():
+def held_matrices(limit, **options):
+    """Return matrices held within so many bytes, where as many more as needed are available."""
+    return HeldMatrices(X, room=Room(limit, 10**9), **options)
+
+
+def counting(monkeypatch):
+    """Return a list to which the number of samples and k of each matrix computed as a whole will be added."""
+    found, compute = [], held_gram.compute_gram
+
+    def counted(kernel, X, **options):
+        found.append((len(X), kernel.k))
+        return compute(kernel, X, **options)
+
+    monkeypatch.setattr(held_gram, "compute_gram", counted)
+    return found
+
+
+@pytest.mark.parametrize("limit", [10**9, 1])
+def test_the_values_are_those_of_the_kernel(limit):
     for whole in (False, True):
-        held = HeldGram(SpectrumKernel(2), HeldMatrices(X, whole), [build_transform("centre")])
+        held = HeldGram(SpectrumKernel(2), held_matrices(limit, whole=whole), [build_transform("centre")])
         plain = FittedKernel(SpectrumKernel(2), X, [build_transform("centre")])
         for train, test in ((np.arange(5, 15), np.array([1, 18])), (np.arange(0, 20, 2), np.arange(1, 20, 2))):
             for one, two in zip(held.pair(train, test), plain.pair(train, test), strict=True):
@@ -23,33 +50,19 @@ def test_the_values_are_those_of_the_kernel():
 
 
 def test_one_matrix_serves_all_folds(monkeypatch):
-    sizes = []
-
-    def counted(kernel, X, **options):
-        sizes.append(len(X))
-        return compute(kernel, X, **options)
-
-    compute = held_gram.compute_gram
-    monkeypatch.setattr(held_gram, "compute_gram", counted)
+    computed = counting(monkeypatch)
     source = HeldGram(SpectrumKernel(2), HeldMatrices(X))
     rows = np.arange(0, 20, 2)
     for fold in range(5):
         source.pair(np.delete(rows, fold), rows[[fold]])
-    assert sizes == [10]
+    assert computed == [(10, 2)]
     source.pair(np.arange(19), np.array([19]))
     source.pair(rows, rows[:0])
-    assert sizes == [10, 20]
+    assert computed == [(10, 2), (20, 2)]
 
 
 def test_a_combination_uses_the_matrices_of_its_parts(monkeypatch):
-    computed = []
-
-    def counted(kernel, X, **options):
-        computed.append(kernel.k)
-        return compute(kernel, X, **options)
-
-    compute = held_gram.compute_gram
-    monkeypatch.setattr(held_gram, "compute_gram", counted)
+    computed = counting(monkeypatch)
     held = HeldMatrices(X, whole=True)
     parts = [SpectrumKernel(1), SpectrumKernel(2)]
     train, test, y = np.arange(12), np.arange(12, 20), np.where(np.arange(12) % 2, 1.0, -1.0)
@@ -59,5 +72,73 @@ def test_a_combination_uses_the_matrices_of_its_parts(monkeypatch):
     plain = FittedKernel(CombinationKernel(parts), X)
     for one, two in zip(both.pair(train, test, y), plain.pair(train, test, y), strict=True):
         np.testing.assert_allclose(one, two, atol=1e-12)
-    assert computed == [1, 2]
+    assert computed == [(20, 1), (20, 2)]
     assert both.learns
+
+
+def test_matrices_that_do_not_fit_beside_a_fit_are_forgotten_or_not_made(monkeypatch):
+    computed = counting(monkeypatch)
+    one, need = 8 * 20**2, 8 * 12 * 20
+    train, test = np.arange(12), np.arange(12, 20)
+    held = held_matrices(2 * one + need + WORK)
+    first, second, third = (HeldGram(SpectrumKernel(k), held) for k in (1, 2, 3))
+    for source in (first, second, first, third, second, first):
+        source.pair(train, test)
+    assert [k for _, k in computed] == [1, 2, 3, 1]
+    monkeypatch.setattr(held, "room", Room(one + need - 1, 10**9))
+    first.pair(train, test)
+    assert len(computed) == 4
+    held.room = Room(need, need - 1)
+    with pytest.raises(TooLargeError, match=r"12 training and 8 test samples at once takes .* but .* are left"):
+        first.pair(train, test)
+
+
+def test_parts_of_a_combination_take_the_place_of_each_other(monkeypatch):
+    """Each is sliced before the next is computed: a list of all would keep what was forgotten."""
+    one, parts = 8 * 20**2, [SpectrumKernel(k) for k in (1, 2, 3)]
+    train, test, alive = np.arange(12), np.arange(12, 20), []
+    held = held_matrices(one + (3 + 2) * 8 * 12 * 20 + WORK)
+    compute = held_gram.compute_gram
+
+    def counted(kernel, X, **options):
+        made = compute(kernel, X, **options)
+        assert not any(other() for other in alive)
+        alive.append(weakref.ref(made))
+        return made
+
+    monkeypatch.setattr(held_gram, "compute_gram", counted)
+    HeldGram(CombinationKernel(parts, weights="uniform", scale="variance"), held).pair(train, test)
+    assert len(alive) == 3
+
+
+def test_a_kernel_has_one_matrix_for_all_inner_folds_where_only_one_fits(monkeypatch):
+    computed = counting(monkeypatch)
+    kernels = {str(k): SpectrumKernel(k) for k in (1, 2, 3)}
+    labels = make_labels(X.ids, ["a", "b"] * 10)
+    method = Method(kernels, "perceptron", search=Search(folds=4, budget=1e9))
+    data = method.data(X, labels, memory_limit=8 * 20**2 + 8 * 20**2 + WORK)
+    choice = method.choose(data, np.arange(20))
+    assert computed == [(20, 1), (20, 2), (20, 3)]
+    assert choice.n_fits == 12
+
+
+def test_processes_share_the_memory():
+    kernel = HeldKernel(("a",))
+    one = 8 * 20**2
+    for limit, whole, processes in [(9 * one, True, 8), (4 * one, True, 3), (2 * one - 1, False, 1), (1, False, 1)]:
+        held = held_matrices(limit)
+        held.expect([kernel])
+        assert (held.whole, held.divide(8)) == (whole, processes)
+        assert held.room.limit == limit
+
+
+def test_a_model_does_not_learn_the_weights_again(monkeypatch):
+    kernel = CombinationKernel([SpectrumKernel(1), SpectrumKernel(2)], weights="uniform", scale="variance")
+    method = Method({"both": kernel}, "csvc:C=1", search=Search(budget=1e9))
+    fitted = method.fit(method.data(X, make_labels(X.ids, ["a", "b"] * 10)))
+    plain = FittedKernel(kernel, X).fitted_kernel(np.arange(20))
+    monkeypatch.setattr(CombinationKernel, "_learn", None)
+    model = fitted.model()
+    np.testing.assert_allclose(model.kernel.weights_, plain.weights_)
+    np.testing.assert_allclose(model.kernel.scales_, plain.scales_)
+    np.testing.assert_allclose(model.decision(X), fitted.solver.decision_function(fitted.part.train), atol=1e-9)

@@ -1,15 +1,20 @@
 """The plan of a data set: as many fits as evaluation makes, the same bytes again, every kind of data."""
 
 import time
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from seqkern.auto.portfolio import Member
 from seqkern.core import threads
 from seqkern.core.errors import SeqkernError
+from seqkern.core.memory import parse_bytes
+from seqkern.core.specs import parse_spec
 from seqkern.datasets import make_dataset
 from seqkern.folds import make_folds
+from seqkern.models.automatic import automatic_method
 from seqkern.models.data import Data
 from seqkern.models.method import Method
 from seqkern.models.plan_dataset import DatasetPlanner
@@ -19,6 +24,7 @@ from seqkern.solvers import CSVC
 from seqkern.solvers.bound_costs import bounds_cost
 from seqkern.solvers.costs import FitWork
 from seqkern.solvers.solver_table import SOLVERS
+from seqkern.study import auto_kernel
 from seqkern.study.study import Study
 
 DONORS = {"simulate": {"kind": "donor", "n_positive": 30, "n_decoy": 60}}
@@ -26,9 +32,13 @@ EQUAL = {"simulate": {"kind": "donor", "n_positive": 30, "n_decoy": 30}}
 KERNELS = {"two": {"kernel": "spectrum", "k": 2}, "three": {"kernel": "spectrum", "k": 3}}
 
 
-def planner(dataset=DONORS, kernels=KERNELS, solvers=None, inner=None, k=3):
+OBJECTS = 1_000_000
+"""Bytes of Python objects of a fit, at most."""
+
+
+def planner(dataset=DONORS, kernels=KERNELS, solvers=None, inner=None, k=3, limit="2GB"):
     """Return the planner of a study of one data set, and the data set with its folds."""
-    config = {"study": "s", "datasets": {"d": dataset}, "kernels": kernels, "inner": inner or {}}
+    config = {"study": "s", "datasets": {"d": dataset}, "kernels": kernels, "inner": inner or {}, "memory_limit": limit}
     study = Study.parse(config | {"solvers": solvers or {"svm": {"solver": "csvc", "C": [1, 10]}}})
     made = make_dataset("d", dataset)
     folds = {name: make_folds(task.labels, k=k, seed=1) for name, task in made.tasks.items()}
@@ -105,6 +115,40 @@ def test_a_plan_counts_the_bounds(metric, monkeypatch):
         seconds.append(plan.planned(entry).fold(shapes[0]).seconds)
     bounds = bounds_cost(FitWork(shapes[0].train)).seconds
     assert seconds[0] - seconds[1] == pytest.approx(bounds * (3 if metric == "span" else 1))
+
+
+AUTO = [f"spectrum:k={k}" for k in (1, 2, 3, 4, 5)] + [f"weighted_degree:degree={d}" for d in (3, 5)] + ["salzberg"]
+AUTO += ["combination:parts=[(spectrum:k=2),(spectrum:k=3),(weighted_degree:degree=3)],weights=uniform"]
+
+
+@pytest.mark.parametrize(
+    ("solver", "limit"), [("csvc", "100MB"), ("csvc", "20MB"), ("csvc", "14MB"), ("lssvc", "22MB"), ("csvc", "1MB")]
+)
+def test_a_choice_among_many_kernels_holds_what_is_planned_within_the_limit(solver, limit, monkeypatch):
+    """A matrix of all samples takes 2.9 MB, the eight of them 23 MB, those of one fit of the combination 10 MB."""
+    members = [Member.of(parse_spec(text, "kernel")) for text in AUTO]
+    monkeypatch.setattr(auto_kernel, "members_for", lambda *_: members)
+    data = {"simulate": {"kind": "donor", "n_positive": 200, "n_decoy": 400}}
+    kernels = {"auto": {"kernel": "auto", "time": "60m"}}
+    plan = planner(data, kernels, {"svm": {"solver": solver, "C": [1, 10]}}, limit=limit)
+    entry = plan.study.methods("d")[0]
+    planned = plan.planned(entry)
+    shapes = fold_shapes(plan.dataset, plan.fold_sets, plan.study.inner.folds, plan.study.seed)
+    expected = planned.once.bytes + max(planned.fold(shape).bytes for shape in shapes)
+    search = Search(entry.search.folds)
+    method = automatic_method(plan.dataset.X, entry=entry.kernel, solver=entry.solver.spec, search=search, n_choices=3)
+    split = next(iter(plan.fold_sets["all"].splits))
+    tracemalloc.start()
+    try:
+        made = Data(plan.dataset.tasks["all"].labels, method.sources(plan.dataset.X, memory_limit=limit, n_threads=1))
+        before, _ = tracemalloc.get_traced_memory()
+        method.fit(made, split.train, ahead=split.test).decide(split.test)
+        held = tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+    assert 3e6 < held < expected + OBJECTS
+    if limit != "1MB":  # a single fit takes what it takes, and the plan says so
+        assert held < parse_bytes(limit) + OBJECTS
 
 
 def test_a_plan_has_the_same_bytes_again():
