@@ -76,6 +76,10 @@ class HeldMatrices:
         self._expected = self.room.held_bytes(len(self.X), kernels)
         self.whole = sum(self._expected) <= self.room.limit
 
+    def check_all(self) -> None:
+        """Raise TooLargeError unless the largest fit on all samples fits into memory by itself."""
+        self.room.check(self._expected[1], len(self.X), 0, stored=False)
+
     def divide(self, processes: int) -> int:
         """Divide the memory among processes that will be forks of this one, each of which fits to samples of its own.
 
@@ -244,10 +248,11 @@ class HeldGram(GramSource):
         return self._of(self.form, slices, train, test, y)
 
     def compute_whole(self, y: npt.NDArray[Any] | None = None, **options: Any) -> None:
-        """Do nothing: matrices are computed when they are needed.
+        """Check that any of the kernels can be fitted to all samples; matrices are computed when they are needed.
 
         Parameters
         ----------
         y, **options : object
             As for `Source.compute_whole`.
         """
+        self.held.check_all()

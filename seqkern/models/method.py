@@ -4,7 +4,7 @@ import functools
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -253,7 +253,8 @@ class Method:
                 if kernel is not None and self.gives(name, X) == "features":
                     kernel.check_features_for(f"solver {names} learns from features")
         room = Room.of(memory_limit, self.accepts_rows, self.gram_bytes)
-        held = None if self.search.budget is None else HeldMatrices(X, room=room, n_threads=n_threads)
+        strict = room if memory_limit is None else replace(room, most=room.limit)
+        held = None if self.search.budget is None else HeldMatrices(X, room=strict, n_threads=n_threads)
         make = functools.partial(
             make_source,
             form=feature_form(self.specs) if self.input == "features" else {},

@@ -100,7 +100,8 @@ class Room:
     limit : int
         Bytes within which matrices are sliced; a larger fit reads a stored matrix by rows, if its solvers can.
     most : int
-        Bytes within which they are sliced if the solvers cannot read rows; a larger fit is refused.
+        Bytes within which they are sliced if the solvers cannot read rows; a larger fit is refused. Equal to the limit
+        where this has no exceptions, as for a choice among many kernels.
     accepts_rows : bool
         Whether all solvers can be fitted on rows of a stored matrix.
     beside : callable
@@ -234,11 +235,13 @@ class Room:
             With a remedy.
         """
         if need > self.most:
-            left = memory_left()
-            more = f"{left.remedy}, {BY_ROWS}" if stored else left.remedy
+            left, size = memory_left(), format_bytes(self.most)
+            remedy = f"raise it to {format_bytes(need)}" if self.most == self.limit else left.remedy
+            more = f"{remedy}, {BY_ROWS}" if stored else remedy
+            what = f"the limit is {size}" if self.most == self.limit else f"{size} are left {left.place}"
             raise TooLargeError(
                 f"a solver that needs the kernel values of {n_train} training and {n_test} test samples at once takes "
-                f"{format_bytes(need)} of memory, but {format_bytes(self.most)} are left {left.place}",
+                f"{format_bytes(need)} of memory, but {what}",
                 remedy=f"{more}, or {WITHOUT_MATRIX}",
                 more=more,
             )

@@ -88,9 +88,17 @@ def test_matrices_that_do_not_fit_beside_a_fit_are_forgotten_or_not_made(monkeyp
     monkeypatch.setattr(held, "room", Room(one + need - 1, 10**9))
     first.pair(train, test)
     assert len(computed) == 4
-    held.room = Room(need, need - 1)
+    held.room = Room(need - 1, 10**6)  # a single fit may take more than the limit where memory is left
+    first.pair(train, test)
+    held.room = Room(need // 2, need - 1)
     with pytest.raises(TooLargeError, match=r"12 training and 8 test samples at once takes .* but .* are left"):
         first.pair(train, test)
+    kernels = {"2": SpectrumKernel(2), "3": SpectrumKernel(3)}
+    method = Method(kernels, "csvc:C=1", search=Search(budget=1e9))
+    data = method.data(X, make_labels(X.ids, ["a", "b"] * 10), memory_limit=need // 2)
+    for work in (data.sources["2"].compute_whole, lambda: data.sources["2"].pair(train, test)):
+        with pytest.raises(TooLargeError, match=r"of memory, but the limit is 960 bytes; raise it to "):
+            work()
 
 
 def test_parts_of_a_combination_take_the_place_of_each_other(monkeypatch):
