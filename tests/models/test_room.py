@@ -75,6 +75,22 @@ def test_rows_and_slices_give_the_same_tables(tmp_path, dataset, parts, solver):
         assert rows == slices, name
 
 
+def test_a_choice_among_many_kernels_is_made_within_the_limit(tmp_path, dataset, capsys):
+    """Though no matrix is stored; refused before the first fit."""
+    auto = [
+        *dataset[:4],
+        "--kernel",
+        '{"kernel": "auto", "time": "1s"}',
+        "--solver",
+        "csvc:C=1",
+        "-o",
+        str(tmp_path / "a"),
+    ]
+    assert main([*auto, "--memory", "1kB"]) == 1
+    assert "of memory, but the limit is 1 kB; raise it to " in capsys.readouterr().err
+    assert main([*auto, "--memory", "100MB"]) == 0
+
+
 def without_bounds(lines):
     """Return the lines of fits.tsv without three columns."""
     cells = [line.split("\t") for line in lines]
