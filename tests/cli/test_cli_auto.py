@@ -62,8 +62,10 @@ def test_json_means_the_same_as_the_word(donors, capsys):
 
 def test_the_memory_limit_holds(donors, capsys):
     argv = ["train", str(donors / "pos.fa"), str(donors / "neg.fa"), "-o", str(donors / "never.seqkern")]
-    assert main([*argv, "--memory", "1kB"]) == 1
-    assert "of memory, but the limit is 1 kB" in capsys.readouterr().err
+    for cv in ("0", "5"):  # refused for the model, before the folds
+        assert main([*argv, "--memory", "1kB", "--cv", cv]) == 1
+        assert "training and 0 test samples at once takes " in (said := capsys.readouterr().err)
+        assert "of memory, but the limit is 1 kB" in said
 
 
 def test_many_sequences_are_trained_on_without_a_gram_matrix(donors, capsys, monkeypatch):
