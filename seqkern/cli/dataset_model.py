@@ -116,7 +116,8 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 
     # imported here to keep --help fast
     from seqkern.core.archive import atomic_write
+    from seqkern.core.file_kinds import RESULT
 
     with atomic_write(path, "w") as file:
-        json.dump(content, file, indent=2, ensure_ascii=False)
+        json.dump({**RESULT.stamp(), **content}, file, indent=2, ensure_ascii=False)
         file.write("\n")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.build import build_digest
+from seqkern.core.file_kinds import RESULT
 
 if TYPE_CHECKING:
     from seqkern.core.types import PathLike
@@ -53,7 +54,7 @@ def write_cost(path: PathLike, laps: list[dict[str, Any]]) -> None:
         If the file cannot be written.
     """
     with atomic_write(path, "w") as file:
-        json.dump({"build": build_digest(), "laps": laps}, file, indent=1)
+        json.dump({**RESULT.stamp(), "build": build_digest(), "laps": laps}, file, indent=1)
         file.write("\n")
 
 

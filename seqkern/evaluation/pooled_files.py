@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write, canonical_json
-from seqkern.core.damaged import damaged, load_json
 from seqkern.core.errors import FileError
+from seqkern.core.file_kinds import INNER
 from seqkern.core.types import PathLike
 from seqkern.evaluation.candidates import Candidate
 from seqkern.evaluation.pooled import InnerLoop
@@ -29,7 +29,6 @@ from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data, FeatureTable
 
-FORMAT = 1
 AGAIN = "run seqkern evaluate --inner-only again"
 SHOWN = ("training", "test", "negative")
 """The lists of samples of a `StoredLoop`."""
@@ -162,7 +161,7 @@ def write_inner_loops(
     place = {row: i for i, row in enumerate(rows)}
     moved = [asdict(loop) | {name: [place[row] for row in getattr(loop, name)] for name in SHOWN} for loop in loops]
     content = {
-        "format": FORMAT,
+        **INNER.stamp(),
         "dataset": dataset,
         "data": _kind(X),
         "candidates": canonical_json(candidates),
@@ -238,13 +237,11 @@ class InnerFile:
         FileError
             If it is missing, corrupted, or of another version.
         """
-        problem = "is not a file of inner loops of this version"
-        content = load_json(path, problem, AGAIN)
-        with damaged(path, problem, AGAIN):
-            if content.pop("format") != FORMAT:
-                raise KeyError("format")
-            loops = [StoredLoop(**loop) for loop in content.pop("loops")]
-            return cls(path, loops=loops, **content)
+        content = INNER.load_json(path)
+        with INNER.damaged(path):
+            loops = [StoredLoop(**loop) for loop in content["loops"]]
+            told = {name: content[name] for name in ("dataset", "data", "candidates", "samples")}
+            return cls(path, loops=loops, **told)
 
 
 def read_inner_loops(
