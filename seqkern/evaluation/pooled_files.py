@@ -29,7 +29,6 @@ from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data, FeatureTable
 
-AGAIN = "run seqkern evaluate --inner-only again"
 SHOWN = ("training", "test", "negative")
 """The lists of samples of a `StoredLoop`."""
 
@@ -235,7 +234,7 @@ class InnerFile:
         Raises
         ------
         FileError
-            If it is missing, corrupted, or of another version.
+            If it is missing, corrupted, or of a newer version.
         """
         content = INNER.load_json(path)
         with INNER.damaged(path):
@@ -286,7 +285,7 @@ def read_inner_loops(
     wanted = canonical_json(candidates)
     for file in files.values():
         if file.candidates != wanted:
-            raise FileError("was made for other kernels or solvers", file=file.path, remedy=AGAIN)
+            raise FileError("was made for other kernels or solvers", file=file.path, remedy=INNER.again)
     numbers = _numbers(list(files.values()))
     loops, own = [], {}
     for name, file in files.items():
