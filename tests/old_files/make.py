@@ -33,12 +33,14 @@ from seqkern.models.pack_file import read_pack
 from seqkern.models.packing import pack_folder
 from seqkern.models.table_model import tabulated
 from seqkern.models.training import train_model
+from seqkern.report.page import config_text
 from seqkern.residues import residue_samples
 from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.joining import join_views
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 from seqkern.sequences.tables import FeatureTable
+from seqkern.study import Study
 from seqkern.study.plan import Cost, DatasetPlan, MethodCost
 
 HERE = Path(__file__).resolve().parent
@@ -244,6 +246,35 @@ def write_plan(path):
     ).write(path)
 
 
+def write_config(path):
+    """Write the configuration of a study as its report does."""
+    config = {
+        "study": "kept",
+        "datasets": {
+            "donors": {
+                "simulate": {"kind": "donor", "n_positive": 20, "n_decoy": 20},
+                "folds": {"method": "stratified", "k": 3},
+            }
+        },
+        "kernels": {
+            "pairs": {"kernel": "spectrum", "k": 2},
+            "wide": {"kernel": "rbf", "gamma": 0.5, "base": {"kernel": "oligo", "k": 2}},
+        },
+        "solvers": {"svm": {"solver": "csvc", "C": [0.1, 1]}, "psvm": {"solver": "psvc"}},
+        "inner": {"folds": 4},
+        "seed": 7,
+    }
+    path.write_text(config_text(Study.parse(config)), encoding="utf-8")
+
+
+def in_config(path):
+    """Return the methods of a study."""
+    study = Study.load(path)
+    kernels = [[name, entry.kernel.identity()] for name, entry in study.kernels.items()]
+    solvers = [[name, entry.candidates([None])] for name, entry in study.solvers.items()]
+    return plain([study.name, list(study.datasets), kernels, solvers, study.inner.folds, study.seed])
+
+
 FILES = {
     **{f"{name}.model": (lambda path: trained(path.stem).save(path), decided) for name in MODELS},
     "residues.model": (save_residues, read_residues),
@@ -256,6 +287,7 @@ FILES = {
     "folds.tsv": (save_folds, in_folds),
     "inner.json": (save_inner, in_inner),
     "importance.npz": (save_positions, in_positions),
+    "config.yaml": (write_config, in_config),
     "plan.json": (write_plan, lambda path: plain(asdict(DatasetPlan.load(path)))),
 }
 """How each file or folder is written, and how its content is read, as JSON."""
