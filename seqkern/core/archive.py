@@ -271,6 +271,30 @@ def load_archive(
     return header, arrays
 
 
+def save_json(path: PathLike, kind: FileKind, content: Mapping[str, Any], indent: int | None = 2) -> None:
+    """Write JSON with the stamp of its kind, atomically.
+
+    Parameters
+    ----------
+    path : path-like
+        The file to write.
+    kind : FileKind
+        Its kind, with whose `load_json` it is read again.
+    content : mapping
+        JSON.
+    indent : int, optional
+        Blanks before the entries of each level; None writes one line.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be written.
+    """
+    with atomic_write(path, "w") as file:
+        json.dump({**kind.stamp(), **content}, file, indent=indent, ensure_ascii=False)
+        file.write("\n")
+
+
 def as_bytes(header: Any) -> npt.NDArray[np.uint8]:
     """Return JSON as an array of an archive.
 

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.archive import atomic_write, load_archive, nest, save_archive, unnest
+from seqkern.core.archive import load_archive, nest, save_archive, save_json, unnest
 from seqkern.core.damaged import check_texts
 from seqkern.core.errors import FileError, unknown_name
 from seqkern.core.file_kinds import DATASET, RESULT
@@ -181,9 +180,7 @@ def save_dataset(dataset: Dataset, folder: PathLike) -> None:
     whole |= {"tasks": tasks, "notes": dataset.notes}
     with alone_in(folder):
         _write_samples(dataset, folder / "units.tsv")
-        with atomic_write(folder / "summary.json", "w") as file:
-            json.dump(RESULT.stamp() | summary(dataset), file, indent=2, ensure_ascii=False)
-            file.write("\n")
+        save_json(folder / "summary.json", RESULT, summary(dataset))
         save_archive(folder / "data.npz", whole | ({"residues": residues} if residues else {}), arrays)
 
 

@@ -7,7 +7,6 @@ ones, and sequences that contain one another, are found in all data sets.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.archive import atomic_write, canonical_json
+from seqkern.core.archive import canonical_json, save_json
 from seqkern.core.errors import FileError
 from seqkern.core.file_kinds import INNER
 from seqkern.core.types import PathLike
@@ -160,16 +159,13 @@ def write_inner_loops(
     place = {row: i for i, row in enumerate(rows)}
     moved = [asdict(loop) | {name: [place[row] for row in getattr(loop, name)] for name in SHOWN} for loop in loops]
     content = {
-        **INNER.stamp(),
         "dataset": dataset,
         "data": _kind(X),
         "candidates": canonical_json(candidates),
         "samples": _texts(X, rows),
         "loops": moved,
     }
-    with atomic_write(path, "w") as file:
-        json.dump(content, file, ensure_ascii=False)
-        file.write("\n")
+    save_json(path, INNER, content, indent=None)
 
 
 def _kind(X: Data) -> list[str]:
