@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import add_inner_loop, add_threads
@@ -99,24 +97,3 @@ def training_summary(model: Model) -> dict[str, Any]:
     record = model.record
     search = None if record["search"] is None else {key: record["search"][key] for key in ("metric", "folds")}
     return {"n": record["n"], "classes": record["classes"], "solver": record["solver"], "search": search}
-
-
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a file for the report.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    content : mapping
-        JSON.
-    """
-    # imported here to keep --help fast
-    import json
-
-    # imported here to keep --help fast
-    from seqkern.core.archive import atomic_write
-
-    with atomic_write(path, "w") as file:
-        json.dump(content, file, indent=2, ensure_ascii=False)
-        file.write("\n")

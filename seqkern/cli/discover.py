@@ -47,9 +47,10 @@ def run(args: argparse.Namespace) -> None:
         The parsed arguments of `add_arguments`.
     """
     # imported here to keep --help fast
-    from seqkern.cli.dataset_model import train_on_dataset, training_summary, write_json
+    from seqkern.cli.dataset_model import train_on_dataset, training_summary
     from seqkern.cli.motifs import known_motifs
-    from seqkern.core.archive import check_writable
+    from seqkern.core.archive import check_writable, save_json
+    from seqkern.core.file_kinds import RESULT
     from seqkern.core.locks import alone_in
     from seqkern.core.threads import given_threads
     from seqkern.datasets import load_dataset
@@ -75,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
         model.save(out_dir / "model.seqkern")
         files.write_meme(out_dir / "motifs.meme", motifs, model.alphabet)
         files.write_table(out_dir / "motifs.tsv", motifs, labels.classes, matches)
-        write_json(out_dir / "motifs.json", summary)
+        save_json(out_dir / "motifs.json", RESULT, summary)
     print(out_dir / "motifs.tsv")
 
 

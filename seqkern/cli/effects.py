@@ -61,8 +61,8 @@ def run(args: argparse.Namespace) -> None:
         The parsed arguments of `add_arguments`.
     """
     # imported here to keep --help fast
-    from seqkern.cli.dataset_model import write_json
-    from seqkern.core.archive import check_writable
+    from seqkern.core.archive import check_writable, save_json
+    from seqkern.core.file_kinds import RESULT
     from seqkern.core.locks import alone_in
     from seqkern.datasets import load_dataset
     from seqkern.genome.reference import Genome
@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> None:
     summary |= {"splits": _of_splits(effects, names, training.records), "scores": scores}
     with alone_in(out_dir):
         write_effects(out_dir / "effects.tsv", effects, distance, names, args.threshold if truth else None)
-        write_json(out_dir / "effects.json", summary)
+        save_json(out_dir / "effects.json", RESULT, summary)
     print(out_dir / "effects.tsv")
     _tell(effects, scores)
 

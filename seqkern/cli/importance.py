@@ -68,8 +68,9 @@ def run(args: argparse.Namespace) -> None:
         The parsed arguments of `add_arguments`.
     """
     # imported here to keep --help fast
-    from seqkern.cli.dataset_model import train_on_dataset, training_summary, write_json
-    from seqkern.core.archive import check_writable
+    from seqkern.cli.dataset_model import train_on_dataset, training_summary
+    from seqkern.core.archive import check_writable, save_json
+    from seqkern.core.file_kinds import RESULT
     from seqkern.core.locks import alone_in
     from seqkern.datasets import load_dataset
     from seqkern.explain import Explainer
@@ -98,7 +99,8 @@ def run(args: argparse.Namespace) -> None:
     with alone_in(out_dir):
         write_positions(positions, out_dir, dataset.name)
         model.save(out_dir / "model.seqkern")
-        write_json(out_dir / "importance.json", training_summary(model) | {"part": part, "pair": args.pair})
+        summary = training_summary(model) | {"part": part, "pair": args.pair}
+        save_json(out_dir / "importance.json", RESULT, summary)
         positions.save(out_dir / "importance.npz")
     print(out_dir / "importance.svg")
 

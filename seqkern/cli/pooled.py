@@ -180,8 +180,9 @@ class InnerLoops:
             If a file is unsuitable, or has no inner loop for one of the training sets.
         """
         # imported here to keep --help fast
+        from seqkern.core import file_kinds
         from seqkern.evaluation.pooled import pooled_choice
-        from seqkern.evaluation.pooled_files import AGAIN, digest, read_inner_loops
+        from seqkern.evaluation.pooled_files import digest, read_inner_loops
         from seqkern.solvers import make_solver
 
         loops, own = read_inner_loops(files, self.dataset.name, self.candidates)
@@ -194,6 +195,6 @@ class InnerLoops:
             loop = own.get(digest(self.identity + key))
             if loop is None:
                 problem = f"has no inner loops for these settings and folds of data set {self.dataset.name!r}"
-                raise FileError(problem, file=files[0], remedy=AGAIN)
+                raise FileError(problem, file=files[0], remedy=file_kinds.INNER.again)
             choices[key] = pooled_choice(loop, loops, sizes)
         return choices

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive_entries import read_entries
-from seqkern.core.damaged import PROBLEM, REMEDY, damaged
-from seqkern.core.errors import FileError, SeqkernError
+from seqkern.core.errors import FileError
+from seqkern.core.file_kinds import ANY, FileKind
 from seqkern.core.folders import missing_parents, remove_empty
 from seqkern.core.interruption import uninterrupted
 from seqkern.core.litter import locked_temporary
@@ -240,11 +240,7 @@ def save_archive(path: PathLike, header: Any, arrays: Mapping[str, npt.ArrayLike
 
 
 def load_archive(
-    path: PathLike,
-    problem: str = PROBLEM,
-    remedy: str = REMEDY,
-    error: type[SeqkernError] = FileError,
-    wanted: Callable[[str], bool] = lambda name: True,
+    path: PathLike, kind: FileKind = ANY, wanted: Callable[[str], bool] = lambda name: True
 ) -> tuple[Any, Arrays]:
     """Read an archive of `save_archive`.
 
@@ -252,8 +248,8 @@ def load_archive(
     ----------
     path : path-like
         The file to read.
-    problem, remedy, error
-        What is raised for a damaged file, as for `seqkern.core.damaged.damaged`.
+    kind : FileKind
+        The kind that its header must be of; default: any.
     wanted : callable
         Whether an array is read, by its name; default: all are.
 
@@ -266,12 +262,37 @@ def load_archive(
     Raises
     ------
     SeqkernError
-        `error` if the file is corrupted, or of another kind; FileError if it cannot be read.
+        If the file is corrupted, of another kind, or of a newer version; FileError if it cannot be read.
     """
-    with damaged(path, problem, remedy, error):
+    with kind.damaged(path):
         arrays = read_entries(path, lambda name: name == JSON_ENTRY or wanted(name))
         header = from_bytes(arrays.pop(JSON_ENTRY))
+        kind.check(header, path)
     return header, arrays
+
+
+def save_json(path: PathLike, kind: FileKind, content: Mapping[str, Any], indent: int | None = 2) -> None:
+    """Write JSON with the stamp of its kind, atomically.
+
+    Parameters
+    ----------
+    path : path-like
+        The file to write.
+    kind : FileKind
+        Its kind, with whose `load_json` it is read again.
+    content : mapping
+        JSON.
+    indent : int, optional
+        Blanks before the entries of each level; None writes one line.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be written.
+    """
+    with atomic_write(path, "w") as file:
+        json.dump({**kind.stamp(), **content}, file, indent=indent, ensure_ascii=False)
+        file.write("\n")
 
 
 def as_bytes(header: Any) -> npt.NDArray[np.uint8]:

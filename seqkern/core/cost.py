@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import resource
 import sys
@@ -10,8 +9,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seqkern.core.archive import atomic_write
+from seqkern.core.archive import save_json
 from seqkern.core.build import build_digest
+from seqkern.core.file_kinds import RESULT
 
 if TYPE_CHECKING:
     from seqkern.core.types import PathLike
@@ -52,9 +52,7 @@ def write_cost(path: PathLike, laps: list[dict[str, Any]]) -> None:
     FileError
         If the file cannot be written.
     """
-    with atomic_write(path, "w") as file:
-        json.dump({"build": build_digest(), "laps": laps}, file, indent=1)
-        file.write("\n")
+    save_json(path, RESULT, {"build": build_digest(), "laps": laps}, indent=1)
 
 
 class Clock:

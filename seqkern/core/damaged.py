@@ -8,9 +8,7 @@ check of their own for each.
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqkern.core.errors import FileError, SeqkernError
@@ -115,41 +113,6 @@ def damaged(
         # only the checks of loaders say what a user understands: "3 parts, but 2 are there"
         reason = f": {found}"[:LONGEST_REASON] if type(found) is ValueError and str(found) else ""
         raise error(f"{problem}{reason}", file=path, remedy=remedy) from found
-
-
-def load_json(
-    path: PathLike, problem: str = PROBLEM, remedy: str = REMEDY, error: type[SeqkernError] = FileError
-) -> Any:
-    """Return the content of a JSON file.
-
-    Parameters
-    ----------
-    path : path-like
-        The file, in UTF-8.
-    problem, remedy, error
-        As for `damaged`.
-
-    Returns
-    -------
-    object
-
-    Raises
-    ------
-    SeqkernError
-        As for `damaged`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "cost.json"
-    ...     _ = path.write_text('{"cpu_seconds": 0.5}')
-    ...     load_json(path)
-    {'cpu_seconds': 0.5}
-    """
-    with damaged(path, problem, remedy, error):
-        return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
 def check_texts(values: Any, name: str) -> list[str]:

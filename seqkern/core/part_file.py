@@ -17,8 +17,8 @@ from typing import Any, TextIO
 
 from seqkern.core.archive import atomic_write, check_writable, unwritable
 from seqkern.core.checkpoint import note_kept
-from seqkern.core.damaged import load_json
 from seqkern.core.errors import FileError, SeqkernError
+from seqkern.core.file_kinds import ANY
 
 try:
     import fcntl
@@ -196,7 +196,7 @@ def _opened(file: TextIO, state: Path, identity: Callable[[], str]) -> PartFile:
     size = complete = 0
     found: Any = None
     with contextlib.suppress(FileError):
-        found = load_json(state)
+        found = ANY.load_json(state)
     if isinstance(found, dict) and found.get("identity") == identity():
         counts: list[Any] = [found.get("bytes"), found.get("blocks")]
         if all(type(count) is int and count >= 0 for count in counts) and counts[0] <= os.fstat(file.fileno()).st_size:

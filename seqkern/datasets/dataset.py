@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.archive import atomic_write, load_archive, nest, save_archive, unnest
-from seqkern.core.damaged import check_texts, damaged
+from seqkern.core.archive import load_archive, nest, save_archive, save_json, unnest
+from seqkern.core.damaged import check_texts
 from seqkern.core.errors import FileError, unknown_name
+from seqkern.core.file_kinds import DATASET, RESULT
 from seqkern.core.locks import alone_in
 from seqkern.core.tsv import write_tsv
 from seqkern.core.types import Arrays, PathLike
@@ -33,8 +33,6 @@ KINDS: dict[str, type[SequenceSet] | type[FeatureTable] | type[SimilarityTable]]
     "dissimilarities": SimilarityTable,
 }
 ROLES = ("train", "dev", "test")
-FORMAT = 1
-AGAIN = "run seqkern datasets again"
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,13 +176,11 @@ def save_dataset(dataset: Dataset, folder: PathLike) -> None:
         arrays[f"tasks/{i}/y"] = task.labels.y
         if task.split is not None:
             arrays[f"tasks/{i}/split"] = task.split
-    whole = {"format": FORMAT, "name": dataset.name, "kind": dataset.kind, "X": header}
+    whole = {**DATASET.stamp(), "name": dataset.name, "kind": dataset.kind, "X": header}
     whole |= {"tasks": tasks, "notes": dataset.notes}
     with alone_in(folder):
         _write_samples(dataset, folder / "units.tsv")
-        with atomic_write(folder / "summary.json", "w") as file:
-            json.dump(summary(dataset), file, indent=2, ensure_ascii=False)
-            file.write("\n")
+        save_json(folder / "summary.json", RESULT, summary(dataset))
         save_archive(folder / "data.npz", whole | ({"residues": residues} if residues else {}), arrays)
 
 
@@ -203,7 +199,7 @@ def load_dataset(folder: PathLike) -> Dataset:
     Raises
     ------
     FileError
-        If it is missing, corrupted, or of another version.
+        If it is missing, corrupted, or of a newer version.
 
     Examples
     --------
@@ -219,10 +215,8 @@ def load_dataset(folder: PathLike) -> Dataset:
     path = Path(folder) / "data.npz"
     if Path(folder).is_file():
         raise FileError("is a file, not the folder of a data set", file=folder, remedy="run seqkern datasets")
-    header, arrays = load_archive(path, "is not a data set, or is corrupted", AGAIN)
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise FileError("is a data set of another version", file=path, remedy=AGAIN)
-    with damaged(path, "is a corrupted data set", AGAIN):
+    header, arrays = load_archive(path, DATASET)
+    with DATASET.damaged(path, "is a corrupted data set"):
         return _from_state(header, arrays)
 
 

@@ -7,7 +7,6 @@ ones, and sequences that contain one another, are found in all data sets.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
@@ -16,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.archive import atomic_write, canonical_json
-from seqkern.core.damaged import damaged, load_json
+from seqkern.core.archive import canonical_json, save_json
 from seqkern.core.errors import FileError
+from seqkern.core.file_kinds import INNER
 from seqkern.core.types import PathLike
 from seqkern.evaluation.candidates import Candidate
 from seqkern.evaluation.pooled import InnerLoop
@@ -29,8 +28,6 @@ from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data, FeatureTable
 
-FORMAT = 1
-AGAIN = "run seqkern evaluate --inner-only again"
 SHOWN = ("training", "test", "negative")
 """The lists of samples of a `StoredLoop`."""
 
@@ -162,16 +159,13 @@ def write_inner_loops(
     place = {row: i for i, row in enumerate(rows)}
     moved = [asdict(loop) | {name: [place[row] for row in getattr(loop, name)] for name in SHOWN} for loop in loops]
     content = {
-        "format": FORMAT,
         "dataset": dataset,
         "data": _kind(X),
         "candidates": canonical_json(candidates),
         "samples": _texts(X, rows),
         "loops": moved,
     }
-    with atomic_write(path, "w") as file:
-        json.dump(content, file, ensure_ascii=False)
-        file.write("\n")
+    save_json(path, INNER, content, indent=None)
 
 
 def _kind(X: Data) -> list[str]:
@@ -236,15 +230,13 @@ class InnerFile:
         Raises
         ------
         FileError
-            If it is missing, corrupted, or of another version.
+            If it is missing, corrupted, or of a newer version.
         """
-        problem = "is not a file of inner loops of this version"
-        content = load_json(path, problem, AGAIN)
-        with damaged(path, problem, AGAIN):
-            if content.pop("format") != FORMAT:
-                raise KeyError("format")
-            loops = [StoredLoop(**loop) for loop in content.pop("loops")]
-            return cls(path, loops=loops, **content)
+        content = INNER.load_json(path)
+        with INNER.damaged(path):
+            loops = [StoredLoop(**loop) for loop in content["loops"]]
+            told = {name: content[name] for name in ("dataset", "data", "candidates", "samples")}
+            return cls(path, loops=loops, **told)
 
 
 def read_inner_loops(
@@ -289,7 +281,7 @@ def read_inner_loops(
     wanted = canonical_json(candidates)
     for file in files.values():
         if file.candidates != wanted:
-            raise FileError("was made for other kernels or solvers", file=file.path, remedy=AGAIN)
+            raise FileError("was made for other kernels or solvers", file=file.path, remedy=INNER.again)
     numbers = _numbers(list(files.values()))
     loops, own = [], {}
     for name, file in files.items():

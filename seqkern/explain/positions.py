@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import load_archive, save_archive
-from seqkern.core.damaged import damaged
 from seqkern.core.errors import ParameterError
+from seqkern.core.file_kinds import IMPORTANCE
 from seqkern.core.types import PathLike
 from seqkern.explain.poim import MOST_ORDER, Importance, LetterMeans, has_poim, poim
 from seqkern.sequences.alphabets import alphabet_from_state
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from seqkern.models.affine import AffineForm
     from seqkern.models.model import Model
 
-FORMAT = "seqkern importance 1"
 SECTION, WHOLE = 71, 90
 MANY_LETTERS = 5
 
@@ -94,7 +93,7 @@ class Positions:
             if array is not None:
                 arrays[name] = array
         header = {
-            "format": FORMAT,
+            **IMPORTANCE.stamp(),
             "alphabet": asdict(self.importance.alphabet),
             "windows": self.windows,
             "classes": list(self.classes),
@@ -121,11 +120,8 @@ def load_positions(path: PathLike) -> Positions:
     FileError
         If there is no such file, or it is corrupted.
     """
-    problem = "is not a file of position importance"
-    header, arrays = load_archive(path, problem)
-    with damaged(path, problem):
-        if header["format"] != FORMAT:
-            raise ValueError("another format")
+    header, arrays = load_archive(path, IMPORTANCE)
+    with IMPORTANCE.damaged(path):
         orders = [order for order in range(1, MOST_ORDER + 1) if f"matrix{order}" in arrays]
         matrices = {order: arrays[f"matrix{order}"] for order in orders}
         alphabet, length = alphabet_from_state(header["alphabet"]), len(matrices[1])

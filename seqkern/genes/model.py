@@ -11,20 +11,18 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import load_archive, nest, save_archive, unnest
-from seqkern.core.damaged import damaged
-from seqkern.core.errors import ModelError
+from seqkern.core.file_kinds import GENES, MODEL
 from seqkern.core.types import Source
 from seqkern.genes.boundaries import DONORS, Gene, Scorer, find_boundaries
 from seqkern.genes.content import LONGEST, Content
 from seqkern.genes.decoding import Limits, as_genes, decode
 from seqkern.genes.grammar import CURVES, Grammar
 from seqkern.genome.site_tables import chromosomes
-from seqkern.models.loading import GENES_FORMAT, model_from_state
-from seqkern.models.model import FORMAT, Model
+from seqkern.models.loading import model_from_state
+from seqkern.models.model import Model
 from seqkern.models.scan import Scanner
 from seqkern.sequences.alphabets import DNA, MASK
 
-VERSION = 1
 SITES = ("donor", "acceptor")
 Codes = npt.NDArray[np.uint8]
 
@@ -113,8 +111,7 @@ class GeneModel:
             If the file cannot be written.
         """
         limits = self.grammar.limits
-        header: dict[str, Any] = {"format": GENES_FORMAT, "version": VERSION}
-        header |= {"limits": vars(limits), "record": self.record}
+        header = {**GENES.stamp(), "limits": vars(limits), "record": self.record}
         arrays = {"weights": self.weights, "coding": self.content.coding, "intron": self.content.intron}
         arrays |= nest("knots", self.grammar.knots)
         for name, model in self.sites.items():
@@ -138,28 +135,14 @@ def load_gene_model(path: str | Path) -> GeneModel:
     Raises
     ------
     ModelError
-        If the file is not such a model, corrupted, or of another version.
+        If the file is not such a model, corrupted, or of a newer version.
     FileError
         If there is no such file.
     """
-    remedy = "give a model of seqkern grammar"
-    header, arrays = load_archive(path, "is not a model of genes, or is corrupted", remedy, ModelError)
-    given = header.get("format") if isinstance(header, dict) else None
-    if given == FORMAT:
-        raise ModelError(
-            "is a model of seqkern train, not of genes",
-            file=path,
-            remedy="use seqkern predict, or give a model of seqkern grammar",
-        )
-    if given != GENES_FORMAT:
-        raise ModelError("is not a model of genes", file=path, remedy=remedy)
-    if header.get("version") != VERSION:
-        raise ModelError(
-            f"has the version {header.get('version')!r}, but this version of seqkern reads {VERSION}",
-            file=path,
-            remedy="update seqkern, or learn the grammar again",
-        )
-    with damaged(path, "is not usable", "learn the grammar again", ModelError):
+    header, arrays = load_archive(path, GENES)
+    with GENES.damaged(path, "is not usable"):
+        for name in SITES:
+            MODEL.check(header[name], path)
         limits = Limits(**header["limits"])
         grammar = Grammar(limits, {name: unnest("knots", arrays)[name] for name in CURVES})
         content = Content(arrays["coding"], arrays["intron"])

@@ -36,7 +36,6 @@ SAME = {
     "identity": ("another kernel", "give the kernel of that matrix"),
     "dtype": ("another data type", "give the --dtype of that matrix"),
     "symmetric": ("another shape", "give --against for both matrices, or for neither"),
-    "seqkern": ("another version of seqkern", "compute the matrix without --extend"),
     "build": ("another build of seqkern", "compute the matrix without --extend"),
 }
 """What two matrices must have in common, and what to do if they have not."""

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from seqkern import __version__
 from seqkern.core.archive import canonical_json, check_writable
 from seqkern.core.build import build_digest
 from seqkern.core.checkpoint import note_kept
 from seqkern.core.errors import FileError, GramError
+from seqkern.core.file_kinds import GRAM
 from seqkern.core.meanwhile import sign, tell_replaced
 from seqkern.core.threads import available_threads
 from seqkern.core.types import PathLike
@@ -38,7 +38,7 @@ from seqkern.gram.matrix import GramMatrix
 from seqkern.gram.opening import open_gram, open_unverified
 from seqkern.gram.paths import npy_path, side_path, spectrum_path
 from seqkern.gram.replacing import replacing
-from seqkern.gram.side_file import FORMAT, write_meta
+from seqkern.gram.side_file import write_meta
 from seqkern.gram.tile_costs import TileCosts
 from seqkern.gram.tile_folder import TileFolder
 from seqkern.gram.tile_values import Progress, TileValues
@@ -111,11 +111,10 @@ class GramJob:
 
     @cached_property
     def identity(self) -> dict[str, Any]:
-        """Everything that the numbers and files depend on."""
+        """Everything that the numbers depend on."""
         identity = self.kernel.identity()
         row_digest, col_digest = data_digests(self.X, self.Y)
         return {
-            "format": FORMAT,
             "kernel": json.loads(identity)[0],
             "identity": identity,
             "rows": self.grid.rows,
@@ -124,7 +123,6 @@ class GramJob:
             "symmetric": self.grid.symmetric,
             "row_digest": row_digest,
             "col_digest": col_digest,
-            "seqkern": __version__,
             "build": build_digest(),
         }
 
@@ -324,7 +322,7 @@ class GramJob:
         if not self.grid.symmetric:
             for what, count in cols.counts.items():
                 counts[what] = counts.get(what, 0) + count
-        return {**self.identity, **records, "counts": counts}
+        return {**GRAM.stamp(), **self.identity, **records, "counts": counts}
 
     def stored_meta(self) -> dict[str, Any]:
         """Return the content of the side file written with the first tile; else create it."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.core.archive import atomic_write, canonical_json
 from seqkern.core.errors import FileError, GramError
+from seqkern.core.file_kinds import GRAM
 from seqkern.core.types import PathLike
 from seqkern.gram.digests import content_digest, data_digests
 from seqkern.gram.paths import npy_path, side_path, tiles_root
@@ -16,7 +16,6 @@ from seqkern.sequences.tables import Data
 if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel
 
-FORMAT = "seqkern gram 2"
 AGAIN = "delete it and repeat the command that computed it"
 _KEYS = {
     "kernel",
@@ -51,20 +50,16 @@ def read_meta(path: Path) -> dict[str, Any]:
     """
     side = side_path(path)
     try:
-        meta = json.loads(side.read_text(encoding="utf-8"))
-        known = meta["format"] == FORMAT
+        meta = GRAM.load_json(side)
+    except FileError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            raise _unfinished(path) from error
+        raise
+    with GRAM.damaged(side, "is corrupted"):
         keys = _KEYS | (set() if meta["symmetric"] else {"col_diagonal"})
-        if known and keys <= set(meta) and meta["digest"] == content_digest(meta):
-            return meta
-    except FileNotFoundError as error:
-        raise _unfinished(path) from error
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
-        pass
-    raise GramError(
-        "is corrupted, or from another version of seqkern",
-        file=side,
-        remedy="delete it and its .npy file, and repeat the command that computed them",
-    )
+        if not keys <= set(meta) or meta["digest"] != content_digest(meta):
+            raise KeyError("digest")
+    return cast("dict[str, Any]", meta)
 
 
 def write_meta(path: Path, content: dict[str, Any]) -> None:

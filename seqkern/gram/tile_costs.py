@@ -13,8 +13,8 @@ from typing import Any
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.cost import peak_mb
-from seqkern.core.damaged import load_json
 from seqkern.core.errors import FileError
+from seqkern.core.file_kinds import ANY
 
 
 class TileCosts:
@@ -60,7 +60,7 @@ class TileCosts:
 def _cost(path: Path) -> dict[str, float] | None:
     """Return what a process has left; None for a damaged file: a matrix does not fail for its costs."""
     try:
-        cost = load_json(path)
+        cost = ANY.load_json(path)
     except FileError:
         return None
     good = isinstance(cost, dict) and all(type(cost.get(key)) in (int, float) for key in ("cpu_seconds", "peak_mb"))

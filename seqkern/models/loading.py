@@ -10,23 +10,19 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import load_archive, unnest
-from seqkern.core.damaged import damaged
 from seqkern.core.errors import FileError, GramError, ModelError
+from seqkern.core.file_kinds import MODEL
 from seqkern.core.text_files import ZIP
 from seqkern.gram.transforms import transform_from_state
 from seqkern.kernels import kernel_from_state
 from seqkern.models.lsgkm_file import is_lsgkm
-from seqkern.models.model import DATA, FORMAT, MEANS_KEY, VERSION, Model
-from seqkern.models.pack_file import FORMAT as PACK_FORMAT
-from seqkern.models.pack_file import read_pack, read_packed, split_word
+from seqkern.models.model import DATA, MEANS_KEY, Model
+from seqkern.models.pack_file import read_packed, split_word
 from seqkern.models.residue_model import ResidueModel
 from seqkern.models.trial import try_chain, try_model
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import solver_from_state
 
-AGAIN = "train the model again"
-GENES_FORMAT = "seqkern genes"
-"""The format of the models of ``seqkern grammar``, which `seqkern.genes.model` reads."""
 LONGEST_HEAD = 4096
 
 
@@ -60,21 +56,23 @@ def load_model(path: str | Path) -> Model | ResidueModel:
 
         return read_lsgkm(path)
     try:
-        content = load_archive(path, "is not a seqkern model file, or is corrupted", AGAIN, ModelError)
+        content = load_archive(path, MODEL)
     except ModelError as error:
         error.problem, error.remedy = _what_it_is(path) or (error.problem, error.remedy)
         raise
     return model_from_archive(path, *content)
 
 
-def model_from_archive(path: str | Path, header: Any, arrays: dict[str, npt.NDArray[Any]]) -> Model | ResidueModel:
+def model_from_archive(
+    path: str | Path, header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]
+) -> Model | ResidueModel:
     """Return the model that a file holds.
 
     Parameters
     ----------
     path : path-like
         The file, for messages.
-    header : object
+    header : dict
         Its JSON part.
     arrays : dict of str to ndarray
         By name.
@@ -88,25 +86,7 @@ def model_from_archive(path: str | Path, header: Any, arrays: dict[str, npt.NDAr
     ModelError
         As for `load_model`.
     """
-    given = header.get("format") if isinstance(header, dict) else None
-    if given == GENES_FORMAT:
-        raise ModelError("is a model of genes", file=path, remedy=f"use seqkern genes {path} GENOME")
-    if given == PACK_FORMAT:
-        packed = read_pack(path)
-        raise ModelError(
-            f"holds {len(packed)} models",
-            file=path,
-            remedy=f"choose one, such as {path}:{packed[0].name} (seqkern models list {path} lists them)",
-        )
-    if given != FORMAT:
-        raise ModelError("is not a model file", file=path, remedy="give a model file of seqkern train")
-    if header.get("version") != VERSION:
-        raise ModelError(
-            f"has the model format {header.get('version')!r}, but this version of seqkern reads {VERSION}",
-            file=path,
-            remedy="update seqkern, or train the model again",
-        )
-    with damaged(path, "is not usable", AGAIN, ModelError):
+    with MODEL.damaged(path, "is not usable"):
         model = model_from_state(header, arrays)
         if "residues" in header:
             of_residues = ResidueModel.from_state(model, header["residues"], unnest("residues", arrays))

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from seqkern.core.archive import nest, save_archive
 from seqkern.core.errors import ModelError, ParameterError, PolicyError
+from seqkern.core.file_kinds import MODEL
 from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibration, calibration_from_record
 from seqkern.gram.transforms import naming_rows
 from seqkern.gram.transforms.gram_transform import GramTransform
@@ -48,8 +49,6 @@ from seqkern.solvers.variances import Variances
 
 Result = TypeVar("Result")
 
-FORMAT = "seqkern model"
-VERSION = 1
 CHUNK_BYTES = 1 << 25
 FOLDED_ROWS = 1 << 14  # of a decision without the matrix, whatever the support
 MEANS_KEY = (
@@ -429,8 +428,7 @@ class Model:
         ]
         parts += [(f"transform{i}", transform.state()) for i, transform in enumerate(self.transforms)]
         header: dict[str, Any] = {
-            "format": FORMAT,
-            "version": VERSION,
+            **MODEL.stamp(),
             "data": next(name for name, cls in DATA.items() if isinstance(self.support, cls)),
             "kind": self.kind,
             "classes": list(self.classes),

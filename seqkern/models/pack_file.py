@@ -15,13 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from seqkern.core.archive import JSON_ENTRY, as_bytes, from_bytes, load_archive, nest, save_archive, unnest
-from seqkern.core.damaged import damaged
 from seqkern.core.errors import ModelError, SeqkernError
+from seqkern.core.file_kinds import MODEL, PACK
 from seqkern.core.types import Arrays, PathLike
 
-FORMAT, VERSION = "seqkern models", 1
 NAME = re.compile(r"[\w.+-]+")
-PROBLEM, AGAIN = "is not a usable file of models", "pack the models again"
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ def is_pack(path: PathLike) -> bool:
         header, _ = load_archive(path, wanted=lambda name: False)
     except (SeqkernError, OSError):
         return False
-    return isinstance(header, dict) and header.get("format") == FORMAT
+    return isinstance(header, dict) and header.get("format") == PACK.format
 
 
 def read_pack(path: PathLike) -> tuple[PackedModel, ...]:
@@ -113,16 +111,8 @@ def read_pack(path: PathLike) -> tuple[PackedModel, ...]:
     FileError
         If it cannot be read.
     """
-    header, _ = load_archive(path, PROBLEM, AGAIN, ModelError, wanted=lambda name: False)
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise ModelError("does not hold several models", file=path, remedy="give a file of seqkern models pack")
-    if header.get("version") != VERSION:
-        raise ModelError(
-            f"has the format {header.get('version')!r}, but this version of seqkern reads {VERSION}",
-            file=path,
-            remedy="update seqkern, or pack the models again",
-        )
-    with damaged(path, PROBLEM, AGAIN, ModelError):
+    header, _ = load_archive(path, PACK, wanted=lambda name: False)
+    with PACK.damaged(path, "is not usable"):
         found = tuple(PackedModel(**one) for one in header["models"])
         if not found or len({one.name for one in found}) < len(found):
             raise ValueError("no models, or two of one name")
@@ -161,10 +151,12 @@ def read_packed(path: PathLike, name: str) -> tuple[dict[str, Any], Arrays]:
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise ModelError(f"has no model {name!r}", file=path, remedy=f"{hint}seqkern models list {path} lists them")
     start = f"{names.index(name)}/"
-    _, arrays = load_archive(path, PROBLEM, AGAIN, ModelError, wanted=lambda entry: entry.startswith(start))
-    with damaged(path, PROBLEM, AGAIN, ModelError):
+    _, arrays = load_archive(path, PACK, wanted=lambda entry: entry.startswith(start))
+    with PACK.damaged(path, "is not usable"):
         arrays = unnest(start[:-1], arrays)
-        return from_bytes(arrays.pop(JSON_ENTRY)), arrays
+        header = from_bytes(arrays.pop(JSON_ENTRY))
+        MODEL.check(header, f"{path}:{name}")
+        return header, arrays
 
 
 def write_pack(path: PathLike, models: Sequence[tuple[PackedModel, dict[str, Any], Arrays]]) -> None:
@@ -188,12 +180,13 @@ def write_pack(path: PathLike, models: Sequence[tuple[PackedModel, dict[str, Any
     >>> import numpy as np
     >>> ctcf = PackedModel("CTCF", "dna", "spectrum", "no, yes", 40, "CTCF.seqkern")
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_pack(f"{folder}/zoo.seqkern", [(ctcf, {"kind": "binary"}, {"w": np.ones(2)})])
-    ...     read_packed(f"{folder}/zoo.seqkern", "CTCF")
-    ({'kind': 'binary'}, {'w': array([1., 1.])})
+    ...     write_pack(f"{folder}/zoo.seqkern", [(ctcf, MODEL.stamp(), {"w": np.ones(2)})])
+    ...     header, arrays = read_packed(f"{folder}/zoo.seqkern", "CTCF")
+    >>> header["format"], arrays
+    ('seqkern model', {'w': array([1., 1.])})
     """
     arrays: Arrays = {}
     for number, (_, header, own) in enumerate(models):
         arrays.update(nest(str(number), {JSON_ENTRY: as_bytes(header), **own}))
     entries = [asdict(model) for model, _, _ in models]
-    save_archive(path, {"format": FORMAT, "version": VERSION, "models": entries}, arrays)
+    save_archive(path, {**PACK.stamp(), "models": entries}, arrays)

@@ -11,6 +11,7 @@ import pandas as pd
 
 from seqkern.audit.files import FINDINGS, PLACE
 from seqkern.core.errors import ConfigError, FileError
+from seqkern.core.file_kinds import GRAM
 from seqkern.folds.leakage import SIMILAR
 from seqkern.folds.samples import DEV
 from seqkern.gram.spectrum import Spectrum, read_spectrum
@@ -530,7 +531,7 @@ class DatasetResults:
         dict of str to int
             By the name of the policy; empty where none or no matrix is stored.
         """
-        return (read_json(self._gram_folder(kernel) / "gram.json") or {}).get("counts", {})
+        return (read_json(self._gram_folder(kernel) / "gram.json", GRAM) or {}).get("counts", {})
 
     @cached_property
     def sample_table(self) -> pd.DataFrame | None:

@@ -14,6 +14,7 @@ import yaml
 
 from seqkern.core.damaged import unreadable
 from seqkern.core.errors import FileError
+from seqkern.core.file_kinds import RESULT, FileKind
 
 
 def read_table(
@@ -68,13 +69,15 @@ def read_table(
     return table
 
 
-def read_json(path: str | os.PathLike[str]) -> dict[str, Any] | None:
+def read_json(path: str | os.PathLike[str], kind: FileKind = RESULT) -> dict[str, Any] | None:
     """Return a JSON file's dict, or None where there is no such file.
 
     Parameters
     ----------
     path : path-like
         The file.
+    kind : FileKind
+        The kind that it must be of.
 
     Returns
     -------
@@ -83,10 +86,13 @@ def read_json(path: str | os.PathLike[str]) -> dict[str, Any] | None:
 
     Raises
     ------
-    FileError
-        If it is no JSON object.
+    SeqkernError
+        If it is no JSON object, of another kind, or of a newer version.
     """
-    return _mapping(path, json.loads, "is not JSON", "is not a JSON object", "make it again")
+    content = _mapping(path, json.loads, "is not JSON", "is not a JSON object", "make it again")
+    if content is not None:
+        kind.check(content, path)
+    return content
 
 
 def read_laps(path: str | os.PathLike[str], columns: Sequence[str]) -> pd.DataFrame | None:

@@ -9,10 +9,10 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from typing import Any
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.damaged import damaged
+from seqkern.core.file_kinds import PLAN
 from seqkern.core.types import PathLike
 
 NAME = "plan.json"
@@ -81,7 +81,7 @@ class DatasetPlan:
     Examples
     --------
     >>> plan = DatasetPlan({"three": Cost(2.0, 10**8)}, {"three": {"svm": MethodCost(10**8, [20.0, 40.0])}})
-    >>> DatasetPlan.parse(plan.to_json()).methods["three"]["svm"].seconds
+    >>> DatasetPlan.parse(json.loads(plan.to_json())).methods["three"]["svm"].seconds
     60.0
     """
 
@@ -89,19 +89,18 @@ class DatasetPlan:
     methods: dict[str, dict[str, MethodCost]] = field(default_factory=dict)
 
     @classmethod
-    def parse(cls, text: str) -> DatasetPlan:
-        """Return the plan in the text of `to_json`.
+    def parse(cls, read: Any) -> DatasetPlan:
+        """Return the plan in the JSON of `to_json`.
 
         Parameters
         ----------
-        text : str
+        read : object
             JSON.
 
         Returns
         -------
         DatasetPlan
         """
-        read = json.loads(text)
         costs = [cost for solvers in read["methods"].values() for cost in solvers.values()]
         for value in (value for cost in [*read["grams"].values(), *costs] for value in cost.values()):
             for number in value if isinstance(value, list) else [value]:
@@ -137,12 +136,13 @@ class DatasetPlan:
         FileError
             If it cannot be read, or is damaged.
         """
-        with damaged(path, "is not a plan", "delete it; seqkern plan makes it again"):
-            return cls.parse(Path(path).read_text(encoding="utf-8"))
+        read = PLAN.load_json(path)
+        with PLAN.damaged(path):
+            return cls.parse(read)
 
     def to_json(self) -> str:
         """Return the plan as JSON text."""
-        return json.dumps(asdict(self), indent=1, sort_keys=True) + "\n"
+        return json.dumps(PLAN.stamp() | asdict(self), indent=1, sort_keys=True) + "\n"
 
     def write(self, path: PathLike) -> None:
         """Write the plan.

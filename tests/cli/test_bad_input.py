@@ -366,7 +366,11 @@ STRANGERS = [
         predict(model="GOOD/pos.fa"),
         ("pos.fa: is FASTA, not a model", "the model comes first"),
     ),
-    Case("a data set as a model", predict(model="GOOD/data/data.npz"), ("data.npz: is not a model", "seqkern train")),
+    Case(
+        "a data set as a model",
+        predict(model="GOOD/data/data.npz"),
+        ("data.npz: is a data set, not a model", "seqkern train"),
+    ),
     reading(
         "another alphabet than the model's",
         PROTEIN,

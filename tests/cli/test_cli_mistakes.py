@@ -13,6 +13,7 @@ import pytest
 from test_cli_predict import fails, records, write
 
 from seqkern.cli.main import main
+from seqkern.core import file_kinds
 from seqkern.core.archive import save_archive
 
 GENES = ["--kernel", "linear", "--solver", "csvc"]
@@ -479,11 +480,11 @@ def test_a_solver_on_features_says_who_needs_them(fasta, tmp_path, train):
 
 def test_a_model_of_genes_and_one_of_sequences_are_told_apart(tmp_path, fasta, capsys):
     of_genes, model = str(tmp_path / "g"), str(tmp_path / "m")
-    save_archive(of_genes, {"format": "seqkern genes", "version": 1}, {})
+    save_archive(of_genes, file_kinds.GENES.stamp(), {})
     for verb in (["predict"], ["explain", "-o", "out"], ["suggest"]):
         err = fails(capsys, *verb, of_genes, fasta)
-        assert f"{of_genes}: is a model of genes; use seqkern genes {of_genes} GENOME" in err
+        assert f"{of_genes}: is a model of genes, not a model of seqkern train; use seqkern genes {of_genes}" in err
     other = write(tmp_path / "neg.fa", *records("neg", 8))
     assert main(["train", fasta, other, *WORDS, "-o", model]) == 0
     err = fails(capsys, "genes", model, fasta)
-    assert f"{model}: is a model of seqkern train, not of genes; use seqkern predict, or give a model of seqkern" in err
+    assert f"{model}: is a model of seqkern train, not a model of genes; use seqkern predict, or give a model" in err

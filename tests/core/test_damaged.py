@@ -12,8 +12,9 @@ import pytest
 
 from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.archive_entries import check_npy, read_entries
-from seqkern.core.damaged import damaged, load_json
+from seqkern.core.damaged import damaged
 from seqkern.core.errors import FileError, ModelError, SequenceError
+from seqkern.core.file_kinds import ANY
 
 RAISED = [KeyError("kind"), TypeError("no"), IndexError(3), ValueError(), OverflowError(), AttributeError("x")]
 RAISED += [
@@ -47,7 +48,7 @@ def test_errors_that_name_a_file_pass_and_others_get_one():
 def test_files_that_cannot_be_read_are_not_called_corrupted(tmp_path):
     for path, problem in ((tmp_path / "x.json", "no such file"), (tmp_path, "cannot be read: Is a directory")):
         with pytest.raises(FileError, match=problem):
-            load_json(path)
+            ANY.load_json(path)
     with pytest.raises(FileError, match="needs more memory than there is"), damaged("x.npz"):
         raise MemoryError
     with pytest.raises(ImportError), damaged("x.npz"):
@@ -57,7 +58,7 @@ def test_files_that_cannot_be_read_are_not_called_corrupted(tmp_path):
 def test_deep_json_is_one_error(tmp_path):
     (tmp_path / "x.json").write_text("[" * 100_000)
     with pytest.raises(FileError, match="is corrupted"):
-        load_json(tmp_path / "x.json")
+        ANY.load_json(tmp_path / "x.json")
 
 
 def archive(path, entries, **options):

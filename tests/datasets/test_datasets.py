@@ -323,7 +323,7 @@ def test_folders_that_are_no_data_sets(tmp_path):
     write(tmp_path, whole, "data.npz")
     header, arrays = load_archive(tmp_path / "data.npz")
     save_archive(tmp_path / "data.npz", header | {"format": 0}, arrays)
-    with pytest.raises(FileError, match="is a data set of another version; run seqkern datasets again"):
+    with pytest.raises(FileError, match="is not a data set, or is corrupted; run seqkern datasets again"):
         load_dataset(tmp_path)
 
 

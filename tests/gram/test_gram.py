@@ -454,7 +454,7 @@ def test_open_refuses_damage(stored):
     foreign = ["", "[]", "{}", text[:-20], json.dumps({**json.loads(text), "format": "seqkern gram 99"})]
     for damaged in foreign:
         side.write_text(damaged)
-        with pytest.raises(GramError, match=r"gram\.json: is corrupted, or from another version"):
+        with pytest.raises(GramError, match=r"gram\.json: is not the side file of a Gram matrix, or is corrupted"):
             open_gram(stored)
     side.unlink()
     with pytest.raises(GramError, match="unfinished"):

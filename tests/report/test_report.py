@@ -18,6 +18,7 @@ from report_sample import HOSTILE, Shape, demo, family_shape, naive_auc, write_s
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, FileError
+from seqkern.core.file_kinds import GRAM
 from seqkern.core.markup import Markup, escape, tag, text_of
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.figures.curves import SNAP, area, at_least, mean_curve, roc_points, simplified
@@ -723,7 +724,7 @@ def test_what_a_kernel_touched_is_told(tmp_path):
     folder = write_study(tmp_path / "study", {"one": Shape(n=20)}, kernels=SMALL, solvers=ONE)
     assert "Treated specially" not in build_report(folder, tmp_path / "before").read_text(encoding="utf-8")
     side = folder / "gram" / "one" / "spectrum" / "gram.json"
-    side.write_text(json.dumps({"counts": {"zero diagonals": 3}}))
+    side.write_text(json.dumps({**GRAM.stamp(), "counts": {"zero diagonals": 3}}))
     page = build_report(folder, tmp_path / "after").read_text(encoding="utf-8")
     assert "Special cases for spectrum</dt><dd>zero diagonals: 3</dd>" in page
 

@@ -1,0 +1,207 @@
+"""The kinds of files that seqkern writes to read again, and what each of them says of itself.
+
+A file is an archive (`seqkern.core.archive`) or JSON, and begins with `FileKind.stamp`: its ``format``, the ``version``
+of the format, the release that it was ``made_by``, and ``readable_since``, the oldest release that reads it. Whoever
+changes a format so that older releases cannot read it raises `version` here, and sets `readable_since` to the release
+to come; the loader goes on reading the former versions.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seqkern import __version__
+from seqkern.core.damaged import REMEDY, damaged
+from seqkern.core.errors import FileError, GramError, ModelError, SeqkernError
+from seqkern.core.types import PathLike
+
+RELEASE = re.compile(r"\d{1,6}(\.\d{1,6}){1,3}(\.?[a-z]{1,4}\d{0,6})?")
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """A kind of file.
+
+    Attributes
+    ----------
+    format : str
+        Its name, in the file.
+    words : str
+        Its name, for messages.
+    again : str
+        How to get an intact file.
+    use : str
+        What to do with such a file where another kind is needed; ``{file}`` is replaced by the file.
+    version : int
+        Of the format.
+    readable_since : str
+        The oldest release that reads this version.
+    unstamped : tuple
+        What is the ``format`` of files from before the stamp, which have no ``version``.
+    error : type of SeqkernError
+        What is raised for a file that is not one of this kind, or cannot be read by this release.
+
+    Examples
+    --------
+    >>> PLAN.check(PLAN.stamp(), "plan.json")
+    >>> PLAN.check(INNER.stamp(), "inner.json")
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.FileError: inner.json: is a file of inner loops, not a plan; give a plan
+    """
+
+    format: str
+    words: str
+    again: str
+    use: str = ""
+    version: int = 1
+    readable_since: str = "0.2.0"
+    unstamped: tuple[object, ...] = ()
+    error: type[SeqkernError] = FileError
+
+    @property
+    def problem(self) -> str:
+        """What is said of a file that is not one of this kind."""
+        return f"is not {self.words}, or is corrupted"
+
+    def stamp(self) -> dict[str, Any]:
+        """Return the entries with which the JSON of a file begins."""
+        stamp = {"format": self.format, "version": self.version}
+        return stamp | {"made_by": __version__, "readable_since": self.readable_since}
+
+    def damaged(self, path: PathLike, problem: str | None = None) -> AbstractContextManager[None]:
+        """Return a context that turns whatever is raised while a file is loaded into one error, as `damaged` does.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+        problem : str, optional
+            Default: that it is not one of this kind.
+
+        Returns
+        -------
+        context manager
+        """
+        return damaged(path, problem or self.problem, self.again, self.error)
+
+    def check(self, header: Any, path: PathLike) -> None:
+        """Raise an error unless a file is of this kind, and of a version that this release reads.
+
+        Parameters
+        ----------
+        header : object
+            The JSON of the file.
+        path : path-like
+            The file, for messages.
+
+        Raises
+        ------
+        SeqkernError
+            `error`, with what it is instead, or the release that reads it.
+        """
+        header = header if isinstance(header, dict) else {}
+        given, version = header.get("format"), header.get("version")
+        if given in self.unstamped or self is ANY:
+            return
+        known = next((kind for kind in KINDS if kind.format == given), None)
+        made_by, since = _release(header.get("made_by")), _release(header.get("readable_since"))
+        if known is self:
+            if type(version) is int and 1 <= version <= self.version:
+                return
+            newer = type(version) is int and version > self.version
+        else:
+            newer = known is None and since is not None and _numbers(since) > _numbers(__version__)
+        problem, remedy = self.problem, self.again
+        if newer and made_by and since:
+            problem = f"was made by seqkern {made_by} and needs seqkern {since} or newer (this is {__version__})"
+            remedy = f"upgrade seqkern, or {self.again}"
+        elif known is not None and known is not self:
+            problem = f"is {known.words}, not {self.words}"
+            remedy = ", or ".join([*filter(None, [known.use.format(file=path)]), f"give {self.words}"])
+        raise self.error(problem, file=path, remedy=remedy)
+
+    def load_json(self, path: PathLike) -> Any:
+        """Return the content of a JSON file, checked if it is of a kind.
+
+        Parameters
+        ----------
+        path : path-like
+            The file, in UTF-8.
+
+        Returns
+        -------
+        object
+
+        Raises
+        ------
+        SeqkernError
+            As for `check`, or FileError if it cannot be read.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "state.json"
+        ...     _ = path.write_text('{"blocks": 3}')
+        ...     ANY.load_json(path)
+        {'blocks': 3}
+        """
+        with self.damaged(path):
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            self.check(content, path)
+            return content
+
+
+def _release(text: Any) -> str | None:
+    """Return a release that was read from a file; None for anything else."""
+    return text if isinstance(text, str) and RELEASE.fullmatch(text) else None
+
+
+def _numbers(release: str) -> list[int]:
+    """Return the numbers of a release, which are compared in order."""
+    return [int(number) for number in re.findall(r"\d+", release)]
+
+
+ANY = FileKind("", "a seqkern file", REMEDY)
+"""Files of one run, which its release alone reads again: they have no stamp."""
+MODEL = FileKind(
+    "seqkern model", "a model of seqkern train", "train the model again", "use seqkern predict", error=ModelError
+)
+GENES = FileKind(
+    "seqkern genes",
+    "a model of genes",
+    "give a model of seqkern grammar, or learn it again",
+    "use seqkern genes {file} GENOME",
+    error=ModelError,
+)
+PACK = FileKind(
+    "seqkern models",
+    "a file of several models",
+    "pack the models again",
+    "choose one, such as {file}:NAME (seqkern models list {file} lists them)",
+    error=ModelError,
+)
+DATASET = FileKind("seqkern data set", "a data set", "run seqkern datasets again", unstamped=(1,))
+GRAM = FileKind(
+    "seqkern gram",
+    "the side file of a Gram matrix",
+    "delete it and its .npy file, and repeat the command that computed them",
+    version=2,
+    unstamped=("seqkern gram 2",),
+    error=GramError,
+)
+IMPORTANCE = FileKind(
+    "seqkern importance", "a file of position importance", REMEDY, unstamped=("seqkern importance 1",)
+)
+INNER = FileKind(
+    "seqkern inner loops", "a file of inner loops", "run seqkern evaluate --inner-only again", unstamped=(1,)
+)
+PLAN = FileKind("seqkern plan", "a plan", "delete it; seqkern plan makes it again", unstamped=(None,))
+RESULT = FileKind("seqkern result", "a result of a study", "make it again", unstamped=(None,))
+KINDS = (MODEL, GENES, PACK, DATASET, GRAM, IMPORTANCE, INNER, PLAN, RESULT)
