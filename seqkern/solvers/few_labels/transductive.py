@@ -11,6 +11,7 @@ from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.few_labels.remarks import remark_on
 from seqkern.solvers.shared import cost, limit
+from seqkern.solvers.svm.libsvm import to_tolerance
 from seqkern.solvers.svm.svm import CSVC
 
 ROUNDING = 1e-6
@@ -147,6 +148,7 @@ class TransductiveSVC(CSVC):
         self._report["fits"] += 1
         self._report["iterations"] += found["iterations"]
         if not found["converged"]:
+            found.pop("product", None)
             self._report.update(found, iterations=self._report["iterations"])
 
     def _decisions(self, K: npt.NDArray[np.float64], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
@@ -186,7 +188,7 @@ class TransductiveSVC(CSVC):
         spare: npt.NDArray[np.int64],
     ) -> dict[str, Any]:
         """Return the report of the last C-SVM."""
-        report = self._report | self._optimality(K, y, weights)
+        report = to_tolerance(self._report | self._optimality(K, y, weights), self.tol)
         del self._report
         return (
             remark_on(len(spare))
