@@ -320,7 +320,19 @@ class ApproximateKernel(CompositeKernel):
 
 
 def search_seconds(kernel: Kernel, sets: Sequence[Any]) -> float:
-    """Return the CPU seconds that a kernel, and those inside it, are predicted to search for profiles of samples."""
+    """Return the CPU seconds that a kernel, and those inside it, are predicted to search for profiles of samples.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Of any kind.
+    sets : sequence of SequenceSet or FeatureTable
+        The samples.
+
+    Returns
+    -------
+    float
+    """
     search = getattr(kernel, "search_seconds", None)
     own = 0.0 if search is None else float(search(*sets))
     return own + sum(search_seconds(base, sets) for base in getattr(kernel, "bases", ()))
