@@ -6,6 +6,7 @@ import pytest
 from conftest import ROOT
 
 from seqkern.cli.main import main
+from seqkern.core.tsv import read_tsv
 from seqkern.gram.transforms.transform_table import TRANSFORMS
 from seqkern.kernels.feature_transforms.feature_transform_table import FEATURE_TRANSFORMS
 from seqkern.solvers.bound_names import BOUNDS
@@ -49,6 +50,29 @@ def test_columns_are_those_of_the_page(written):
         seen += 1
     assert seen >= 15
     assert unknown == []
+
+
+def test_explain_writes_exactly_the_columns_of_the_page(written):
+    tables = sorted((written / "explained").glob("*.tsv"))
+    assert sorted(f"explained/{path.name}" for path in tables) == sorted(
+        name for name in ROWS if name.startswith("explained/") and name.endswith(".tsv")
+    )
+    for path in tables:
+        always = ROWS[f"explained/{path.name}"].split(";")[0]  # the rest is for some models
+        header, *_ = path.read_text(encoding="utf-8").splitlines()
+        assert list(dict.fromkeys(re.findall(r"`([a-z_]+)`", always))) == header.split("\t"), path.name
+
+
+def test_decisions_of_explain_are_what_the_page_says(written):
+    contributions = {}
+    for row in read_tsv(written / "explained/letters.tsv"):
+        contributions.setdefault(row["id"], []).append(float(row["contribution"]))
+    decisions = read_tsv(written / "explained/decisions.tsv")
+    assert len(decisions) == 80
+    for row in decisions:
+        own = contributions[row["id"]]
+        assert int(row["letters"]) == len(own)
+        assert float(row["decision"]) == pytest.approx(float(row["bias"]) + sum(own), abs=1e-9)
 
 
 def test_every_table_of_a_method_is_on_the_page(written):

@@ -183,8 +183,8 @@ def add_search(parser: argparse.ArgumentParser, option: str) -> None:
     search.add_argument(
         "--metric",
         help="metric to maximise (default: auc; several classes: macro_auc; regression: r2); for residue states "
-        "accuracy is Q3, also available as q3 or q8; span, xi_alpha and radius_margin bound the leave-one-out error of "
-        "a C-SVM of two classes by one fit, without folds",
+        "accuracy is Q3, also available as q3 or q8; span, xi_alpha and radius_margin estimate the leave-one-out error "
+        "of a C-SVM of two classes by one fit, without folds",
     )
     search.add_argument("--seed", type=int, default=1, help="seed of all folds (default: 1)")
     search.add_argument(

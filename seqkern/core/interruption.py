@@ -10,6 +10,7 @@ import contextlib
 import os
 import shutil
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -31,7 +32,7 @@ class Terminated(KeyboardInterrupt):
 
 
 _steps = 0  # nested `uninterrupted` of the main thread
-_pending: type[KeyboardInterrupt] | None = None
+_pending: type[KeyboardInterrupt] | None = None  # to be raised where the steps, or the block of `stoppable`, end
 _last = -SAME
 
 
@@ -84,18 +85,27 @@ def remove_tree(folder: str | os.PathLike[str], *, ignore_errors: bool = True) -
 def stoppable() -> Iterator[None]:
     """Let SIGINT raise KeyboardInterrupt, SIGTERM and SIGHUP `Terminated` in the block; no effect in other threads.
 
-    A signal that the caller ignores stays ignored; processes that are started in the block end as usual.
+    A signal that the caller ignores stays ignored; processes that are started in the block end as usual. Python drops
+    what is raised in ``__del__`` (of a ZipFile, say) and in other callbacks: such a signal is raised again at the end
+    of the next `uninterrupted` steps, at the latest at that of the block.
 
     Examples
     --------
     >>> with stoppable():
     ...     pass
     """
-    global _last
+    global _last, _pending
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    home = os.getpid()
+    home, hook = os.getpid(), sys.unraisablehook
+
+    def dropped(told: Any) -> None:
+        global _pending
+        if isinstance(told.exc_value, KeyboardInterrupt):
+            _pending = type(told.exc_value)
+        else:
+            hook(told)
 
     def stop(number: int, frame: FrameType | None) -> None:
         global _pending, _last
@@ -117,11 +127,14 @@ def stoppable() -> Iterator[None]:
     if hasattr(signal, "SIGHUP"):  # not on Windows
         usual[signal.SIGHUP] = signal.SIG_DFL
     changed = [number for number, handler in usual.items() if signal.getsignal(number) == handler]
-    _last = -SAME
+    _last, _pending, sys.unraisablehook = -SAME, None, dropped
     try:
         for number in changed:
             signal.signal(number, stop)
         yield
+        if _pending is not None:
+            raise _pending
     finally:
+        _pending, sys.unraisablehook = None, hook
         for number in changed:
             signal.signal(number, usual[number])

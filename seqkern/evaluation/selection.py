@@ -192,9 +192,9 @@ def select(
     folds : int, default 3
         Maximum number of inner folds.
     metric : str, default "auto"
-        ``auto`` is auc (several classes: macro_auc, real labels: r2); else one of `METRICS` for the labels, or a bound
-        of the leave-one-out error, ``span``, ``xi_alpha`` or ``radius_margin``: then each candidate is fitted once,
-        to the whole training set, and scored by the negative of its bound. There are no folds.
+        ``auto`` is auc (several classes: macro_auc, real labels: r2); else one of `METRICS` for the labels, or an
+        estimate of the leave-one-out error, ``span``, ``xi_alpha`` or ``radius_margin``: then each candidate is fitted
+        once, to the whole training set, and scored by the negative of its estimate. There are no folds.
     seed : int, default 0
         Seed of the folds.
     groups : array_like, shape (n,), optional

@@ -143,8 +143,8 @@ METRICS = {
     ),
     "xi_alpha": Metric(
         "ξα estimate",
-        "An upper bound of the leave-one-out error, often far above it, from the coefficients of one fit; lower is "
-        "better.",
+        "An upper bound of the leave-one-out error, often far above it, from the coefficients of one fit, if every fit "
+        "without one sample has a support vector with 0 < α < C too; with small C it can be too low. Lower is better.",
         higher=False,
     ),
     "radius_margin": Metric(

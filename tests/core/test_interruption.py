@@ -77,3 +77,22 @@ def test_a_signal_waits_until_a_folder_is_removed(tmp_path, monkeypatch):
     with stoppable(), pytest.raises(Terminated):
         remove_tree(tmp_path / "parts", ignore_errors=False)
     assert not (tmp_path / "parts").exists()
+
+
+class Slow:
+    """An object that is interrupted while Python removes it."""
+
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_signal_while_an_object_is_removed_is_not_lost(interruptible):
+    with pytest.raises(KeyboardInterrupt), stoppable():
+        Slow()
+    done = []
+    with pytest.raises(KeyboardInterrupt), stoppable():  # noqa: PT012  # the place is the point
+        Slow()
+        with uninterrupted():
+            done.append("steps")
+        done.append("more")
+    assert done == ["steps"]

@@ -5,7 +5,7 @@ are multiplied, the `map`. Threads share chunks of `CHUNK_ROWS` samples. Each pr
 so the bits of φ(x) depend on x alone, not on the samples beside it. Sums φ(x)·φ(y) are in double precision.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -286,7 +286,7 @@ class ApproximateKernel(CompositeKernel):
         return shares + spread_evenly(X, whole - sums)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`): the features of all, and their products.
+        """Return the Plan for this kernel on `X` (against `Y`): searches, the features of all, and their products.
 
         Parameters
         ----------
@@ -302,15 +302,37 @@ class ApproximateKernel(CompositeKernel):
         self.check_parameters()
         sets = [self.coerce(Z) for Z in (X, Y) if Z is not None]
         samples, pairs = sum(map(len, sets)), len(sets[0]) * len(sets[-1]) / (2 if Y is None else 1)
-        d = self.n_components
+        d = self._most_features(len(sets[0]))
         form = self.bases[0].vector_form()
         width = 0 if form is None or not samples else max(form.width(Z) for Z in sets if len(Z))
-        factors = self._products(width)
+        factors = self._products(width, d)
         each = d * VALUE_SECONDS + width * GATHER_SECONDS + factors * SINGLE_SECONDS
-        seconds = samples * each + pairs * d * PRODUCT_SECONDS
+        seconds = samples * each + pairs * d * PRODUCT_SECONDS + search_seconds(self.bases[0], sets)
         return Plan("features", seconds, 20 * d * samples + 4 * (CHUNK_ROWS * width + factors))
 
-    def _products(self, width: int) -> int:
+    def _most_features(self, n: int) -> int:
+        """Return the number of features, as far as it is known before a fit to n samples."""
+        return self.n_components
+
+    def _products(self, width: int, d: int) -> int:
         """Return the products of two numbers for the features of a sample, as many as factors are stored."""
-        d = self.n_components
         return d * width + d * (d + PANEL_COLUMNS) // 2
+
+
+def search_seconds(kernel: Kernel, sets: Sequence[Any]) -> float:
+    """Return the CPU seconds that a kernel, and those inside it, are predicted to search for profiles of samples.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Of any kind.
+    sets : sequence of SequenceSet or FeatureTable
+        The samples.
+
+    Returns
+    -------
+    float
+    """
+    search = getattr(kernel, "search_seconds", None)
+    own = 0.0 if search is None else float(search(*sets))
+    return own + sum(search_seconds(base, sets) for base in getattr(kernel, "bases", ()))

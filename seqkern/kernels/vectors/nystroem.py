@@ -1,6 +1,7 @@
 """The Nyström approximation: features from the kernel with some landmarks (Williams & Seeger 2001)."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -15,9 +16,9 @@ from seqkern.core.types import Arrays, Header
 from seqkern.kernels.finite import without_warnings
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel
-from seqkern.kernels.prepared import Prepared
+from seqkern.kernels.prepared import Plan, Prepared
 from seqkern.kernels.vector_form import VectorForm
-from seqkern.kernels.vectors.approximation import ApproximateKernel, Values, check_single, too_far
+from seqkern.kernels.vectors.approximation import ApproximateKernel, Values, check_single, search_seconds, too_far
 from seqkern.kernels.vectors.comparison import LandmarkComparison, exact
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data, FeatureTable
@@ -25,6 +26,9 @@ from seqkern.sequences.tables import Data, FeatureTable
 PER_CENTRE = 20  # vectors, from which the centres are learned
 KMEANS_BATCH = 4096
 KMEANS_EPOCHS = 10
+
+ROOT_SECONDS, ROOT_BYTES = 3e-10, 40
+"""Of the inverse root of m landmarks, for each of m³ and m² numbers."""
 
 
 class NystroemKernel(ApproximateKernel):
@@ -118,6 +122,35 @@ class NystroemKernel(ApproximateKernel):
                 f"the samples of kernel {self._given()[0].name!r} are not dense vectors: no cluster centres",
                 remedy="choose landmarks=random, or a kernel such as window or pssm_window",
             )
+
+    def _most_features(self, n: int) -> int:
+        return min(self.n_components, n)
+
+    def plan(self, X: Any, Y: Any = None) -> Plan:
+        """Return the Plan for this kernel on `X` (against `Y`), with the fit to `X`.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns; by default `X`.
+
+        Returns
+        -------
+        Plan
+        """
+        plan = super().plan(X, Y)
+        X = self.coerce(X)
+        count = min(self.n_components, len(X))
+        seconds = ROOT_SECONDS * count**3
+        base = self.bases[0]
+        if count and base.vector_form() is None:  # else the values are counted as products of vectors
+            Z = X.take(np.arange(count))
+            for samples, other in ((Z, None), (X, Z), *(() if Y is None else ((self.coerce(Y), Z),))):
+                sets = [samples] if other is None else [samples, other]
+                seconds += base.plan(samples, other).seconds - search_seconds(base, sets)
+        return replace(plan, seconds=plan.seconds + seconds, bytes=plan.bytes + ROOT_BYTES * count**2)
 
     # ---- landmarks ------------------------------------------------------------------------------
 

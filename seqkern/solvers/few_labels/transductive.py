@@ -11,6 +11,7 @@ from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.few_labels.remarks import remark_on
 from seqkern.solvers.shared import cost, limit
+from seqkern.solvers.svm.libsvm import to_tolerance
 from seqkern.solvers.svm.svm import CSVC
 
 ROUNDING = 1e-6
@@ -37,9 +38,10 @@ class TransductiveSVC(CSVC):
 
     over y_i f(x_i) ≥ 1 − ξ_i and y*_j f(x_j) ≥ 1 − ξ*_j, with a fixed number of positive y*. A C-SVM on the labelled
     rows gives the first y*: the rows with the largest decisions are the positives. C* grows from C/2^`steps` by factors
-    of 2 (at first less for the class that is more frequent). At each C*, a positive and a negative y* with slacks above
-    0 that sum to more than 2 are switched, which lowers the objective; the pairs of largest slacks are switched
-    together before the next C-SVM. So each C* ends, at a local minimum.
+    of 2; for the positives it starts at n₊/n₋ times that, as in the paper, so the rarer class starts with the smaller
+    C*. At each C*, a positive and a negative y* with slacks above 0 that sum to more than 2 are switched, which lowers
+    the objective; the pairs of largest slacks are switched together before the next C-SVM. So each C* ends, at a local
+    minimum.
 
     The decision is that of a C-SVM, for any new row. Where the classes overlap, or the share of positives is far from
     `positive_share`, it can be worse than the C-SVM on the labelled rows: compare both.
@@ -146,6 +148,7 @@ class TransductiveSVC(CSVC):
         self._report["fits"] += 1
         self._report["iterations"] += found["iterations"]
         if not found["converged"]:
+            found.pop("product", None)
             self._report.update(found, iterations=self._report["iterations"])
 
     def _decisions(self, K: npt.NDArray[np.float64], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
@@ -185,7 +188,7 @@ class TransductiveSVC(CSVC):
         spare: npt.NDArray[np.int64],
     ) -> dict[str, Any]:
         """Return the report of the last C-SVM."""
-        report = self._report | self._optimality(K, y, weights)
+        report = to_tolerance(self._report | self._optimality(K, y, weights), self.tol)
         del self._report
         return (
             remark_on(len(spare))

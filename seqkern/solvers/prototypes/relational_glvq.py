@@ -36,13 +36,17 @@ class RelationalGLVQ(LearnedGramPrototypes):
     .. math:: \min \sum_i φ(μ_i),  μ = (d_J − d_K) / (d_J + d_K),  φ(μ) = 1 / (1 + e^{−sμ})
     .. math:: d(x, w) = K(x, x) − 2 \sum_j γ_j K(x, x_j) + \sum_{jk} γ_j γ_k K(x_j, x_k)
 
-    d depends on K_ii − 2 K_ij + K_jj only, so for distances D, K = −½ D², centred or not, gives the same prototypes
-    (kernel `precomputed` of a table of dissimilarities). Prototypes start at the means of clusters within each class
-    (kernel k-means++), from the best clusterings in turn; the least cost wins. The variables v ≥ 0, γ = v / Σv, are
-    moved by L-BFGS. Where samples are nearly equally far from each other, as with k-mer kernels, prototypes fit the
-    training samples too closely; `shrinkage` keeps them near their start. A decision is the difference of squared
-    distances from the nearest prototype of the others and of the class, in which K(x, x) cancels: it has the sign of
-    −μ. Distances below zero, of an indefinite K, count as zero in the fit.
+    d depends on K_ii − 2 K_ij + K_jj only, so for distances D, K = −½ D², centred or not, has the same cost (kernel
+    `precomputed` of a table of dissimilarities). One prototype of each class then comes out the same, to the tolerance.
+    Several prototypes may end at another local minimum: k-means++ draws samples in an order that the values of K give,
+    and where the nearest prototype changes, rounding can decide which way the descent takes.
+
+    Prototypes start at the means of clusters within each class (kernel k-means++), from the best clusterings in turn;
+    the least cost wins. The variables v ≥ 0, γ = v / Σv, are moved by L-BFGS. Where samples are nearly equally far from
+    each other, as with k-mer kernels, prototypes fit the training samples too closely; `shrinkage` keeps them near
+    their start. A decision is the difference of squared distances from the nearest prototype of the others and of the
+    class, in which K(x, x) cancels: it has the sign of −μ. Distances below zero, of an indefinite K, count as zero in
+    the fit.
 
     Complexity: O(n²) per prototype and iteration for n samples, and a copy of K.
 

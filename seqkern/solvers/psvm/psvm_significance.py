@@ -15,6 +15,9 @@ all N columns are tested, T_j = 0 gives p = 1, and corrections count all N.
 Two statistics:
 
 - ``"coefficient"``: |α_j|, of the solution with all columns. It shows a column that matters together with others only.
+  K̃α is unique, α only where the columns in use are linearly independent. Of columns that are equal but for scale and
+  sign, each gets an equal share of their coefficients here, the choice of least ‖α‖, whatever the solver's choice; of
+  other dependent columns α is the one that the solver found.
   It tests one hypothesis with N statistics: that the labels have nothing to do with any column. If they have to do with
   some, then a column that is like one of these can get a coefficient in its place; a small p names where the
   relation is seen, and not its cause. Corrected by any method, the probability of a finding where there is nothing to
@@ -32,6 +35,7 @@ never 0). Westfall & Young 1993, Resampling-Based Multiple Testing. Benjamini & 
 57:289-300. Benjamini & Yekutieli 2001, Ann. Stat. 29:1165-1188.
 """
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -51,6 +55,9 @@ from seqkern.solvers.psvm.psvm_path import prepared
 SAME = 1e-6
 """Solutions are approximate: a statistic smaller by this share counts as equal, in favour of the null."""
 
+BLOCK, DIGITS = 256, 9
+"""Columns compared at a time, and the digits of their values, of standard deviation 1, that count."""
+
 
 @dataclass(frozen=True)
 class Significance:
@@ -61,7 +68,7 @@ class Significance:
     columns : ndarray of int64, shape (s,)
         The support features.
     alpha, statistic : ndarray of float64, shape (s,)
-        α with the original labels, and T.
+        α with the original labels, shared equally by equal columns, and T.
     p : ndarray of float64, shape (s,)
         Not corrected; never below 1 / (B + 1).
     bonferroni, holm : ndarray of float64, shape (s,)
@@ -152,7 +159,8 @@ def psvm_significance(
     with one_thread():
         solver, columns, target = prepared(solver, K, y)
         target = target - target.mean()
-        alpha, converged = _coefficients(solver, columns, target)
+        copies = _copies(columns)
+        alpha, converged = _coefficients(solver, columns, target, copies)
         failed, fits = int(not converged), 1 + n_permutations * (statistic == "coefficient")
         true = np.abs(alpha if statistic == "coefficient" else _correlations(columns, target))
         tested = np.flatnonzero(columns.scales > 0)
@@ -162,7 +170,7 @@ def psvm_significance(
         for _ in range(n_permutations):
             labels = rng.permutation(target)
             if statistic == "coefficient":
-                values, converged = _coefficients(solver, columns, labels)
+                values, converged = _coefficients(solver, columns, labels, copies)
                 failed += not converged
             else:
                 values = _correlations(columns, labels)
@@ -195,15 +203,34 @@ def psvm_significance(
     )
 
 
+def _copies(columns: Columns) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Return a number for each column, the same for columns that are equal but for scale and sign, and their signs."""
+    groups: dict[bytes, int] = {}
+    numbers, signs = np.empty(columns.n_columns, dtype=np.int64), np.empty(columns.n_columns)
+    for start in range(0, columns.n_columns, BLOCK):
+        which = np.arange(start, min(start + BLOCK, columns.n_columns))
+        rows = columns.standardised(which)
+        largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)
+        signs[which] = np.where(largest[:, 0] < 0, -1.0, 1.0)
+        for column, row in zip(which, np.round(rows * signs[which, None], DIGITS) + 0.0, strict=True):  # −0 is 0
+            numbers[column] = groups.setdefault(hashlib.blake2b(row, digest_size=16).digest(), len(groups))
+    return numbers, signs
+
+
 def _coefficients(
-    solver: PotentialSVM, columns: Columns, target: npt.NDArray[np.float64]
+    solver: PotentialSVM,
+    columns: Columns,
+    target: npt.NDArray[np.float64],
+    copies: tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]],
 ) -> tuple[npt.NDArray[np.float64], bool]:
-    """Return α, with ε in units of the ε_max of these labels, and whether the fit converged."""
+    """Return α, with ε in units of the ε_max of these labels and equal for equal columns, and whether it converged."""
     dual = Dual(columns, target, 0.0, float(solver.C))
     unit = dual.epsilon_max if solver.epsilon_scale == "max" else 1.0
     dual = Dual(columns, target, float(solver.epsilon) * unit, float(solver.C), dual.correlations)
     found = minimise(dual, tol=solver.tol, max_iter=solver.max_iter)
-    return found.alpha, found.report["converged"]
+    numbers, signs = copies
+    shared = np.bincount(numbers, weights=signs * found.alpha) / np.bincount(numbers)
+    return signs * shared[numbers], found.report["converged"]
 
 
 def _correlations(columns: Columns, target: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -40,7 +40,7 @@ class LeaveOneOut:
     span : float or None
         The share of errors by the span rule; None if there are too many support vectors, or the matrix is indefinite.
     xi_alpha : float
-        The ξα estimate, a share.
+        The ξα estimate, a share; a bound under the condition of `xi_alpha`.
     radius_margin : float
         (R² + 1/C) · (‖w‖² + 2 C Σ ξ_i) / n; with a hard margin R² / (n γ²).
     radius_square : float
@@ -204,9 +204,10 @@ def xi_alpha(K: Floats, alpha: Floats, y: Floats, decisions: Floats) -> float:
 
     .. math:: \#\{i : 2 α_i B^2 + ξ_i ≥ 1\} / n
 
-    with c ≤ K(x, x') ≤ c + B² for all x, x'. It is an upper bound of the leave-one-out error for an SVM solved exactly
-    that has a free support vector (0 < α_i < C). Without one, as with small C, it is not: b then depends on the
-    balance of the classes, which leaving out one sample may tip.
+    with c ≤ K(x, x') ≤ c + B² for all x, x'. It is an upper bound of the leave-one-out error if the SVM has a free
+    support vector (0 < α_i < C), and each SVM trained without one sample has one too, all solved exactly. Otherwise,
+    as often with small C, it can be too low: b then depends on the balance of the classes, which leaving out one sample
+    may tip. One fit cannot tell whether the others have a free support vector.
 
     Here B² is the largest K_ii if no K_ij is below 0, else the difference of the largest and the smallest value; both
     are taken from the training set, and new samples may lie outside. For an indefinite kernel it bounds nothing.

@@ -170,6 +170,33 @@ class LibsvmMachine(KernelExpansion):
         return run(self.max_iter) if limit < self.max_iter else found
 
 
+def to_tolerance(report: dict[str, Any], tol: float) -> dict[str, Any]:
+    """Return a report that says not converged, and why, where the residual of a finished run is above the tolerance.
+
+    Parameters
+    ----------
+    report : dict
+        With ``converged`` and ``residual``.
+    tol : float
+        In units of the residual.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> to_tolerance({"converged": True, "residual": 1e-4}, 1e-3)
+    {'converged': True, 'residual': 0.0001}
+    >>> to_tolerance({"converged": True, "residual": 1e-4}, 1e-9)["converged"]
+    False
+    """
+    if not report["converged"] or report["residual"] <= tol:
+        return report
+    floor = f"rounding leaves a residual of {report['residual']:.2g}, above tol={tol:g}: give a larger tol"
+    return {**report, "converged": False, "remark": floor}
+
+
 def libsvm_estimator(name: str, **params: Any) -> Any:
     """Return scikit-learn's estimator for a LIBSVM problem.
 

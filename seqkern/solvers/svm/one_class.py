@@ -12,7 +12,7 @@ from seqkern.solvers.base import BinarySolver, count_rows
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.products.losses import Hinge
 from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
-from seqkern.solvers.svm.libsvm import SOON, LibsvmMachine, on_rows, share_of, unit_of, violation
+from seqkern.solvers.svm.libsvm import SOON, LibsvmMachine, on_rows, share_of, to_tolerance, unit_of, violation
 from seqkern.solvers.svm.nu_svm import smallest_sum
 
 if TYPE_CHECKING:
@@ -130,12 +130,13 @@ class OneClassSVM(OnProducts, LibsvmMachine, BinarySolver):
         if "remark" in run:  # with ν = 1 nothing bounds ρ in LIBSVM: all α are 1, and no row lies inside
             run = {"converged": True, "iterations": run["iterations"]}
             self.support_, self.dual_coef_ = rows.astype(np.int64), np.ones(len(rows))
-            self.intercept_ = -float(weighted_sums(own, np.arange(len(rows)), self.dual_coef_).max())
+            run["product"] = weighted_sums(own, np.arange(len(rows)), self.dual_coef_)
+            self.intercept_ = -float(run["product"].max())
         alpha = on_rows(self.support_, self.dual_coef_, len(K))[rows]
-        product = weighted_sums(own, np.searchsorted(rows, self.support_), self.dual_coef_)
+        product = run.pop("product")
         square = float(np.sum(alpha * product))
         bound = smallest_sum(product, self.nu * len(rows))
-        return {
+        report = {
             **run,
             "residual": violation(-product[alpha < 1], -product[alpha > 0]) / unit,
             "objective": 0.5 * square,
@@ -143,6 +144,7 @@ class OneClassSVM(OnProducts, LibsvmMachine, BinarySolver):
             "n_learned": len(rows),
             **why,
         }
+        return to_tolerance(report, self.tol)
 
     @property
     def accepts_rows(self) -> bool:
@@ -174,7 +176,7 @@ class OneClassSVM(OnProducts, LibsvmMachine, BinarySolver):
             return self._nothing(found.iterations)
         self._keep(found.alpha, -found.bias)
         self.support_ = rows[self.support_]
-        return {"converged": found.converged, "iterations": found.iterations}
+        return {"converged": found.converged, "iterations": found.iterations, "product": found.product}
 
     def _fit_products(self, K: KernelOperator, rows: npt.NDArray[np.int64]) -> dict[str, Any]:
         """Train on products of the matrix of some records."""

@@ -14,7 +14,7 @@ from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.products.losses import SquaredHinge
 from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
 from seqkern.solvers.shared import SearchesCost, class_weights, cost
-from seqkern.solvers.svm.libsvm import AT_BOUND, LibsvmMachine, on_rows, share_of, violation
+from seqkern.solvers.svm.libsvm import AT_BOUND, LibsvmMachine, on_rows, share_of, to_tolerance, violation
 from seqkern.solvers.svm.squares import FitsSquares
 
 if TYPE_CHECKING:
@@ -132,7 +132,8 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmMachine, BinarySolver):
             )
         else:
             report = self._by_pairs(K, y, cost, self.max_iter)
-        return report | self._optimality(K, y, cost)
+        product = report.pop("product", None)
+        return to_tolerance(report | self._optimality(K, y, cost, product), self.tol)
 
     def _costs(self, y: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return C of each training row."""
@@ -190,7 +191,7 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmMachine, BinarySolver):
         self.support_ = order[found.alpha[order] > 0].astype(np.int64)
         self.dual_coef_ = (found.alpha * y)[self.support_]
         self.intercept_ = found.bias
-        return {"converged": found.converged, "iterations": found.iterations}
+        return {"converged": found.converged, "iterations": found.iterations, "product": -found.product}
 
     def _centre(
         self,
@@ -209,11 +210,16 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmMachine, BinarySolver):
             self.intercept_ = float(gradient[up].max() + gradient[low].min()) / 2
 
     def _optimality(
-        self, K: npt.NDArray[np.float64] | GramRows, y: npt.NDArray[np.float64], cost: npt.NDArray[np.float64]
+        self,
+        K: npt.NDArray[np.float64] | GramRows,
+        y: npt.NDArray[np.float64],
+        cost: npt.NDArray[np.float64],
+        product: npt.NDArray[np.float64] | None = None,
     ) -> dict[str, Any]:
         """Return residual, dual objective and gap of the solution; set b where no support vector determines it."""
         coef = on_rows(self.support_, self.dual_coef_, len(y))
-        product = weighted_sums(K, self.support_, self.dual_coef_)
+        if product is None:
+            product = weighted_sums(K, self.support_, self.dual_coef_)
         gradient = y - product
         alpha = coef * y
         self._centre(gradient, y, alpha, cost)

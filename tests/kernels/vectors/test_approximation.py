@@ -86,7 +86,21 @@ def test_plans_search_for_no_profiles(spec, monkeypatch):
     K = kernel.fit(X).kernel(X)
     assert np.isfinite(K).all()
     monkeypatch.setattr(ProfileSearch, "add_to", None)
-    assert kernel.plan(X) == before
+    # once fitted, the base kernel knows what it searches in, and the plan counts the searches
+    searches = kernel.bases[0].search_seconds(X)
+    assert kernel.plan(X).seconds == pytest.approx(before.seconds + searches)
+    assert searches > 0
+
+
+def test_plans_of_nystroem_count_the_landmarks():
+    """A spectrum kernel's values with them, and the inverse root of their matrix."""
+    rng = np.random.default_rng(0)
+    X = ["".join(rng.choice([*"ACGT"], 60)) for _ in range(600)]
+    base = build_kernel("spectrum:k=5")
+    few, many = (NystroemKernel(base, n_components=m) for m in (30, 500))
+    assert few.plan(X).seconds > base.plan(X, X[:30]).seconds
+    assert many.plan(X).seconds > base.plan(X, X[:500]).seconds + 500**3 * 1e-10
+    assert NystroemKernel(base, n_components=10**6).plan(X) == NystroemKernel(base, n_components=600).plan(X)
 
 
 # ---- Nyström ---------------------------------------------------------------------------------------------

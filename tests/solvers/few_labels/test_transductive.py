@@ -27,7 +27,16 @@ def naive(K, y, C, share, steps):
     def trained(labels, cost):
         used = np.flatnonzero(cost)
         svm = SVC(kernel="precomputed", tol=1e-9).fit(K[np.ix_(used, used)], labels[used], sample_weight=cost[used])
-        return K[:, used] @ np.bincount(svm.support_, svm.dual_coef_[0], len(used)) + svm.intercept_
+        coef = np.zeros(len(y))
+        coef[used[svm.support_]] = svm.dual_coef_[0]
+        # LIBSVM's are exact to single precision; those between their bounds, and b, solve a linear system
+        free = np.flatnonzero((np.abs(coef) > 1e-6 * cost) & (np.abs(coef) < (1 - 1e-6) * cost))
+        fixed = coef.copy()
+        fixed[free] = 0.0
+        system = np.ones((len(free) + 1, len(free) + 1))
+        system[:-1, :-1], system[-1, -1] = K[np.ix_(free, free)], 0.0
+        coef[free], b = np.split(np.linalg.solve(system, [*(labels - K @ fixed)[free], -fixed.sum()]), [len(free)])
+        return K @ coef + b
 
     labels = np.nan_to_num(y)
     f = trained(labels, np.where(y == y, C, 0.0))

@@ -166,7 +166,7 @@ def test_relational_cost_is_that_of_its_prototypes():
 
 
 def test_distances_need_no_centring():
-    """K = −½ D², centred or not, gives d = D² from each sample, and the same prototypes."""
+    """K = −½ D², centred or not, gives d = D² from each sample, and one prototype of each class is the same."""
     points, y = blobs(seed=2, spread=1.0)
     squares = ((points[:, None] - points) ** 2).sum(-1)
     K = -squares / 2
@@ -174,6 +174,18 @@ def test_distances_need_no_centring():
     plain, centred = RelationalGLVQ(tol=1e-9).fit(K, y), RelationalGLVQ(tol=1e-9).fit(J @ K @ J, y)
     assert plain.report_["objective"] == pytest.approx(centred.report_["objective"], abs=1e-6)
     np.testing.assert_allclose(plain.decision_function(K), centred.decision_function(J @ K @ J), rtol=0, atol=0.05)
+
+
+@pytest.mark.parametrize("m", [1, 2])
+def test_distances_have_the_cost_of_their_points(m):
+    """Several prototypes of each class may end at different minima, of one and the same cost function."""
+    points, y = blobs(seed=0, classes=2, spread=1.0)
+    squares = ((points[:, None] - points) ** 2).sum(-1)
+    for K in (points @ points.T, -squares / 2):
+        solver = RelationalGLVQ(n_prototypes=m).fit(K, y)
+        prototypes = solver.coef_ @ points[solver.support_]
+        cost = naive_cost(points, y, prototypes, solver.codes_, solver.slope)
+        assert solver.report_["objective"] == pytest.approx(cost, abs=1e-5)
 
 
 def test_prototypes_inside_their_hull_cost_what_features_do():

@@ -66,6 +66,25 @@ def test_twin(statistic, C):
     assert np.all(found.benjamini_hochberg <= found.holm)
 
 
+@pytest.mark.filterwarnings("ignore:.*constant")
+@pytest.mark.parametrize("C", [np.inf, 0.3])
+def test_equal_columns_share_their_coefficient(C):
+    """The order of columns decides which of the equal ones a fit uses, but not their significance."""
+    K, y = problem(effect=0.8)
+    K = np.column_stack((K, 3 * K[:, 0] - 1, -K[:, 0]))
+    solver = PSVR(kernel="features", C=C, epsilon=0.3, tol=1e-9)
+    found = psvm_significance(solver, K, y, n_permutations=40, seed=5)
+    backwards = psvm_significance(solver, K[:, ::-1], y, n_permutations=40, seed=5)
+    alpha, p = dict(zip(found.columns, found.alpha, strict=True)), dict(zip(found.columns, found.p, strict=True))
+    assert {0, 10, 11} <= set(alpha)
+    assert alpha[0] == pytest.approx(alpha[10]) == pytest.approx(-alpha[11])
+    assert p[0] == p[10] == p[11]
+    fitted = solver.fit(K, y)
+    ends = fitted._on_columns(fitted.alpha_)[[0, 10, 11]] @ [1, 1, -1]
+    assert 3 * alpha[0] == pytest.approx(ends, abs=1e-7)
+    assert dict(zip(11 - backwards.columns, backwards.p, strict=True)) == p
+
+
 def test_every_permutation_of_few_labels():
     """With one column, p of the correlation is the share of all orders that fit as well, but for chance."""
     K, y = np.array([[1.0, 2, 3, 4, 6]]).T, np.array([1.0, 2, 4, 3, 6])

@@ -255,13 +255,11 @@ def twin_grid(knots, coefs, rows, size):
     return [top + (bottom - top) * step / (size - 1) for step in range(size)]
 
 
-def twin_ranking(X, y, size):
-    """Return the features of one part from best to worst: a lasso for each ε of the grid."""
-    columns = standardised(X)
-    target = np.where(y == 1, 1.0, -1.0)
-    target -= target.mean()
+def twin_ranking(X, y, correlations):
+    """Return the features of one part from best to worst: a lasso for each ε of a grid, in units of √l ‖t‖."""
+    columns, target = standardised(X), centred(y)
     ranked = []
-    for epsilon in twin_grid(*twin_path(columns, target), len(y), size):
+    for epsilon in np.sqrt(len(y)) * np.linalg.norm(target) * np.array(correlations):
         lasso = Lasso(alpha=epsilon / len(y), fit_intercept=False, tol=1e-12, max_iter=1_000_000)
         alpha = lasso.fit(columns.T, target).coef_
         alpha[np.abs(alpha) < 1e-9] = 0
@@ -270,17 +268,33 @@ def twin_ranking(X, y, size):
     return ranked
 
 
+def centred(y):
+    """Return the centred target of two classes."""
+    target = np.where(y == 1, 1.0, -1.0)
+    return target - target.mean()
+
+
 def test_the_protocol_and_its_twin():
+    """The ε of the grid are constant: they come from all training rows, and every part goes down the same."""
     X, y = expression()
     scaler = ExpressionScaler(normalize="log", floor=5, present_above=15, present_share=0.4)
+
+    def scaled(kept):
+        part = np.log2(np.maximum(X[kept], 5))
+        part[:, np.mean(X[kept] > 15, axis=0) < 0.4] = 0
+        return part
+
+    target = centred(y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        grid = twin_grid(*twin_path(standardised(scaled(np.arange(22))), target), 22, 6)
+    grid = np.array(grid) / (np.sqrt(22) * np.linalg.norm(target))
     ranks = [[] for _ in range(150)]
     for left_out in range(22):
         kept = [row for row in range(22) if row != left_out]
-        part = np.log2(np.maximum(X[kept], 5))
-        part[:, np.mean(X[kept] > 15, axis=0) < 0.4] = 0
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ranking = twin_ranking(part, y[kept], 6)
+            ranking = twin_ranking(scaled(kept), y[kept], grid)
         for place, j in enumerate(ranking, 1):
             ranks[j].append(place)
     order = sorted(range(150), key=lambda j: (-len(ranks[j]), np.mean(ranks[j]) if ranks[j] else np.inf, j))

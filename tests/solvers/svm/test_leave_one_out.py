@@ -189,6 +189,18 @@ def test_xi_alpha_of_a_kernel_with_negative_values(seed):
     assert np.mean(y * left_out(K, y, CSVC(C=1.0, tol=1e-10)) <= 0) <= found.xi_alpha
 
 
+def test_xi_alpha_is_no_bound_where_a_reduced_fit_has_no_free_support_vector():
+    points = np.array([3.0, -3.0, 3.0, 3.0, 2.0])
+    K, y = np.outer(points, points), np.array([1.0, -1.0, -1.0, -1.0, 1.0])
+    solver = CSVC(C=0.1, tol=1e-12).fit(K, y)
+    assert kinds(alphas(solver, y), 0.1)[0].any()
+    assert solver.leave_one_out(K, y).xi_alpha == 0.8
+    rest = np.delete(np.arange(5), 1)  # the sample that ξα does not count as an error
+    reduced = CSVC(C=0.1, tol=1e-12).fit(K[np.ix_(rest, rest)], y[rest])
+    assert not kinds(alphas(reduced, y[rest]), 0.1)[0].any()
+    assert np.mean(y * left_out(K, y, CSVC(C=0.1, tol=1e-12)) <= 0) == 1.0
+
+
 def test_xi_alpha_by_its_formula():
     _, K, y = problem(2)
     solver = CSVC(C=1.0).fit(K, y)

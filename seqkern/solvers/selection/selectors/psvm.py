@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from seqkern.core.parameters import changed, choice, component, integer, real
 from seqkern.solvers.psvm.potential.columns import DenseColumns
-from seqkern.solvers.selection.selectors.homotopy import epsilon_path
+from seqkern.solvers.selection.selectors.homotopy import EpsilonPath, epsilon_path
 from seqkern.solvers.selection.selectors.ranking import MOST, Ranking, by_size, epsilon_grid, rank_on_grid
 from seqkern.solvers.selection.selectors.scaling import ExpressionScaler, check_scaler
 from seqkern.solvers.selection.selectors.selector import Selector
@@ -32,7 +32,10 @@ class PSVMFeatureSelector(Selector):
     -----
     Hochreiter & Obermayer, Neural Computation 18, 2006; the protocol: Hochreiter & Obermayer, in Schölkopf, Tsuda &
     Vert (eds.), Kernel Methods in Computational Biology, 2004. For C = ∞ the P-SVM is the lasso, and a path of ε is
-    exact (homotopy.py). A leave-one-out ranking takes l paths.
+    exact (homotopy.py). A leave-one-out ranking takes l + 1 paths: as in the lecture, its ε are constant, chosen once
+    from all training rows, in units of √l ‖t‖. Where a part has to show the error of its own selection, as in the folds
+    of `SelectedClassifier`, the grid comes from the rows of the part alone: the ε of all rows would have seen the
+    others.
 
     Examples
     --------
@@ -72,7 +75,7 @@ class PSVMFeatureSelector(Selector):
         doc='``"path"``: order in which features are selected as ε decreases. ``"grid"``: ε takes '
         "`n_epsilons` equidistant values; the largest selects 5 to 10 features, the smallest "
         'about l; the features that a value adds are ranked by |α|. ``"leave_one_out"``: the '
-        "ranking protocol: the grid ranking is repeated with each row left out in turn; features "
+        "ranking protocol: the ranking on the grid of all rows is repeated with each row left out in turn; features "
         "are ordered by how often they are selected, then by mean rank where selected. Several "
         "classes, each against the rest, share ε: a feature is selected at the ε at which one of "
         "them selects it.",
@@ -96,7 +99,7 @@ class PSVMFeatureSelector(Selector):
 
     def fit_seconds(self, n: int, d: int) -> float:
         """Return the CPU seconds that a fit is predicted to take: those of all its rankings."""
-        rankings = {"path": 1, "grid": self.n_epsilons, "leave_one_out": n * self.n_epsilons}
+        rankings = {"path": 1, "grid": self.n_epsilons, "leave_one_out": (n + 1) * self.n_epsilons}
         return rankings[self.ranking] * super().fit_seconds(n, d)
 
     @classmethod
@@ -118,8 +121,11 @@ class PSVMFeatureSelector(Selector):
         single = self.ranking != "leave_one_out"
         parts = [every] if single else [np.delete(every, row) for row in every]
         scores, counts, sums = np.full(X.shape[1], -np.inf), np.zeros(X.shape[1]), np.zeros(X.shape[1])
+        grid = None
+        if not single and self.epsilon is None:
+            grid = epsilon_grid(self._paths(X, y, every, scaler), len(y), self.n_epsilons)
         for rows in parts:
-            columns, ratings = self.part_ranking(X, y, rows, scaler)
+            columns, ratings = self.part_ranking(X, y, rows, scaler, grid)
             counts[columns] += 1
             sums[columns] += np.arange(1, len(columns) + 1)
             scores[columns] = ratings if single else counts[columns] / len(parts)
@@ -137,6 +143,7 @@ class PSVMFeatureSelector(Selector):
         y: npt.NDArray[Any],
         rows: npt.NDArray[np.int64],
         scaler: ExpressionScaler | None = None,
+        grid: npt.NDArray[np.float64] | None = None,
     ) -> Ranking:
         """Return the ranking that is learned from some rows.
 
@@ -150,6 +157,8 @@ class PSVMFeatureSelector(Selector):
             No other row is looked at.
         scaler : ExpressionScaler, optional
             A copy is fitted to these rows.
+        grid : ndarray of float64, optional
+            ε of a ranking on a grid, descending, in units of √l ‖t‖; default: a grid of these rows.
 
         Returns
         -------
@@ -158,27 +167,47 @@ class PSVMFeatureSelector(Selector):
         ratings : ndarray of float64, shape (s,)
             See `scores_`.
         """
-        part = X[rows]
-        if scaler is not None:
-            part = type(scaler)(**scaler.get_params(deep=False)).fit_transform(part)
-        columns = DenseColumns.of(part, False).standardised(np.arange(part.shape[1]))
-        targets = _targets(y[rows])
         if self.epsilon is not None:
+            columns, targets = _standardised(X, y, rows, scaler)
             return by_size([self._at_epsilon(columns, target, self.epsilon) for target in targets])
-        # In units of √l ‖t‖, ε is a correlation, and that of one class can be compared with that of another.
-        most = self.n_features if self.ranking == "path" else round(MOST * len(rows))
-        paths = [
-            epsilon_path(columns, target / (np.sqrt(len(rows)) * np.linalg.norm(target)), most=most)
-            for target in targets
-        ]
+        paths = self._paths(X, y, rows, scaler, grid)
         if self.ranking == "path":
             return by_size([path.entered() for path in paths])
-        return rank_on_grid(paths, epsilon_grid(paths, len(rows), self.n_epsilons))
+        return rank_on_grid(paths, epsilon_grid(paths, len(rows), self.n_epsilons) if grid is None else grid)
+
+    def _paths(
+        self,
+        X: npt.NDArray[np.float64],
+        y: npt.NDArray[Any],
+        rows: npt.NDArray[np.int64],
+        scaler: ExpressionScaler | None,
+        grid: npt.NDArray[np.float64] | None = None,
+    ) -> list[EpsilonPath]:
+        """Return the path of each target of some rows, down to the end of a grid if there is one."""
+        columns, targets = _standardised(X, y, rows, scaler)
+        if grid is not None:
+            end: dict[str, Any] = {"lowest": grid.min(initial=np.inf)}
+        else:
+            end = {"most": self.n_features if self.ranking == "path" else round(MOST * len(rows))}
+        # In units of √l ‖t‖, ε is a correlation, and that of one class can be compared with that of another.
+        return [
+            epsilon_path(columns, target / (np.sqrt(len(rows)) * np.linalg.norm(target)), **end) for target in targets
+        ]
 
     def _at_epsilon(self, columns: npt.NDArray[np.float64], target: npt.NDArray[np.float64], epsilon: float) -> Ranking:
         """Return the selected features and their α at one ε."""
         unit = np.abs(columns @ target).max(initial=0.0) if self.epsilon_scale == "max" else 1.0
         return epsilon_path(columns, target, lowest=epsilon * unit).at(epsilon * unit)
+
+
+def _standardised(
+    X: npt.NDArray[np.float64], y: npt.NDArray[Any], rows: npt.NDArray[np.int64], scaler: ExpressionScaler | None
+) -> tuple[npt.NDArray[np.float64], list[npt.NDArray[np.float64]]]:
+    """Return the standardised features, as rows, and the targets of some samples."""
+    part = X[rows]
+    if scaler is not None:
+        part = type(scaler)(**scaler.get_params(deep=False)).fit_transform(part)
+    return DenseColumns.of(part, False).standardised(np.arange(part.shape[1])), _targets(y[rows])
 
 
 def _targets(y: npt.NDArray[Any]) -> list[npt.NDArray[np.float64]]:
