@@ -37,7 +37,7 @@ def memory_in_use() -> float:
         return peak_mb() * 1e6
 
 
-def write_cost(path: PathLike, laps: list[dict[str, Any]]) -> None:
+def write_cost(path: PathLike, laps: list[dict[str, Any]], **more: str) -> None:
     """Write costs as JSON, beside the tables: unlike these, they differ from run to run. The build is named.
 
     Parameters
@@ -46,6 +46,8 @@ def write_cost(path: PathLike, laps: list[dict[str, Any]]) -> None:
         The file to write.
     laps : list of dict
         As recorded by a `Clock`.
+    **more : str
+        Further entries.
 
     Raises
     ------
@@ -53,7 +55,7 @@ def write_cost(path: PathLike, laps: list[dict[str, Any]]) -> None:
         If the file cannot be written.
     """
     with atomic_write(path, "w") as file:
-        json.dump({"build": build_digest(), "laps": laps}, file, indent=1)
+        json.dump({"build": build_digest(), **more, "laps": laps}, file, indent=1)
         file.write("\n")
 
 
