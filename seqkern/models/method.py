@@ -141,6 +141,12 @@ class Method:
         needs_matrix = self.search.clusters is not None or self.search.metric in BOUNDS
         return not needs_matrix and all(build_solver(spec).accepts_rows for spec in self.specs)
 
+    @property
+    def without_matrix(self) -> str:
+        """What to train instead where a Gram matrix does not fit: see `Solver.without_matrix`; empty unless of all."""
+        found = {build_solver(spec).without_matrix for spec in self.specs}
+        return found.pop() if len(found) == 1 else ""
+
     def gram_bytes(self, n: int) -> int:
         """Return the memory that the solvers need besides a Gram matrix.
 
@@ -259,7 +265,7 @@ class Method:
             memory_limit=memory_limit,
             n_threads=n_threads,
             held=None if self.search.budget is None else self._held(X, memory_limit, n_threads),
-            room=Room.of(memory_limit, self.accepts_rows, self.gram_bytes),
+            room=Room.of(memory_limit, self.accepts_rows, self.gram_bytes, self.without_matrix),
         )
         stored = {} if grams is None else grams
         return {

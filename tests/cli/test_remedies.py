@@ -44,6 +44,7 @@ FILES = {
     "protein.fa": fasta(*ids("q", 10), letters="ACDEFGHIKLMNPQRSTVWY", seed=10),
     "headers.fa": "".join(fasta(f"{name} label={'ab'[i % 2]}", seed=i) for i, name in enumerate(ids("r", 12))),
     "labels.tsv": "id\tlabel\n" + "".join(f"r{i}\t{'ab'[i % 2]}\n" for i in range(12)),
+    "numbers.tsv": "id\tlabel\n" + "".join(f"r{i}\t{i % 5 + i / 8}\n" for i in range(12)),
     "kinds.tsv": "id\tkind\n" + "".join(f"r{i}\t{'ab'[i % 2]}\n" for i in range(12)),
     "genes.tsv": "id\tg1\tg2\n" + "".join(f"r{i}\t{i % 3}\t{i % 5}\n" for i in range(12)),
     "genome.fa": fasta("chr1", "chr2", length=400, seed=11),
@@ -173,6 +174,11 @@ CASES = [
     Case(f"{T} {S} --memory 1kB", "--solver linear_svc, with --kernel spectrum", f"{T} {K} --solver linear_svc"),
     Case(f"{T} {S} --memory 1kB", "--gram FILE.npy", f"{T} {S} --gram kept.npy"),
     Case(f"{T} {S} --memory 1kB", "gapped_kmer", f"{T} --kernel gapped_kmer:l=6,k=4 --solver linear_svc"),
+    Case(
+        f"train headers.fa --labels numbers.tsv -o x {K} --solver gp_regression --memory 1kB",
+        "choose --solver gp_inducing with --gram FILE.npy",
+        f"train headers.fa --labels numbers.tsv -o x {K} --solver gp_inducing --gram numbers.npy",
+    ),
     Case(
         f"cv pos.fa neg.fa {S} --memory 1kB",
         "mismatch",
