@@ -119,6 +119,9 @@ def run(args: argparse.Namespace) -> None:
         what = "1 record" if found.n_known == 1 else f"{found.n_known} records"
         said = f"{what} left out, equal to records with a label in training"
         print(f"seqkern: {source_name(args.fasta)}: {said}", file=sys.stderr)
+    if len(found.ids) < args.n:
+        said = f"{len(found.ids)} records chosen, not {args.n} (-n): the pool has no more to choose from"
+        print(f"seqkern: {source_name(args.fasta)}: {said}", file=sys.stderr)
     print(f"seqkern: {found.sentence()}", file=sys.stderr)
 
 

@@ -611,7 +611,8 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
             "no labels given",
             file=args.fasta[0],
             remedy="give the negatives as a second file, or add --labels (header, first-word or a table), --sites "
-            "TABLE or --states FILE; or choose solver one_class_svm, which learns from the positives only",
+            "TABLE, --states FILE, or --sequences COLUMNS for a table of sequences; or choose solver one_class_svm, "
+            "which learns from the positives only",
         )
     if args.positive:
         options["positive"] = args.positive
