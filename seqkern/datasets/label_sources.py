@@ -37,7 +37,7 @@ LABEL_NAMES = ("label", "class", "y")
 KEYS = ("from", "file", "id", "kind", "positive", "classes", *PROTOCOL, *COLUMNS)
 Columns = Mapping[str, Sequence[str] | npt.NDArray[np.str_]]
 """Text about samples, by its meaning: one value for each sample."""
-NAMED = "name it with --label-field (in a study, in labels)"
+NAMED = "name another in labels (of seqkern train, cv and audit: --label-field)"
 FIELD = re.compile(r"([A-Za-z_][\w.-]*)=([^\s,;]+)")
 
 
@@ -143,8 +143,7 @@ def columns_of_headers(reading: Reading, options: Mapping[str, Any], file: PathL
                     f"has no field {field}=… in its header",
                     file=file,
                     record=name,
-                    remedy=f"{NAMED}, or give a table with --labels; fields in the header: "
-                    f"{', '.join(fields) or 'none'}",
+                    remedy=f"{NAMED}; fields in the header: {', '.join(fields) or 'none'}",
                 )
             columns[meaning].append(fields[field])
     return columns
@@ -348,9 +347,7 @@ def no_column(column: str, columns: Iterable[str], file: PathLike | None) -> Lab
         To be raised by the caller.
     """
     shown = ", ".join(list(columns)[:12]) or "none"
-    return LabelError(
-        f"has no column {column!r}", file=file, remedy=f"{NAMED}, or give another table; columns: {shown}"
-    )
+    return LabelError(f"has no column {column!r}", file=file, remedy=f"{NAMED}; columns: {shown}")
 
 
 def labels_of_columns(ids: Ids, columns: Columns, options: Mapping[str, Any], file: PathLike | None = None) -> Labels:
