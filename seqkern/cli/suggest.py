@@ -7,7 +7,13 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any
 
-from seqkern.cli.common import add_policies, add_threads, add_tracks, naming_file
+from seqkern.cli.common import (
+    add_policies,
+    add_threads,
+    add_tracks,
+    naming_file,
+    refuse_unused,
+)
 from seqkern.cli.given_sites import add_given_sites
 from seqkern.cli.new_sequences import load_given, read_chunks
 from seqkern.cli.output import add_spreadsheet_safe, output_writer, print_output, tell_formulas
@@ -132,8 +138,12 @@ def _check(model: Any, args: argparse.Namespace) -> None:
     from seqkern.models.suggestion import check_suggests
 
     if args.acquisition is None:
+        refuse_unused(args, "needs --acquisition", {"maximize": False, "minimize": False})
+        if args.strategy == "random":
+            refuse_unused(args, "does not work with --strategy random", {"diversity": 0.5})
         check_suggests(model)
     else:
+        refuse_unused(args, "does not work with --acquisition", {"diversity": 0.5, "strategy": "uncertain"})
         check_acquires(model)
 
 
