@@ -6,7 +6,15 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seqkern.cli.common import add_sequence_arguments, add_threads, naming_file, policies_of, tell_counts
+from seqkern.cli.common import (
+    FASTA_POLICIES,
+    add_sequence_arguments,
+    add_threads,
+    naming_file,
+    policies_of,
+    refuse_unused,
+    tell_counts,
+)
 
 if TYPE_CHECKING:
     from seqkern.audit import Audit, Parts
@@ -145,6 +153,7 @@ def _check_folds(args: argparse.Namespace) -> None:
 
     if len(args.files) > 1:
         raise ParameterError(f"{len(args.files)} files with --folds", remedy="give the folder of one data set")
+    refuse_unused(args, "does not work with --folds", {**FASTA_POLICIES, "alphabet": None, "label_field": "label"})
     useless = next((option for option in ("labels", "part") if getattr(args, option) is not None), None)
     if useless:
         raise ParameterError(f"--{useless} does not work with --folds", remedy=f"remove --{useless}")

@@ -70,6 +70,32 @@ def add_policies(
     )
 
 
+FASTA_POLICIES = {"unknown": "mask", "ids": "header", "empty": "error", "strip_gaps": False}
+"""Options of `add_policies` with their defaults."""
+OF_TABLE = "is for FASTA, not for a feature table"
+
+
+def refuse_unused(args: argparse.Namespace, why: str, defaults: Mapping[str, object]) -> None:
+    """Raise ParameterError for an option that would have no effect.
+
+    Parameters
+    ----------
+    args : Namespace
+        The parsed arguments.
+    why : str
+        What the option needs, or does not work with.
+    defaults : mapping of str to object
+        The options with their defaults; an option that is None is not given either.
+    """
+    # imported here to keep --help fast
+    from seqkern.core.errors import ParameterError
+
+    for name, default in defaults.items():
+        if getattr(args, name, None) not in (None, default):
+            option = f"--{name.replace('_', '-')}"
+            raise ParameterError(f"{option} {why}", remedy=f"remove {option}")
+
+
 def policies_of(args: argparse.Namespace) -> dict[str, str]:
     """Return the policies for reading FASTA, given or default.
 

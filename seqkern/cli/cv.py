@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from seqkern.cli.common import naming_file
 from seqkern.cli.outer_folds import add_outer_folds
 from seqkern.cli.output import add_spreadsheet_safe, tell_formulas
-from seqkern.cli.result_folder import add_overwrite, check_result_folder, result_folder
+from seqkern.cli.result_folder import FINISHED, add_overwrite, check_result_folder, result_folder
 from seqkern.cli.training_input import add_input, add_labels, add_reading, add_search
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> None:
     method = chosen_method(args, method, given, count_folds(args, args.folds, given.labels))
     dataset = given.dataset
     with (
-        Unfinished(args.output and Path(args.output) / ".finished") as unfinished,
+        Unfinished(args.output and Path(args.output) / FINISHED) as unfinished,
         naming_file(given.source),
         given_threads(args.threads),
         progress_counter("kernel", " entries") as show,
@@ -116,7 +116,6 @@ def run(args: argparse.Namespace) -> None:
     if args.output is not None:  # before standard output, which may be a pipe that closes
         with result_folder(args):
             _write(Path(args.output), found)
-        unfinished.clear()
     for text in dict.fromkeys(str(warning.message) for warning in said):
         print(f"seqkern: warning: {text}", file=sys.stderr)
     for text in fold_remarks(found.results):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -87,19 +88,24 @@ def run(args: argparse.Namespace) -> None:
     _check_afterwards(args)
     splits = OuterSplits(args.dataset, args.folds)
     evaluations = _evaluations(args, splits)
-    if args.share is None:
-        (one,) = evaluations.values()
-        finished = [one.finish(place) for place in progress_bar(range(len(splits.work)), "folds")]
-        one.write(finished)
-        if not args.inner_only:
-            _print_scores(finished, splits)
-        return
-    mine = _share(args, evaluations, splits)
-    for name, place in progress_bar(mine, "folds"):
-        evaluations[name].finish(place)
-    share, shares = args.share
-    count = len(evaluations) * len(splits.work)
-    print(f"{args.output}: {len(mine)} of {count} folds finished, share {share} of {shares}")
+    with contextlib.ExitStack() as stack:
+        for evaluation in evaluations.values():
+            stack.enter_context(evaluation.at_work())
+        if args.share is None:
+            (one,) = evaluations.values()
+            finished = [one.finish(place) for place in progress_bar(range(len(splits.work)), "folds")]
+            one.write(finished)
+        else:
+            mine = _share(args, evaluations, splits)
+            for name, place in progress_bar(mine, "folds"):
+                if not evaluations[name].is_gathered():
+                    evaluations[name].finish(place)
+    if args.share is not None:
+        share, shares = args.share
+        count = len(evaluations) * len(splits.work)
+        print(f"{args.output}: {len(mine)} of {count} folds finished, share {share} of {shares}")
+    elif not args.inner_only:
+        _print_scores(finished, splits)
 
 
 def _check_division(args: argparse.Namespace) -> None:

@@ -1,15 +1,19 @@
 """One method on the outer splits of a data set: which folds are finished, and the work on the others.
 
 Finished folds are kept in the folder ``.finished`` of the output, so that a stopped job loses one fold at most, and
-several jobs can each compute a share of the folds. What only computing needs is loaded only if a fold is missing.
+several jobs can each compute a share of the folds. What only computing needs is loaded only if a fold is missing. A
+fold is computed by one job at a time; the tables say which evaluation they are of, so that a late share computes none.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import contextlib
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -88,7 +92,8 @@ class Evaluation:
         )
         check_pooled(args, self.search, self.candidates)
         _check_grams(args.gram, [entry.kernel for entry in self.entries], solver.input)
-        check_writable(output / (INNER if args.inner_only else "metrics.tsv"))
+        self._table = output / (INNER if args.inner_only else "metrics.tsv")
+        check_writable(self._table)
         self.done = Checkpoint(output / ".finished", self._identity)
 
     @property
@@ -191,6 +196,35 @@ class Evaluation:
                     source.check_room(len(split.train), len(split.test))
         return sources
 
+    @contextlib.contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Keep the finished folds while this job runs; the last job removes them when the tables are written."""
+        # imported here to keep --help fast
+        from seqkern.core.locks import FolderLock
+
+        lock = FolderLock(self.done.folder)
+        with contextlib.suppress(OSError):  # whoever writes the folds will say so
+            lock.acquire(shared=True)
+        try:
+            yield
+            if lock.is_alone() is not False and self.is_gathered():
+                self.done.clear()
+        finally:
+            lock.release()
+
+    @cached_property
+    def _name(self) -> str:
+        """The digest of what the tables depend on."""
+        return blake2b(canonical_json([self._identity, self.keys]).encode(), digest_size=16).hexdigest()
+
+    def is_gathered(self) -> bool:
+        """Return whether the tables of this evaluation are written."""
+        try:
+            cost = json.loads((self.output / "cost.json").read_text(encoding="utf-8"))
+            return bool(cost["evaluation"] == self._name) and self._table.is_file()
+        except (OSError, ValueError, RecursionError, KeyError, TypeError):
+            return False
+
     def finish(self, place: int) -> Any:
         """Return the result of a fold, which is computed and kept unless it was before.
 
@@ -203,10 +237,14 @@ class Evaluation:
         -------
         dict
         """
-        found = self.done.get(self.keys[place])
-        if found is None:
-            found = self._compute(place)
-            self.done.put(self.keys[place], found)
+        # imported here to keep --help fast
+        from seqkern.core.locks import alone_in
+
+        with alone_in(self.done.folder / f"fold-{place}", temporary=True):  # another job may compute it
+            found = self.done.get(self.keys[place])
+            if found is None:
+                found = self._compute(place)
+                self.done.put(self.keys[place], found)
         return found
 
     def _compute(self, place: int) -> Any:
@@ -226,7 +264,7 @@ class Evaluation:
             return asdict(evaluate_fold(method, self.data[task], split, task=task, **how))
 
     def write(self, finished: Sequence[Any]) -> None:
-        """Write the tables, and forget the finished folds.
+        """Write the tables.
 
         Parameters
         ----------
@@ -234,6 +272,7 @@ class Evaluation:
             The result of every fold.
         """
         # imported here to keep --help fast
+        from seqkern.core.cost import write_cost
         from seqkern.core.locks import alone_in
         from seqkern.evaluation.fold_tables import FoldResult, write_results
         from seqkern.evaluation.residue_results import write_residue_results
@@ -246,7 +285,8 @@ class Evaluation:
                 write_results(self.output, results)
                 if self.splits.dataset.residues is not None:
                     write_residue_results(self.output, self.splits.dataset, results)
-        self.done.clear()
+            laps = [lap for one in finished for lap in one["cost"]]
+            write_cost(self.output / "cost.json", laps, evaluation=self._name)
 
 
 def _check_grams(grams: Sequence[str], kernels: Sequence[Kernel], wanted: str) -> None:

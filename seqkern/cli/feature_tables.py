@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from seqkern.cli.common import FASTA_POLICIES, OF_TABLE, refuse_unused
 from seqkern.core.errors import LabelError, ModelError
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def table_dataset(args: argparse.Namespace, more: Mapping[str, str], *, missing:
     # imported here to keep --help fast
     from seqkern.datasets import make_dataset
 
+    refuse_unused(args, OF_TABLE, {**FASTA_POLICIES, "alphabet": None})
     options = {"label": args.label_field, **more}
     if args.labels in ("header", "first-word"):
         raise LabelError(

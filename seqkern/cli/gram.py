@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from seqkern.cli.common import (
+    FASTA_POLICIES,
     add_sequence_arguments,
     add_threads,
     add_tracks,
@@ -16,6 +17,7 @@ from seqkern.cli.common import (
     naming_file,
     policies_of,
     read_tracks,
+    refuse_unused,
     tell_counts,
     windows_of,
 )
@@ -107,6 +109,12 @@ def run(args: argparse.Namespace) -> None:
         raise ParameterError("no output file given for the matrix", remedy=remedy)
     if args.spectrum and (args.against or args.tile):
         raise ParameterError("--spectrum needs the whole square matrix", remedy="remove --against and --tile")
+    if args.tile:
+        refuse_unused(args, "needs the whole matrix, not --tile", {"cost": None})
+    if args.kernel is not None:
+        refuse_unused(args, "needs --kernel-config", {"kernel_name": None})
+    if args.dataset is not None:
+        refuse_unused(args, "does not work with --dataset, which is read already", {**FASTA_POLICIES, "alphabet": None})
     clock = Clock()
     kernel = _kernel(args)
     if args.cost:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import errno
 
 from seqkern.core.errors import TooLargeError
-from seqkern.core.memory import out_of_memory
+from seqkern.core.memory import WITHOUT_MATRIX, out_of_memory
 
-WITHOUT = "train without a matrix (--solver linear_svc, with --kernel spectrum, mismatch or gapped_kmer)"
+WITHOUT = f"for classes {WITHOUT_MATRIX}"
+"""Where the solver is not known."""
 ON_DISK = "keep the matrix on disk (--gram FILE.npy)"
-REMEDIES = {
-    "gram": "or give fewer sequences",
-    "train": f"{ON_DISK}, {WITHOUT}, or give fewer sequences",
-    "cv": f"{ON_DISK}, {WITHOUT}, or give fewer sequences",
-    "evaluate": f"{WITHOUT}, or make folds with smaller training sets (folds: {{method: grouped, train_size: …}})",
+FEWER = ("or give fewer sequences",)
+REMEDIES: dict[str, tuple[str | None, ...]] = {
+    "gram": FEWER,
+    "train": (ON_DISK, None, *FEWER),
+    "cv": (ON_DISK, None, *FEWER),
+    "evaluate": (None, "or make folds with smaller training sets (folds: {method: grouped, train_size: …})"),
 }
-"""Instead of a Gram matrix in memory."""
+"""Instead of a Gram matrix in memory; None stands for what the solver suggests."""
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -63,7 +65,13 @@ def memory_message(error: BaseException, verb: str) -> str:
     >>> memory_message(MemoryError(), "cv").startswith("out of memory: ")
     True
     """
-    return f"{out_of_memory(error)}, {REMEDIES.get(verb, 'or give fewer sequences')}"
+    return f"{out_of_memory(error)}, {_remedies(verb, None)}"
+
+
+def _remedies(verb: str, without: str | None) -> str:
+    """Return the remedies of a verb, with what the solver suggests; None if it is not known."""
+    own = WITHOUT if without is None else without
+    return ", ".join(filter(None, (own if text is None else text for text in REMEDIES.get(verb, FEWER))))
 
 
 def with_remedy(error: TooLargeError, verb: str) -> TooLargeError:
@@ -86,5 +94,5 @@ def with_remedy(error: TooLargeError, verb: str) -> TooLargeError:
     is too large; raise the limit, or give fewer sequences
     """
     if verb in REMEDIES:
-        error.remedy = f"{error.more}, {REMEDIES[verb]}"
+        error.remedy = f"{error.more}, {_remedies(verb, error.without)}"
     return error

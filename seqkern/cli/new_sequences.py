@@ -8,7 +8,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from seqkern.cli.common import policies_of, read_tracks
+from seqkern.cli.common import (
+    FASTA_POLICIES,
+    OF_TABLE,
+    policies_of,
+    read_tracks,
+    refuse_unused,
+)
 from seqkern.cli.given_sites import site_windows
 from seqkern.cli.part_sources import part_of_source
 from seqkern.cli.parts import refuse_part
@@ -147,6 +153,7 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
         from seqkern.cli.feature_tables import read_table
 
         refuse_part(args, "tables of features", "remove it")
+        refuse_unused(args, OF_TABLE, {**dict.fromkeys(FASTA_POLICIES), "strip_gaps": False})
         names = cast("FeatureTable", model.support).columns
         yield read_table(args.fasta, names, missing=model.kernel.accepts_missing)
         return
@@ -164,6 +171,7 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
         return
     if args.sequences is not None or sequence_files(args):
         raise ModelError("compares single sequences", file=args.model, remedy="remove --sequences and --view")
+    refuse_unused(args, "needs a model of several sequences", {"id_column": None, "missing": None})
     if policies.get("ids") == "suffix":  # would need all earlier ids
         policies["ids"] = "header"
     if args.sites is not None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from seqkern.cli.common import refuse_unused
 from seqkern.cli.regions import tell_folds
 
 if TYPE_CHECKING:
@@ -110,6 +111,9 @@ def outer_folds(args: argparse.Namespace, folds: int) -> OuterFolds:
     from seqkern.core.checks import check_integer
     from seqkern.models.cross_validation import OuterFolds
 
+    if args.fold_method in ("leave-one-out", "leave-one-group-out", "predefined"):
+        why = f"does not work with --fold-method {args.fold_method}, which draws no folds"
+        refuse_unused(args, why, {"repeats": 1} | ({"folds": 5} if args.verb == "cv" else {}))
     check_integer("folds", folds, 2)
     check_integer("repeats", args.repeats, 1)
     if args.permutations is not None:

@@ -152,12 +152,10 @@ class InnerLoops:
             As from `run`, of all training sets, in order.
         """
         # imported here to keep --help fast
-        from seqkern.core.cost import write_cost
         from seqkern.evaluation.pooled_files import StoredLoop, write_inner_loops
 
         loops = [StoredLoop(**one["loop"]) for one in finished]
         write_inner_loops(output / INNER, self.dataset.name, self.dataset.X, self.candidates, loops)
-        write_cost(output / "cost.json", [lap for one in finished for lap in one["cost"]])
 
     def pooled(self, files: list[str], keys: list[str]) -> Mapping[str, PooledChoice]:
         """Return the choice for each training set over the inner loops of files.

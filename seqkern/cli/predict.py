@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.common import (
@@ -29,7 +29,7 @@ from seqkern.cli.predict_residues import (
     run_residues,
     split_tracks,
 )
-from seqkern.cli.predict_several import load_several, means_several, several_header, several_lines
+from seqkern.cli.predict_several import load_several, means_several
 from seqkern.cli.regions import add_regions
 from seqkern.cli.resuming import prediction_writer
 from seqkern.cli.scan import add_scan, check_no_scan, run_scan
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections import Counter
 
     from seqkern.models.model import Model
+    from seqkern.models.residue_model import ResidueModel
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.sequences.tables import FeatureTable
 
@@ -60,8 +61,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     parser.add_argument(
         "model",
-        help="model file of seqkern train or LS-GKM; FILE:NAME: one of a file of several; such a file or a folder: a "
-        "column of decisions by each",
+        help="model file of seqkern train or LS-GKM; FILE:NAME: one of a file of several; such a file or a folder: "
+        "all of them, with the model's name after that of each column",
     )
     parser.add_argument(
         "fasta",
@@ -97,7 +98,6 @@ def run(args: argparse.Namespace) -> None:
     """
     # imported here to keep --help fast
     from seqkern.core.errors import ModelError
-    from seqkern.core.text_files import source_name
     from seqkern.models.residue_model import ResidueModel
 
     if args.output is not None and is_standard_output(args.output):
@@ -109,14 +109,12 @@ def run(args: argparse.Namespace) -> None:
         gather_predictions(args)
         return
     if means_several(args.model):
-        _check_interval(args, gives=False)
         models = load_several(args)
-        first = next(iter(models.values()))
-        counts = _predict(args, first, several_header(models), lambda X, _: several_lines(models, X, args.threads))
-        tell_counts(counts, source_name(args.fasta))
+        _check_interval(args, *models.values())
+        _run(args, models, {})
         return
     model = load_given(args)
-    _check_interval(args, not isinstance(model, ResidueModel) and model.kind == "real" and model.solver.gives_variances)
+    _check_interval(args, model)
     if isinstance(model, ResidueModel):
         check_residues(args)
         with as_part(args, [args.model], [args.fasta]) as notes:
@@ -128,18 +126,23 @@ def run(args: argparse.Namespace) -> None:
         raise ModelError("was trained on a feature table", file=args.model, remedy="give a table as a file")
     with as_part(args, [args.model], [args.fasta]) as notes:
         if notes is not None:
-            (_run if args.scan is None else run_scan)(args, model, notes)
+            if args.scan is None:
+                _run(args, {"": model}, notes)
+            else:
+                run_scan(args, model, notes)
 
 
-def _check_interval(args: argparse.Namespace, gives: bool) -> None:
-    """Raise an error for a level that is not one, or if the model does not give intervals."""
+def _check_interval(args: argparse.Namespace, *models: Model | ResidueModel) -> None:
+    """Raise an error for a level that is not one, or if no model gives intervals."""
     # imported here to keep --help fast
     from seqkern.core.checks import check_real
     from seqkern.core.errors import ModelError
+    from seqkern.models.model import Model
 
     if args.interval is None:
         return
     check_real("interval", args.interval, 0, 1, open_low=True, open_high=True)
+    gives = any(isinstance(one, Model) and one.kind == "real" and one.solver.gives_variances for one in models)
     if not gives or args.scan is not None:
         raise ModelError(
             "gives no prediction intervals",
@@ -148,16 +151,20 @@ def _check_interval(args: argparse.Namespace, gives: bool) -> None:
         )
 
 
-def _run(args: argparse.Namespace, model: Model, notes: dict[str, Any]) -> None:
-    """Predict, and write a table."""
+def _run(args: argparse.Namespace, models: dict[str, Model], notes: dict[str, Any]) -> None:
+    """Predict by models, with their names after those of the columns, and write a table."""
     # imported here to keep --help fast
     from seqkern.core.text_files import source_name
+    from seqkern.core.tsv import format_cell
 
-    counts = _predict(args, model, _header(model), lambda X, counts: _lines(model, X, args, counts))
+    columns = [column + f"_{name}" * bool(name) for name, model in models.items() for column in _columns(model)]
+    head = "\t".join(map(format_cell, ["id", *columns])) + "\n"
+    counts = _predict(args, next(iter(models.values())), head, lambda X, counts: _lines(models, X, args, counts))
     notes["counts"] = dict(counts)
     tell_counts(counts, source_name(args.fasta))
-    for text in unrecognised(model):
-        print(f"seqkern: warning: {args.model}: {text}", file=sys.stderr)
+    for name, model in models.items():
+        for text in unrecognised(model):
+            print(f"seqkern: warning: {args.model}{f':{name}' * bool(name)}: {text}", file=sys.stderr)
 
 
 def _predict(args: argparse.Namespace, model: Model, head: str, lines_of: Lines) -> Counter[str]:
@@ -198,10 +205,9 @@ def _blocks(model: Model, args: argparse.Namespace, counts: Counter[str]) -> Ite
             yield X.take(slice(start, start + BLOCK))
 
 
-def _header(model: Model) -> str:
-    """Return the head of the table."""
+def _columns(model: Model) -> list[str]:
+    """Return the columns of a model."""
     # imported here to keep --help fast
-    from seqkern.core.tsv import format_cell
     from seqkern.models.scan_files import decision_columns
 
     more = []
@@ -209,17 +215,28 @@ def _header(model: Model) -> str:
         more = ["sd", "lower", "upper"] if model.kind == "real" else ["sd"]
         if model.kind == "binary" and model.calibration is None:
             more = ["probability", *more]
-    columns = ["id", *decision_columns(model), *more, *["predicted"] * (not model.projects)]
-    return "\t".join(map(format_cell, columns)) + "\n"
+    return [*decision_columns(model), *more, *["predicted"] * (not model.projects)]
 
 
-def _lines(model: Model, X: SequenceSet | FeatureTable, args: argparse.Namespace, counts: Counter[str]) -> str:
+def _lines(
+    models: dict[str, Model], X: SequenceSet | FeatureTable, args: argparse.Namespace, counts: Counter[str]
+) -> str:
     """Return the lines of some samples, and count variances below zero."""
     # imported here to keep --help fast
-    import numpy as np
-
-    # imported here to keep --help fast
     from seqkern.core.tsv import format_cell
+
+    columns: list[Sequence[Any]] = [X.ids]
+    for model in models.values():
+        columns += _predictions(model, X, args, counts)
+    return "".join("\t".join(map(format_cell, row)) + "\n" for row in zip(*columns, strict=True))
+
+
+def _predictions(
+    model: Model, X: SequenceSet | FeatureTable, args: argparse.Namespace, counts: Counter[str]
+) -> list[list[Any]]:
+    """Return the values of a model's columns, and count variances below zero."""
+    # imported here to keep --help fast
+    import numpy as np
 
     # imported here to keep --help fast
     from seqkern.models.decisions import find_probabilities
@@ -234,9 +251,5 @@ def _lines(model: Model, X: SequenceSet | FeatureTable, args: argparse.Namespace
         values.append(np.sqrt(variances.observed))
         if model.kind == "real":
             values.extend(variances.interval(decisions, 0.9 if args.interval is None else args.interval))
-    rows = np.column_stack(values).tolist()
-    predicted = [] if model.projects else [model.classify(decisions).tolist()]
-    return "".join(
-        "\t".join(map(format_cell, [name, *values, *last])) + "\n"
-        for name, values, *last in zip(X.ids, rows, *predicted, strict=True)
-    )
+    columns = np.column_stack(values).T.tolist()
+    return columns if model.projects else [*columns, model.classify(decisions).tolist()]

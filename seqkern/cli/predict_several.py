@@ -1,4 +1,4 @@
-"""``seqkern predict`` with all models of a folder, or of one file: a column of decisions for each."""
+"""``seqkern predict`` with all models of a folder, or of one file: the columns of each."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from seqkern.models.model import Model
-    from seqkern.sequences.sequence_set import SequenceSet
-    from seqkern.sequences.tables import FeatureTable
 
 FOR_ONE = ("scan", "sites", "states", "track", "view", "profiles", "search_profiles", "part", "gather")
 """Options that need one model."""
@@ -56,7 +54,7 @@ def load_several(args: argparse.Namespace) -> dict[str, Model]:
     ParameterError
         If an option needs one model, or the models do not fit into memory.
     ModelError
-        If a model does not give sequences one decision value, or reads them in another way than the first.
+        If a model is not one of whole sequences, or reads them in another way than the first.
     """
     # imported here to keep --help fast
     from seqkern.core.cost import memory_in_use
@@ -80,8 +78,8 @@ def load_several(args: argparse.Namespace) -> dict[str, Model]:
     for one in progress_bar(given, "models"):
         model = load_model(one.word)
         first = next(iter(models.values()), model)
-        if not isinstance(model, Model) or model.alphabet is None or model.projects or model.kind == "multiclass":
-            raise ModelError("does not give sequences one decision value", file=one.word, remedy="leave it out")
+        if not isinstance(model, Model) or model.alphabet is None:
+            raise ModelError("does not classify whole sequences", file=one.word, remedy="leave it out")
         if model.kernel.tracks or model.kernel.views:
             raise ModelError("needs tracks or views", file=one.word, remedy="apply it alone")
         if any(getattr(model, name) != getattr(first, name) for name in ("alphabet", "policies", "window")):
@@ -96,41 +94,3 @@ def load_several(args: argparse.Namespace) -> dict[str, Model]:
                 remedy=f"give one at a time, such as {given[0].word}",
             )
     return models
-
-
-def several_header(models: dict[str, Model]) -> str:
-    """Return the head of the table.
-
-    Parameters
-    ----------
-    models : dict of str to Model
-        By name.
-
-    Returns
-    -------
-    str
-    """
-    return "\t".join(["id", *(f"decision_{name}" for name in models)]) + "\n"
-
-
-def several_lines(models: dict[str, Model], X: SequenceSet | FeatureTable, n_threads: int | None) -> str:
-    """Return the lines of some records.
-
-    Parameters
-    ----------
-    models : dict of str to Model
-        By name.
-    X : SequenceSet
-        The records.
-    n_threads : int or None
-        Default: the number of cores.
-
-    Returns
-    -------
-    str
-    """
-    # imported here to keep --help fast
-    from seqkern.core.tsv import format_cell
-
-    columns = [model.decision(X, n_threads=n_threads).tolist() for model in models.values()]
-    return "".join("\t".join(map(format_cell, row)) + "\n" for row in zip(X.ids, *columns, strict=True))

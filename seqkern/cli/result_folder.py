@@ -13,6 +13,8 @@ from seqkern.core.errors import FileError
 
 MARK = ".seqkern.json"
 """In the folder: the command that wrote it, and its files."""
+FINISHED = ".finished"
+"""In the folder: finished pieces of a command that was stopped."""
 NEITHER = ("run", "version", "output", "threads", "overwrite", "top")
 """What makes no other result."""
 
@@ -65,7 +67,8 @@ def check_result_folder(args: argparse.Namespace) -> None:
 def result_folder(args: argparse.Namespace) -> Iterator[None]:
     """Hold the folder alone, and note in it which command writes it; the note goes if that fails before any file.
 
-    The files that another command wrote there go first, so that all are of one command; those of the user stay.
+    The files that another command wrote there go first, those of an earlier run of this one that it did not write again
+    go at last: whatever was killed meanwhile, all are of one run. Those of the user stay.
 
     Parameters
     ----------
@@ -82,6 +85,8 @@ def result_folder(args: argparse.Namespace) -> Iterator[None]:
         If another process has written its result there meanwhile, unless it may be replaced.
     """
     # imported here to keep --help fast
+    from seqkern.core.archive import noting_files
+    from seqkern.core.interruption import remove_tree
     from seqkern.core.litter import SUFFIX, remove_dead
     from seqkern.core.locks import alone_in
 
@@ -95,27 +100,35 @@ def result_folder(args: argparse.Namespace) -> Iterator[None]:
             files = []
         for left in folder.glob(f".*{SUFFIX}"):  # by a run that was killed
             remove_dead(left)
-        before = _signs(folder)
         _write_mark(folder, args, files)
+        home, written = folder.resolve(), set[str]()
+
+        def note(path: Path) -> None:
+            if path.parent.resolve() == home and not path.name.startswith("."):
+                written.add(path.name)
+                if path.name not in files:
+                    files.append(path.name)
+                    _write_mark(folder, args, files)
+
         try:
-            yield
+            with noting_files(note):
+                yield
         except BaseException:
             if not any(not path.name.startswith(".") for path in folder.iterdir()):
                 (folder / MARK).unlink()
             raise
-        finally:
-            if (folder / MARK).exists():
-                now = _signs(folder)
-                written = {name for name in now if now[name] != before.get(name)}
-                _write_mark(folder, args, sorted(written | now.keys() & set(files)))
+        for name in set(files) - written:
+            (folder / name).unlink(missing_ok=True)
+        _write_mark(folder, args, sorted(written))
+        remove_tree(folder / FINISHED)
 
 
 def _read_mark(folder: Path) -> tuple[Any, list[str]]:
     """Return the command that wrote a folder, and the names of those of its files that are there."""
     with contextlib.suppress(OSError, ValueError, RecursionError, KeyError, TypeError):
         mark = json.loads((folder / MARK).read_text(encoding="utf-8"))
-        here = _signs(folder)  # a name in a file is never a path
-        return mark["command"], [name for name in mark["files"] if name in here]
+        here = {path.name for path in folder.iterdir() if path.is_file()}  # a name in a file is never a path
+        return mark["command"], [name for name in mark["files"] if name in here and not name.startswith(".")]
     return None, []
 
 
@@ -126,14 +139,6 @@ def _write_mark(folder: Path, args: argparse.Namespace, files: list[str]) -> Non
 
     with atomic_write(folder / MARK, "w") as file:
         file.write(canonical_json({"command": _command(args), "files": files}) + "\n")
-
-
-def _signs(folder: Path) -> dict[str, Any]:
-    """Return what tells each file of a folder from one that replaces it, by name; hidden ones are left out."""
-    # imported here to keep --help fast
-    from seqkern.core.meanwhile import sign
-
-    return {path.name: sign(path) for path in folder.iterdir() if not path.name.startswith(".") and path.is_file()}
 
 
 def _command(args: argparse.Namespace) -> dict[str, str]:

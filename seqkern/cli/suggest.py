@@ -7,7 +7,13 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any
 
-from seqkern.cli.common import add_policies, add_threads, add_tracks, naming_file
+from seqkern.cli.common import (
+    add_policies,
+    add_threads,
+    add_tracks,
+    naming_file,
+    refuse_unused,
+)
 from seqkern.cli.given_sites import add_given_sites
 from seqkern.cli.new_sequences import load_given, read_chunks
 from seqkern.cli.output import add_spreadsheet_safe, output_writer, print_output, tell_formulas
@@ -120,6 +126,9 @@ def run(args: argparse.Namespace) -> None:
         what = "1 record" if found.n_known == 1 else f"{found.n_known} records"
         said = f"{what} left out, equal to records with a label in training"
         print(f"seqkern: {source_name(args.fasta)}: {said}", file=sys.stderr)
+    if len(found.ids) < args.n:
+        said = f"{len(found.ids)} records chosen, not {args.n} (-n): the pool has no more to choose from"
+        print(f"seqkern: {source_name(args.fasta)}: {said}", file=sys.stderr)
     print(f"seqkern: {found.sentence()}", file=sys.stderr)
 
 
@@ -130,8 +139,12 @@ def _check(model: Any, args: argparse.Namespace) -> None:
     from seqkern.models.suggestion import check_suggests
 
     if args.acquisition is None:
+        refuse_unused(args, "needs --acquisition", {"maximize": False, "minimize": False})
+        if args.strategy == "random":
+            refuse_unused(args, "does not work with --strategy random", {"diversity": 0.5})
         check_suggests(model)
     else:
+        refuse_unused(args, "does not work with --acquisition", {"diversity": 0.5, "strategy": "uncertain"})
         check_acquires(model)
 
 

@@ -17,6 +17,7 @@ from seqkern.cli.common import (
     add_windows,
     policies_of,
     read_tracks,
+    refuse_unused,
     tell_counts,
     windows_of,
 )
@@ -435,6 +436,8 @@ def read_input(args: argparse.Namespace, method: Method | None) -> Input:
     from seqkern.core.errors import ParameterError
     from seqkern.kernels import check_kind
 
+    if args.labels == "first-word":
+        refuse_unused(args, "does not work with --labels first-word", {"label_field": "label"})
     kernels = [entry.kernel for entry in _kernels(args)]
     specs = _specs(args) if method is None else method.specs
     _check_unlabelled(args)
@@ -589,6 +592,8 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
     from seqkern.core.errors import LabelError
     from seqkern.datasets import make_dataset
 
+    if args.labels is None and (args.states is not None or args.sites is None):
+        refuse_unused(args, "needs --labels header or a table", {"label_field": "label"})
     if args.states is not None:
         entry = states_entry(args, alphabet)
         if _views(args):
@@ -611,7 +616,8 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
             "no labels given",
             file=args.fasta[0],
             remedy="give the negatives as a second file, or add --labels (header, first-word or a table), --sites "
-            "TABLE or --states FILE; or choose solver one_class_svm, which learns from the positives only",
+            "TABLE, --states FILE, or --sequences COLUMNS for a table of sequences; or choose solver one_class_svm, "
+            "which learns from the positives only",
         )
     if args.positive:
         options["positive"] = args.positive

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from seqkern.cli.common import add_threads
+from seqkern.cli.common import (
+    add_threads,
+    refuse_unused,
+)
 from seqkern.cli.output import add_spreadsheet_safe
 from seqkern.cli.parts import add_parts
 
@@ -148,6 +151,12 @@ def _check(args: argparse.Namespace) -> None:
         raise ParameterError(
             "variants need the genome around them", remedy="add --genome FASTA, or give --ref and --alt"
         )
+    if args.null is None:
+        refuse_unused(args, "needs --null", {"fdr": 0.05, "seed": 1})
+    if args.window is not None:
+        refuse_unused(args, "is for models of sites, without --window", {"around": 50})
+    if args.ref is not None or args.sequences is not None:
+        refuse_unused(args, f"does not work with --{sources[0]}", {"genome": None})
     if not of_vcf:
         for name in ("null", "null_regions", "motifs", "part", "gather"):
             if getattr(args, name) not in (None, False):

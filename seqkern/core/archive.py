@@ -25,6 +25,36 @@ from seqkern.core.standard_output import is_standard_output, standard_output
 from seqkern.core.types import Arrays, PathLike
 
 JSON_ENTRY = "json"
+_notes: list[Callable[[Path], object]] = []
+"""Called before a file gets its name: see `noting_files`."""
+
+
+@contextlib.contextmanager
+def noting_files(note: Callable[[Path], object]) -> Iterator[None]:
+    """Call ``note(path)`` before each file that `atomic_write` writes gets its name.
+
+    Parameters
+    ----------
+    note : callable
+        A process that is killed at any time has noted all of its files.
+
+    Yields
+    ------
+    None
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, noting_files(lambda path: print(path.name, path.exists())):
+    ...     with atomic_write(f"{folder}/labels.tsv", "w") as file:
+    ...         _ = file.write("id")
+    labels.tsv False
+    """
+    _notes.append(note)
+    try:
+        yield
+    finally:
+        _notes.remove(note)
 
 
 @contextlib.contextmanager
@@ -92,6 +122,8 @@ def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
             os.umask(umask)
             os.chmod(temporary, 0o666 & ~umask)
             tell_replaced(path, before)
+            for note in _notes:
+                note(path)
             os.replace(temporary, path)
             temporary, made = None, []
     except OSError as error:

@@ -37,7 +37,7 @@ def memory_in_use() -> float:
         return peak_mb() * 1e6
 
 
-def write_cost(path: PathLike, laps: list[dict[str, Any]]) -> None:
+def write_cost(path: PathLike, laps: list[dict[str, Any]], **more: str) -> None:
     """Write costs as JSON, beside the tables: unlike these, they differ from run to run. The build is named.
 
     Parameters
@@ -46,13 +46,15 @@ def write_cost(path: PathLike, laps: list[dict[str, Any]]) -> None:
         The file to write.
     laps : list of dict
         As recorded by a `Clock`.
+    **more : str
+        Further entries.
 
     Raises
     ------
     FileError
         If the file cannot be written.
     """
-    save_json(path, RESULT, {"build": build_digest(), "laps": laps}, indent=1)
+    save_json(path, RESULT, {"build": build_digest(), **more, "laps": laps}, indent=1)
 
 
 class Clock:

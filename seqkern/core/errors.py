@@ -185,6 +185,11 @@ class TooLargeError(GramError):
     more : str
         How to get more memory: part of the remedy.
 
+    Attributes
+    ----------
+    without : str or None
+        What to train instead that needs no such matrix: see `Solver.without_matrix`. None if the solver is not known.
+
     Examples
     --------
     >>> TooLargeError("needs 800 MB", more="raise the limit").more
@@ -202,9 +207,22 @@ class TooLargeError(GramError):
     ) -> None:
         super().__init__(problem, file=file, record=record, remedy=remedy)
         self.more = more
+        self.without: str | None = None
+
+    def suggest(self, without: str) -> None:
+        """Add what to train instead to the remedy.
+
+        Parameters
+        ----------
+        without : str
+            Empty for nothing.
+        """
+        self.without = without
+        if without:
+            self.remedy = f"{self.remedy}, or {without}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (*super().__reduce__(), {"more": self.more})
+        return (*super().__reduce__(), {"more": self.more, "without": self.without})
 
 
 class MappingError(SeqkernError, MemoryError):

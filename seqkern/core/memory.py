@@ -8,6 +8,8 @@ from pathlib import Path
 from seqkern.core.errors import MappingError, ParameterError
 from seqkern.core.memory_limits import memory_left
 
+WITHOUT_MATRIX = "train without a matrix (--solver linear_svc, with --kernel spectrum, mismatch or gapped_kmer)"
+"""Remedy for solvers of classes where a Gram matrix does not fit."""
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 

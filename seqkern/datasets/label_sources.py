@@ -37,6 +37,7 @@ LABEL_NAMES = ("label", "class", "y")
 KEYS = ("from", "file", "id", "kind", "positive", "classes", *PROTOCOL, *COLUMNS)
 Columns = Mapping[str, Sequence[str] | npt.NDArray[np.str_]]
 """Text about samples, by its meaning: one value for each sample."""
+NAMED = "name another in labels (of seqkern train, cv and audit: --label-field)"
 FIELD = re.compile(r"([A-Za-z_][\w.-]*)=([^\s,;]+)")
 
 
@@ -142,7 +143,7 @@ def columns_of_headers(reading: Reading, options: Mapping[str, Any], file: PathL
                     f"has no field {field}=… in its header",
                     file=file,
                     record=name,
-                    remedy=f"fields in the header: {', '.join(fields) or 'none'}",
+                    remedy=f"{NAMED}; fields in the header: {', '.join(fields) or 'none'}",
                 )
             columns[meaning].append(fields[field])
     return columns
@@ -259,7 +260,9 @@ def rows_of_ids(
             f"has a label but no {unit} ({how_many})",
             file=name,
             record=strange[0],
-            remedy=f"remove it or add the {unit}" if matching else f"give the table of labels for these {unit}s",
+            remedy=f"remove it or add the {unit}"
+            if matching
+            else f"give the table of labels for these {unit}s, such as {next(iter(ids), '')!r}",
         )
     for key in ids:
         if key not in table:
@@ -344,9 +347,7 @@ def no_column(column: str, columns: Iterable[str], file: PathLike | None) -> Lab
         To be raised by the caller.
     """
     shown = ", ".join(list(columns)[:12]) or "none"
-    return LabelError(
-        f"has no column {column!r}", file=file, remedy=f"give the name of the column in labels; columns: {shown}"
-    )
+    return LabelError(f"has no column {column!r}", file=file, remedy=f"{NAMED}; columns: {shown}")
 
 
 def labels_of_columns(ids: Ids, columns: Columns, options: Mapping[str, Any], file: PathLike | None = None) -> Labels:

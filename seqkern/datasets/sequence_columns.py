@@ -321,10 +321,15 @@ def _check_missing(text: TextColumns, bare: Any) -> None:
     name = list(text.sequences)[view]
     has = next(file for file, column in zip(text.files.values(), text.sequences.values(), strict=True) if column[i])
     of_fasta = "" if text.columns else f", but it is in {has}"
+    lacking = int(bare.any(axis=0).sum())
+    remedy = "add it, or add --missing skip (leaves such samples out) or --missing keep (an empty sequence)"
+    if lacking == len(text.ids) and not text.columns:
+        remedy = (
+            "give the records of a sample one id in all files; or, where they are in the same order, add --ids number"
+        )
     raise SequenceError(
-        f"has no sequence in the view {name!r}{of_fasta} ({int(bare.any(axis=0).sum())} of {len(text.ids)} samples "
-        "lack one)",
+        f"has no sequence in the view {name!r}{of_fasta} ({lacking} of {len(text.ids)} samples lack one)",
         file=text.files[name],
         record=text.ids[i],
-        remedy="add it, or add --missing skip (leaves such samples out) or --missing keep (an empty sequence)",
+        remedy=remedy,
     )

@@ -56,8 +56,7 @@ def check_matrix_fits(grid: TileGrid, work: int, limit: int | str | None) -> Non
         raise TooLargeError(
             f"a matrix of {_shape(grid)} needs {format_bytes(need)} of memory, but the limit is "
             f"{format_bytes(allowed)}{default_limit_words(limit)}",
-            remedy=f"{more}, write it to a file (path), or train without a matrix: solver linear_svc or "
-            "primal_svc with a kernel such as gapped_kmer, spectrum or mismatch",
+            remedy=f"{more}, or write it to a file (path)",
             more=more,
         )
 

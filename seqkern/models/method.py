@@ -140,6 +140,12 @@ class Method:
         needs_matrix = self.search.clusters is not None or self.search.metric in BOUNDS
         return not needs_matrix and all(build_solver(spec).accepts_rows for spec in self.specs)
 
+    @property
+    def without_matrix(self) -> str:
+        """What to train instead where a Gram matrix does not fit: see `Solver.without_matrix`; empty unless of all."""
+        found = {build_solver(spec).without_matrix for spec in self.specs}
+        return found.pop() if len(found) == 1 else ""
+
     def gram_bytes(self, n: int) -> int:
         """Return the memory that the solvers need besides a Gram matrix.
 
@@ -252,7 +258,7 @@ class Method:
             for name, kernel in self.kernels.items():
                 if kernel is not None and self.gives(name, X) == "features":
                     kernel.check_features_for(f"solver {names} learns from features")
-        room = Room.of(memory_limit, self.accepts_rows, self.gram_bytes)
+        room = Room.of(memory_limit, self.accepts_rows, self.gram_bytes, self.without_matrix)
         strict = room if memory_limit is None else replace(room, most=room.limit)
         held = None if self.search.budget is None else HeldMatrices(X, room=strict, n_threads=n_threads)
         make = functools.partial(

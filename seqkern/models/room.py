@@ -13,11 +13,7 @@ from seqkern.core.memory_limits import memory_left
 if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel
 
-WITHOUT_MATRIX = (
-    "train on fewer samples (folds: {method: grouped, train_size: …}), or without a Gram matrix: solver linear_svc or "
-    "primal_svc with a kernel such as gapped_kmer, spectrum or mismatch; instead of gp_regression choose gp_inducing, "
-    "which copies no matrix"
-)
+FEWER = "train on fewer samples (folds: {method: grouped, train_size: …})"
 BY_ROWS = (
     "choose a solver that reads a stored matrix by rows, without transforms and repair: csvc or svr with a finite C, "
     "psvc, psvr or one_class_svm"
@@ -106,6 +102,8 @@ class Room:
         Whether all solvers can be fitted on rows of a stored matrix.
     beside : callable
         ``beside(n)`` returns the bytes that the solvers need besides a matrix of n training samples.
+    without : str
+        What to train instead: `Solver.without_matrix`.
 
     Examples
     --------
@@ -118,16 +116,23 @@ class Room:
     most: int
     accepts_rows: bool = False
     beside: Callable[[int], int] = no_bytes
+    without: str = ""
 
     @classmethod
-    def of(cls, memory_limit: int | str | None, accepts_rows: bool, beside: Callable[[int], int] = no_bytes) -> Room:
+    def of(
+        cls,
+        memory_limit: int | str | None,
+        accepts_rows: bool,
+        beside: Callable[[int], int] = no_bytes,
+        without: str = "",
+    ) -> Room:
         """Return the room within a limit; by default half of the available memory, and all of it at most.
 
         Parameters
         ----------
         memory_limit : int, str or None
             Bytes, or text such as ``"2GB"``.
-        accepts_rows, beside : object
+        accepts_rows, beside, without : object
             As the attributes.
 
         Returns
@@ -136,9 +141,9 @@ class Room:
         """
         if memory_limit is not None:
             limit = parse_bytes(memory_limit)
-            return cls(limit, max(limit, available_memory()), accepts_rows, beside)
+            return cls(limit, max(limit, available_memory()), accepts_rows, beside, without)
         available = available_memory()
-        return cls(available // 2, available, accepts_rows, beside)
+        return cls(available // 2, available, accepts_rows, beside, without)
 
     @property
     def for_rows(self) -> int:
@@ -239,9 +244,11 @@ class Room:
             remedy = f"raise it to {format_bytes(need)}" if self.most == self.limit else left.remedy
             more = f"{remedy}, {BY_ROWS}" if stored else remedy
             what = f"the limit is {size}" if self.most == self.limit else f"{size} are left {left.place}"
-            raise TooLargeError(
+            error = TooLargeError(
                 f"a solver that needs the kernel values of {n_train} training and {n_test} test samples at once takes "
                 f"{format_bytes(need)} of memory, but {what}",
-                remedy=f"{more}, or {WITHOUT_MATRIX}",
+                remedy=f"{more}, or {FEWER}",
                 more=more,
             )
+            error.suggest(self.without)
+            raise error

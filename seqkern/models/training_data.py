@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from seqkern.core.errors import LabelError, ParameterError
+from seqkern.core.errors import LabelError, ParameterError, TooLargeError
 from seqkern.core.types import PathLike
 from seqkern.evaluation.held_out import neighbours
 from seqkern.gram import compute_gram, open_gram
@@ -129,9 +129,14 @@ def training_data(
     )
     if gram_files:
         compute = files_of(method, X, gram_files, compute)
+    try:
+        grams = shared_grams(method, X, compute, on_disk=bool(gram_files))
+    except TooLargeError as error:
+        error.suggest(method.without_matrix)
+        raise
     return TrainingData(
         labels,
-        sources(X, grams=shared_grams(method, X, compute, on_disk=bool(gram_files))),
+        sources(X, grams=grams),
         None if residues is None else residues.take(seen),
         np.arange(len(used), len(labels)),
         beyond=functools.partial(sources, everything.take(seen)) if len(seen) > len(used) else None,

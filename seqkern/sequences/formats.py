@@ -254,5 +254,8 @@ def _refusal(first: str, name: str) -> SequenceError:
     if of_bed:
         remedy = "to read it as BED, add --genome FASTA (in a study genome: FASTA)"
     elif len(cells) > 1:
-        remedy = "it looks like a table: give the FASTA file here, and a table of labels with --labels"
+        remedy = (
+            "it looks like a table: give the FASTA file here, and a table of labels with --labels; or name the columns "
+            "of its sequences with --sequences (train, cv, gram)"
+        )
     return SequenceError(f"is not FASTA: its first line is {first.strip()[:40]!r}", file=name, remedy=remedy)

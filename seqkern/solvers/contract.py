@@ -23,6 +23,7 @@ from seqkern.core.convergence import warn_unconverged
 from seqkern.core.declarations import Parameter
 from seqkern.core.declared_components import Component
 from seqkern.core.errors import GramError, LabelError
+from seqkern.core.memory import WITHOUT_MATRIX
 from seqkern.gram.gram_rows import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.checking import checked_labels, checked_matrix, count_rows, known_labels, labelled
@@ -197,6 +198,14 @@ class Solver(Stored, Estimator):
         int
         """
         return int(8 * n * n * self.gram_copies)
+
+    @property
+    def without_matrix(self) -> str:
+        """What to train instead where a Gram matrix does not fit into memory, as a remedy; empty if nothing.
+
+        By default a linear machine for solvers of classes.
+        """
+        return WITHOUT_MATRIX if self.targets and not {"none", "real"} & set(self.targets) else ""
 
     @property
     def accepts_rows(self) -> bool:

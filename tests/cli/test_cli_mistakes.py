@@ -488,3 +488,59 @@ def test_a_model_of_genes_and_one_of_sequences_are_told_apart(tmp_path, fasta, c
     assert main(["train", fasta, other, *WORDS, "-o", model]) == 0
     err = fails(capsys, "genes", model, fasta)
     assert f"{model}: is a model of seqkern train, not a model of genes; use seqkern predict, or give a model" in err
+
+
+TABLE = "id\tf1\tf2\tlabel\n" + "".join(f"r{i}\t{i % 3}\t{i % 4}\t{'ab'[i % 2]}\n" for i in range(12))
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    home = tmp_path_factory.mktemp("unused")
+    for name in ("pos", "neg"):
+        (home / f"{name}.fa").write_text("".join(records(name, 10)))
+    (home / "table.tsv").write_text(TABLE)
+    (home / "genome.fa").write_text(f">chr1\n{'ACGTTGCA' * 40}\n")
+    data = ["datasets", "--name", "d", "--entry", json.dumps({"fasta": [str(home / "pos.fa"), str(home / "neg.fa")]})]
+    assert main([*data, "-o", str(home / "data")]) == 0
+    assert main(["folds", str(home / "data"), "--k", "2", "-o", str(home / "folds")]) == 0
+    assert main(["train", str(home / "pos.fa"), str(home / "neg.fa"), *WORDS, "-o", str(home / "m")]) == 0
+    assert main(["train", str(home / "table.tsv"), *GENES, "-o", str(home / "t")]) == 0
+    return home
+
+
+@pytest.mark.parametrize(
+    ("line", "option"),
+    [
+        ("train pos.fa neg.fa --kernel spectrum:k=2 --solver csvc:C=1 -o x", "--label-field kind"),
+        ("cv pos.fa neg.fa --kernel spectrum:k=2 --solver csvc:C=1 --folds 2", "--label-field kind"),
+        ("train pos.fa --labels first-word --kernel spectrum:k=2 --solver csvc:C=1 -o x", "--label-field kind"),
+        ("train table.tsv --kernel linear --solver csvc -o x", "--ids number"),
+        ("train table.tsv --kernel linear --solver csvc -o x", "--strip-gaps"),
+        ("train table.tsv --kernel linear --solver csvc -o x", "--alphabet dna"),
+        ("predict t table.tsv", "--unknown skip"),
+        ("predict m pos.fa", "--id-column id"),
+        ("predict m pos.fa", "--missing skip"),
+        ("suggest t table.tsv", "--empty skip"),
+        ("suggest m neg.fa", "--maximize"),
+        ("suggest m neg.fa", "--minimize"),
+        ("suggest m neg.fa --strategy random", "--diversity 0.9"),
+        ("suggest m neg.fa --acquisition ei", "--strategy random"),
+        ("cv pos.fa neg.fa --kernel spectrum:k=2 --solver csvc:C=1 --fold-method leave-one-out", "--folds 7"),
+        ("cv pos.fa neg.fa --kernel spectrum:k=2 --solver csvc:C=1 --fold-method leave-one-out", "--repeats 3"),
+        ("gram pos.fa --kernel spectrum:k=2 -o g.npy", "--kernel-name x"),
+        ("gram pos.fa --kernel spectrum:k=2 -o g.npy --tile 1/2", "--cost c.json"),
+        ("gram --dataset data --kernel spectrum:k=2 -o g.npy", "--unknown skip"),
+        ("variants m --region chr1:100-110 --genome genome.fa --window 40 -o x.tsv", "--around 3"),
+        ("variants m --region chr1:100-110 --genome genome.fa --window 40 -o x.tsv", "--fdr 0.1"),
+        ("variants m --region chr1:100-110 --genome genome.fa --window 40 -o x.tsv", "--seed 3"),
+        ("variants m --sequences pos.fa -o x.tsv", "--genome genome.fa"),
+        ("audit data --folds folds -o audited", "--ids number"),
+        ("audit data --folds folds -o audited", "--label-field kind"),
+    ],
+)
+def test_an_option_without_effect_is_refused(home, monkeypatch, capsys, line, option):
+    monkeypatch.chdir(home)
+    err = fails(capsys, *line.split(), *option.split())
+    name = option.split()[0]
+    assert f" {name} " in err
+    assert err.endswith(f"remove {name}\n") or err.endswith(f"remove {name}")

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 
 import pytest
 from test_cli_predict import fails, records, write
@@ -110,6 +112,69 @@ def test_a_replaced_result_leaves_no_files_and_those_of_the_user_stay(tmp_path, 
     assert {path.name for path in home.iterdir()} == names | {"notes.txt", "later.txt"}
     assert main([*explained, "-o", str(home)]) == 0  # the same command
     assert {path.name for path in home.iterdir()} == names | {"notes.txt", "later.txt"}
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from seqkern.cli.main import main
+
+replace, last, word = os.replace, int(sys.argv[1]), sys.argv[2]
+left = [last]
+
+def killed_after(source, target):
+    replace(source, target)
+    if Path(target).parent.name == word and not Path(target).name.startswith("."):
+        left[0] -= 1
+        if not left[0]:
+            os._exit(9)
+
+os.replace = killed_after
+main(sys.argv[3:])
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "place", "number", "then"),
+    [
+        ("explain", "out", 3, "cv"),
+        ("cv", "out", 4, "explain"),
+        ("cv", ".finished", 1, "explain"),  # while it computes
+        ("explain", "out", 5, "fewer"),
+    ],
+)
+def test_what_a_killed_command_has_written_goes_with_overwrite(tmp_path, model, files, first, place, number, then):
+    home, alone = tmp_path / "out", tmp_path / "alone"
+    commands = {
+        "explain": ["explain", model, files[0]],
+        "cv": ["cv", *files, *METHOD[:2], "--solver", "csvc:C=1|2", "--search", "--folds", "2"],
+        "fewer": ["explain", model, files[0], "--plots", "1"],
+    }
+    home.mkdir()
+    (home / "notes.txt").write_text("mine")
+    words = [sys.executable, "-c", KILLED, str(number), place, *commands[first], "-o", str(home), "--overwrite"]
+    assert subprocess.run(words, capture_output=True).returncode == 9
+    (home / "later.txt").write_text("mine")
+    assert main([*commands[then], "-o", str(home), "--overwrite"]) == 0
+    assert main([*commands[then], "-o", str(alone)]) == 0
+    (alone / "notes.txt").write_text("mine")
+    (alone / "later.txt").write_text("mine")
+    content = [
+        {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "cost.json"}
+        for folder in (home, alone)
+    ]
+    assert content[0] == content[1]
+
+
+def test_what_a_command_does_not_write_again_goes(tmp_path):
+    home, labels, fasta = tmp_path / "out", tmp_path / "labels.tsv", write(tmp_path / "p.fa", *records("pos", 40))
+    command = ["cv", fasta, "--labels", str(labels), "--kernel", "spectrum:k=2", "--folds", "2", "-o", str(home)]
+    for values in ("ab" * 20, range(40)):  # numbers have no ROC curve
+        labels.write_text("id\tlabel\n" + "".join(f"pos{i}\t{value}\n" for i, value in enumerate(values)))
+        assert main(command) == 0
+        left = {path.name for path in home.iterdir() if not path.name.startswith(".")}
+        assert ("roc.svg" in left) == (values[0] == "a")
+    assert set(json.loads((home / ".seqkern.json").read_text())["files"]) == left
 
 
 def test_names_in_the_note_of_a_folder_are_no_paths(tmp_path, model, files):

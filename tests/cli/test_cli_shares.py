@@ -1,12 +1,15 @@
 """``seqkern evaluate --share``: the gathered tables are those of one job, whatever the shares have left."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seqkern.cli.evaluation import Evaluation
 from seqkern.cli.main import main
 from seqkern.cli.shares import assigned
 from seqkern.core.checkpoint import Checkpoint
@@ -86,6 +89,52 @@ def test_what_a_killed_share_lacks_is_computed(folder, monkeypatch):
     for name in SOLVERS:
         assert gather(folder, "killed", name) == 0
         assert same_tables(folder, "killed", name)
+
+
+@pytest.mark.parametrize("inner", [[], ["--inner-only"]])
+def test_a_share_that_comes_after_the_tables_computes_nothing(folder, monkeypatch, inner):
+    output, solver = folder / f"late{len(inner)}", ["--solver", json.dumps(SOLVERS["svm"]), *inner]
+    assert evaluate(folder, output, *solver) == 0
+    names = sorted(path.name for path in output.iterdir())
+    monkeypatch.setattr(Evaluation, "_compute", None)
+    assert evaluate(folder, output, *solver, "--share", "1/2") == 0
+    assert sorted(path.name for path in output.iterdir()) == names
+    monkeypatch.undo()
+    other = ["--solver", "csvc:C=[0.1,2]", *inner]
+    assert evaluate(folder, output, *other, "--share", "1/3") == 0
+    assert len(list((output / ".finished").iterdir())) == 2  # of another evaluation
+
+
+COUNTED = """
+import sys, time
+from seqkern.cli.evaluation import Evaluation
+from seqkern.cli.main import main
+
+computed, log = Evaluation._compute, sys.argv[1]
+
+def slowly(self, place):
+    with open(log, "a") as file:
+        file.write(f"{place}\\n")
+    time.sleep(0.3)
+    return computed(self, place)
+
+Evaluation._compute = slowly
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+def test_jobs_at_the_same_time_compute_each_fold_once(folder, tmp_path):
+    log, output = tmp_path / "log", folder / "together"
+    line = ["evaluate", str(folder / "data"), "--folds", str(folder / "folds"), "--kernel", "spectrum:k=2"]
+    line += ["--solver", "csvc:C=1", "--threads", "1", "-o", str(output)]
+    jobs = [
+        subprocess.Popen([sys.executable, "-c", COUNTED, str(log), *line, *more], stdout=subprocess.DEVNULL)
+        for more in ([], ["--share", "1/1"], ["--share", "2/2"])
+    ]
+    assert [job.wait(100) for job in jobs] == [0, 0, 0]
+    assert sorted(log.read_text().split()) == [str(place) for place in range(6)]
+    assert (output / "metrics.tsv").exists()
+    assert not (output / ".finished").exists()
 
 
 def test_inner_loops_are_shared_too(folder):

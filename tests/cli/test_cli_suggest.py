@@ -76,6 +76,14 @@ def test_the_table_and_the_rule(model, files, tmp_path, capsys):
     assert capsys.readouterr().out == out.read_text()
 
 
+def test_a_pool_of_fewer_records_than_wanted_is_said(model, files, capsys):
+    for number, said in (("31", True), ("30", False)):
+        assert main(["suggest", model, files["pool"], "-n", number]) == 0
+        out, err = capsys.readouterr()
+        assert len(out.splitlines()) == 31
+        assert ("pool.fa: 30 records chosen, not 31 (-n)" in err) == said
+
+
 @pytest.mark.parametrize("solver", ["csvc", "label_propagation"])
 def test_records_with_a_label_in_training_are_left_out(solver, files, tmp_path, capsys):
     ids = ids_of(files["pool"])

@@ -43,7 +43,12 @@ FILES = {
     "long.fa": fasta(*ids("l", 10), length=40, seed=9),
     "protein.fa": fasta(*ids("q", 10), letters="ACDEFGHIKLMNPQRSTVWY", seed=10),
     "headers.fa": "".join(fasta(f"{name} label={'ab'[i % 2]}", seed=i) for i, name in enumerate(ids("r", 12))),
+    "kindly.fa": "".join(fasta(f"{name} kind={'ab'[i % 2]}", seed=i) for i, name in enumerate(ids("r", 12))),
+    "renamed.fa": "".join(fasta(f"{name} label={'ab'[i % 2]}", seed=20 + i) for i, name in enumerate(ids("w", 12))),
+    "pairs.tsv": "id\ta1\ta2\tlabel\n"
+    + "".join(f"r{i}\tACGT{'AC'[i % 2] * 4}\tGATTACA\t{'ab'[i % 2]}\n" for i in range(24)),
     "labels.tsv": "id\tlabel\n" + "".join(f"r{i}\t{'ab'[i % 2]}\n" for i in range(12)),
+    "numbers.tsv": "id\tlabel\n" + "".join(f"r{i}\t{i % 5 + i / 8}\n" for i in range(12)),
     "kinds.tsv": "id\tkind\n" + "".join(f"r{i}\t{'ab'[i % 2]}\n" for i in range(12)),
     "genes.tsv": "id\tg1\tg2\n" + "".join(f"r{i}\t{i % 3}\t{i % 5}\n" for i in range(12)),
     "genome.fa": fasta("chr1", "chr2", length=400, seed=11),
@@ -167,12 +172,42 @@ CASES = [
     Case(f"cv pos.fa neg.fa {S} --folds 30", "at most 10 folds", f"cv pos.fa neg.fa {S} --folds 5"),
     Case(f"cv few.fa few2.fa {S}", "give more samples", f"cv pos.fa neg.fa {S} --folds 2"),
     Case(f"train few.fa few2.fa -o x --cv 2 {S}", "--cv 0", f"train few.fa few2.fa -o x --cv 0 {S}"),
+    *[
+        Case(f"{verb} pairs.tsv{labels} {S}", "--sequences", f"{verb} pairs.tsv --sequences a1,a2 {S}")
+        for verb in ("train -o x", "cv --folds 2")
+        for labels in ("", " --labels kinds.tsv --label-field kind")
+    ],
+    Case(
+        f"train kindly.fa --labels header -o x {S}",
+        "--label-field",
+        f"train kindly.fa --labels header --label-field kind -o x {S}",
+    ),
+    Case(
+        f"train pairs.tsv --sequences a1,a2 --label-field kind -o x {S}",
+        "--label-field",
+        f"train pairs.tsv --sequences a1,a2 --label-field label -o x {S}",
+    ),
+    Case(
+        "audit headers.fa third.fa kinds.tsv -o audited",
+        "--label-field",
+        "audit headers.fa third.fa kinds.tsv --label-field kind -o audited",
+    ),
+    Case(
+        f"train --view a=headers.fa --view b=renamed.fa --labels header -o x {S}",
+        "--ids number",
+        f"train --view a=headers.fa --view b=renamed.fa --ids number --labels header -o x {S}",
+    ),
     # memory
     Case(f"{T} {S} --memory lots", "like 500MB or 2GB", f"{T} {S} --memory 2GB"),
     Case(f"{T} {S} --memory 1kB", "raise it", f"{T} {S} --memory 1GB"),
     Case(f"{T} {S} --memory 1kB", "--solver linear_svc, with --kernel spectrum", f"{T} {K} --solver linear_svc"),
     Case(f"{T} {S} --memory 1kB", "--gram FILE.npy", f"{T} {S} --gram kept.npy"),
     Case(f"{T} {S} --memory 1kB", "gapped_kmer", f"{T} --kernel gapped_kmer:l=6,k=4 --solver linear_svc"),
+    Case(
+        f"train headers.fa --labels numbers.tsv -o x {K} --solver gp_regression --memory 1kB",
+        "choose --solver gp_inducing with --gram FILE.npy",
+        f"train headers.fa --labels numbers.tsv -o x {K} --solver gp_inducing --gram numbers.npy",
+    ),
     Case(
         f"cv pos.fa neg.fa {S} --memory 1kB",
         "mismatch",

@@ -134,6 +134,35 @@ def test_records_are_decided_by_all_as_by_each(home, tmp_path, capsys):
     assert "--scan needs one model" in capsys.readouterr().err
 
 
+def test_several_models_give_all_that_each_gives(home, tmp_path, capsys):
+    zoo, fasta, X = tmp_path / "zoo", tmp_path / "new.fa", as_sequences(strings(20, 30, 1), "dna")
+    fasta.write_text("".join(f">n{i}\n{one}\n" for i, one in enumerate(NEW)))
+    shutil.copytree(home / "factors", zoo)
+    kernel = build_kernel("spectrum:k=2")
+    labels = {
+        "calibrated": (make_labels(X.ids, ["a", "b"] * 10, positive="b"), "csvc:C=1", {"calibration": "platt"}),
+        "cut": (make_labels(X.ids, ["a", "b"] * 10, positive="b"), "csvc:C=1", {"threshold": "sensitivity=0.9"}),
+        "classes": (make_labels(X.ids, list("abcd") * 5), "one_against_rest:binary=(csvc:C=1)", {}),
+        "numbers": (make_labels(X.ids, list(range(20)), kind="real"), "gp_regression", {}),
+    }
+    for name, (y, solver, how) in labels.items():
+        train_model(X, y, kernel, solver, **how).save(zoo / f"{name}.seqkern")
+    assert main(["models", "pack", str(zoo), "-o", str(tmp_path / "pack")]) == 0
+    options = [str(fasta), "--interval", "0.5"]
+    expected = {}
+    for one in given_models([str(tmp_path / "pack")]):
+        assert main(["predict", one.word, *(options if one.name == "numbers" else options[:1])]) == 0
+        (head, *rows) = csv.reader(capsys.readouterr().out.splitlines(), delimiter="\t")
+        expected |= {f"{name}_{one.name}": column for name, *column in list(zip(head, *rows, strict=True))[1:]}
+    assert {"probability_calibrated", "predicted_cut", "decision:d_classes", "upper_numbers"} < expected.keys()
+    for models in (tmp_path / "pack", zoo):
+        assert main(["predict", str(models), *options]) == 0
+        (head, *rows) = csv.reader(capsys.readouterr().out.splitlines(), delimiter="\t")
+        assert {name: column for name, *column in list(zip(head, *rows, strict=True))[1:]} == expected
+    assert main(["predict", str(home / "factors"), *options]) == 1
+    assert "gives no prediction intervals" in capsys.readouterr().err
+
+
 def test_parts_of_a_model_of_several_are_joined(home, tmp_path, capsys):
     zoo, fasta, out = home / "zoo.seqkern", tmp_path / "new.fa", str(tmp_path / "out.tsv")
     fasta.write_text("".join(f">n{i}\n{one}\n" for i, one in enumerate(NEW)))

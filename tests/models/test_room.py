@@ -10,8 +10,11 @@ from seqkern.gram.gram_rows import GramRows
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import SpectrumKernel, solver_input
 from seqkern.models import room as room_module
+from seqkern.models.method import Method
 from seqkern.models.room import Room
 from seqkern.models.sources import FittedKernel, StoredGram
+from seqkern.models.training_data import training_data
+from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import build_solver
 from seqkern.study.study import Study
@@ -118,10 +121,38 @@ def test_transforms_need_the_matrix(tmp_path, little_memory):
         StoredGram(gram, [build_transform("centre")], room=Room.of(None, accepts_rows=True)).pair(rows, rows[:2])
 
 
-def test_a_fitted_kernel_is_refused_before_the_work(little_memory):
+REMEDIES = ("linear_svc", "gp_inducing")
+
+
+@pytest.mark.parametrize(
+    ("solver", "remedies"),
+    [
+        ("csvc", {"linear_svc"}),
+        ("gp_classification", {"linear_svc"}),
+        ("one_against_rest:binary=(csvc:C=1)", {"linear_svc"}),
+        ("gp_regression", {"gp_inducing"}),
+        ("gp_inducing", set()),
+        ("svr", set()),
+        ("kernel_pca", set()),
+        ("one_class_svm", set()),
+    ],
+)
+def test_a_fitted_kernel_is_refused_before_the_work_with_what_the_solver_suggests(little_memory, solver, remedies):
     X = SequenceSet.from_strings(["ACGT" * 5] * 200, "dna")
-    with pytest.raises(GramError, match="linear_svc"):
-        FittedKernel(SpectrumKernel(2), X).check_room(190, 10)
+    method = Method({"kernel": SpectrumKernel(2)}, solver)
+    room = Room.of(None, accepts_rows=False, beside=method.gram_bytes, without=method.without_matrix)
+    with pytest.raises(GramError, match="train on fewer samples") as raised:
+        FittedKernel(SpectrumKernel(2), X, room=room).check_room(190, 10)
+    assert {name for name in REMEDIES if name in str(raised.value)} == remedies
+
+
+@pytest.mark.parametrize(("solver", "remedies"), [("csvc", {"linear_svc"}), ("gp_regression", {"gp_inducing"})])
+def test_a_matrix_without_room_is_refused_with_what_the_solver_suggests(solver, remedies):
+    X = SequenceSet.from_strings(["ACGT" * 5, "GGTA" * 5] * 10, "dna")
+    labels = make_labels(X.ids, [i % 2 for i in range(20)], kind="binary" if solver == "csvc" else "real")
+    with pytest.raises(GramError, match=r"write it to a file \(path\)") as raised:
+        training_data(Method(SpectrumKernel(2), solver), X, labels, memory_limit="1kB")
+    assert {name for name in REMEDIES if name in str(raised.value)} == remedies
 
 
 def test_what_solvers_need_besides_the_matrix():

@@ -57,6 +57,11 @@ class GaussianRegression(OnProducts, KernelExpansion, RealSolver):
         default="constant", doc="Mean of the prior: a constant, estimated from the labels, or zero."
     )
 
+    @property
+    def without_matrix(self) -> str:
+        """What to train instead where a Gram matrix does not fit into memory."""
+        return "choose --solver gp_inducing with --gram FILE.npy, which copies no matrix"
+
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
         """Raise LabelError for constant labels, from which no variance can be learned."""
         if np.ptp(y) == 0:

@@ -79,6 +79,11 @@ class InducingGPR(GaussianRegression):
         """Return solvers for the contract suite."""
         return [cls(), cls(n_inducing=12, noise=0.05, scale=2.0, mean="zero")]
 
+    @property
+    def without_matrix(self) -> str:
+        """Nothing: no other Gaussian process needs less."""
+        return ""
+
     def gram_bytes(self, n: int) -> int:
         """Return the memory of a fit besides the Gram matrix: the columns of the inducing samples, twice.
 
