@@ -1,21 +1,20 @@
 """An order of the samples of a Gram matrix that depends on their kernel values alone, not on their places."""
 
-import hashlib
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-ROWS = 256
-"""Rows sorted at a time."""
+from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.solvers.feature_rows import order_by_content
 
 
 def gram_order(K: npt.NDArray[np.float64], y: npt.NDArray[Any], seed: int = 0) -> npt.NDArray[np.int64]:
     """Return an order of the samples that depends only on their kernel values, their labels and a seed.
 
-    Passes over the samples in this order, and draws from it, are independent of the order in the input. The key of a
-    sample is a hash of its sorted kernel values, its label and K(x, x); samples with equal keys keep their order, which
-    are nearly always copies of each other. Complexity: O(n² log n).
+    Passes over the samples in this order, and draws from it, are independent of the order in the input. The content of
+    a sample are its sorted kernel values and K(x, x); samples with equal content and label keep their order, which are
+    nearly always copies of each other. Complexity: O(n² log n).
 
     Parameters
     ----------
@@ -40,12 +39,8 @@ def gram_order(K: npt.NDArray[np.float64], y: npt.NDArray[Any], seed: int = 0) -
     >>> np.array_equal(first, other)
     True
     """
-    key = int(seed).to_bytes(8, "little")
-    ends = np.column_stack((np.asarray(y, dtype=np.float64), np.diagonal(K))) + 0.0  # −0 is 0
-    keys = np.empty(len(K), dtype=np.uint64)
-    for start in range(0, len(K), ROWS):
-        part = slice(start, start + ROWS)
-        rows = np.column_stack((np.sort(K[part], axis=1) + 0.0, ends[part]))
-        digests = [hashlib.blake2b(row, digest_size=8, key=key).digest() for row in rows]
-        keys[part] = np.frombuffer(b"".join(digests), dtype=np.uint64)
-    return np.argsort(keys, kind="stable").astype(np.int64)
+    diagonal = np.diagonal(K)[:, None]
+    content = FeatureBlocks(
+        (len(K), len(K) + 1), np.float64, lambda rows: np.hstack((np.sort(K[rows], axis=1), diagonal[rows]))
+    )
+    return order_by_content(content, y, seed)
