@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import tomllib
 
 import pytest
@@ -92,6 +93,17 @@ def test_an_unknown_section_is_refused_and_a_failure_stops_no_other(tmp_path):
     assert "not reached" not in both.stdout
     assert re.search(r"\nbad +failed \(1\) +\d+ s\ngood +passed +\d+ s\n$", both.stdout)
     assert run("good").returncode == 0
+
+
+def test_other_processors_are_forced():
+    code = "import sys; from seqkern.kernels.products import _product; sys.exit(f'level {_product.level()}')"
+    run = lambda names: subprocess.run(  # noqa: E731
+        ["bash", ".ci/processors", names, sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT
+    )
+    plain, every = run("plain"), run("all")
+    assert (plain.returncode, plain.stdout, plain.stderr) == (1, "-- plain\n", "level 0\n")
+    assert re.findall("^-- [a-z0-9]+", every.stdout, re.MULTILINE) == ["-- skylakex", "-- haswell", "-- plain"]
+    assert every.stderr.endswith("level 0\n")
 
 
 @pytest.mark.parametrize(

@@ -178,4 +178,4 @@ def order_by_content(K: Features, y: npt.ArrayLike, seed: int) -> npt.NDArray[np
     weights, sums = np.random.default_rng(0).random(blocks.shape[1]), np.empty(len(blocks))
     for part, block in blocks.blocks(ROWS):
         np.sum(block * weights, axis=1, out=sums[part])  # no product of BLAS: copies of a row have the same bits
-    return np.lexsort((y, sums))[np.random.default_rng(seed).permutation(len(blocks))]
+    return np.lexsort((np.asarray(y), sums))[np.random.default_rng(seed).permutation(len(blocks))]

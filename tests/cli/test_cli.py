@@ -113,7 +113,8 @@ def test_an_unknown_level_of_vector_instructions(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(("level", "number"), [("plain", 0), ("avx2", 1), ("avx512", 2)])
-def test_the_level_of_vector_instructions_can_be_lowered(level, number):
+def test_the_level_of_vector_instructions_can_be_lowered(level, number, monkeypatch):
+    monkeypatch.delenv("SEQKERN_SIMD", raising=False)
     code = "from seqkern.kernels.positional._position_weights import highest_level; print(highest_level())"
     highest = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     env = {**os.environ, "SEQKERN_SIMD": level}

@@ -3,8 +3,8 @@
     python tests/fuzz/fuzz_run.py --seconds 10
     python tests/fuzz/fuzz_run.py --readers fasta,labels --inputs 100000 --seed 7 --findings found
 
-Ends with 1 if a reader failed: a traceback, a crash, more than 5 seconds, more than 1 GB, or a message that is not one
-line about the file. Such inputs are stored in the folder of `--findings`, reduced, with a line in failures.jsonl.
+Ends with 1 if a reader failed: a traceback, a crash, more than 5 CPU seconds, more than 1 GB, or a message that is not
+one line about the file. Such inputs are stored in the folder of `--findings`, reduced, with a line in failures.jsonl.
 """
 
 import argparse

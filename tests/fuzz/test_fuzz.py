@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,11 @@ def test_hang_is_a_failure(tmp_path, monkeypatch):
     monkeypatch.setattr("fuzz_reader.LIMIT_SECONDS", 0.1)
     with pytest.raises(FailureError, match="hang"):
         Harness(_fails(KeyError), tmp_path).one(b"loop")
+    waits = Harness(Reader("toy", lambda path: time.sleep(0.3), lambda: [b"a"]), tmp_path)
+    assert waits.one(b"") == "accepted"  # as on a busy machine
+    monkeypatch.setattr("fuzz_reader.PATIENCE", 1)
+    with pytest.raises(FailureError, match="hang"):
+        waits.one(b"")
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="no such limit")

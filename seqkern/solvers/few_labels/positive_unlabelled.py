@@ -17,6 +17,7 @@ from seqkern.solvers.contract import Solver
 from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.estimator import clone
 from seqkern.solvers.feature_rows import order_by_content, take_rows
+from seqkern.solvers.gram_order import gram_order
 from seqkern.solvers.multiclass.meta_solver import MetaSolver
 from seqkern.solvers.shared import random_seed
 from seqkern.solvers.solver_specs import solver_from_state
@@ -58,6 +59,8 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
 
     The ranking of new rows is that of the binary solver. c is right only if the labelled positives are typical of all
     positives, and if the features separate the classes; otherwise c is too small, and too many rows are positives.
+    Where c < 1/2, no row is labelled more probably than not, and the hinge loss alone learns little more than a
+    constant: give `CSVC` and `LinearSVC` ``class_weight="balanced"``, or choose a logistic or squared loss.
 
     Complexity: `folds` + 1 fits of the binary solver.
 
@@ -71,9 +74,10 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
     >>> from seqkern.solvers import CSVC, PositiveUnlabelled
     >>> rng = np.random.default_rng(1)
     >>> x = rng.uniform(-3, 3, 200)
-    >>> labelled = (x > 0) & (rng.random(200) < 0.4)  # of the positives, x > 0, 40 % have a label
-    >>> solver = PositiveUnlabelled(CSVC()).fit(np.exp(-((x[:, None] - x) ** 2)), labelled.astype(int))
-    >>> solver.report_["n_unlabelled"], 0.3 < solver.report_["c"] < 0.5
+    >>> labelled = (x > 0) & (rng.random(200) < 0.4)  # of the positives, x > 0, some 40% have a label
+    >>> solver = PositiveUnlabelled(CSVC(class_weight="balanced"))
+    >>> solver = solver.fit(np.exp(-((x[:, None] - x) ** 2)), labelled.astype(int))
+    >>> solver.report_["n_unlabelled"], bool(abs(solver.report_["c"] - labelled.sum() / (x > 0).sum()) < 0.04)
     (153, True)
     """
 
@@ -176,8 +180,7 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
         units = np.arange(len(labelled)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
         fewest = min(len(np.unique(units[labelled == code])) for code in (False, True))
         gram = self.input == "gram"
-        content = np.sort(K, axis=1) if gram else K
-        order = order_by_content(content, labelled.astype(np.float64), self.seed)
+        order = (gram_order if gram else order_by_content)(K, labelled, self.seed)
         fold = np.empty(len(labelled), dtype=np.int64)
         fold[order] = deal(labelled[order].astype(np.int64), min(self.folds, fewest), self.seed, units[order])
         decisions, failed = np.empty(len(labelled)), 0

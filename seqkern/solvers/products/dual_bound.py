@@ -44,7 +44,7 @@ class DualBound:
         self.shares = np.empty(0)
 
     def add(self, point: Floats, linear: float, gap: float) -> None:
-        """Add a point, and look for a better combination.
+        """Add a point, and look for a better combination, from the last one or from this point if it is better.
 
         Parameters
         ----------
@@ -65,7 +65,10 @@ class DualBound:
         square[:count, :count] = self.square
         square[count] = square[:, count] = points @ point
         self.square = square
-        self.shares = np.append(self.shares, 0.0 if count else 1.0)
+        self.shares = np.append(self.shares, 0.0)
+        alone = np.append(np.zeros(count), 1.0)
+        if not count or self._of(alone) > self._of(self.shares):
+            self.shares = alone
         self._improve(ENOUGH * gap)
         self.value = max(self.value, self._of(self.shares))
 

@@ -278,8 +278,13 @@ class Hinge(Loss):
         return float(self.cost @ (slack * (1 - slack / self.width)))
 
     def free_biases(self, f: Floats) -> tuple[float, float]:
-        """Return the biases without an error; see `Loss`."""
-        return separating_biases(f, self.y, self.margin) if self.total == 0 else super().free_biases(f)
+        """Return the biases without an error; or, if all duals must be at their bounds, one where they are."""
+        if self.total == 0:
+            return separating_biases(f, self.y, self.margin)
+        if self.total < self.cost.sum():
+            return super().free_biases(f)
+        low = self.margin - 2 * self.width - float(f.max())
+        return low, low
 
 
 class Insensitive(Loss):

@@ -10,6 +10,7 @@ from seqkern.gram.gram_rows import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.base import BinarySolver, count_rows
 from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.products.best_bias import best_bias
 from seqkern.solvers.products.losses import Hinge
 from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
 from seqkern.solvers.svm.libsvm import SOON, LibsvmMachine, on_rows, share_of, to_tolerance, unit_of, violation
@@ -186,8 +187,8 @@ class OneClassSVM(OnProducts, LibsvmMachine, BinarySolver):
         loss = Hinge(ones, ones, margin=0.0, total=total, width=width if width > 0 else 1.0)
         found, self.dual_coef_, report = self._learn(own, loss, self.tol, min(self.max_iter, MOST_PRODUCTS))
         self.support_ = rows[self.support_].astype(np.int64)
-        if self.nu == 1:  # nothing bounds ρ; as on a matrix, no row lies inside
-            self.intercept_ = -float((found.decisions - found.bias).max())
+        # the smoothed loss hardly bounds ρ where ν is near 1
+        self.intercept_ = best_bias(found.decisions - found.bias, ones, ones, margin=0.0, total=total)
         return {**report, "objective": -found.dual, "n_learned": len(rows)}
 
     def _length(self, own: npt.NDArray[np.float64] | GramRows, rows: npt.NDArray[np.int64], unit: float) -> float:

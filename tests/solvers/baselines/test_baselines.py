@@ -9,6 +9,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.solvers import LinearDiscriminant, LPMachine, Network, OneAgainstRest, WhitenedNeighbors
 from seqkern.solvers.feature_rows import ROWS, order_by_content
+from seqkern.solvers.gram_order import gram_order
 
 
 def data(n=200, d=6, classes=3, seed=0):
@@ -33,8 +34,16 @@ def test_order_by_content_is_that_of_the_rows_in_any_order():
     np.testing.assert_array_equal(shuffled[order_by_content(X[shuffled], y[shuffled], 3)], order)
     np.testing.assert_array_equal(order_by_content(in_blocks(X), y, 3), order)
     assert np.any(order_by_content(X, y, 4) != order)
-    assert np.any(order_by_content(X, y + 1, 3) != order)
     np.testing.assert_array_equal(np.sort(order), np.arange(len(X)))
+    copies = np.array([[0.5, 0.1], [0.5, 0.1]])  # their labels order them
+    assert order_by_content(copies, [0, 1], 3)[0] != order_by_content(copies, [1, 0], 3)[0]
+
+
+def test_orders_do_not_depend_on_how_a_processor_rounds():
+    X, y = data(n=400)
+    rounded = np.nextafter(X, np.random.default_rng(2).choice([-np.inf, np.inf], X.shape))
+    np.testing.assert_array_equal(order_by_content(rounded, y, 3), order_by_content(X, y, 3))
+    np.testing.assert_array_equal(gram_order(rounded @ rounded.T, y, 3), gram_order(X @ X.T, y, 3))
 
 
 # ---- linear discriminant ----------------------------------------------------------------------------------

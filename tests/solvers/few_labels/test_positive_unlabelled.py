@@ -53,6 +53,13 @@ def test_the_formula():
     assert 1 / (1 + np.exp(solver.slope_ * solver.threshold_ + solver.intercept_)) == pytest.approx(c / 2, rel=1e-12)
 
 
+def test_rounding_of_another_processor_leaves_the_folds():
+    points, labelled, _ = problem(80)
+    K = points @ points.T
+    first, other = (PositiveUnlabelled(CSVC()).fit(values, labelled) for values in (K, K * (1 + 2.0**-52)))
+    assert other.report_["c"] == pytest.approx(first.report_["c"], rel=1e-9)
+
+
 def test_groups_are_held_out_whole():
     rng = np.random.default_rng(4)
     points, labelled = np.repeat(rng.normal(size=(40, 3)), 2, axis=0), np.repeat(rng.random(40) < 0.5, 2)

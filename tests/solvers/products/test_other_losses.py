@@ -38,6 +38,18 @@ def test_same_as_on_the_matrix(gram, products, y):
     np.testing.assert_allclose(products.decision_function(K), gram.decision_function(K), rtol=0, atol=reach)
 
 
+@pytest.mark.parametrize("scale", [0.01, 0.03, 0.1, 0.3, 1.0, 3.0])
+def test_one_class_of_which_nothing_lies_inside(scale):
+    K = np.exp(-scale * ((X[:, None] - X) ** 2).sum(axis=2))
+    only = OneClassSVM(nu=1.0).fit(DenseOperator(K))  # α = 1 is the only feasible point
+    assert only.report_["gap"] <= 1e-13
+    assert only.report_["products"] == 1
+    np.testing.assert_allclose(only.dual_coef_, 1.0, rtol=1e-12)
+    assert only.intercept_ == pytest.approx(-K.sum(axis=1).max(), rel=1e-12)
+    nearly = OneClassSVM(nu=0.99999).fit(DenseOperator(K))  # ρ costs next to nothing, but is not free
+    assert nearly.intercept_ == pytest.approx(only.intercept_, rel=0.02)
+
+
 def test_inequality_form_needs_the_matrix():
     with pytest.raises(ParameterError, match="primal_svc"):
         LSSVC(form="inequality").fit(DenseOperator(K), CLASSES)
