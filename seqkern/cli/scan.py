@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from seqkern.cli.common import naming_file, tell_counts
 from seqkern.cli.output import output_writer
 from seqkern.cli.resuming import prediction_writer
+from seqkern.core.values import read_number
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,10 +82,7 @@ def _threshold(text: str) -> float | str:
     """Return a number that is not NaN, or ``"model"``."""
     if text == MODEL:
         return text
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+    value = float(text) if text in ("inf", "-inf") else read_number(text)
     if math.isnan(value):
         raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor model")
     return value

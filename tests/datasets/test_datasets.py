@@ -699,3 +699,17 @@ def test_samples_outside_a_task_with_roles_are_not_unlabelled():
     labels = make_labels(list("abcd"), ["yes", "no", "", ""])
     assert Task("t", labels, np.array(["train", "test", "", ""])).unlabelled().tolist() == []
     assert Task("t", labels).unlabelled().tolist() == [2, 3]
+
+
+@pytest.mark.parametrize("odd", ["1_000", "١", "1e400"])
+def test_numbers_of_tables_are_in_ascii_without_underscores_and_finite(tmp_path, odd):
+    path = tmp_path / "table.tsv"
+    path.write_text(f"id\tlabel\tGC\na\tx\t{odd}\nb\ty\t1\n")
+    with pytest.raises(SequenceError, match=f"record 'a': column 'GC': '{odd}' is not a finite number"):
+        make_dataset("t", {"features": str(path)})
+    path.write_text(f"id\ta\tb\na\t1\t{odd}\nb\t{odd}\t1\n")
+    with pytest.raises(SequenceError, match=f"'{odd}' is not a finite number"):
+        make_dataset("t", {"similarities": str(path), "labels": {}})
+    path.write_text(f"id\tlabel\tGC\na\t{odd}\t2\nb\t1\t1\n")
+    with pytest.raises(LabelError, match=f"label '{odd}' is not a finite number"):
+        make_dataset("t", {"features": str(path), "labels": {"kind": "real"}})
