@@ -239,7 +239,7 @@ def _writer(
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
     from seqkern.core.part_file import PartFile
-    from seqkern.core.tsv import table_text
+    from seqkern.core.tsv import escaped, table_text
     from seqkern.models.scan_files import header, lines
 
     site, output = scanner.window.site, args.output
@@ -273,7 +273,7 @@ def _writer(
             for strand, file in enumerate(files):
                 own = found.take(found.reverse == strand) if both else found
                 for text in lines(form, own, scanner.model, site):
-                    file.write(table_text(text) if form == "tsv" else text)
+                    file.write(table_text(text) if form == "tsv" else escaped(text))
 
         yield write, out
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import open_text
+from seqkern.core.tsv import format_cell
 from seqkern.core.types import PathLike, Source
 from seqkern.core.values import read_number
 from seqkern.genome.regions import Regions, make_regions
@@ -180,4 +181,4 @@ def write_bed(path: PathLike, regions: Regions) -> None:
     columns = (regions.chromosomes, regions.starts, regions.stops, regions.names, scores, regions.strands)
     with atomic_write(path, "w") as file:
         for row in zip(*(list(column) for column in columns), strict=True):
-            file.write("\t".join(map(str, row)) + "\n")
+            file.write("\t".join(map(format_cell, row)) + "\n")
