@@ -67,8 +67,8 @@ def table_text(text: str) -> str:
 
     Examples
     --------
-    >>> print(table_text("\x1b[31m=1+1\t-0.5"))
-    \x1b[31m=1+1	-0.5
+    >>> print(table_text("\x1b[31m=1+1;-0.5"))
+    \x1b[31m=1+1;-0.5
     """
     text = escaped(text)
     return FORMULA.sub("'", text) if _for_spreadsheets.get() else text
