@@ -58,14 +58,17 @@ def audited_splits(dataset: PathLike, folds: PathLike, audit: Callable[[Parts], 
     AuditedSplits
     """
     data = load_dataset(dataset)
+    leaks = [f"{data.name}: {leak}" for leak in data.notes.get("leaks", ())]
     if not isinstance(data.X, SequenceSet) or data.residues is not None:
-        return AuditedSplits([], [f"{data.name}: samples are not whole sequences, so there is nothing to audit"])
+        return AuditedSplits(
+            [], [f"{data.name}: samples are not whole sequences, so there is nothing to audit", *leaks]
+        )
     work = [
         (name, task, split)
         for name, task in data.tasks.items()
         for split in read_folds(Path(folds) / f"{name}.tsv", data.X.ids, task.labels, data.chains)
     ]
-    remarks = []
+    remarks = leaks
     if len(work) > MOST_SPLITS:
         remarks.append(f"{data.name}: the first {MOST_SPLITS} of {len(work)} splits were audited")
     audits = []

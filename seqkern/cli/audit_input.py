@@ -13,7 +13,7 @@ from seqkern.audit.parts import Parts
 from seqkern.cli.wrong_files import bases_beside_proteins, check_twice
 from seqkern.core.errors import LabelError, ParameterError, SequenceError
 from seqkern.core.table_cells import check_columns, read_cells
-from seqkern.datasets.label_sources import header_fields, id_column_of, label_column, no_column
+from seqkern.datasets.label_sources import check_fields_once, header_fields, id_column_of, label_column, no_column
 from seqkern.sequences.fasta import Reading, read_records
 from seqkern.sequences.record_ids import unique_ids
 from seqkern.sequences.unknown_labels import is_unknown
@@ -155,6 +155,7 @@ def _names(
 
 def _header_values(reading: Reading, field: str, files: list[str]) -> list[str]:
     """Return a field of each header, empty text where it is missing."""
+    check_fields_once(reading, (field,), ", ".join(files))
     found = [header_fields(header).get(field, "") for header in reading.headers]
     if not any(found):
         raise LabelError(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from seqkern.cli.profiles import add_profiles, check_wanted, profiles_of
 from seqkern.cli.views import add_views
 from seqkern.core.errors import FoldError, LabelError, ParameterError, SequenceError, unknown_name
+from seqkern.core.values import whole_number
 
 if TYPE_CHECKING:
     from seqkern.core.types import PathLike
@@ -332,7 +333,7 @@ def add_threads(group: argparse._ActionsContainer) -> None:
     group : ArgumentParser or group of arguments
         Parser or group to add them to.
     """
-    group.add_argument("--threads", type=_positive, metavar="N", help="number of threads (default: all cores)")
+    group.add_argument("--threads", type=positive_integer, metavar="N", help="number of threads (default: all cores)")
 
 
 def add_inner_loop(parser: argparse.ArgumentParser) -> None:
@@ -431,11 +432,27 @@ def add_layers(group: argparse._ActionsContainer) -> None:
     )
 
 
-def _positive(text: str) -> int:
-    """Return a positive integer."""
-    if not text.isdecimal() or int(text) < 1:
+def positive_integer(text: str) -> int:
+    """Return a positive integer, for argparse.
+
+    Parameters
+    ----------
+    text : str
+        The value of an option.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ArgumentTypeError
+        For something else.
+    """
+    number = whole_number(text)
+    if not number:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
-    return int(text)
+    return number
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@ from seqkern.cli.new_sequences import load_given, read_chunks
 from seqkern.cli.output import add_spreadsheet_safe, tell_formulas
 from seqkern.cli.regions import add_regions
 from seqkern.cli.result_folder import add_overwrite, check_result_folder, result_folder
+from seqkern.core.values import whole_number
 
 if TYPE_CHECKING:
     from seqkern.models.model import Model
@@ -186,6 +187,7 @@ def _counting(chunks: Iterable[SequenceSet], counts: dict[str, int], args: argpa
 
 def _count(text: str) -> int:
     """Return a non-negative integer."""
-    if not text.isdecimal():
+    number = whole_number(text)
+    if number is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a non-negative integer")
-    return int(text)
+    return number

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -24,6 +23,7 @@ from seqkern.cli.common import (
 from seqkern.cli.profiles import profiles_of
 from seqkern.cli.regions import add_regions, as_sources, regions_of
 from seqkern.cli.several_sequences import given_files, read_given
+from seqkern.cli.shares import share as share_of
 from seqkern.cli.views import read_views
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_threads(work)
     work.add_argument(
         "--tile",
-        type=_share,
+        type=share_of,
         metavar="I/N",
         help="compute only the I-th of N shares of the tiles; without it, compute the missing tiles and assemble all",
     )
@@ -181,14 +181,6 @@ def _spectrum(gram: GramMatrix, path: str | None) -> Spectrum:
     if path and not store_spectrum(path, gram, found):
         print(f"seqkern: {path} was replaced by another process; its .spectrum.tsv is not written", file=sys.stderr)
     return found
-
-
-def _share(text: str) -> tuple[int, int]:
-    """Return i and n of ``i/n``."""
-    match = re.fullmatch(r"(\d+)/(\d+)", text)
-    if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        raise argparse.ArgumentTypeError(f"{text!r} is not I/N; write for example 3/8")
-    return int(match[1]), int(match[2])
 
 
 def _kernel(args: argparse.Namespace) -> Kernel:

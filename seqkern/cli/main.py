@@ -14,11 +14,12 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from seqkern import __version__
 from seqkern.core.errors import ParameterError, SeqkernError, TooLargeError, unknown_name
 from seqkern.core.interruption import Terminated, stoppable
+from seqkern.core.values import check_integer, check_number
 
 SIMD_LEVELS = ("plain", "avx2", "avx512")
 """Values of the environment variable ``SEQKERN_SIMD``; `kernels/_simd.h` reads it."""
@@ -65,6 +66,11 @@ class Parser(argparse.ArgumentParser):
     >>> Parser(prog="seqkern folds").format_usage()
     'usage: seqkern folds [-h]\n'
     """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.register("type", int, check_integer)
+        self.register("type", float, check_number)
 
     def error(self, message: str) -> NoReturn:
         """Print an error on standard error, and exit with code 2.

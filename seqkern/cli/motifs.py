@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from seqkern.cli.common import add_policies, add_threads, policies_of, tell_counts
+from seqkern.cli.common import add_policies, add_threads, policies_of, positive_integer, tell_counts
 from seqkern.cli.output import add_spreadsheet_safe, print_output
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pair", metavar="A:B", help="multi-class models: explain the classifier of classes A and B")
     parser.add_argument(
         "--minimum",
-        type=_positive,
+        type=positive_integer,
         default=10,
         metavar="N",
         help="smallest number of sites of a motif (default: 10)",
@@ -218,10 +218,3 @@ def _draw(
             file.write(as_file(logos_picture(motifs, classes, matches)))
         else:
             file.write(motifs_page(title, motifs, classes, matches, source))
-
-
-def _positive(text: str) -> int:
-    """Return a positive integer."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
-    return int(text)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqkern.core.errors import FileError, ParameterError
+from seqkern.core.values import whole_number
 
 if TYPE_CHECKING:
     from seqkern.datasets import Dataset
@@ -63,9 +64,10 @@ def _clusters(text: str) -> int:
 
     if text == "auto":
         return AUTO
-    if not text.isdecimal() or int(text) < 2:
+    number = whole_number(text)
+    if number is None or number < 2:
         raise argparse.ArgumentTypeError(f"{text!r} is neither auto nor a number of clusters, 2 or more")
-    return int(text)
+    return number
 
 
 def check_pooled(args: argparse.Namespace, search: Search, candidates: Sequence[Candidate]) -> None:

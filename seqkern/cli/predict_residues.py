@@ -343,6 +343,7 @@ class Tracks:
             The figure of a chain; the first is preceded by the head of the page.
         """
         # imported here to keep --help fast
+        from seqkern.core.tsv import format_cell
         from seqkern.evaluation.residue_results import state_letters
 
         sure, true, names = self.model.confidence(decided), residues.states(), state_letters(self.model.classes)
@@ -351,7 +352,7 @@ class Tracks:
                 continue
             states = true[rows].tolist()
             track = Track(
-                chains.ids[i],
+                format_cell(chains.ids[i]),
                 chains.string(i),
                 "".join(names[code] for code in decided.predicted[rows].tolist()),
                 "".join(chr(code) if code else UNKNOWN for code in states) if any(states) else None,

@@ -6,6 +6,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from seqkern.cli.common import positive_integer
+from seqkern.core.values import read_number
+
 if TYPE_CHECKING:
     from seqkern.core.types import Source
     from seqkern.models.model import Model
@@ -33,7 +36,7 @@ def add_regions(parser: argparse.ArgumentParser, *, background: bool = False, wi
     group.add_argument("--genome", metavar="FASTA", help="genome of the BED files: FASTA, plain or compressed by bgzip")
     group.add_argument(
         "--width",
-        type=_width,
+        type=positive_integer,
         metavar="W",
         help=f"read W bases around the summit (narrowPeak) or the centre of each region (default: {width}); windows "
         "that extend past an end of a chromosome are left out and counted",
@@ -131,19 +134,9 @@ def tell_background(notes: dict[str, Any]) -> None:
         print(f"seqkern: {remark}", file=sys.stderr)
 
 
-def _width(text: str) -> int:
-    """Return a positive integer."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
-    return int(text)
-
-
 def _factor(text: str) -> float:
     """Return a positive number."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0
+    value = read_number(text)
     if not 0 < value < 1e6:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
     return value

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from seqkern.cli.common import naming_file, tell_counts
 from seqkern.cli.output import output_writer
 from seqkern.cli.resuming import prediction_writer
+from seqkern.core.values import read_number
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,10 +82,7 @@ def _threshold(text: str) -> float | str:
     """Return a number that is not NaN, or ``"model"``."""
     if text == MODEL:
         return text
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+    value = float(text) if text in ("inf", "-inf") else read_number(text)
     if math.isnan(value):
         raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor model")
     return value
@@ -241,7 +239,7 @@ def _writer(
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
     from seqkern.core.part_file import PartFile
-    from seqkern.core.tsv import table_text
+    from seqkern.core.tsv import escaped, table_text
     from seqkern.models.scan_files import header, lines
 
     site, output = scanner.window.site, args.output
@@ -275,7 +273,7 @@ def _writer(
             for strand, file in enumerate(files):
                 own = found.take(found.reverse == strand) if both else found
                 for text in lines(form, own, scanner.model, site):
-                    file.write(table_text(text) if form == "tsv" else text)
+                    file.write(table_text(text) if form == "tsv" else escaped(text))
 
         yield write, out
 

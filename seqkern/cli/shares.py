@@ -34,7 +34,7 @@ def share(text: str) -> tuple[int, int]:
     >>> share("3/8")
     (3, 8)
     """
-    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    match = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise argparse.ArgumentTypeError(f"{text!r} is not I/N; write for example 3/8")
     return int(match[1]), int(match[2])

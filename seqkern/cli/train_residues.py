@@ -9,6 +9,7 @@ from seqkern.cli.common import policies_of
 from seqkern.cli.profiles import profiles_of
 from seqkern.cli.true_states import is_one_file
 from seqkern.core.errors import ParameterError
+from seqkern.core.values import whole_number
 from seqkern.solvers.thresholds import PLAIN
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def states_entry(args: argparse.Namespace, alphabet: Any) -> dict[str, Any]:
     from seqkern.residues import WINDOW
 
     window = str(WINDOW if args.window is None else args.window)
-    if not window.isdecimal():
+    if whole_number(window) is None:
         raise ParameterError(
             f"--window {window} does not work with --states",
             remedy="give an odd number of residues, such as --window 15",

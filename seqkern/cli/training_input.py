@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from seqkern.cli.common import (
@@ -451,7 +452,11 @@ def read_input(args: argparse.Namespace, method: Method | None) -> Input:
     for kernel in kernels:
         check_kind(kernel, "features" if of_table else "sequences", file=source)
     if of_table:
-        dataset = table_dataset(args, real_labels(specs), missing=all(kernel.accepts_missing for kernel in kernels))
+        missing = all(kernel.accepts_missing for kernel in kernels)
+        dataset = table_dataset(args, real_labels(specs), missing=missing)
+        dataset = _of_numbers(
+            dataset, specs, _label_source(args), lambda kind: table_dataset(args, kind, missing=missing)
+        )
         X: Units = dataset.X
     else:
         reading = max(kernels, key=lambda kernel: len(kernel.tracks)) if kernels else _reads_annotation(args)
@@ -635,18 +640,15 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
         entry["views"] = _views(args)
     if args.alphabet or alphabet:
         entry["alphabet"] = args.alphabet or alphabet
-    dataset = make_dataset("train", entry, seed=args.seed, n_threads=args.threads)
+    dataset = _made(args, entry)
     _check_classes(args, dataset, two_classes)
-    return _of_numbers(args, dataset, entry, specs)
+    return _of_numbers(dataset, specs, _label_source(args), lambda kind: _made(args, entry, kind))
 
 
 def _several(
     args: argparse.Namespace, several: Mapping[str, Any], alphabet: Any, specs: Sequence[Mapping[str, Any]]
 ) -> Dataset:
     """Return the Dataset of samples with several sequences."""
-    # imported here to keep --help fast
-    from seqkern.datasets import make_dataset
-
     options = {"label": args.label_field} | real_labels(specs)
     if args.labels in ("header", "first-word"):
         options["from"] = args.labels.replace("-", "_")
@@ -663,26 +665,39 @@ def _several(
         entry["similar_by"] = args.similar_by.split(",")
     if args.alphabet or alphabet:
         entry["alphabet"] = args.alphabet or alphabet
-    return _of_numbers(args, make_dataset("train", entry, seed=args.seed, n_threads=args.threads), entry, specs)
+    return _of_numbers(_made(args, entry), specs, _label_source(args), lambda kind: _made(args, entry, kind))
 
 
-def _of_numbers(
-    args: argparse.Namespace, dataset: Dataset, entry: dict[str, Any], specs: Sequence[Mapping[str, Any]]
+def _made(
+    args: argparse.Namespace, entry: Mapping[str, Any], kind: Mapping[str, str] = MappingProxyType({})
 ) -> Dataset:
-    """Return a Dataset, made again for regression if its labels are numbers and no solver was given."""
+    """Return the Dataset of an entry, perhaps with another kind of labels."""
     # imported here to keep --help fast
     from seqkern.datasets import make_dataset
 
-    if not specs and _are_numbers(dataset.task().labels):
+    more = {**entry, "labels": {**entry["labels"], **kind}}
+    return make_dataset("train", more, seed=args.seed, n_threads=args.threads)
+
+
+def _of_numbers(
+    dataset: Dataset, specs: Sequence[Mapping[str, Any]], source: str, again: Callable[[dict[str, str]], Dataset]
+) -> Dataset:
+    """Return a Dataset, made again for regression if its labels are numbers and no solver was given."""
+    # imported here to keep --help fast
+    from seqkern.sequences.written_numbers import are_numbers, refuse_numbers_as_classes
+
+    labels = dataset.task().labels
+    if not are_numbers(labels):
+        return dataset
+    if not specs:
         print("seqkern: the labels are numbers: regression", file=sys.stderr)
-        return make_dataset("train", entry | {"labels": entry["labels"] | {"kind": "real"}}, n_threads=args.threads)
-    if specs and _are_numbers(dataset.task().labels):
-        classes = len(dataset.task().labels.classes)
-        print(
-            f"seqkern: warning: the labels are {classes} different numbers, each a class for this solver; to learn "
-            "numbers, choose --solver svr",
-            file=sys.stderr,
-        )
+        return again({"kind": "real"})
+    refuse_numbers_as_classes(labels, source)
+    print(
+        f"seqkern: warning: the labels are {len(labels.classes)} different numbers, each a class for this solver; "
+        "to learn numbers, choose --solver svr",
+        file=sys.stderr,
+    )
     return dataset
 
 
@@ -725,15 +740,6 @@ def _check_classes(args: argparse.Namespace, dataset: Dataset, two_classes: bool
         check_kinds(dataset, files)
     if two_classes and not (args.track or args.view or profiles_of(args)):  # which may tell equal sequences apart
         check_same(dataset, args.fasta)
-
-
-def _are_numbers(labels: Labels) -> bool:
-    """Return whether the names of the classes are numbers, and more than half of the samples have one of their own."""
-    try:
-        values = [float(name) for name in labels.classes]
-    except ValueError:
-        return False
-    return labels.kind == "multiclass" and len(set(values)) > max(10, len(labels) // 2)
 
 
 def real_labels(specs: Sequence[Mapping[str, Any]]) -> dict[str, str]:

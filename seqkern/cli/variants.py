@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from seqkern.cli.common import (
-    add_threads,
-    refuse_unused,
-)
+from seqkern.cli.common import add_threads, positive_integer, refuse_unused
 from seqkern.cli.output import add_spreadsheet_safe
 from seqkern.cli.parts import add_parts
+from seqkern.core.values import read_number
 
 EXAMPLE = "seqkern variants model.seqkern variants.vcf.gz --genome genome.fa --null 100000 -o scores.tsv"
 MORE_EXAMPLES = (
@@ -51,10 +49,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "fields in INFO (.gz is compressed by bgzip and indexed)",
     )
     group = parser.add_argument_group("scores", DESCRIPTION)
-    group.add_argument("--window", type=_positive, metavar="W", help="compare decision values of windows of W bases")
+    group.add_argument(
+        "--window", type=positive_integer, metavar="W", help="compare decision values of windows of W bases"
+    )
     group.add_argument(
         "--around",
-        type=_positive,
+        type=positive_integer,
         default=50,
         metavar="N",
         help="models of sites: how far from the variant (default: 50)",
@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "random single-base variants of the same genome, matched by trinucleotide context, give p-values of |delta|\n"
         "and q-values (Benjamini-Hochberg); insertions, deletions and longer substitutions get none",
     )
-    group.add_argument("--null", type=_positive, metavar="N", help="number of random variants, such as 100000")
+    group.add_argument("--null", type=positive_integer, metavar="N", help="number of random variants, such as 100000")
     group.add_argument(
         "--null-regions", metavar="BED", help="where they are drawn from (default: the chromosomes of the variants)"
     )
@@ -86,19 +86,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_parts(parser)
 
 
-def _positive(text: str) -> int:
-    """Return an integer of at least 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an integer of at least 1")
-    return int(text)
-
-
 def _share(text: str) -> float:
     """Return a number between 0 and 1."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
+    value = read_number(text)
     if not 0 < value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number between 0 and 1")
     return value

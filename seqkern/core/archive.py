@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
-import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -23,6 +22,7 @@ from seqkern.core.litter import locked_temporary
 from seqkern.core.meanwhile import note_output, sign, tell_replaced
 from seqkern.core.standard_output import is_standard_output, standard_output
 from seqkern.core.types import Arrays, PathLike
+from seqkern.core.values import check_number
 
 JSON_ENTRY = "json"
 _notes: list[Callable[[Path], object]] = []
@@ -365,20 +365,12 @@ def from_bytes(text: npt.NDArray[np.uint8]) -> Any:
     ValueError
         If it is not JSON, or has numbers that are not finite.
     """
-    return json.loads(text.tobytes().decode(), parse_constant=_not_finite, parse_float=_finite)
+    return json.loads(text.tobytes().decode(), parse_constant=_not_finite, parse_float=check_number)
 
 
 def _not_finite(text: str) -> Any:
     """Refuse NaN and Infinity, which are not JSON, though Python reads them."""
     raise ValueError(f"the number {text}")
-
-
-def _finite(text: str) -> float:
-    """Return a number; refuse 1e999, which Python reads as infinity."""
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(f"the number {text[:20]}")
-    return value
 
 
 def nest(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:

@@ -6,7 +6,7 @@ from typing import Any
 
 from seqkern.core.checks import check_integer, check_real
 from seqkern.core.declarations import Parameter, is_listed
-from seqkern.core.values import parse_value
+from seqkern.core.values import DECIMAL, parse_value
 
 FAR = 1e9
 """The documentation omits larger bounds, which nobody will meet."""
@@ -94,13 +94,13 @@ class Integer(Number):
         return "int"
 
     def _schema(self) -> dict[str, Any]:
-        return {"anyOf": [self._number_schema("integer"), {"type": "string", "pattern": r"^[-+]?\d+$"}]}
+        return {"anyOf": [self._number_schema("integer"), {"type": "string", "pattern": r"^[-+]?[0-9]+$"}]}
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON schema of a value in a configuration; a list may be a range ``1-5``."""
         schema = super().schema()
         if self.several:
-            schema["anyOf"].append({"type": "string", "pattern": r"^\d+-\d+$"})
+            schema["anyOf"].append({"type": "string", "pattern": r"^[0-9]+-[0-9]+$"})
         return schema
 
 
@@ -138,7 +138,7 @@ class Real(Number):
         # YAML reads 1e-3 as text
         text = {
             "type": "string",
-            "pattern": r"^([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?" + ("|inf" * self.infinite) + ")$",
+            "pattern": f"^({DECIMAL}" + ("|inf" * self.infinite) + ")$",
         }
         return {"anyOf": [number, text]}
 

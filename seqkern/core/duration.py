@@ -5,7 +5,7 @@ import re
 from seqkern.core.errors import ParameterError
 
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
-_DURATION = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([smh]?)\s*")
+_DURATION = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([smh]?)\s*")
 
 
 def parse_duration(text: str | float) -> float:

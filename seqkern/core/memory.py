@@ -37,7 +37,7 @@ def parse_bytes(amount: int | float | str) -> int:
     (1610612736, 500000000)
     """
     text = f"{amount:.0f}" if isinstance(amount, float) else str(amount)
-    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([KMGT]?)(I?)B?\s*", text.upper())
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([KMGT]?)(I?)B?\s*", text.upper())
     size = 0.0
     if match is not None:
         size = float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2]]

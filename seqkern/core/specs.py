@@ -24,10 +24,10 @@ from seqkern.core.declared_components import Component
 from seqkern.core.errors import ParameterError
 from seqkern.core.kinds import kind_of
 from seqkern.core.parametrized import Parameters
-from seqkern.core.values import NUMBER, parse_value
+from seqkern.core.values import DECIMAL, NUMBER, check_number, parse_value
 
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
-_WEIGHT = re.compile(r"((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*\*")
+_WEIGHT = re.compile(rf"(?![-+])({DECIMAL})\s*\*")
 _WORD = re.compile(r"[^,+*()\[\]=]+")
 
 
@@ -60,7 +60,7 @@ def parse_spec(text: str, key: str = "kernel") -> dict[str, Any]:
     if not text.lstrip().startswith("{"):
         return _Reader(text, key).read()
     try:
-        return json.loads(text)
+        return json.loads(text, parse_float=check_number)
     except (ValueError, RecursionError) as error:
         example = kind_of(key).example
         written = json.dumps({key: example.partition(":")[0]})
@@ -252,10 +252,17 @@ class _Reader:
         """Parse factors joined by ``*``; return (weight, spec)."""
         weight: float = 1
         while found := self.take(_WEIGHT):
-            weight *= parse_value(found.rstrip("* \t\n"))
+            weight *= self.number(found.rstrip("* \t\n"))
             self.skip("")
         parts = self.separated("*", self.atom)
         return weight, parts[0] if len(parts) == 1 else {self.key: "product", "parts": parts}
+
+    def number(self, text: str) -> float:
+        """Return the value of a weight; raise ParameterError for one that is too large."""
+        value = parse_value(text)
+        if isinstance(value, str):
+            raise ParameterError(f"the weight {text} in {self.text!r} is not possible", remedy="give a finite number")
+        return value
 
     def atom(self) -> dict[str, Any]:
         if self.skip("("):

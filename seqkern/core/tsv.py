@@ -11,13 +11,21 @@ from seqkern.core.archive import atomic_write
 from seqkern.core.damaged import unreadable
 from seqkern.core.errors import FileError
 
+_SKIPPED = (
+    r'["\x20\xa0\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u1680\u17b4\u17b5'
+    r"\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]*"
+)
+"""Quotes, blanks and characters that are not seen (Cf and others), which a spreadsheet drops before it decides."""
 FORMULA = re.compile(
-    r"""(?m)(?:^|(?<=\t))  # the start of a cell
-    (?=[=+\-@\uff1d\uff0b\uff0d\uff20])  # that a spreadsheet would run, also with full-width signs
-    (?![+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|inf)?(?:\t|$))  # numbers, and + and - for strands
+    rf"""(?m)(?:^|(?<=\t))  # the start of a cell
+    (?={_SKIPPED}[=+\-@\ufe62\ufe63\ufe66\ufe6b\uff1d\uff0b\uff0d\uff20])  # run by a spreadsheet, also of other widths
+    (?!{_SKIPPED}[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|inf)?(?:\t|$))  # numbers, and + and - for strands
     """,
     re.VERBOSE,
 )
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Control characters but for tabs and line ends."""
 _for_spreadsheets: ContextVar[bool] = ContextVar("for_spreadsheets", default=False)
 
 
@@ -44,7 +52,9 @@ def spreadsheet_safe(on: bool = True) -> Iterator[None]:
 
 
 def table_text(text: str) -> str:
-    r"""Return lines of a table; inside `spreadsheet_safe` with an apostrophe before cells that begin like a formula.
+    r"""Return lines of a table with control characters as escapes, which a terminal would obey.
+
+    Inside `spreadsheet_safe`, an apostrophe stands before cells that begin like a formula.
 
     Parameters
     ----------
@@ -57,14 +67,35 @@ def table_text(text: str) -> str:
 
     Examples
     --------
-    >>> table_text("=1+1\t-0.5\n")
-    '=1+1\t-0.5\n'
+    >>> print(table_text("\x1b[31m=1+1;-0.5"))
+    \x1b[31m=1+1;-0.5
     """
+    text = escaped(text)
     return FORMULA.sub("'", text) if _for_spreadsheets.get() else text
 
 
+def escaped(text: str) -> str:
+    r"""Return text with control characters as escapes, but for tabs and line ends.
+
+    Parameters
+    ----------
+    text : str
+        Perhaps of several lines.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(escaped("id\x07"))
+    id\x07
+    """
+    return CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
 def format_cell(value: object) -> str:
-    r"""Return a cell's text: floats with 10 significant digits, empty for None and NaN; no tabs or line breaks.
+    r"""Return a cell's text: floats with 10 significant digits, empty for None and NaN; no control characters.
 
     Parameters
     ----------
@@ -84,7 +115,7 @@ def format_cell(value: object) -> str:
         return ""
     if isinstance(value, float):
         return f"{value:.10g}"
-    return " ".join(str(value).split("\t")).replace("\n", " ").replace("\r", " ")
+    return escaped(" ".join(str(value).split("\t")).replace("\n", " ").replace("\r", " "))
 
 
 def write_tsv(path: str | PathLike, columns: Sequence[str], rows: Iterable[Iterable[object]]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from seqkern.core.errors import LabelError, unknown_name
 from seqkern.core.table_cells import check_columns, read_cells
 from seqkern.core.text_files import source_name
 from seqkern.core.types import Ids, PathLike, Source
+from seqkern.core.values import check_integer
 from seqkern.sequences.fasta import Reading
 from seqkern.sequences.labels import Labels, make_labels
 
@@ -112,6 +113,31 @@ def header_fields(header: str) -> dict[str, str]:
     return dict(FIELD.findall(header))
 
 
+def check_fields_once(reading: Reading, names: Collection[str], file: PathLike) -> None:
+    """Raise LabelError for the first header that gives two values for a field that is read.
+
+    Parameters
+    ----------
+    reading : Reading
+        n records with their headers.
+    names : collection of str
+        The fields.
+    file : path-like
+        Used in the message.
+
+    Raises
+    ------
+    LabelError
+        With the field and its values.
+    """
+    for name, header in zip(reading.sequences.ids, reading.headers, strict=True):
+        found = [field for field in dict.fromkeys(FIELD.findall(header)) if field[0] in names]
+        twice = next((field for field, count in Counter(field for field, _ in found).items() if count > 1), None)
+        if twice is not None:
+            values = " and ".join(f"{twice}={value}" for field, value in found if field == twice)
+            raise LabelError(f"has {values} in its header", file=file, record=name, remedy="remove all but one of them")
+
+
 def columns_of_headers(reading: Reading, options: Mapping[str, Any], file: PathLike) -> dict[str, list[str]]:
     """Return the requested columns from the ``key=value`` fields of FASTA headers.
 
@@ -131,9 +157,10 @@ def columns_of_headers(reading: Reading, options: Mapping[str, Any], file: PathL
     Raises
     ------
     LabelError
-        If a record lacks a field.
+        If a record lacks a field, or has two values for it.
     """
     wanted = wanted_columns(options)
+    check_fields_once(reading, wanted.values(), file)
     columns: dict[str, list[str]] = {meaning: [] for meaning in wanted}
     for name, header in zip(reading.sequences.ids, reading.headers, strict=True):
         fields = header_fields(header)
@@ -416,7 +443,7 @@ def unit_columns(ids: Ids, columns: Columns, file: PathLike | None = None) -> di
 def _position(name: str, text: str, file: PathLike | None) -> int:
     """Return a position as an int."""
     try:
-        position = int(text)
+        position = check_integer(text)
     except ValueError:
         position = None
     if position is None or abs(position) >= 2**62:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from seqkern.core.checks import check_name
 from seqkern.core.errors import LabelError
+from seqkern.core.progress import tell
 from seqkern.core.text_files import file_sha256
 from seqkern.core.types import PathLike
 from seqkern.datasets.data_entry import DataEntry
@@ -22,6 +24,9 @@ from seqkern.datasets.residue_samples import cut_residues
 from seqkern.datasets.task_table import TaskTable
 from seqkern.residues import STATES
 from seqkern.sequences.labels import UNLABELLED, Labels
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.tables import Data, FeatureTable
+from seqkern.sequences.views import vector_views, vectors_of
 
 
 def make_dataset(
@@ -83,7 +88,124 @@ def make_dataset(
         roles = _family_roles(material, seed)
     tasks = _one_task(material) if roles is None else _tasks_of_roles(material, roles)
     notes = material.notes | ({} if entry.title is None else {"title": entry.title})
+    leaks = leaked_features(material.X, [task.labels for task in tasks.values()])
+    for leak in leaks:
+        tell(f"warning: {material.file}: {leak}")
+    notes |= {"leaks": leaks} if leaks else {}
     return Dataset(str(name), material.kind, material.X, tasks, notes, residues)
+
+
+LABEL_WORDS = frozenset(["label", "labels", "class", "y", "target", "group", "outcome", "response"])
+"""Names of columns that are probably a label, where they predict it well beyond chance."""
+EXPLAINED = 0.95
+"""Share of the variance of a feature that lies between classes, from which it is suspected: of genes at most 0.82."""
+EQUAL = 0.998
+"""The same of its variance and a label that is a number: |r| > 0.999."""
+CHANCE = 1e-3
+"""The largest probability that one of as many random features would do as well."""
+FEWEST = 10
+"""Samples without which nothing is suspected."""
+FEW = 200
+"""Rows that show whether a feature has few values."""
+
+
+def leaked_features(X: Data, labels: Sequence[Labels]) -> list[str]:
+    """Return a sentence on each feature, of a table or a view, that alone gives the label: it may be the label.
+
+    Suspected are features of few values each of which has one class; those with almost no variance within the
+    classes, or |r| > 0.999 with labels that are numbers; and those with the name of a label that predict it. Each must
+    do better than the best of as many random features.
+
+    Parameters
+    ----------
+    X : SequenceSet, FeatureTable or SimilarityTable
+        The n samples.
+    labels : sequence of Labels
+        Of each task.
+
+    Returns
+    -------
+    list of str
+        Without repetitions, in the order of the features; empty where there are no features.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.labels import make_labels
+    >>> from seqkern.sequences.tables import FeatureTable
+    >>> kinds = make_labels([str(i) for i in range(40)], ["donor", "decoy"] * 20)
+    >>> leaked_features(FeatureTable(kinds.y[:, None] + 1.0, columns=["kind"]), [kinds])
+    ["feature 'kind' alone separates the classes: is it the label?"]
+    """
+    tables: list[tuple[npt.NDArray[Any], list[str], list[str]]] = []
+    if isinstance(X, FeatureTable):
+        tables.append((X.values, list(X.columns), [f"feature {name!r}" for name in X.columns]))
+    elif isinstance(X, SequenceSet):
+        for name, view in vector_views(X).items():
+            shown = [f"column {j} of view {name!r}" for j in range(1, view.width + 1)]
+            tables.append((vectors_of(X, name), ["" if view.width > 1 else name] * view.width, shown))
+    found: dict[str, None] = {}
+    for values, names, shown in tables:
+        for j, name in enumerate(names):
+            named = name.strip().lower() in LABEL_WORDS
+            for own in labels:
+                if leak := _leak(values[:, j].astype(np.float64), own, len(names), named):
+                    found[f"{shown[j]} {leak}: is it the label?"] = None
+    return list(found)
+
+
+def _leak(x: npt.NDArray[np.float64], labels: Labels, features: int, named: bool) -> str:
+    """Return how a feature gives a label, better than the best of some random features; empty if it does not."""
+    known = labels.used() & np.isfinite(x)
+    x, y = x[known], labels.y[known]
+    if labels.kind == "none" or len(x) < FEWEST or x.min() == x.max() or y.min() == y.max():
+        return ""
+    explained = _explained(x, y, labels.kind)
+    if labels.kind == "real":
+        if explained > EQUAL and _by_chance(x, y, labels.kind) * features < CHANCE:
+            return "equals the labels"
+    elif _separates(x, y, explained, features):
+        return "alone separates the classes"
+    ranked = _by_chance(x, y, labels.kind) if named else 1.0
+    return "has the name of a label and predicts it" if ranked < CHANCE else ""
+
+
+def _separates(x: npt.NDArray[np.float64], y: npt.NDArray[Any], explained: float, features: int) -> bool:
+    """Return whether a feature has few values, each of one class, or classes far apart, which is no chance."""
+    from scipy.special import gammaln  # imported here: most data sets have no features
+
+    counts = np.unique(y, return_counts=True)[1]
+    ways = float(gammaln(len(x) + 1) - gammaln(counts + 1).sum()) - math.log(features) + math.log(CHANCE)
+    if explained > EXPLAINED:  # the classes are intervals, in one of c! orders of all those of the samples
+        order = np.argsort(x, kind="stable")
+        edges = np.flatnonzero(np.diff(y[order]))
+        if len(edges) == len(counts) - 1 and (x[order][edges] < x[order][edges + 1]).all():
+            return float(gammaln(len(counts) + 1)) < ways
+    if len(np.unique(x[:FEW])) > min(len(x), FEW) // 2:
+        return False
+    values, codes = np.unique(x, return_inverse=True)
+    pure = len(np.unique(codes * (int(y.max()) + 1) + y)) == len(values)
+    return pure and len(values) <= len(x) // 2 and len(values) * math.log(len(counts)) < ways
+
+
+def _explained(x: npt.NDArray[np.float64], y: npt.NDArray[Any], kind: str) -> float:
+    """Return the share of the variance of a feature that the labels explain."""
+    x = (x - x.mean()) / np.abs(x - x.mean()).max()
+    if kind == "real":
+        y = y - y.mean()
+        return float(x @ y) ** 2 / (float(x @ x) * float(y @ y))
+    counts = np.bincount(y)
+    means = np.bincount(y, weights=x) / np.maximum(counts, 1)
+    return float(counts @ means**2) / float(x @ x)
+
+
+def _by_chance(x: npt.NDArray[np.float64], y: npt.NDArray[Any], kind: str) -> float:
+    """Return the probability that the ranks of a random feature are explained as well."""
+    from scipy.special import betainc  # imported here: most data sets have no features
+    from scipy.stats import rankdata
+
+    share = _explained(rankdata(x), rankdata(y) if kind == "real" else y, kind)
+    c, n = 2 if kind == "real" else len(np.unique(y)), len(x)
+    return float(betainc((n - c) / 2, (c - 1) / 2, max(0.0, 1 - share))) if c < n else 1.0
 
 
 def _one_task(material: Material) -> dict[str, Task]:

@@ -9,7 +9,7 @@ from typing import Any
 from seqkern.core.errors import SequenceError
 from seqkern.core.types import PathLike
 from seqkern.datasets.data_entry import SiteWindow
-from seqkern.datasets.label_sources import header_fields, no_column, wanted_columns
+from seqkern.datasets.label_sources import check_fields_once, header_fields, no_column, wanted_columns
 from seqkern.sequences.cutting import Cut, cut_windows
 from seqkern.sequences.fasta import Reading
 from seqkern.sequences.sites import Sites, make_sites, read_sites
@@ -89,6 +89,7 @@ def sites_of_headers(reading: Reading, where: str) -> Sites:
     SequenceError
         If a header has no position, or an invalid one.
     """
+    check_fields_once(reading, ("position", "strand"), where)
     fields = [header_fields(header) for header in reading.headers]
     ids = list(reading.sequences.ids)
     for name, found in zip(ids, fields, strict=True):

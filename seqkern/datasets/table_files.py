@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from math import isnan
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ from seqkern.core.errors import SequenceError
 from seqkern.core.table_cells import check_columns, read_cells
 from seqkern.core.text_files import source_name
 from seqkern.core.types import Source
+from seqkern.core.values import read_number
 from seqkern.datasets.label_sources import id_column_of
 from seqkern.sequences.record_ids import unique_ids
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
@@ -126,8 +128,8 @@ def read_similarities(
     rows = read_cells(source)
     name = source_name(source)
     with_class = len(rows[0]) == len(rows) + 1
-    bare = len(rows[0]) == len(rows) and _is_number(rows[0][0])
-    if (bare or with_class) and all(map(_is_number, rows[0][1:])):
+    bare = len(rows[0]) == len(rows) and not isnan(read_number(rows[0][0]))
+    if (bare or with_class) and not any(isnan(read_number(cell)) for cell in rows[0][1:]):
         names = [str(i) for i in range(1, len(rows) + 1)]
         columns = {"label": [row[0] for row in rows]} if with_class else {}
         cells = [row[int(with_class) :] for row in rows]
@@ -187,24 +189,12 @@ def _names(given: list[str], policy: str, name: str) -> tuple[list[str], dict[st
     return names, {"repeated ids": repeats} if repeats else {}
 
 
-def _is_number(cell: str) -> bool:
-    """Return whether a cell is a number."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
 def _numbers(
     rows: Sequence[Sequence[str]], names: Sequence[str], columns: Sequence[str], file: str, *, kept: bool = False
 ) -> npt.NDArray[np.float64]:
     """Return cells as float64; raise SequenceError for the first that is not a finite number, or missing and `kept`."""
-    try:
-        values = np.array(rows, dtype=np.float64)
-    except ValueError:
-        values = np.array([[float(cell) if _is_number(cell) else np.nan for cell in row] for row in rows])
-    for i, j in np.argwhere(~np.isfinite(values)):
+    values = np.array([[read_number(cell) for cell in row] for row in rows])
+    for i, j in np.argwhere(np.isnan(values)):
         gap = rows[i][j].strip().lower() in MISSING
         if gap and kept:
             values[i, j] = np.nan

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import FoldError, unknown_name
-from seqkern.core.tsv import read_tsv, write_tsv
+from seqkern.core.tsv import format_cell, read_tsv, write_tsv
 from seqkern.core.types import Ids, PathLike
 from seqkern.core.values import whole_number
 from seqkern.folds.methods import FIVE, GIVEN_SETS, METHODS, development, inner_groups, options_of, parts_of
@@ -418,6 +418,7 @@ def _development(columns: Sequence[npt.NDArray[np.str_]], ids: Ids, file: Path) 
 
 def _rows_of_samples(ids: Ids, named: list[str], path: Path) -> Indices:
     """Return int64: the row of each sample in a table; FoldError unless it lists each once, and no others."""
+    ids = list(map(format_cell, ids))
     place = {name: row for row, name in enumerate(named)}
     if len(place) < len(named):
         twice = next(name for row, name in enumerate(named) if place[name] != row)

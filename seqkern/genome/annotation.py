@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import open_lines
 from seqkern.core.types import Source
+from seqkern.core.values import check_integer
 from seqkern.genome.transcripts import Annotation, Interval, Transcript
 
 STRANDS = {"+": False, "-": True}
@@ -64,7 +65,7 @@ def _lines(lines: Iterator[str], name: str) -> Iterator[Line]:
         cells = text.rstrip("\n").split("\t")
         try:
             chromosome, _, feature, first, last, _, strand, _, attributes = cells[:9]
-            interval = int(first) - 1, int(last)
+            interval = check_integer(first) - 1, check_integer(last)
         except ValueError as error:
             raise SequenceError(
                 f"line {number} is not GTF or GFF3: {text.strip()[:40]!r}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import open_text
+from seqkern.core.tsv import format_cell
 from seqkern.core.types import PathLike, Source
+from seqkern.core.values import read_number
 from seqkern.genome.regions import Regions, make_regions
 
 SUFFIX = re.compile(r"\.(bed\d*|narrowpeak|broadpeak|gappedpeak)(\.(gz|bgz|bz2|xz))?$", re.IGNORECASE)
@@ -137,10 +140,7 @@ def _position(cells: Sequence[str], i: int, file: str, line: int) -> int:
 
 def _score(cells: Sequence[str]) -> float:
     """Return the score, NaN without one."""
-    try:
-        return float(cells[4]) if len(cells) > 4 else float("nan")
-    except ValueError:
-        return float("nan")
+    return read_number(cells[4]) if len(cells) > 4 else math.nan
 
 
 def _summit(cells: Sequence[str], start: int, stop: int, file: str, line: int) -> int:
@@ -181,4 +181,4 @@ def write_bed(path: PathLike, regions: Regions) -> None:
     columns = (regions.chromosomes, regions.starts, regions.stops, regions.names, scores, regions.strands)
     with atomic_write(path, "w") as file:
         for row in zip(*(list(column) for column in columns), strict=True):
-            file.write("\t".join(map(str, row)) + "\n")
+            file.write("\t".join(map(format_cell, row)) + "\n")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from seqkern.core.tsv import escaped
+
 Coding = tuple[bool, Sequence[tuple[int, int]], float]
 """Whether on strand −; the exons' coding parts, ascending, from 0, half open; score."""
 CODON = 3
@@ -90,7 +92,7 @@ def gtf_line(
     'chr1\tseqkern\texon\t10\t15\t.\t+\t.\tgene_id "g1"; transcript_id "g1.t1";\n'
     """
     names = f'gene_id "{gene}"; transcript_id "{transcript}";'
-    return f"{record}\tseqkern\t{feature}\t{span[0]}\t{span[1]}\t{score}\t{strand}\t{frame}\t{names}\n"
+    return escaped(f"{record}\tseqkern\t{feature}\t{span[0]}\t{span[1]}\t{score}\t{strand}\t{frame}\t{names}\n")
 
 
 def _frames(parts: Sequence[tuple[int, int]], reverse: bool) -> list[int]:

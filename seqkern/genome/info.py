@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
+from seqkern.core.values import check_number
 from seqkern.genome.vcf import VcfChunk
 
 INFO = 7
@@ -57,7 +58,7 @@ def info_numbers(chunk: VcfChunk, field: str, file: str | None = None) -> npt.ND
         if len(values) == 1:
             values *= alleles[row]
         try:
-            numbers = [math.nan if text in ("", ".") else float(text) for text in values]
+            numbers = [math.nan if text in ("", ".") else check_number(text) for text in values]
         except ValueError:
             raise SequenceError(
                 f"line {chunk.first_line + row}: {field}={','.join(values)} is not a number",

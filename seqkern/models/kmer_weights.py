@@ -17,6 +17,7 @@ from seqkern.core.archive import atomic_write
 from seqkern.core.errors import ModelError, ParameterError, SeqkernError
 from seqkern.core.text_files import open_lines, open_text
 from seqkern.core.types import PathLike
+from seqkern.core.values import read_number
 from seqkern.kernels.kmer.strands import first_of_pairs, reverse_complements
 from seqkern.sequences.alphabets import DNA, Alphabet
 
@@ -194,23 +195,12 @@ def _codes(kmers: list[str], length: int, name: str) -> npt.NDArray[np.int64]:
 
 def _numbers(kmers: list[str], words: list[str], name: str) -> npt.NDArray[np.float64]:
     """Return the weights; ModelError if one is not a finite number."""
-    try:
-        values = np.array(words).astype(np.float64)
-    except ValueError:
-        values = np.array([_number(word) for word in words])
-    odd = np.flatnonzero(~np.isfinite(values))
+    values = np.array([read_number(word) for word in words])
+    odd = np.flatnonzero(np.isnan(values))
     if len(odd):
         where = f"line {odd[0] + 1}: the weight of {kmers[odd[0]]}"
         raise ModelError(f"{where} is {words[odd[0]][:40]!r}, not a number", file=name, remedy=REMEDY)
     return values
-
-
-def _number(word: str) -> float:
-    """Return a number; NaN if the word is not one."""
-    try:
-        return float(word)
-    except ValueError:
-        return float("nan")
 
 
 def _spell(code: int, length: int) -> str:

@@ -49,6 +49,7 @@ from seqkern.core.damaged import damaged
 from seqkern.core.errors import ModelError
 from seqkern.core.text_files import open_lines
 from seqkern.core.types import PathLike
+from seqkern.core.values import read_number
 from seqkern.kernels import GappedKmerKernel, RBFKernel
 from seqkern.kernels.kmer.gapped import HALVING, LARGEST_WEIGHT
 from seqkern.models.model import Model
@@ -388,10 +389,7 @@ def _real(header: dict[str, list[str]], key: str) -> float:
 
 def _number(word: str, what: str) -> float:
     """Return a finite float; ValueError if the word is not one."""
-    try:
-        value = float(word)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
+    value = read_number(word)
+    if math.isnan(value):
         raise ValueError(f"{what} has the invalid number {word[:40]!r}")
     return value

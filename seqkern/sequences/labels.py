@@ -16,7 +16,7 @@ from seqkern.core.archive import canonical_json
 from seqkern.core.errors import LabelError
 from seqkern.core.types import Ids, PathLike, Rows
 from seqkern.sequences.unknown_labels import refuse_unknown
-from seqkern.sequences.written_numbers import by_value, real_labels, refuse_written_numbers
+from seqkern.sequences.written_numbers import by_value, one_spelling, real_labels, refuse_written_numbers
 
 KINDS = ("binary", "multiclass", "real", "none")
 POSITIVE_NAMES = ("1", "+1", "1.0", "+", "positive", "pos", "true", "yes")
@@ -261,10 +261,12 @@ def make_labels(
         return Labels(ids, real_labels(ids, texts, file), "real", (), **columns)
     if kind == "none":
         return Labels(ids, np.ones(len(ids)), "none", ONE_CLASS, **columns)
+    wanted = None if classes is None else [str(name) for name in classes]
+    texts = one_spelling(texts, [*(wanted or ()), *([] if positive is None else [str(positive)])])
     found = set(texts) - {""}
     if classes is None:
         refuse_unknown(texts, None if positive is None else str(positive), POSITIVE_NAMES, file)
-    names = sorted(found, key=by_value) if classes is None else [str(name) for name in classes]
+    names = sorted(found, key=by_value) if wanted is None else wanted
     _check_known(ids, texts, found - set(names), "is not one of the classes", names, file)
     if kind is None and classes is None:
         refuse_written_numbers(ids, texts, found, file)

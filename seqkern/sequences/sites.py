@@ -13,6 +13,7 @@ from seqkern.core.errors import SequenceError
 from seqkern.core.table_cells import check_columns, read_cells
 from seqkern.core.text_files import source_name
 from seqkern.core.types import PathLike, Source
+from seqkern.core.values import whole_number
 
 STRANDS = ("+", "-")
 SUFFIX = re.compile(r"\.(bed|narrowpeak|broadpeak)(\.gz)?$", re.IGNORECASE)
@@ -93,7 +94,7 @@ def make_sites(
     numbers = np.zeros(len(records), dtype=np.int64)
     for i, (record, position, strand) in enumerate(zip(records, positions, signs, strict=True)):
         text = str(position).strip()
-        if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) > 0):
+        if not whole_number(text):
             raise SequenceError(
                 f"invalid position {text!r}",
                 file=file,

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqkern.core.errors import ParameterError
+from seqkern.core.values import DECIMAL, parse_value
 
-_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
-_RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})")
+_RANGE = re.compile(rf"({DECIMAL})\.\.({DECIMAL})")
 SIGNIFICANT = 6
 """Drawn numbers are rounded to this many digits."""
 
@@ -104,9 +104,5 @@ def as_range(word: str) -> Range | None:
     (Range(low=1, high=5), None)
     """
     found = _RANGE.fullmatch(word.strip())
-    return Range(*map(_number, found.groups())) if found else None
-
-
-def _number(text: str) -> float:
-    """Return a number, an integer where it is written as one."""
-    return float(text) if set(text) & set(".eE") else int(text)
+    ends = [parse_value(end) for end in found.groups()] if found else []
+    return Range(*ends) if ends and str not in map(type, ends) else None

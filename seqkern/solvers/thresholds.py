@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import LabelError, ParameterError
+from seqkern.core.values import check_number
 
 _RULE = re.compile(r"(sensitivity|specificity)=([0-9.eE+-]+)|cost=([0-9.eE+-]+):([0-9.eE+-]+)")
 SCORES = ("balanced_accuracy", "accuracy", "mcc")
@@ -158,7 +159,7 @@ def parse_rule(rule: str) -> tuple[str, *tuple[float, ...]]:
     if found is None:
         raise impossible
     try:
-        numbers = [float(text) for text in found.groups()[1:] if text is not None]
+        numbers = [check_number(text) for text in found.groups()[1:] if text is not None]
     except ValueError:
         raise impossible from None
     kind = found[1] or "cost"

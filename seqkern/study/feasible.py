@@ -15,6 +15,7 @@ from seqkern.datasets import Dataset
 from seqkern.evaluation import selection
 from seqkern.layers import Layers
 from seqkern.sequences.labels import Labels
+from seqkern.sequences.written_numbers import refuse_numbers_as_classes
 from seqkern.solvers import make_solver
 from seqkern.solvers.base import Solver
 
@@ -87,6 +88,8 @@ def check_training_part(
     ------
     ParameterError
         With the size of the set, and the possible values.
+    LabelError
+        For measurements, of which a classifier would make a class each.
     FoldError
         As for `seqkern.evaluation.selection.inner_folds`.
 
@@ -100,6 +103,7 @@ def check_training_part(
     if not used.all():
         labels, groups = labels.take(used), None if groups is None else np.asarray(groups)[used]
     made = [make_solver(spec, labels.kind, labels.classes) for spec in specs]
+    refuse_numbers_as_classes(labels)
     y = labels.y
     if labels.kind == "multiclass":  # by name, so that messages show class names
         y, made = np.array(labels.classes)[y], [make_solver(spec, labels.kind) for spec in specs]

@@ -1,6 +1,8 @@
 """The lines of the keys of a configuration in its files, for messages."""
 
 import contextlib
+import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -9,11 +11,13 @@ from typing import Any
 import yaml
 
 from seqkern.core.errors import ConfigError, SeqkernError
+from seqkern.core.values import read_number
 
 File = str | PathLike[str]
 Files = File | Sequence[File] | None
 Keys = tuple[str | int, ...]
 MISSING = object()
+ODD_NUMBER = re.compile(r"[0-9]_|[0-9.][eE][-+]?[0-9]{3}")
 
 
 class Places:
@@ -24,7 +28,7 @@ class Places:
     config : mapping
         As read; possibly merged from several files and the command line.
     files : sequence of path-like, optional
-        In the order in which they were read; they are read again only for a message.
+        In the order in which they were read.
 
     Examples
     --------
@@ -74,6 +78,14 @@ class Places:
             yield
         except SeqkernError as error:
             raise self.error(keys, error.problem, remedy=error.remedy) from error
+
+    def check_numbers(self) -> None:
+        """Raise ConfigError for ``1_000`` and ``1.0e+400`` in a file, which YAML takes for 1000 and infinity."""
+        for file in self.files:
+            for node in _odd_numbers(file):
+                problem = f"{node.value} is not a finite number of digits only"
+                line = node.start_mark.line + 1
+                raise ConfigError(problem, file=file, line=line, remedy="write it in digits, or a text in quotes")
 
     def find(self, keys: Keys) -> tuple[File | None, int | None]:
         """Return the file and line of a key; the last file and None if it is in no file.
@@ -134,6 +146,32 @@ def _line(file: File, config: Mapping[str, Any], keys: Keys) -> int | None:
         mark, node = found
         line = mark + 1
     return line
+
+
+def _odd_numbers(file: File) -> Iterator[yaml.Node]:
+    """Yield the numbers of a file that have underscores or are too large."""
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+        nodes = [yaml.compose(text, Loader=yaml.SafeLoader)] if ODD_NUMBER.search(text) else []
+    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+        return
+    seen: set[int] = set()
+    while nodes:
+        node = nodes.pop()
+        if id(node) in seen:  # an alias
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            nodes += [part for pair in reversed(node.value) for part in reversed(pair)]
+        elif isinstance(node, yaml.SequenceNode):
+            nodes += reversed(node.value)
+        elif (
+            node is not None
+            and node.tag.endswith((":int", ":float"))
+            and ODD_NUMBER.search(node.value)
+            and math.isnan(read_number(node.value))
+        ):
+            yield node
 
 
 def _value(data: Any, keys: Keys) -> Any:

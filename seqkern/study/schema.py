@@ -51,6 +51,7 @@ def check_schema(config: Any, schema: Schema, places: Places) -> None:
     ConfigError
         For an invalid key or value, with the nearest known key.
     """
+    places.check_numbers()
     error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(config))
     if error is not None:
         raise _schema_error(error, schema, places)

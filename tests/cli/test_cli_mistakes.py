@@ -308,6 +308,22 @@ def test_numbers_that_are_not_written_as_numbers(tmp_path, train, form, plain, s
     assert f"write {plain} in place of '{form.format(0)}'" in err
 
 
+@pytest.mark.parametrize("verb", ["train", "cv"])
+@pytest.mark.parametrize("kernel", ["linear", "spectrum:k=2"])
+def test_measurements_for_a_solver_of_classes(tmp_path, capsys, verb, kernel):
+    fasta = write(tmp_path / "pos.fa", *records("pos", 60))
+    features = write(tmp_path / "x.tsv", "id\tlabel\tGC\n", *(f"pos{i}\t{i}.5\t{i % 7}\n" for i in range(60)))
+    given = [features] if kernel == "linear" else [fasta, "--labels", features]
+    output = ["-o", str(tmp_path / "m")] if verb == "train" else []
+    err = fails(capsys, verb, *given, "--kernel", kernel, "--solver", "csvc:C=1", *output)
+    assert "the labels are 60 different numbers such as 0.5, each a class for this solver" in err
+    assert "choose solver svr" in err
+    assert main([verb, *given, "--kernel", kernel, "--solver", "svr:C=1,epsilon=0.1", *output]) == 0
+    capsys.readouterr()
+    assert main(["cv", *given, "--kernel", kernel]) == 0
+    assert "the labels are numbers: regression" in capsys.readouterr().err
+
+
 def test_names_that_begin_with_digits_stay_classes(tmp_path, capsys):
     fasta = write(tmp_path / "pos.fa", *records("pos", 24))
     table = write(tmp_path / "l.tsv", "id\tlabel\n", *(f"pos{i}\t{i // 2}a\n" for i in range(24)))
@@ -317,7 +333,7 @@ def test_names_that_begin_with_digits_stay_classes(tmp_path, capsys):
 
 def test_numbers_for_a_solver_of_classes(tmp_path, capsys):
     fasta = write(tmp_path / "pos.fa", *records("pos", 14))
-    table = write(tmp_path / "l.tsv", "id\tlabel\n", *(f"pos{i}\t{i}.5\n" for i in range(14)))
+    table = write(tmp_path / "l.tsv", "id\tlabel\n", *(f"pos{i}\t{i}\n" for i in range(14)))
     assert main(["train", fasta, "--labels", table, *WORDS, "-o", str(tmp_path / "m")]) == 0
     assert "the labels are 14 different numbers, each a class for this solver" in capsys.readouterr().err
 

@@ -4,13 +4,16 @@ import json
 import os
 import subprocess
 import sys
+import unicodedata
 
 import pytest
 from test_cli_predict import fails, records, write
 
 from seqkern.cli import explain
 from seqkern.cli.main import main
-from seqkern.core.tsv import read_tsv, spreadsheet_safe, table_text, write_tsv
+from seqkern.core.tsv import CONTROLS, FORMULA, read_tsv, spreadsheet_safe, table_text, write_tsv
+from seqkern.datasets import load_dataset
+from seqkern.folds import read_folds
 
 METHOD = ["--kernel", "spectrum:k=2", "--solver", "csvc:C=1"]
 
@@ -223,6 +226,18 @@ def test_a_command_that_fails_leaves_no_folder(tmp_path, model, capsys):
 
 
 HOSTILE = ["=1+1", "+cmd", "-cmd", "@SUM(A1)", "＝1+1"]
+VEILED = [
+    '"=1+1"',
+    '""=1',
+    "\ufeff=1+1",
+    "\u200b=1",
+    "\u2060\xad+cmd",
+    "\xa0@x",
+    " =1",
+    "\u3164=1",
+    '\ufeff"-cmd"',
+    "\ufe66x",
+]
 
 
 def test_cells_that_a_spreadsheet_would_run(tmp_path):
@@ -231,6 +246,10 @@ def test_cells_that_a_spreadsheet_would_run(tmp_path):
         with spreadsheet_safe(on):
             write_tsv(tmp_path / "t.tsv", ["name"], [[cell] for cell in [*HOSTILE, *numbers]])
             assert table_text("\t=1\n+x\t-1\n") == ("\t'=1\n'+x\t-1\n" if on else "\t=1\n+x\t-1\n")
+            for cell in VEILED:
+                assert table_text(f"a\t{cell}\n") == (f"a\t'{cell}\n" if on else f"a\t{cell}\n")
+            for cell in ('"a"', "\u200b1", "\ufeff-1", '"', "", "\xa0", "x\u200b=1", '"-0.5'):
+                assert table_text(f"{cell}\tb\n") == f"{cell}\tb\n"
         text = (tmp_path / "t.tsv").read_text(encoding="utf-8").split("\n")[1:]
         assert text[:5] == [("'" if on else "") + name for name in HOSTILE]
         assert text[5:] == ["-0.5", "-1", "+2", "-1e-05", "-inf", ".5", "-", "+", "a=b", "", ""]
@@ -246,6 +265,45 @@ def test_tables_for_spreadsheets(tmp_path, model, capsys):
     assert main(["explain", model, new, "-o", str(tmp_path / "e"), "--spreadsheet-safe", "--plots", "0"]) == 0
     for name in ("letters", "decisions"):
         assert {row["id"] for row in read_tsv(tmp_path / "e" / f"{name}.tsv")} == {f"'{name}" for name in HOSTILE[:4]}
+
+
+def test_every_character_that_is_not_seen_is_seen_through():
+    for category in ("Cf", "Zs", "Zl", "Zp"):
+        found = (c for c in map(chr, range(0x110000)) if unicodedata.category(c) == category)
+        assert [hex(ord(c)) for c in found if not FORMULA.match(f"{c}=1")] == []
+
+
+def test_control_characters_of_ids_are_escapes(tmp_path, model, capsys):
+    ids = ["a\x1b[31m", "b\x07", "c\x9b2J", "\x7f=1"]
+    shown = [r"a\x1b[31m", r"b\x07", r"c\x9b2J", r"\x7f=1"]
+    new = write(tmp_path / "new.fa", *(f">{name}\nACGTACGTAC\n" for name in ids))
+
+    def ids_of(*argv):
+        capsys.readouterr()
+        assert main(["predict", model, new, *argv]) == 0
+        out, err = capsys.readouterr()
+        assert not CONTROLS.search(out + err)
+        return [line.split("\t")[0] for line in out.splitlines()[1:]]
+
+    assert ids_of() == ids_of("--spreadsheet-safe") == shown
+    assert main(["explain", model, new, "-o", str(tmp_path / "e"), "--plots", "0"]) == 0
+    for name in ("letters", "decisions"):
+        assert {row["id"] for row in read_tsv(tmp_path / "e" / f"{name}.tsv")} == set(shown)
+    write_tsv(tmp_path / "t.tsv", ["a\x1b"], [["b\x07"], {"a\x1b": "\x00\r"}])
+    assert (tmp_path / "t.tsv").read_text() == "a\\x1b\nb\\x07\n\\x00 \n"
+
+
+def test_folds_of_ids_with_control_characters(tmp_path):
+    files = {
+        label: write(tmp_path / f"{label}.fa", *(f">{label}{i}\x1b[1m\nACGT\n" for i in range(6)))
+        for label in ("positive", "negative")
+    }
+    data, folds = str(tmp_path / "d"), str(tmp_path / "folds")
+    assert main(["datasets", "--name", "d", "--entry", json.dumps({"fasta": files}), "-o", data]) == 0
+    assert main(["folds", data, "--k", "3", "--allow-similar", "-o", folds]) == 0
+    dataset = load_dataset(data)
+    foldset = read_folds(tmp_path / "folds" / "all.tsv", dataset.X.ids, dataset.task().labels)
+    assert [len(split.test) for split in foldset] == [4, 4, 4]
 
 
 def test_repeated_ids_are_named_once(tmp_path, model, capsys):

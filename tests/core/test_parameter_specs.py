@@ -184,3 +184,35 @@ def test_the_schema_documents_parameters():
     assert schema["properties"]["k"]["description"].startswith("Length of the k-mers.")
     assert schema["required"] == []
     assert class_schema(KERNELS.get("sum"))["required"] == ["parts"]
+
+
+ODD_NUMBERS = ["1_000", "١", "1e400", "9" * 400, "１"]
+"""What Python reads as a number, or as infinity, and no table of numbers has."""
+
+
+@pytest.mark.parametrize("odd", ODD_NUMBERS)
+def test_numbers_are_in_ascii_without_underscores_and_finite(odd):
+    for spec in (f"csvc:C={odd}", {"solver": "csvc", "C": odd}):
+        with pytest.raises(ParameterError, match=r"C='.* is not possible"):
+            build_solver(spec)
+    with pytest.raises(ParameterError, match=r"k='.* is not possible"):
+        build_kernel({"kernel": "spectrum", "k": odd})
+    with pytest.raises(ParameterError):
+        parse_spec(f"{odd}*spectrum:k=1 + spectrum:k=2")
+    assert not list(jsonschema.Draft202012Validator(schema_of("solver")).iter_errors({"solver": "csvc", "C": "1e4"}))
+
+
+def test_numbers_of_json_are_finite():
+    with pytest.raises(ParameterError, match="is not JSON: '1e400' is not a finite number"):
+        parse_spec('{"solver": "csvc", "C": 1e400}', "solver")
+
+
+@pytest.mark.parametrize("odd", ODD_NUMBERS)
+@pytest.mark.parametrize(
+    "argv", [["cv", "a.fa", "--folds"], ["background", "a.bed", "--factor"], ["cv", "a.fa", "--threads"]]
+)
+def test_options_are_in_ascii_without_underscores_and_finite(argv, odd, capsys):
+    if argv[-1] == "--folds" and odd == "9" * 400:  # an integer, too large for anything
+        return
+    assert main([*argv, odd]) == 2
+    assert f"argument {argv[-1]}: " in capsys.readouterr().err

@@ -23,8 +23,10 @@ from seqkern.datasets import (
     save_dataset,
     summary,
 )
+from seqkern.datasets.making import leaked_features
 from seqkern.sequences.labels import UNLABELLED, make_labels
 from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.tables import FeatureTable
 
 
 def write(folder, text, name="in.fa"):
@@ -699,3 +701,136 @@ def test_samples_outside_a_task_with_roles_are_not_unlabelled():
     labels = make_labels(list("abcd"), ["yes", "no", "", ""])
     assert Task("t", labels, np.array(["train", "test", "", ""])).unlabelled().tolist() == []
     assert Task("t", labels).unlabelled().tolist() == [2, 3]
+
+
+@pytest.mark.parametrize("odd", ["1_000", "١", "1e400"])
+def test_numbers_of_tables_are_in_ascii_without_underscores_and_finite(tmp_path, odd):
+    path = tmp_path / "table.tsv"
+    path.write_text(f"id\tlabel\tGC\na\tx\t{odd}\nb\ty\t1\n")
+    with pytest.raises(SequenceError, match=f"record 'a': column 'GC': '{odd}' is not a finite number"):
+        make_dataset("t", {"features": str(path)})
+    path.write_text(f"id\ta\tb\na\t1\t{odd}\nb\t{odd}\t1\n")
+    with pytest.raises(SequenceError, match=f"'{odd}' is not a finite number"):
+        make_dataset("t", {"similarities": str(path), "labels": {}})
+    path.write_text(f"id\tlabel\tGC\na\t{odd}\t2\nb\t1\t1\n")
+    with pytest.raises(LabelError, match=f"label '{odd}' is not a finite number"):
+        make_dataset("t", {"features": str(path), "labels": {"kind": "real"}})
+
+
+# ---- features that are the label ---------------------------------------------------------------------------
+
+KINDS_OF_LABELS = {"two": 2, "unequal": 2, "three": 3}
+
+
+def some_labels(kind, n=60):
+    """Return labels of n samples: of two or three classes, or real."""
+    if kind == "real":
+        return make_labels([str(i) for i in range(n)], [f"{i * 37 % n / 7:.3f}" for i in range(n)], kind="real")
+    values = [f"c{i % 5 // 4 if kind == 'unequal' else i % KINDS_OF_LABELS[kind]}" for i in range(n)]
+    return make_labels([str(i) for i in range(n)], values)
+
+
+def told_of(column, labels, name="x", others=20, seed=0):
+    """Return what is told of a column among random ones."""
+    rng = np.random.default_rng(seed)
+    values = np.column_stack([rng.normal(size=(len(labels), others)), column])
+    return leaked_features(FeatureTable(values, columns=[*(f"f{j}" for j in range(others)), name]), [labels])
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_LABELS)
+@pytest.mark.parametrize("others", [0, 5000])
+def test_a_feature_that_is_the_class_is_told(kind, others):
+    labels, rng = some_labels(kind), np.random.default_rng(1)
+    told = ["feature 'x' alone separates the classes: is it the label?"]
+    codes = np.array([5.0, -1.0, 9.0])[labels.y]
+    for column in (labels.y, -labels.y, codes, codes + rng.normal(0, 0.1, len(codes)), 1e9 + labels.y):
+        assert told_of(column, labels, others=others) == told
+
+
+def test_values_of_one_class_each_are_told():
+    labels = some_labels("two", 120)
+    group = labels.y + 2 * (np.arange(120) // 30)  # classes take turns among eight groups
+    assert told_of(group, labels) == ["feature 'x' alone separates the classes: is it the label?"]
+    assert told_of(np.where(np.arange(120) == 0, 7, group), labels) == []  # one sample in another group
+
+
+def test_a_feature_that_is_the_number_is_told():
+    labels, rng = some_labels("real"), np.random.default_rng(1)
+    told = ["feature 'x' equals the labels: is it the label?"]
+    for column in (labels.y, 3 - 2 * labels.y, labels.y + rng.normal(0, 0.05, 60)):
+        assert told_of(column, labels, others=2000) == told
+    assert told_of(labels.y + rng.normal(0, 0.5, 60), labels) == []
+
+
+@pytest.mark.parametrize("name", ["label", "Class", "y", "target", "group", "outcome"])
+@pytest.mark.parametrize("kind", [*KINDS_OF_LABELS, "real"])
+def test_a_feature_with_the_name_of_a_label_is_told_if_it_predicts(name, kind):
+    labels, rng = some_labels(kind), np.random.default_rng(2)
+    column = labels.y / labels.y.std() + rng.normal(0, 0.8, 60)
+    assert told_of(column, labels, name) == [
+        f"feature {name!r} has the name of a label and predicts it: is it the label?"
+    ]
+    assert told_of(column, labels, "GC") == []
+    assert told_of(rng.normal(size=60), labels, name) == []
+
+
+def test_missing_values_and_unlabelled_samples_are_left_out():
+    labels = make_labels([str(i) for i in range(60)], ["" if i % 6 == 5 else "ab"[i % 2] for i in range(60)])
+    column = np.where(np.arange(60) % 7 == 0, np.nan, labels.y)
+    table = FeatureTable(column[:, None], columns=["z"], missing="keep")
+    assert leaked_features(table, [labels]) == ["feature 'z' alone separates the classes: is it the label?"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", [*KINDS_OF_LABELS, "real"])
+@pytest.mark.parametrize("n", [12, 30])
+def test_random_features_are_silent(seed, kind, n):
+    rng, labels = np.random.default_rng(seed), some_labels(kind, n)
+    for values in (rng.normal(size=(n, 800)), rng.standard_cauchy((n, 800)), rng.integers(0, 2, (n, 800))):
+        assert leaked_features(FeatureTable(values), [labels]) == []
+
+
+@pytest.mark.parametrize("name", ["golub", "khan", "pomeroy", "west"])
+def test_genes_are_silent(shared_data, name):
+    entry = {"features": str(shared_data / "expression" / f"{name}.tsv.gz"), "labels": {"label": "label"}}
+    dataset = make_dataset("genes", entry)
+    assert "leaks" not in dataset.notes
+    rng, labels = np.random.default_rng(0), dataset.task().labels
+    for n in (14, 20, 30):
+        rows = rng.permutation(len(labels))[:n]
+        assert leaked_features(dataset.X.take(rows), [labels.take(rows)]) == []
+    leaked = FeatureTable(np.column_stack([dataset.X.values, labels.y]), columns=[*dataset.X.columns, "status"])
+    assert leaked_features(leaked, [labels]) == ["feature 'status' alone separates the classes: is it the label?"]
+
+
+def test_a_leak_is_told_by_every_verb(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    rows = [f"s{i}\t{'ab'[i % 2]}\t{rng.normal():.3f}\t{i % 2}\n" for i in range(40)]
+    table, data = tmp_path / "x.tsv", str(tmp_path / "d")
+    table.write_text("id\tlabel\tGC\ttarget\n" + "".join(rows))
+    told = "feature 'target' alone separates the classes: is it the label?"
+    method = ["--kernel", "linear", "--solver", "csvc:C=1"]
+    entry = json.dumps({"features": str(table), "labels": {"label": "label"}})
+    for argv in (
+        ["cv", str(table), *method],
+        ["train", str(table), *method, "-o", str(tmp_path / "m")],
+        ["datasets", "--name", "d", "--entry", entry, "-o", data],
+    ):
+        assert main(argv) == 0
+        assert capsys.readouterr().err.count(f"seqkern: warning: {table}: {told}\n") == 1
+    assert load_dataset(data).notes["leaks"] == [told]
+    assert json.loads((tmp_path / "d" / "summary.json").read_text())["leaks"] == [told]
+    assert main(["folds", data, "-o", str(tmp_path / "folds")]) == 0
+    capsys.readouterr()
+    assert main(["audit", data, "--folds", str(tmp_path / "folds"), "-o", str(tmp_path / "audit")]) == 0
+    assert f"d: {told}\n" in capsys.readouterr().out
+
+
+def test_a_leak_in_a_view_is_told(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    (tmp_path / "x.fa").write_text("".join(f">s{i} label={'ab'[i % 2]}\n{'ACGT' * 5}\n" for i in range(40)))
+    rows = (f"s{i}\t{rng.normal():.3f}\t{i % 2}\n" for i in range(40))
+    (tmp_path / "v.tsv").write_text("id\te1\te2\n" + "".join(rows))
+    entry = {"fasta": str(tmp_path / "x.fa"), "labels": {"from": "header"}, "views": {"v": str(tmp_path / "v.tsv")}}
+    dataset = make_dataset("d", entry)
+    assert dataset.notes["leaks"] == ["column 2 of view 'v' alone separates the classes: is it the label?"]

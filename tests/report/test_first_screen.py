@@ -1,5 +1,6 @@
 """The first screen: what is best, against chance and trivial baselines; stars; the same number everywhere."""
 
+import json
 import re
 
 import numpy as np
@@ -128,6 +129,15 @@ def test_a_method_that_length_and_composition_explain_is_said_to_be_so(tmp_path)
     assert re.search(words + r"linear model of length and composition \(AUC 0\.744\), which has the higher AUC\.", text)
     told = " ".join(text_of(one) for one in caveats(first_view(folder)))
     assert "the best method, weak with svm, is not significantly better than a trivial baseline" in told
+
+
+def test_a_feature_that_is_the_label_is_a_caveat(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape(n=400, skill=0.8)}, {"weak": TWO["weak"]}, ONE)
+    path = folder / "datasets" / "d" / "summary.json"
+    leak = "feature '<b>' alone separates the classes: is it the label?"
+    assert "is it the label" not in " ".join(caveats(first_view(folder)))
+    path.write_text(json.dumps({**json.loads(path.read_text()), "leaks": [leak]}))
+    assert leak in " ".join(text_of(one) for one in caveats(first_view(folder)))
 
 
 def test_a_baseline_that_is_better_is_said_to_be_so(tmp_path):

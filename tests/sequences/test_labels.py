@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqkern.core.errors import LabelError, ParameterError
+from seqkern.core.progress import reporting
 from seqkern.datasets.label_sources import (
     check_options,
     columns_of_first_words,
@@ -303,3 +304,40 @@ def test_a_decoy_is_negative(label):
     assert make_labels(["a", "b"], ["decoy", label]).classes == ("decoy", label)
     assert make_labels(["a", "b"], ["decoy", label], classes=[label, "decoy"]).classes == (label, "decoy")
     assert make_labels(["a", "b"], ["decoy", label], positive="decoy").classes == (label, "decoy")
+
+
+@pytest.mark.parametrize("odd", ["1_0", "١", "1_000"])
+def test_a_position_is_in_ascii_without_underscores(odd):
+    with pytest.raises(LabelError, match=f"position '{odd}' is not an integer"):
+        labels_of_columns(names(2), {"label": ["a", "b"], "position": ["5", odd]}, {}, "f")
+
+
+# ---- numbers as classes ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("values", "given", "classes", "told"),
+    [
+        (["0", "0.0", "1", "0"], {}, ("0", "1"), ["'0' and '0.0'"]),
+        (["0.0", "+1", "1.", "-0"], {}, ("-0", "+1"), ["'+1' and '1.'", "'-0' and '0.0'"]),
+        (["0", "1", "1.0"], {"positive": "1.0"}, ("0", "1.0"), ["'1.0' and '1'"]),
+        (["2", "1", "1.0"], {"classes": ["2", "1.0"]}, ("2", "1.0"), ["'1.0' and '1'"]),
+        (["1.1", "1.10", "2.1"], {}, ("1.1", "1.10", "2.1"), []),  # EC numbers
+        (["0.0", "1.0", "1e3", "1000"], {}, ("0.0", "1.0", "1000", "1e3"), []),
+    ],
+)
+def test_spellings_of_one_number_are_one_class(values, given, classes, told, capsys):
+    with reporting():
+        labels = make_labels(names(len(values)), values, **given)
+    assert labels.classes == classes
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split("the labels ")[1].split(" are one number, so one class")[0] for line in lines] == told
+
+
+@pytest.mark.parametrize("header", ["a label=1 label=0", "a label=0 x=1 x=2 label=1"])
+def test_two_labels_in_one_header(tmp_path, header):
+    found = reading(tmp_path, f">b label=1\nAC\n>{header}\nGG\n")
+    with pytest.raises(LabelError, match=r"^in\.fa: record 'a': has label=. and label=. in its header; remove all but"):
+        columns_of_headers(found, {"label": "label"}, "in.fa")
+    found = reading(tmp_path, ">a label=1 x=1 x=2 label=1\nAC\n")
+    assert columns_of_headers(found, {"label": "label"}, "in.fa") == {"label": ["1"]}

@@ -332,3 +332,11 @@ def test_a_list_for_a_parameter_of_a_kernel_tells_how_to_give_alternatives():
         Study.parse(config)
     assert "kernels.wd: degree=[4, 8] is not possible; give an integer from 1 to" in str(error.value)
     assert "to compare values, define a kernel for each, and one more with choose: [NAMES]" in str(error.value)
+
+
+@pytest.mark.parametrize(("written", "line"), [("seed: 1_000", 2), ("{x: [1, 1.0e+400]}", 3)])
+def test_numbers_that_yaml_reads_otherwise_than_they_look(tmp_path, written, line):
+    path = tmp_path / "study.yaml"
+    path.write_text(f"# a study\n{'' if line == 2 else 'datasets:' + chr(10) + '  '}{written}\n")
+    with pytest.raises(ConfigError, match=rf"line {line} of .*study\.yaml: .* is not a finite number of digits only"):
+        Study.load(path)

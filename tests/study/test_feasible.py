@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.core.errors import ParameterError
+from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.tsv import read_tsv
 from seqkern.datasets import load_dataset
 from seqkern.sequences.labels import make_labels
@@ -178,3 +178,25 @@ def test_evaluate_tells_what_a_filter_left_out(study, tmp_path, capsys):
     assert "remark on 3 of 3 fits, the first: the filter left out " in capsys.readouterr().err
     rows = read_tsv(tmp_path / "out" / "fits.tsv")
     assert all("of 12 negatives and " in row["remark"] for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("values", "refused"),
+    [
+        ([f"{i / 7:.3f}" for i in range(160)], True),
+        ([f"{i % 100 / 7:.2f}" for i in range(160)], True),
+        ([f"{i % 50 / 7:.2f}" for i in range(160)], False),  # several samples of each
+        ([str(i % 100) for i in range(160)], False),  # integers may be codes of families
+        ([f"1.{i}.1" for i in range(160)], False),
+        (["0.5", "1.5"] * 5, False),
+        ([f"{i}.5" for i in range(10)], False),
+    ],
+)
+def test_measurements_are_no_classes(values, refused):
+    found = make_labels([f"u{i}" for i in range(len(values))], values)
+    for solver in ("csvc", "linear_discriminant"):
+        if refused:
+            with pytest.raises(LabelError, match=r"different numbers such as .*to learn numbers, choose solver svr"):
+                check_training_part(found, [solver], inner_folds=0)
+        else:
+            check_training_part(found, [solver], inner_folds=0)

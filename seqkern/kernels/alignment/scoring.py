@@ -16,6 +16,7 @@ from seqkern.core.errors import FileError, ParameterError, SequenceError
 from seqkern.core.public_files import local_path
 from seqkern.core.text_files import open_lines
 from seqkern.core.types import PathLike
+from seqkern.core.values import read_number
 from seqkern.kernels.scores import as_scores, check_sort, matrix_names, of_bases
 from seqkern.sequences.alphabets import Alphabet
 
@@ -231,11 +232,8 @@ def _parse(cells: list[tuple[int, list[str]]], name: str) -> tuple[str, npt.NDAr
         if letter not in columns or letter in scores:
             problem = "occurs twice" if letter in scores else "has no column"
             raise bad(f"line {number}: the letter {letter} {problem}", "give one row and one column for each letter")
-        try:
-            values = [float(cell) for cell in row]
-        except ValueError:
-            values = [math.nan]
-        if len(values) != len(letters) or not all(map(math.isfinite, values)):
+        values = [read_number(cell) for cell in row]
+        if len(values) != len(letters) or any(map(math.isnan, values)):
             raise bad(f"line {number} is not a letter and {len(letters)} numbers", "give one score for each column")
         scores[letter] = values
     if len(scores) < len(letters):

@@ -3,6 +3,7 @@
 from typing import NoReturn, TypeAlias
 
 from seqkern.core.errors import ParameterError
+from seqkern.core.values import check_number
 
 MatrixEntry: TypeAlias = tuple[int, str, list[list[float]], str, list[float] | None]
 """(line number, name, rows, letters, background) of a motif; `rows` has one list of counts for each of its columns."""
@@ -48,6 +49,6 @@ def as_numbers(text: str, number: int) -> list[float]:
         If one is not a number.
     """
     try:
-        return [float(word) for word in text.split()]
+        return [check_number(word) for word in text.split()]
     except ValueError:
         fail(number, text)

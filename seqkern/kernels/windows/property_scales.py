@@ -20,6 +20,7 @@ from seqkern.core.errors import FileError, ParameterError, SequenceError
 from seqkern.core.resource_files import resource_path
 from seqkern.core.text_files import open_lines
 from seqkern.core.types import Arrays, Header, PathLike
+from seqkern.core.values import read_number
 from seqkern.sequences.alphabets import DNA, RNA, Alphabet
 
 if TYPE_CHECKING:
@@ -201,11 +202,8 @@ def _parse(path: PathLike) -> tuple[tuple[str, ...], str, npt.NDArray[np.float64
         letter = letter.strip().upper()
         if len(letter) != 1 or letter in letters:
             raise bad(f"line {number}: {letter!r} is not one new letter", "give one line for each letter")
-        try:
-            row = [float(cell) for cell in cells]
-        except ValueError:
-            row = [math.nan]
-        if len(row) != len(names) or not all(map(math.isfinite, row)):
+        row = [read_number(cell) for cell in cells]
+        if len(row) != len(names) or any(map(math.isnan, row)):
             raise bad(f"line {number} is not a letter and {len(names)} numbers", "give one value for each scale")
         letters += letter
         values.append(row)

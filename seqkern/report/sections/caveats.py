@@ -62,7 +62,14 @@ def caveats(view: View) -> list[Markup]:
     list of Markup
         Each begins with the name of the data set.
     """
-    found = [_missing(view), _incomplete(view), *_leaks(view), _not_converged(view), *_before_the_fit(view)]
+    found = [
+        _missing(view),
+        _incomplete(view),
+        *_leaked_features(view),
+        *_leaks(view),
+        _not_converged(view),
+        *_before_the_fit(view),
+    ]
     found += [
         _baseline(view),
         *_few(view),
@@ -129,6 +136,12 @@ def _incomplete(view: View) -> Markup | None:
     unranked = any(view.ranking.score(method).n < most for method in part)
     rest = "; combinations with fewer scores than others are not ranked first" if unranked else ""
     return Markup(f"the {view.metric.name} is defined in {link} for {method_names(part)}{rest}.")
+
+
+def _leaked_features(view: View) -> Iterator[Markup]:
+    """Tell of features that alone give the label."""
+    leaks = (view.dataset.summary or {}).get("leaks", ())
+    yield from (tag("span", leak) for leak in leaks)
 
 
 def _leaks(view: View) -> Iterator[Markup]:

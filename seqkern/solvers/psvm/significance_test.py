@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from seqkern.core.errors import ParameterError, unknown_name
+from seqkern.core.values import whole_number
 
 STATISTICS = ("correlation", "coefficient")
 SOLVERS = ("psvc", "psvr")
@@ -57,7 +58,7 @@ class SignificanceTest:
         if isinstance(given, str):
             name, colon, rest = given.partition(":")
             key, _, value = rest.partition("=")
-            if colon and (key != "permutations" or not value.isdecimal() or len(value) > len(str(MOST))):
+            if colon and (key != "permutations" or whole_number(value) is None):
                 raise ParameterError(f"significance={given!r} is not possible", remedy=REMEDY)
             given = {"statistic": name} | ({"permutations": int(value)} if colon else {})
         for name in given:
