@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 
 import pytest
 
@@ -184,3 +185,16 @@ def test_the_schema_documents_parameters():
     assert schema["properties"]["k"]["description"].startswith("Length of the k-mers.")
     assert schema["required"] == []
     assert class_schema(KERNELS.get("sum"))["required"] == ["parts"]
+
+
+@pytest.mark.parametrize("leaf", [{"kernel": "spectrum", "k": 3}, "spectrum:k=3", "spectrum:k=3+spectrum:k=2"])
+def test_kernels_of_too_many_kernels_are_refused_soon(leaf):
+    spec = leaf
+    for _ in range(16):
+        spec = {"kernel": "sum", "parts": [spec, spec]}
+    start = time.process_time()
+    for given in (spec, "+".join(["spectrum:k=3"] * 5000)):
+        with pytest.raises(ParameterError, match="consists of more than 1,000 objects"):
+            build_kernel(given)
+    assert time.process_time() - start < 5
+    assert len(build_kernel("+".join(["spectrum:k=3"] * 300)).parts) == 300  # counted anew
