@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from seqkern import __version__
-from seqkern.core.errors import ParameterError, SeqkernError, TooLargeError, unknown_name
+from seqkern.core.errors import ParameterError, SeqkernError, TooLargeError, one_line, unknown_name
 from seqkern.core.interruption import Terminated, stoppable
 
 SIMD_LEVELS = ("plain", "avx2", "avx512")
@@ -76,7 +76,7 @@ class Parser(argparse.ArgumentParser):
         """
         dashed = next((word for word in sys.argv[1:] if word.startswith("-") and os.path.exists(word)), None)
         see = f"see {self.prog} --help" if dashed is None else f"write ./{dashed} for the file {dashed}"
-        self.exit(2, f"seqkern: {' '.join(message.split())}; {see}\n")
+        self.exit(2, f"seqkern: {one_line(message, 1500)}; {one_line(see, 400)}\n")
 
 
 def build_parser(verb: str | None = None, *, alone: bool = False) -> Parser:
@@ -237,8 +237,9 @@ def _run(args: argparse.Namespace) -> int:
             return 1
         if not isinstance(error, OSError):
             raise
-        place = f"{error.filename}: " if error.filename else ""
-        print(f"seqkern: {place}{error.strerror or error}; check the path and the disk", file=sys.stderr)
+        place = f"{one_line(error.filename, 400)}: " if error.filename else ""
+        problem = one_line(error.strerror or error, 1500)
+        print(f"seqkern: {place}{problem}; check the path and the disk", file=sys.stderr)
         return 1
 
 
