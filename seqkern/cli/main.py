@@ -14,7 +14,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from seqkern import __version__
 from seqkern.core.errors import ParameterError, SeqkernError, TooLargeError, one_line, unknown_name
@@ -65,6 +65,35 @@ class Parser(argparse.ArgumentParser):
     >>> Parser(prog="seqkern folds").format_usage()
     'usage: seqkern folds [-h]\n'
     """
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Return the parsed arguments and those that are not known; refuse options given twice.
+
+        Parameters
+        ----------
+        args, namespace
+            As for argparse.
+
+        Returns
+        -------
+        tuple
+        """
+        self._given: set[str] = set()
+        return super().parse_known_args(args, namespace)
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """Return the value of an option or argument; refuse a second one, of which argparse would take the last."""
+        if type(action) is argparse._StoreAction and action.option_strings:
+            if action.dest in self._given:
+                raise argparse.ArgumentError(action, "is given twice; remove one of them")
+            self._given.add(action.dest)
+        return super()._get_values(action, arg_strings)
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """Return the value of a word; refuse an empty one, which as a path would be the current folder."""
+        if not arg_string and not isinstance(action, argparse._SubParsersAction):
+            raise argparse.ArgumentError(action, "is empty; give a value")
+        return super()._get_value(action, arg_string)
 
     def error(self, message: str) -> NoReturn:
         """Print an error on standard error, and exit with code 2.
