@@ -376,6 +376,12 @@ def test_views_that_do_not_suit_a_kernel_are_named(kernel, problem):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
+        (
+            "kernels:\n",
+            "kernels:\n  a0: &a0 {kernel: spectrum, k: 3}\n"
+            + "".join(f"  a{i}: &a{i} {{kernel: sum, parts: [*a{i - 1}, *a{i - 1}]}}\n" for i in range(1, 20)),
+            "has more than 50,000 values",
+        ),
         ("seed: 3\n", "seed: 3\nseed: 4\n", "repeats the key 'seed' (lines 2 and 3)"),
         ("seed: 3\n", "seed: 3\n'seed': 3\n", "repeats the key 'seed' (lines 2 and 3)"),
         ("spectrum, k: 3}", "spectrum, k: 3, k: 4}", "repeats the key 'k' (lines 13 and 13)"),
@@ -389,7 +395,7 @@ def test_views_that_do_not_suit_a_kernel_are_named(kernel, problem):
             "has more than 50,000 values",
         ),
     ],
-    ids=["repeated", "repeated in quotes", "repeated within a line", "long", "many", "endless", "doubled"],
+    ids=["kernels", "repeated", "repeated in quotes", "repeated within a line", "long", "many", "endless", "doubled"],
 )
 def test_repeated_keys_and_sizes_are_refused(file, old, new, said):
     file.write_text(TEXT.replace(old, new))
