@@ -1,5 +1,6 @@
 """The workflow in miniature: dry runs, a whole run, reruns, failures."""
 
+import html
 import os
 import re
 import signal
@@ -414,6 +415,49 @@ def test_a_misspelt_key_stops_before_any_job(tmp_path):
     assert re.search("^seqkern: .*study.yaml: top level: unknown key 'kernel'", done.stderr, re.MULTILINE)
     assert "common.smk" not in done.stdout + done.stderr
     assert not (tmp_path / "results").exists()
+
+
+def test_a_repeated_key_stops_before_any_job(tmp_path):
+    options = write_study(tmp_path)
+    text = (tmp_path / "study.yaml").read_text()
+    (tmp_path / "study.yaml").write_text(f"{text}seed: 4\n")
+    first, last = text.splitlines().index("seed: 3") + 1, len(text.splitlines()) + 1
+    done = snakemake(tmp_path, *options)
+    assert done.returncode == 1
+    told = rf"^seqkern: .*study.yaml: repeats the key 'seed' \(lines {first} and {last}\)"
+    assert re.search(told, done.stderr, re.MULTILINE), done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+BRACES = "{} {x} {wildcards.dataset} {{y}} <z>"
+
+
+def test_braces_in_texts_and_folders(tmp_path):
+    folder = tmp_path / f"data {BRACES}"
+    folder.mkdir()
+    entry = STUDY["datasets"]["donors"] | {"title": BRACES}
+    few = {"kernels": {"spectrum2": STUDY["kernels"]["spectrum2"]}, "datasets": {"donors": entry}}
+    done = snakemake(tmp_path, *write_study(tmp_path, description=BRACES, data_dir=str(folder), **few))
+    assert done.returncode == 0, done.stderr
+    assert html.escape(BRACES) in (tmp_path / REPORT).read_text()
+    assert yaml.safe_load((tmp_path / "results/tiny/report/config.yaml").read_text())["description"] == BRACES
+
+
+@pytest.mark.parametrize("name", ["a{b}.fa", "a{dataset}.fa", "a{b,[0-9]+}.fa", "a<b>.fa"])
+def test_a_file_whose_name_snakemake_takes_for_a_pattern_is_refused_in_one_line(tmp_path, name):
+    for file in (name, "a{.fa"):
+        (tmp_path / file).write_text(">a\nACGT\n>b\nAAGT\n")
+
+    def listed(file):
+        entry = {"fasta": {"positive": file, "negative": "a{.fa"}, "folds": {"method": "stratified", "k": 2}}
+        return snakemake(tmp_path, "--dry-run", *write_study(tmp_path, datasets={"mine": entry}))
+
+    done = listed(name)
+    assert done.returncode == 1
+    told = rf"^seqkern: line \d+ of .*study.yaml: datasets.mine.fasta.positive: .* '{re.escape(name)}' .*; rename it"
+    assert re.search(told, done.stderr, re.MULTILINE), done.stderr
+    done = listed("a{.fa")
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_study_without_a_name_is_not_the_demo(tmp_path):

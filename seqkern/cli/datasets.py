@@ -105,7 +105,7 @@ def _chosen(args: argparse.Namespace) -> tuple[str, DataEntry, str | None, int]:
         if not isinstance(entry, dict):
             raise ConfigError("--entry is not a JSON object", remedy='write {"public": "globins"}')
         data = check_dataset_entry(args.name, entry, file="--entry").data
-        return args.name, data, args.data_dir or None, 1 if args.seed is None else args.seed
+        return args.name, data, args.data_dir, 1 if args.seed is None else args.seed
     study = Study.load(args.config)
     if args.name not in study.datasets:
         raise unknown_name(f"data set of {args.config}", args.name, study.datasets)

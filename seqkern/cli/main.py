@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from seqkern import __version__
-from seqkern.core.errors import ParameterError, SeqkernError, TooLargeError, unknown_name
+from seqkern.core.errors import ParameterError, SeqkernError, TooLargeError, one_line, unknown_name
 from seqkern.core.interruption import Terminated, stoppable
 from seqkern.core.values import check_integer, check_number
 
@@ -72,6 +72,35 @@ class Parser(argparse.ArgumentParser):
         self.register("type", int, check_integer)
         self.register("type", float, check_number)
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Return the parsed arguments and those that are not known; refuse options given twice.
+
+        Parameters
+        ----------
+        args, namespace
+            As for argparse.
+
+        Returns
+        -------
+        tuple
+        """
+        self._given: set[str] = set()
+        return super().parse_known_args(args, namespace)
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """Return the value of an option or argument; refuse a second one, of which argparse would take the last."""
+        if type(action) is argparse._StoreAction and action.option_strings:
+            if action.dest in self._given:
+                raise argparse.ArgumentError(action, "is given twice; remove one of them")
+            self._given.add(action.dest)
+        return super()._get_values(action, arg_strings)
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """Return the value of a word; refuse an empty one, which as a path would be the current folder."""
+        if not arg_string and not isinstance(action, argparse._SubParsersAction):
+            raise argparse.ArgumentError(action, "is empty; give a value")
+        return super()._get_value(action, arg_string)
+
     def error(self, message: str) -> NoReturn:
         """Print an error on standard error, and exit with code 2.
 
@@ -82,7 +111,7 @@ class Parser(argparse.ArgumentParser):
         """
         dashed = next((word for word in sys.argv[1:] if word.startswith("-") and os.path.exists(word)), None)
         see = f"see {self.prog} --help" if dashed is None else f"write ./{dashed} for the file {dashed}"
-        self.exit(2, f"seqkern: {' '.join(message.split())}; {see}\n")
+        self.exit(2, f"seqkern: {one_line(message, 1500)}; {one_line(see, 400)}\n")
 
 
 def build_parser(verb: str | None = None, *, alone: bool = False) -> Parser:
@@ -243,8 +272,9 @@ def _run(args: argparse.Namespace) -> int:
             return 1
         if not isinstance(error, OSError):
             raise
-        place = f"{error.filename}: " if error.filename else ""
-        print(f"seqkern: {place}{error.strerror or error}; check the path and the disk", file=sys.stderr)
+        place = f"{one_line(error.filename, 400)}: " if error.filename else ""
+        problem = one_line(error.strerror or error, 1500)
+        print(f"seqkern: {place}{problem}; check the path and the disk", file=sys.stderr)
         return 1
 
 

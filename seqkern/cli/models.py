@@ -51,6 +51,7 @@ def _pack(args: argparse.Namespace) -> None:
     from seqkern.core.errors import ParameterError
     from seqkern.core.memory import format_bytes
     from seqkern.core.standard_output import is_standard_output
+    from seqkern.models.pack_file import is_pack
     from seqkern.models.packing import pack_folder
 
     if args.output is None or is_standard_output(args.output):
@@ -60,7 +61,8 @@ def _pack(args: argparse.Namespace) -> None:
     check_writable(args.output)
     count, others = pack_folder(args.source, args.output)
     for path in others:
-        print(f"seqkern: {path}: not a model, left out", file=sys.stderr)
+        what = "holds several models" if is_pack(path) else "not a model"
+        print(f"seqkern: {path}: {what}, left out", file=sys.stderr)
     size = format_bytes(Path(args.output).stat().st_size)
     print(f"seqkern: {args.output}: {count} models, {size}", file=sys.stderr)
 

@@ -48,13 +48,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--diversity",
         type=float,
-        default=0.5,
         metavar="X",
         help="from 0, the records nearest the hyperplane, to 1, records unlike each other among these (default: 0.5)",
     )
     parser.add_argument(
         "--strategy",
-        default="uncertain",
         choices=("uncertain", "random"),
         help="random: a random choice, to compare with (default: uncertain)",
     )
@@ -74,7 +72,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     variants.add_argument(
         "--kappa",
         type=float,
-        default=2.0,
         metavar="X",
         help="for ucb, mean + X standard deviations: larger explores more (default: 2)",
     )
@@ -101,6 +98,7 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.core.standard_output import is_standard_output
     from seqkern.core.text_files import source_name
 
+    _check_options(args)
     if args.output is not None and is_standard_output(args.output):
         args.output = None
     if args.output is not None:
@@ -132,6 +130,23 @@ def run(args: argparse.Namespace) -> None:
     print(f"seqkern: {found.sentence()}", file=sys.stderr)
 
 
+def _check_options(args: argparse.Namespace) -> None:
+    """Raise ParameterError for an option without effect."""
+    # imported here to keep --help fast
+    from seqkern.core.errors import ParameterError
+
+    acquires = args.acquisition is not None
+    for name, suits, problem in (
+        ("kappa", args.acquisition == "ucb", "is for --acquisition ucb"),
+        ("minimize", acquires, "is for --acquisition"),
+        ("maximize", acquires, "is for --acquisition"),
+        ("diversity", not acquires, "is not for --acquisition"),
+        ("strategy", not acquires, "is not for --acquisition"),
+    ):
+        if not suits and getattr(args, name) not in (None, False):
+            raise ParameterError(f"--{name} {problem}", remedy="remove it")
+
+
 def _check(model: Any, args: argparse.Namespace) -> None:
     """Raise ModelError unless the model can choose as asked."""
     # imported here to keep --help fast
@@ -155,11 +170,10 @@ def _found(model: Any, args: argparse.Namespace) -> NextVariants | Suggestions:
     from seqkern.models.suggestion import suggest
 
     pool: Any = read_chunks(model, args)
-    shared: dict[str, Any] = {"seed": args.seed, "n_threads": args.threads}
-    if args.acquisition is None:
-        return suggest(model, pool, args.n, diversity=args.diversity, strategy=args.strategy, **shared)
-    given = {"acquisition": args.acquisition, "minimize": args.minimize, "kappa": args.kappa}
-    return next_variants(model, pool, args.n, **given, **shared)
+    names = ("diversity", "strategy") if args.acquisition is None else ("acquisition", "minimize", "kappa")
+    given: dict[str, Any] = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
+    choose = suggest if args.acquisition is None else next_variants
+    return choose(model, pool, args.n, **given, seed=args.seed, n_threads=args.threads)
 
 
 def _lines(model: Model, found: NextVariants | Suggestions) -> list[str]:

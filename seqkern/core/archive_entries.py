@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 LARGEST_CODE = 0x10FFFF
 LONGEST_HEADER = 10_000  # NumPy's own limit
 ENCRYPTED = 0x1
+MOST_ARRAYS = 10_000
+"""Arrays that are read from a file at once."""
 DENSEST = 1032
 """Bytes that deflate stores in one, at most."""
 PLAIN = "biufUS"
@@ -49,7 +51,8 @@ def read_entries(path: PathLike, wanted: Callable[[str], bool] = lambda name: Tr
     Raises
     ------
     ValueError
-        If an entry is compressed, occurs twice, contains objects, or has another size than it claims.
+        If an entry is compressed, occurs twice, contains objects, or has another size than it claims, or if there are
+        more than `MOST_ARRAYS`.
     OSError, zipfile.BadZipFile
         If it cannot be read, or is not an archive.
     """
@@ -62,9 +65,10 @@ def read_entries(path: PathLike, wanted: Callable[[str], bool] = lambda name: Tr
         if sum(entry.file_size for entry in entries) > size:
             raise ValueError("entries larger than the file")
         names = [entry.filename.removesuffix(".npy") for entry in entries]
-        for name, entry in zip(names, entries, strict=True):
-            if not wanted(name):
-                continue
+        chosen = [(name, entry) for name, entry in zip(names, entries, strict=True) if wanted(name)]
+        if len(chosen) > MOST_ARRAYS:
+            raise ValueError(f"{len(chosen):,} arrays, more than {MOST_ARRAYS:,}")
+        for name, entry in chosen:
             if name in arrays:
                 raise ValueError(f"two entries {name!r}")
             with archive.open(entry) as file:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from seqkern.core.types import PathLike
 
-LONGEST_PART = 1000
-"""Characters of a message's part that are shown; of longer ones, such as a damaged file's line, both ends."""
+LONGEST = {"file": 400, "record": 200, "problem": 600, "remedy": 700}
+"""Characters of the parts of a message that are shown; of longer ones, such as a damaged file's line, both ends."""
+LONGEST_LINE = 2000
 
 
 class SeqkernError(Exception):
@@ -54,25 +55,42 @@ class SeqkernError(Exception):
     """The line of the file; only errors about a study's configuration have one."""
 
     def __str__(self) -> str:
-        where = [str(self.file)] if self.file is not None else []
-        if where and self.line is not None:
-            where = [f"line {self.line} of {self.file}"]
-        if self.record is not None:
-            where.append(f"record {_shown(repr(str(self.record)))}")
-        line = ": ".join([*where, _shown(self.problem)])
-        if self.remedy:
-            line += f"; {_shown(self.remedy)}"
-        return _printable(" ".join(line.split()))
+        record = None if self.record is None else repr(str(self.record))
+        given = {"file": self.file, "record": record, "problem": self.problem, "remedy": self.remedy}
+        shown = {part: one_line("" if text is None else text) for part, text in given.items()}
+        if sum(map(len, shown.values())) > sum(LONGEST.values()):
+            shown = {part: one_line(text, LONGEST[part]) for part, text in shown.items()}
+        line = "" if self.line is None else f"line {self.line} of "
+        where = [f"{line}{shown['file']}"] if self.file is not None else []
+        where += [f"record {shown['record']}"] if record is not None else []
+        return ": ".join([*where, shown["problem"]]) + (f"; {shown['remedy']}" if self.remedy else "")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.problem, self.file, self.record, self.remedy)
 
 
-def _shown(text: str) -> str:
-    """Return a text without line breaks and control characters, and without its middle if it is too long to be read."""
-    text = _printable(" ".join(str(text).split()))
-    half = LONGEST_PART // 2
-    return text if len(text) <= LONGEST_PART else f"{text[:half]} … {text[-half:]}"
+def one_line(text: object, longest: int = LONGEST_LINE) -> str:
+    """Return a text without line breaks and control characters, and without its middle if it is too long to be read.
+
+    Parameters
+    ----------
+    text : object
+        Shown as by `str`.
+    longest : int
+        Characters to be left.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> one_line("a" * 50, 11)
+    'aaaa … aaaa'
+    """
+    shown = _printable(" ".join(str(text).split()))
+    half = (longest - 3) // 2
+    return shown if len(shown) <= longest else f"{shown[:half]} … {shown[-half:]}"
 
 
 def _printable(text: str) -> str:

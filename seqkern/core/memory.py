@@ -10,6 +10,8 @@ from seqkern.core.memory_limits import memory_left
 
 WITHOUT_MATRIX = "train without a matrix (--solver linear_svc, with --kernel spectrum, mismatch or gapped_kmer)"
 """Remedy for solvers of classes where a Gram matrix does not fit."""
+LEAST_BARE = 1_000_000
+"""Bytes that text without a unit may mean: fewer are meant to be gigabytes."""
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
@@ -19,7 +21,7 @@ def parse_bytes(amount: int | float | str) -> int:
     Parameters
     ----------
     amount : int, float or str
-        Bytes, or text such as ``"2GB"``, ``"500 MB"`` (powers of 1000) or ``"1.5GiB"`` (powers of 1024).
+        Bytes, or text with a unit, such as ``"2GB"``, ``"500 MB"`` (powers of 1000) or ``"1.5GiB"`` (powers of 1024).
 
     Returns
     -------
@@ -29,7 +31,7 @@ def parse_bytes(amount: int | float | str) -> int:
     Raises
     ------
     ParameterError
-        If it is not such an amount, or not positive.
+        If it is not such an amount, not positive, or text of a small number without a unit.
 
     Examples
     --------
@@ -43,6 +45,10 @@ def parse_bytes(amount: int | float | str) -> int:
         size = float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2]]
     if not 1 <= size < math.inf:
         raise ParameterError(f"{amount!r} is not an amount of memory", remedy="write it like 500MB or 2GB")
+    if isinstance(amount, str) and amount.strip().replace(".", "").isdigit() and size < LEAST_BARE:
+        raise ParameterError(
+            f"{amount!r} has no unit", remedy=f"write {amount.strip()}GB, or {amount.strip()}B for bytes"
+        )
     return int(size)
 
 

@@ -13,9 +13,11 @@ kernels made of kernels (``base: {…}``, ``parts: [{…}, {…}]``). The text f
 Values are parsed according to the parameter's declaration, or by their form if the parameter is unknown.
 """
 
+import contextlib
 import json
 import re
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from seqkern.core.alternatives import SEPARATOR, split_alternatives
@@ -26,6 +28,9 @@ from seqkern.core.kinds import kind_of
 from seqkern.core.parametrized import Parameters
 from seqkern.core.values import DECIMAL, NUMBER, check_number, parse_value
 
+MOST_NESTED = 1000
+"""Kernels, solvers, … in one another: a few lines of text can stand for millions."""
+_nested = threading.local()
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _WEIGHT = re.compile(rf"(?![-+])({DECIMAL})\s*\*")
 _WORD = re.compile(r"[^,+*()\[\]=]+")
@@ -125,9 +130,25 @@ def build_named(key: str, name: str, params: Mapping[str, Any]) -> Any:
         For an unknown name or parameter (with the nearest one), or a value outside its domain.
     """
     registry = kind_of(key).registry
-    made = registry.build(name, **built_values(registry.get(name), params))
-    made.check_parameters()
+    with _counted(key):
+        made = registry.build(name, **built_values(registry.get(name), params))
+        made.check_parameters()
     return made
+
+
+@contextlib.contextmanager
+def _counted(key: str) -> Iterator[None]:
+    """Count an object and those built inside it; raise ParameterError for more than anybody nests."""
+    outermost = getattr(_nested, "count", None) is None
+    _nested.count = 1 if outermost else _nested.count + 1
+    try:
+        if _nested.count > MOST_NESTED:
+            problem = f"the {key} consists of more than {MOST_NESTED:,} objects"
+            raise ParameterError(problem, remedy="nest fewer in one another")
+        yield
+    finally:
+        if outermost:
+            _nested.count = None
 
 
 def built_values(cls: type[Parameters], params: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 LARGEST_SMALL_SHEET = 100_000_000
 MOST_PACKED = 100
 """Bytes of an Excel file unpacked, and how often more than packed: sheets have about ten times as many."""
-MOST_ROWS = 1 << 20
-"""Of an Excel sheet."""
+MOST_EMPTY, EMPTY_FOR_EACH = 500_000, 10
+"""Empty cells and rows of an Excel sheet, and more of them for each cell with text."""
 
 
 def read_cells(source: Source) -> list[list[str]]:
@@ -118,7 +118,7 @@ def _excel_cells(source: Any) -> list[list[str]]:
         _check_unpacked(source)
         with warnings.catch_warnings(), open(source, "rb") as file:  # by its content, whatever its name
             warnings.simplefilter("ignore")  # such as styles that are not known
-            rows = _rows_of_sheet(openpyxl.load_workbook(file, read_only=True, data_only=True))
+            rows = _rows_of_sheet(openpyxl.load_workbook(file, read_only=True, data_only=True), name)
     except FileError:
         raise
     except Exception as error:  # damaged or hostile files raise almost anything
@@ -142,17 +142,23 @@ def _check_unpacked(source: Any) -> None:
         )
 
 
-def _rows_of_sheet(book: Any) -> list[dict[int, str]]:
+def _rows_of_sheet(book: Any, name: str) -> list[dict[int, str]]:
     """Return the cells of the first sheet by column, without empty cells and rows."""
     rows: list[dict[int, str]] = []
+    left = MOST_EMPTY
     try:
         sheet = book.worksheets[0]
         sheet.reset_dimensions()  # the file may state others than it has
-        for number, row in enumerate(sheet.iter_rows(values_only=True)):
-            if number >= MOST_ROWS:  # a damaged number of a row makes empty ones without end
-                raise ValueError("too many rows")
+        for row in sheet.iter_rows(values_only=True):
             cells = {j: _cell_text(value) for j, value in enumerate(row) if value is not None}
             cells = {j: text for j, text in cells.items() if text}
+            left += (1 + EMPTY_FOR_EACH) * len(cells) - len(row) - 1
+            if left < 0:  # such as those before a row or a column of a damaged number
+                raise FileError(
+                    f"has more than {MOST_EMPTY:,} empty cells",
+                    file=name,
+                    remedy="delete the empty rows and columns, or save the table as CSV",
+                )
             if cells:
                 rows.append(cells)
     finally:

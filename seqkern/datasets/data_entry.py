@@ -6,6 +6,7 @@ A `DataEntry` has one source, reading policies, labels, and optionally windows a
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -28,6 +29,8 @@ from seqkern.sequences.windows import Window, as_window
 SOURCES = ("simulate", "public", "fasta", "table", "features", "similarities", "dissimilarities")
 HEADER = "header"
 UNLABELLED_FILE = "unlabelled"
+_WILDCARD = re.compile(r"\{\s*[.\w]+\s*(,([^{}]|\{\d+(,\d+)?\})*)?\}|<[a-z][a-z0-9_]*>")
+"""What Snakemake replaces in the name of a file."""
 """The key, beside those of the classes, of a file of records without a label."""
 WINDOW_KEYS = ("window", "sites", "site", "other_sites", "past_end")
 RESIDUE_KEYS = ("window", "reduction")
@@ -710,6 +713,30 @@ def check_file(path: str) -> None:
         raise ConfigError(
             f"no such file: {str(path)!r}",
             remedy="check the path, which is relative to the working directory of the study",
+        )
+    check_file_name(path)
+
+
+def check_file_name(path: str) -> None:
+    """Raise ConfigError for a file that cannot be an input of a workflow: Snakemake takes its name for a pattern.
+
+    Parameters
+    ----------
+    path : str
+        As written in the study.
+
+    Examples
+    --------
+    >>> check_file_name("a{.bed")
+    >>> check_file_name("a{1}.bed")
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.ConfigError: Snakemake takes a part of the name 'a{1}.bed' for a wildcard; rename it, or link it
+    """
+    if _WILDCARD.search(path):
+        raise ConfigError(
+            f"Snakemake takes a part of the name {path!r} for a wildcard",
+            remedy="rename it, or link it",
         )
 
 

@@ -117,7 +117,7 @@ def models_in(folder: PathLike) -> tuple[list[Path], list[Path]]:
     -------
     models, others : list of Path
         By name of the model. Models are files of seqkern and of LS-GKM, intact or not, and weights of k-mers; files of
-        several models are neither.
+        several models are among the others.
 
     Raises
     ------
@@ -127,8 +127,9 @@ def models_in(folder: PathLike) -> tuple[list[Path], list[Path]]:
     from seqkern.models.kmer_weights import is_kmer_weights  # imported here for fast start-up
 
     found = (path for path in Path(folder).iterdir() if path.is_file() and not path.name.startswith("."))
-    files = [path for path in sorted(found, key=lambda path: (model_name(path), path.name)) if not is_pack(path)]
-    models = [path for path in files if zipfile.is_zipfile(path) or is_lsgkm(path) or is_kmer_weights(path)]
+    files = sorted(found, key=lambda path: (model_name(path), path.name))
+    alone = [path for path in files if not is_pack(path)]
+    models = [path for path in alone if zipfile.is_zipfile(path) or is_lsgkm(path) or is_kmer_weights(path)]
     if not models:
         raise ModelError("no models in the folder", file=folder, remedy="give a folder of model files")
     return models, [path for path in files if path not in models]

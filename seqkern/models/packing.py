@@ -27,7 +27,7 @@ def pack_folder(folder: PathLike, path: PathLike) -> tuple[int, list[Path]]:
     Parameters
     ----------
     folder : path-like
-        Models of seqkern and of LS-GKM. Files of several models in it are left out.
+        Models of seqkern and of LS-GKM.
     path : path-like
         The file to write.
 
@@ -36,7 +36,7 @@ def pack_folder(folder: PathLike, path: PathLike) -> tuple[int, list[Path]]:
     count : int
         How many models were packed.
     others : list of Path
-        Files of the folder that are not models.
+        Files of the folder that are not models, or hold several, except the file to write.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def pack_folder(folder: PathLike, path: PathLike) -> tuple[int, list[Path]]:
             raise ModelError(f"and {found[name][0].file} get one name, {name}", file=file, remedy="rename one of them")
         found[name] = _packed(name, file)
     write_pack(path, list(found.values()))
-    return len(found), others
+    return len(found), [file for file in others if not file.samefile(path)]
 
 
 def _packed(name: str, file: Path) -> tuple[PackedModel, dict[str, Any], Arrays]:

@@ -15,6 +15,7 @@ import yaml
 from seqkern.core.damaged import unreadable
 from seqkern.core.errors import FileError
 from seqkern.core.file_kinds import RESULT, FileKind
+from seqkern.study.places import parse_yaml
 
 
 def read_table(
@@ -143,7 +144,9 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
     FileError
         If it is no YAML mapping.
     """
-    return _mapping(path, yaml.safe_load, "is not YAML", "holds no keys", "run the workflow again") or {}
+    return (
+        _mapping(path, lambda text: parse_yaml(text)[1], "is not YAML", "holds no keys", "run the workflow again") or {}
+    )
 
 
 def _mapping(

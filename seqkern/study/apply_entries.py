@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from seqkern.core.memory import parse_bytes
-from seqkern.core.resource_files import open_resource
 from seqkern.core.text_files import OPENERS
+from seqkern.datasets.data_entry import check_file_name
 from seqkern.study.places import Files, Places, files_of
-from seqkern.study.schema import check_schema, with_defaults
+from seqkern.study.schema import check_schema, read_schema, with_defaults
 
 KINDS = {"fasta": "records", "regions": "records", "scan": "bases", "variants": "lines"}
 """What a model is applied to, and the key of `divide` that counts it."""
@@ -138,8 +136,7 @@ class Applications:
             For an invalid key or value.
         """
         places = Places(config, files_of(file))
-        with open_resource("apply.schema.yaml", "schemas") as stream:
-            schema = yaml.safe_load(stream.read())
+        schema = read_schema("apply")
         check_schema(config, schema, places)
         config = with_defaults(config, schema)
         divide = config["divide"]
@@ -177,6 +174,8 @@ class Applications:
             for path in job.inputs:
                 if not Path(path).is_file():
                     raise places.error(("apply", job.entry), f"{path}: no such file", remedy="check the path")
+                with places.within("apply", job.entry):
+                    check_file_name(path)
 
 
 def _kind(given: Mapping[str, Any], entry: str, places: Places) -> str:

@@ -1,4 +1,4 @@
-"""The lines of the keys of a configuration in its files, for messages."""
+"""The reader of YAML, and the lines of the keys of a configuration in its files, for messages."""
 
 import contextlib
 import math
@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from seqkern.core.damaged import unreadable
 from seqkern.core.errors import ConfigError, SeqkernError
 from seqkern.core.values import read_number
 
@@ -18,6 +19,10 @@ Files = File | Sequence[File] | None
 Keys = tuple[str | int, ...]
 MISSING = object()
 ODD_NUMBER = re.compile(r"[0-9]_|[0-9.][eE][-+]?[0-9]{3}")
+LONGEST = 1_000_000
+"""Characters of a configuration."""
+MOST_VALUES = 50_000
+"""Keys and values of a configuration, each alias counted as what it stands for."""
 
 
 class Places:
@@ -128,12 +133,157 @@ def files_of(file: Files) -> list[File]:
     return [file] if isinstance(file, str | PathLike) else list(file)
 
 
+class _Loader(yaml.SafeLoader):
+    """Loader of YAML that refuses repeated keys, and more values than a configuration has."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.count = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """Return the next node, counted."""
+        self.count += 1
+        _check_count(self.count)
+        return super().compose_node(parent, index)
+
+    def check(self, node: yaml.Node, sizes: dict[int, int]) -> int:
+        """Return how many values a node has, each alias counted as what it stands for; check its keys."""
+        if id(node) not in sizes:
+            sizes[id(node)] = MOST_VALUES  # while its values are counted: an alias of itself has no end
+            parts: list[Any] = node.value if isinstance(node, yaml.CollectionNode) else []
+            if isinstance(node, yaml.MappingNode):
+                _check_keys([key for key, _ in parts])
+                parts = [part for pair in parts for part in pair]
+            sizes[id(node)] = 1 + sum(self.check(part, sizes) for part in parts)
+            _check_count(sizes[id(node)])
+        return sizes[id(node)]
+
+
+def _check_keys(keys: Sequence[yaml.Node]) -> None:
+    """Raise ConfigError for a key that occurs twice; YAML would silently take the last one."""
+    lines: dict[object, int] = {}
+    for node in keys:
+        line = node.start_mark.line + 1
+        key = (node.tag, node.value) if isinstance(node, yaml.ScalarNode) else id(node)
+        if key in lines:
+            problem = f"repeats the key {node.value!r} (lines {lines[key]} and {line})"
+            raise ConfigError(problem, remedy="remove or rename one of them")
+        lines[key] = line
+
+
+def _check_count(count: int) -> None:
+    """Raise ConfigError for more values than a configuration has."""
+    if count > MOST_VALUES:
+        problem = f"has more than {MOST_VALUES:,} values, aliases (*name) counted as what they stand for"
+        raise ConfigError(problem, remedy="divide it, or remove aliases")
+
+
+def parse_yaml(text: str) -> tuple[yaml.Node | None, Any]:
+    r"""Return the root node, with the lines, and the content of a text in YAML.
+
+    Parameters
+    ----------
+    text : str
+        Of a whole file.
+
+    Returns
+    -------
+    root : Node or None
+        None for an empty text.
+    content : object
+        Of Python's types.
+
+    Raises
+    ------
+    ConfigError
+        If it repeats a key, or is too large.
+    YAMLError, ValueError, RecursionError
+        If it is not YAML.
+
+    Examples
+    --------
+    >>> parse_yaml("seed: 1\nseed: 2")
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.ConfigError: repeats the key 'seed' (lines 1 and 2); remove or rename one of them
+    """
+    if len(text) > LONGEST:
+        raise ConfigError(f"has more than {LONGEST:,} characters", remedy="divide it")
+    loader = _Loader(text)
+    try:
+        root = loader.get_single_node()
+        if root is None:
+            return None, None
+        loader.check(root, {})
+        return root, loader.construct_document(root)
+    finally:
+        loader.dispose()
+
+
+def read_config(path: File) -> Any:
+    """Return the content of a configuration in YAML, not checked.
+
+    Parameters
+    ----------
+    path : path-like
+        A file in YAML.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    ConfigError
+        If it is missing, not YAML, repeats a key or is too large.
+    """
+    try:
+        return _read(path)[1]
+    except OSError as error:
+        raise unreadable(path, error, kind=ConfigError) from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        raise ConfigError(f"is not YAML: {error}", file=path, remedy="correct the given line") from error
+
+
+def check_written(files: Files) -> None:
+    """Raise ConfigError for a file that repeats a key or is too large.
+
+    Snakemake reads configurations itself, and takes the last of repeated keys. Files that it reads otherwise pass.
+
+    Parameters
+    ----------
+    files : path-like, or a sequence of them, or None
+        The source of the configuration.
+    """
+    for file in files_of(files):
+        _parsed(file)
+
+
+def _read(file: File) -> tuple[yaml.Node | None, Any]:
+    """Return the root node and the content of a file in YAML."""
+    try:
+        return parse_yaml(Path(file).read_text(encoding="utf-8"))
+    except ConfigError as error:
+        error.file = file
+        raise
+
+
+def _parsed(file: File) -> tuple[yaml.Node | None, Any]:
+    """Return the root node and the content of a file, None and None where it is not YAML."""
+    try:
+        return _read(file)
+    except ConfigError:
+        raise
+    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+        return None, None
+
+
 def _line(file: File, config: Mapping[str, Any], keys: Keys) -> int | None:
     """Return the line of a key in one file; None if it is not there."""
-    try:
-        text = Path(file).read_text(encoding="utf-8")
-        root, data = yaml.compose(text, Loader=yaml.SafeLoader), yaml.safe_load(text)
-    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+    root, data = _parsed(file)
+    if root is None:
         return None
     written = _value(data, keys)
     if written is not MISSING and written != _value(config, keys):

@@ -7,11 +7,10 @@ from functools import cache
 from typing import Any
 
 import jsonschema
-import yaml
 
 from seqkern.core.errors import ConfigError
 from seqkern.core.resource_files import open_resource
-from seqkern.study.places import Places
+from seqkern.study.places import Places, parse_yaml
 
 Schema = Mapping[str, Any]
 TYPES = {
@@ -27,10 +26,20 @@ TYPES = {
 
 
 @cache
-def read_schema() -> Schema:
-    """Return the schema of a study."""
-    with open_resource("config.schema.yaml", "schemas") as stream:
-        schema: Schema = yaml.safe_load(stream.read())
+def read_schema(name: str = "config") -> Schema:
+    """Return the schema of a study, or of another configuration.
+
+    Parameters
+    ----------
+    name : str
+        ``"config"`` or ``"apply"``.
+
+    Returns
+    -------
+    mapping
+    """
+    with open_resource(f"{name}.schema.yaml", "schemas") as stream:
+        schema: Schema = parse_yaml(stream.read())[1]
     return schema
 
 

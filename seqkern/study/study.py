@@ -7,14 +7,11 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-import yaml
-
-from seqkern.core.damaged import unreadable
 from seqkern.core.errors import ConfigError, ParameterError, SeqkernError
 from seqkern.core.memory import parse_bytes
+from seqkern.datasets.data_entry import check_file_name
 from seqkern.evaluation.held_out import check_afterwards
 from seqkern.evaluation.leave_one_out import check_bound_kernels
 from seqkern.solvers.bound_names import BOUNDS
@@ -31,7 +28,7 @@ from seqkern.study.checks import (
 from seqkern.study.dataset_entries import DatasetEntry
 from seqkern.study.kernel_entries import KernelChoice, KernelEntry
 from seqkern.study.methods import MethodEntry
-from seqkern.study.places import File, Files, Places, files_of
+from seqkern.study.places import File, Files, Places, files_of, read_config
 from seqkern.study.reading import AnyKernel
 from seqkern.study.schema import check_schema, read_schema, with_defaults
 from seqkern.study.settings import InnerSettings, LeakageSettings
@@ -356,9 +353,9 @@ class Study:
         }
 
     def check_files(self, *names: str, file: Files = None) -> None:
-        """Raise ConfigError unless all local files of the data sets exist.
+        """Raise ConfigError unless all local files of the data sets exist, and Snakemake takes no name for a pattern.
 
-        Snakemake itself would not report this if results made from another file already exist.
+        Snakemake itself would not report a missing file if results made from another one already exist.
 
         Parameters
         ----------
@@ -370,6 +367,10 @@ class Study:
         places = Places(self.config, files_of(file))
         for name in names or self.datasets:
             self.datasets[name].check_files(places)
+        for name, kernel in self.kernels.items():
+            with places.within("kernels", name):
+                for path in kernel.files():
+                    check_file_name(path)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the configuration, with all defaults."""
@@ -378,31 +379,6 @@ class Study:
     def to_json(self) -> str:
         """Return the configuration as JSON, for the report job; without the division into jobs, which is no content."""
         return json.dumps({key: value for key, value in self.config.items() if key not in DIVISION})
-
-
-def read_config(path: File) -> Any:
-    """Return the content of a study's YAML file, not checked.
-
-    Parameters
-    ----------
-    path : path-like
-        A file in YAML.
-
-    Returns
-    -------
-    object
-
-    Raises
-    ------
-    ConfigError
-        If it is missing or not YAML.
-    """
-    try:
-        return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise unreadable(path, error, kind=ConfigError) from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ConfigError(f"is not YAML: {error}", file=path, remedy="correct the given line") from error
 
 
 def check_dataset_entry(name: str, entry: Mapping[str, Any], *, file: Files = None) -> DatasetEntry:

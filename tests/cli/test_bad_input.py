@@ -244,7 +244,8 @@ PARAMETERS = [
     Case("k in words", kernel_of("spectrum:k=a"), ("k='a' is not possible", "integer from 1 to 10000")),
     Case("k without end", kernel_of("spectrum:k=1-999999999999"), ("k='1-999999999999'", "integer")),
     Case("a flag in words", kernel_of("spectrum:normalize=no"), ("normalize='no'", "true or false")),
-    Case("no kernel", kernel_of(""), ("cannot read ''", "write name:parameter=value")),
+    Case("no kernel", kernel_of(""), ("argument --kernel: is empty", "give a value"), code=2),
+    Case("a kernel of a space", kernel_of(" "), ("cannot read ' '", "write name:parameter=value")),
     Case("a sum with one weight as a number", kernel_of("sum:parts=[spectrum],weights=2"), ("weights=2", "a list")),
     Case("a parameter called name", kernel_of("spectrum:name=x"), ("unknown parameter", "'name'")),
     Case("nested beyond reading", kernel_of("(" * 5000 + "spectrum"), ("nested too deeply",)),
@@ -534,6 +535,10 @@ def good(tmp_path_factory):
 
 def filled(argv, **folders):
     """Return a command with the names of folders in it replaced."""
+    for option in ("-o", "--kernel", "--solver", "--k"):
+        while argv.count(option) > 1:  # the last one is meant, that of the case
+            first = argv.index(option)
+            argv = argv[:first] + argv[first + 2 :]
     for name, folder in folders.items():
         argv = [word.replace(f"{name}/", f"{folder}/") if word != name else str(folder) for word in argv]
     return argv

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from test_cli_predict import fails, records, write
 
-from seqkern.cli.main import main
+from seqkern.cli.main import build_parser, main
 from seqkern.core import file_kinds
 from seqkern.core.archive import save_archive
 
@@ -560,3 +560,34 @@ def test_an_option_without_effect_is_refused(home, monkeypatch, capsys, line, op
     name = option.split()[0]
     assert f" {name} " in err
     assert err.endswith(f"remove {name}\n") or err.endswith(f"remove {name}")
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["predict", "", "p.fa"], "argument model: is empty"),
+        (["predict", "m", ""], "argument fasta: is empty"),
+        (["predict", "m", "p.fa", "--genome="], "argument --genome: is empty"),
+        (["models", "pack", "", "-o", "m"], "argument FOLDER|FILE: is empty"),
+        (["train", "p.fa", "", "-o", "m"], "argument fasta: is empty"),
+        (["train", "p.fa", "-o", ""], "argument -o/--output: is empty"),
+        (["variants", "m", "--region", "a:1-5", "--region=b:1-5"], "argument --region: is given twice"),
+        (["variants", "m", "--region", "a:1-5", "--genome", "g", "--region", "a:1-5"], "--region: is given twice"),
+        (["evaluate", "d", "--layers", "crf", "--layers", "segments"], "argument --layers: is given twice"),
+        (["train", "p.fa", "-o", "m", "--output", "n"], "argument -o/--output: is given twice"),
+        (["train", "p.fa", "-o", "m", "--seed", "1", "--seed", "2"], "argument --seed: is given twice"),
+    ],
+)
+def test_empty_and_repeated_arguments_are_refused(argv, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(argv) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+    assert f"see seqkern {argv[0]} --help" in line
+
+
+def test_options_that_may_be_repeated_still_may():
+    parser = build_parser("train")
+    for _ in range(2):  # parsed anew
+        args = parser.parse_args(["train", "a", "-o", "m", "--seed", "2", "--track", "x=a.tsv", "--track", "y=b.tsv"])
+        assert (args.track, args.seed) == ([("x", "a.tsv"), ("y", "b.tsv")], 2)

@@ -230,3 +230,18 @@ def test_they_need_files_of_classes(files, tmp_path, capsys):
     out = str(tmp_path / "m.seqkern")
     one = ["train", files["pos"], "--unlabelled", files["pool"], "-o", out, "--solver", "transductive_svc"]
     assert "--unlabelled needs one file for each class" in fails(capsys, *one, "--kernel", "spectrum:k=3")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--acquisition", "ei", "--kappa", "2"], "--kappa is for --acquisition ucb; remove it"),
+        (["--acquisition", "thompson", "--kappa", "2"], "--kappa is for --acquisition ucb; remove it"),
+        (["--kappa", "2"], "--kappa is for --acquisition ucb; remove it"),
+        (["--minimize"], "--minimize is for --acquisition; remove it"),
+        (["--acquisition", "ei", "--diversity", "0.5"], "--diversity is not for --acquisition; remove it"),
+        (["--acquisition", "ei", "--strategy", "uncertain"], "--strategy is not for --acquisition; remove it"),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(model, files, capsys, words, said):
+    assert said in fails(capsys, "suggest", model, files["pool"], *words)

@@ -199,6 +199,7 @@ CASES = [
     ),
     # memory
     Case(f"{T} {S} --memory lots", "like 500MB or 2GB", f"{T} {S} --memory 2GB"),
+    Case(f"{T} {S} --memory 5", "write 5GB", f"{T} {S} --memory 5GB"),
     Case(f"{T} {S} --memory 1kB", "raise it", f"{T} {S} --memory 1GB"),
     Case(f"{T} {S} --memory 1kB", "--solver linear_svc, with --kernel spectrum", f"{T} {K} --solver linear_svc"),
     Case(f"{T} {S} --memory 1kB", "--gram FILE.npy", f"{T} {S} --gram kept.npy"),
@@ -214,7 +215,7 @@ CASES = [
         "cv pos.fa neg.fa --kernel mismatch:k=3 --solver linear_svc --folds 2",
     ),
     Case(
-        f"gram pos.fa {K} -o g3.npy --memory 100",
+        f"gram pos.fa {K} -o g3.npy --memory 100B",
         "to 6.42 kB or more",
         f"gram pos.fa {K} -o g3.npy --memory 6.5kB",
     ),

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -94,3 +95,14 @@ def test_bytes_of_a_name_that_are_no_text_come_back(tmp_path):
     name = os.fsdecode(b"caf\xe9.fa")
     save_archive(tmp_path / "x.npz", {"file": name}, {})
     assert load_archive(tmp_path / "x.npz")[0] == {"file": name}
+
+
+def test_an_archive_of_too_many_arrays_is_refused_soon(tmp_path):
+    path = tmp_path / "many.npz"
+    save_archive(path, {}, {f"a{i}": [i] for i in range(30_000)})
+    start = time.process_time()
+    with pytest.raises(FileError, match=r"many\.npz: .*30,001 arrays, more than 10,000") as caught:
+        load_archive(path)
+    assert time.process_time() - start < 1
+    assert "\n" not in str(caught.value)
+    assert load_archive(path, wanted=lambda name: name == "a7")[1]["a7"].tolist() == [7]

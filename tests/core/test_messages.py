@@ -2,8 +2,9 @@
 
 import pytest
 
+from seqkern.cli.main import main
 from seqkern.core.checkpoint import Checkpoint
-from seqkern.core.errors import LONGEST_PART, FileError, SequenceError
+from seqkern.core.errors import LONGEST, FileError, SequenceError
 from seqkern.core.values import parse_value
 from seqkern.sequences.labels import natural_key
 from seqkern.sequences.written_numbers import by_value
@@ -18,13 +19,36 @@ def test_other_letters_stay():
     assert str(SequenceError("Ångström “β” – 中", file="é.fa")) == "é.fa: Ångström “β” – 中"
 
 
-@pytest.mark.parametrize("part", ["problem", "record", "remedy"])
-def test_long_parts_lose_their_middle(part):
-    text = "a" + "b" * 100_000 + "c"
-    message = str(FileError(**{"problem": "is bad", "file": "x.fa", part: text}))
-    assert len(message) < LONGEST_PART + 100
-    assert "abb" in message
-    assert "bbc" in message
+@pytest.mark.parametrize("parts", [("problem",), ("record",), ("remedy",), ("file",), tuple(LONGEST)])
+def test_long_parts_lose_their_middle(parts):
+    text = "a" + "b\x1b" * 500_000 + "c"
+    message = str(FileError(**{"problem": "is bad", "file": "x.fa", "remedy": "mend it"} | dict.fromkeys(parts, text)))
+    assert len(message) <= 2000
+    assert message.count("ab\\x1bb") == message.count("b\\x1bc") == len(parts)
+    assert ("x.fa" in message, "is bad" in message, message.endswith("mend it")) == tuple(
+        part not in parts for part in ("file", "problem", "remedy")
+    )
+
+
+def test_lines_of_the_command_line_lose_their_middle(capsys, tmp_path):
+    long = "x" * 1_000_000
+    path = str(tmp_path / "a.fa")
+    for argv, start, end in (
+        (["predict", long, path], "seqkern: xxx", "the path and the disk"),
+        (["train", path, "--threads", long], "seqkern: argument --threads", "; see seqkern train --help"),
+        ([long], "seqkern: unknown verb 'xxx", "; see seqkern --help"),
+        (
+            ["train", path, "-o", "m", "--nothing", long],
+            "seqkern: unrecognized arguments: --nothing",
+            "see seqkern train --help",
+        ),
+        (["train", path, "-o", "m", f"--{long}"], "seqkern: unrecognized arguments: --xxx", "see seqkern train --help"),
+    ):
+        assert main(argv) in (1, 2)
+        err = capsys.readouterr().err
+        assert err.startswith(start)
+        assert end in err
+        assert (err.count("\n"), len(err) <= 2000) == (1, True)
 
 
 def test_natural_order_of_strange_names():

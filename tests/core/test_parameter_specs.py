@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 
 import pytest
 
@@ -216,3 +217,16 @@ def test_options_are_in_ascii_without_underscores_and_finite(argv, odd, capsys):
         return
     assert main([*argv, odd]) == 2
     assert f"argument {argv[-1]}: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("leaf", [{"kernel": "spectrum", "k": 3}, "spectrum:k=3", "spectrum:k=3+spectrum:k=2"])
+def test_kernels_of_too_many_kernels_are_refused_soon(leaf):
+    spec = leaf
+    for _ in range(16):
+        spec = {"kernel": "sum", "parts": [spec, spec]}
+    start = time.process_time()
+    for given in (spec, "+".join(["spectrum:k=3"] * 5000)):
+        with pytest.raises(ParameterError, match="consists of more than 1,000 objects"):
+            build_kernel(given)
+    assert time.process_time() - start < 5
+    assert len(build_kernel("+".join(["spectrum:k=3"] * 300)).parts) == 300  # counted anew

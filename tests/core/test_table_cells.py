@@ -3,6 +3,8 @@
 import builtins
 import gzip
 import io
+import time
+import zipfile
 
 import pytest
 
@@ -85,3 +87,31 @@ def test_a_word_document_is_not_a_table(tmp_path):
     assert not is_excel(tmp_path / "t.docx")
     with pytest.raises(FileError, match=r"is a Word file, not text; save it as plain text"):
         read_cells(tmp_path / "t.docx")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        lambda: b"".join(b'<row r="%d"/>' % i for i in range(10, 1_000_000)),
+        lambda: b"".join(b'<row r="%d"><c r="XFD%d"><v>1</v></c></row>' % (i, i) for i in range(10, 9000)),
+        lambda: b'<row r="1000000"><c r="A1000000"><v>1</v></c></row>',
+    ],
+    ids=["empty rows", "last column", "last row"],
+)
+def test_empty_cells_without_end_are_refused_soon(tmp_path, rows):
+    path, hostile = tmp_path / "a.xlsx", tmp_path / "hostile.xlsx"
+    excel(path, [["id", "label"], ["d1", "x"]])
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(hostile, "w") as copy:
+        for name in archive.namelist():
+            part = archive.read(name)
+            copy.writestr(name, part.replace(b"</sheetData>", rows() + b"</sheetData>") if "sheet1" in name else part)
+    start = time.process_time()
+    with pytest.raises(FileError, match=r"hostile\.xlsx: .*empty cells; delete the empty rows and columns"):
+        read_cells(hostile)
+    assert time.process_time() - start < 5
+
+
+def test_some_empty_cells_are_left_out(tmp_path):
+    path = tmp_path / "a.xlsx"
+    excel(path, [["id", "label"], *[[]] * 5000, ["d1", *[""] * 300, "x"]])
+    assert read_cells(path) == [["id", "label", ""], ["d1", "", "x"]]

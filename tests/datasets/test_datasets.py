@@ -360,7 +360,7 @@ def test_verb_writes_a_data_set(tmp_path, capsys):
     assert "2 sequences, tasks: 1; lower-case letters: 1" in capsys.readouterr().out
     made = load_dataset(tmp_path / "out")
     entry = json.dumps({"fasta": str(path), "labels": {"from": "header"}})
-    command = ["datasets", "--name", "letters", "--entry", entry, "--data-dir", "", "--seed", "5"]
+    command = ["datasets", "--name", "letters", "--entry", entry, "--seed", "5"]
     assert main([*command, "-o", str(tmp_path / "again")]) == 0
     assert load_dataset(tmp_path / "again").X.digest() == made.X.digest()
 

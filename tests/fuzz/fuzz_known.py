@@ -13,6 +13,7 @@ import fuzz_genome
 import fuzz_models
 import fuzz_profiles
 import fuzz_tables
+import fuzz_texts
 import numpy as np
 
 from seqkern.core.archive import load_archive, save_archive
@@ -105,6 +106,32 @@ def _neighbours(value: float) -> bytes:
         return path.read_bytes()
 
 
+def _nested() -> bytes:
+    """Return a model whose kernel is a sum of sums, doubled in each."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.seqkern"
+        path.write_bytes(fuzz_models._models()[2])
+        header, arrays = load_archive(path)
+        for _ in range(11):
+            header["kernel"]["spec"] = {"kernel": "sum", "parts": [header["kernel"]["spec"]] * 2}
+        save_archive(path, header, arrays)
+        return path.read_bytes()
+
+
+def _many() -> bytes:
+    """Return an archive of more arrays than are read."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "many.npz"
+        save_archive(path, {}, {str(i): [i] for i in range(10_001)})
+        return path.read_bytes()
+
+
+def _doubled() -> bytes:
+    """Return YAML in which each anchor stands for the one before twice."""
+    lines = (f"a{i}: &a{i} {{<<: [*a{i - 1}, *a{i - 1}]}}\n" for i in range(1, 30))
+    return fuzz_texts.APPLY + ("a0: &a0 {b: 1}\n" + "".join(lines)).encode()
+
+
 def _plan(value: object) -> bytes:
     plan = json.loads(fuzz_tables._plan()[0])
     plan["methods"]["three"]["svm"]["inner"] = value
@@ -142,6 +169,16 @@ KNOWN = (
         "a row of number 2^63",
         lambda: _sheet(b'<row r="2"', b'<row r="9223372036854775808"'),
     ),
+    Known(
+        "labels in an Excel file",
+        "empty rows up to number 1,000,000",
+        lambda: _sheet(b'<row r="2"', b'<row r="1000000"'),
+    ),
+    Known("configuration of applications", "a repeated key: the last was taken", lambda: fuzz_texts.APPLY * 2),
+    Known("configuration of applications", "anchors that double in each line", lambda: _doubled()),
+    Known("kernel", "a sum of 5,000 kernels", lambda: b"+".join([b"spectrum:k=3"] * 5000)),
+    Known("models", "a kernel of sums of sums: minutes", _nested),
+    Known("archives", "more arrays than are read", _many),
     Known("vectors, npy", "a header that is an expression", lambda: _header(b"(4, 2)", b"(4*-2)")),
     Known("eigenvalues", "a column is missing", lambda: SPECTRUM),
     Known("eigenvalues", "no row", lambda: b"n\tsmallest\n"),

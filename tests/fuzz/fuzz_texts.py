@@ -27,9 +27,10 @@ from seqkern.sequences.windows import as_window
 from seqkern.solvers.thresholds import parse_rule
 from seqkern.study.apply_entries import Applications
 from seqkern.study.failures import read_failures
+from seqkern.study.places import read_config
 from seqkern.study.reading import read_kernel
 from seqkern.study.solver_entries import SolverEntry
-from seqkern.study.study import Study, read_config
+from seqkern.study.study import Study
 
 KERNELS = (
     b"spectrum:k=3",

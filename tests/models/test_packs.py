@@ -256,3 +256,15 @@ def test_names_that_are_none_are_refused(home, tmp_path, name):
     save_archive(tmp_path / "x.seqkern", header, arrays)
     with pytest.raises(ModelError, match="is not usable"):
         read_pack(tmp_path / "x.seqkern")
+
+
+def test_packs_in_the_folder_are_named(home, tmp_path, capsys):
+    shutil.copytree(home / "factors", tmp_path / "zoo")
+    shutil.copyfile(home / "zoo.seqkern", tmp_path / "zoo" / "older.seqkern")
+    words = ["models", "pack", str(tmp_path / "zoo"), "-o", str(tmp_path / "zoo" / "new.seqkern")]
+    for _ in range(2):  # the second time, the new file lies there too
+        assert main(words) == 0
+        said = capsys.readouterr().err
+        assert f"{tmp_path}/zoo/older.seqkern: holds several models, left out" in said
+        assert "new.seqkern: holds" not in said
+        assert "new.seqkern: 3 models" in said

@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import json
+import time
 
 import pytest
 import yaml
@@ -21,7 +22,7 @@ from seqkern.study import (
     read_kernel,
     schema,
 )
-from seqkern.study.places import Places
+from seqkern.study.places import Places, check_written
 
 TEXT = """\
 study: small
@@ -370,3 +371,45 @@ def test_kernels_run_where_their_sequences_are():
 def test_views_that_do_not_suit_a_kernel_are_named(kernel, problem):
     with pytest.raises(ConfigError, match=problem):
         Study.parse(several(wrong=kernel))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "kernels:\n",
+            "kernels:\n  a0: &a0 {kernel: spectrum, k: 3}\n"
+            + "".join(f"  a{i}: &a{i} {{kernel: sum, parts: [*a{i - 1}, *a{i - 1}]}}\n" for i in range(1, 20)),
+            "has more than 50,000 values",
+        ),
+        ("seed: 3\n", "seed: 3\nseed: 4\n", "repeats the key 'seed' (lines 2 and 3)"),
+        ("seed: 3\n", "seed: 3\n'seed': 3\n", "repeats the key 'seed' (lines 2 and 3)"),
+        ("spectrum, k: 3}", "spectrum, k: 3, k: 4}", "repeats the key 'k' (lines 13 and 13)"),
+        ("seed: 3\n", f"seed: 3\ndescription: {'x' * 2_000_000}\n", "has more than 1,000,000 characters"),
+        ("seed: 3\n", f"seed: 3\nmany: [{'[],' * 200_000}]\n", "has more than 50,000 values"),
+        ("seed: 3\n", "seed: 3\na: &a [*a]\n", "has more than 50,000 values"),
+        (
+            "seed: 3\n",
+            "seed: 3\na0: &a0 {b: 1}\n"
+            + "".join(f"a{i}: &a{i} {{<<: [*a{i - 1}, *a{i - 1}]}}\n" for i in range(1, 40)),
+            "has more than 50,000 values",
+        ),
+    ],
+    ids=["kernels", "repeated", "repeated in quotes", "repeated within a line", "long", "many", "endless", "doubled"],
+)
+def test_repeated_keys_and_sizes_are_refused(file, old, new, said):
+    file.write_text(TEXT.replace(old, new))
+    start = time.process_time()
+    for read in (Study.load, lambda path: check_written([path])):
+        with pytest.raises(ConfigError) as caught:
+            read(file)
+        message = str(caught.value)
+        assert message.startswith(f"{file}: {said}")
+        assert ("\n" in message, len(message) < 2000) == (False, True)
+    assert time.process_time() - start < 5
+
+
+def test_what_snakemake_reads_otherwise_is_left_to_it(tmp_path):
+    tabs = tmp_path / "tabs.json"
+    tabs.write_text('{\n\t"seed": 3\n}\n')
+    check_written([tabs, tmp_path / "none.yaml"])

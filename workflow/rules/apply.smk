@@ -10,11 +10,13 @@ from seqkern.core.build import build_digest
 from seqkern.core.errors import SeqkernError
 from seqkern.core.part_folder import JOINED
 from seqkern.study.apply_entries import Applications
+from seqkern.study.places import check_written
 
 
 def load_applications():
     """Return the Applications of --configfile or of a module's config."""
     try:
+        check_written(workflow.configfiles)
         found = Applications.parse(config, file=workflow.configfiles)
         found.check_files(file=workflow.configfiles)
         return found

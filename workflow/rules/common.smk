@@ -9,8 +9,9 @@ from pathlib import Path
 from seqkern.core.build import build_digest
 from seqkern.core.errors import SeqkernError
 from seqkern.study.division import count_shares
+from seqkern.study.places import check_written, read_config
 from seqkern.study.plan import DatasetPlan
-from seqkern.study.study import Study, read_config
+from seqkern.study.study import Study
 from snakemake.utils import update_config
 
 DEMO = ROOT / "config" / "config.yaml"
@@ -20,6 +21,7 @@ def load_study():
     """Return the Study of --configfile or of a module's config, or else the demo; --config changes keys."""
     files, given = workflow.configfiles, config
     try:
+        check_written(files)
         if not files and "datasets" not in config:
             files, given = DEMO, read_config(DEMO)
             update_config(given, config)

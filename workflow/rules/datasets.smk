@@ -21,7 +21,7 @@ rule datasets:
     params:
         entry=lambda wildcards: as_json(STUDY.datasets[wildcards.dataset].to_dict()),
         seed=STUDY.seed,
-        data_dir=option("--data-dir", STUDY.data_dir),
+        data_dir=lambda wildcards: option("--data-dir", STUDY.data_dir),
         build=BUILD,
     shell:
         "seqkern datasets --name {wildcards.dataset} --entry {params.entry:q} --seed {params.seed}"

@@ -56,7 +56,7 @@ rule report:
         runtime=minutes(of_files(300, 10, 10)),
     params:
         results=lambda wildcards, output: str(Path(output.page).parents[1]),
-        study=STUDY.to_json(),
+        study=lambda wildcards: STUDY.to_json(),  # a function: Snakemake looks for wildcards in texts
         build=BUILD,
     shell:
         "seqkern report {params.results:q} --study {params.study:q} -o $(dirname {output.page:q}) 2>&1 | tee {log:q}"
