@@ -147,8 +147,8 @@ def run(args: argparse.Namespace) -> None:
             gram_files=args.gram,
             **limits,
         )
-        for source in data.sources.values() if method.search.budget is not None else ():
-            source.check_room(len(data.labels), 0)  # before the cross-validation, whose training sets are smaller
+        for values in data.sources.values() if method.search.budget is not None else ():
+            values.check_room(len(data.labels), 0)  # before the cross-validation, whose training sets are smaller
         _check_listed(args, data)
         tell_fewer_folds(args, data.labels, "--folds")
         done = unfinished.under(identity_of(method, data))
