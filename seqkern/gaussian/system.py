@@ -132,11 +132,30 @@ def jitter_remark(jitter: float, diagonal: Floats) -> str | None:
     -------
     str or None
     """
-    if jitter <= ROUNDING_JITTER * _unit(diagonal):
+    return indefinite_remark(jitter, diagonal, f"{jitter:.2g} was added to its diagonal")
+
+
+def indefinite_remark(size: float, diagonal: Floats, shown: str) -> str | None:
+    """Return the remark about an indefinite matrix; None about as little as rounding explains.
+
+    Parameters
+    ----------
+    size : float
+        By how much the matrix is not positive semi-definite, in units of its diagonal.
+    diagonal : ndarray of float64, shape (n,)
+        Of the matrix.
+    shown : str
+        What the fit did about it, or noticed.
+
+    Returns
+    -------
+    str or None
+    """
+    if size <= ROUNDING_JITTER * _unit(diagonal):
         return None
     return (
-        f"the matrix is not positive semi-definite: {jitter:.2g} was added to its diagonal; for reliable variances "
-        "repair it (clip, flip), or choose another kernel"
+        f"the matrix is not positive semi-definite: {shown}; for reliable variances repair it (clip, flip), or choose "
+        "another kernel"
     )
 
 

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from scipy.linalg import eigh, solve_triangular
 
 from seqkern.core.progress import progress_bar
-from seqkern.gaussian.system import LOG_2PI
+from seqkern.gaussian.system import LOG_2PI, indefinite_remark
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.gaussian.posterior import LowRankPosterior
 
@@ -36,7 +36,7 @@ LONG = 10**7
 """Values of the columns of K from which on progress is shown."""
 
 
-def pivoted_columns(K: Any, most: int) -> tuple[npt.NDArray[np.int64], Floats, float]:
+def pivoted_columns(K: Any, most: int) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
     """Return inducing samples, and their columns of K in orthonormal coordinates.
 
     Parameters
@@ -52,14 +52,14 @@ def pivoted_columns(K: Any, most: int) -> tuple[npt.NDArray[np.int64], Floats, f
         The samples, in the order in which they were chosen.
     columns : ndarray of float64, shape (m, n)
         A = L⁻¹ K(Z, X).
-    left : float
-        tr K − tr AᵀA, at least 0.
+    left : ndarray of float64, shape (n,)
+        The diagonal of K − AᵀA; below zero only by rounding if K is positive semi-definite.
 
     Examples
     --------
     >>> pivots, columns, left = pivoted_columns(np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.0], [0.0, 0.0, 0.5]]), 2)
-    >>> pivots.tolist(), round(left, 2)
-    ([0, 2], 0.36)
+    >>> pivots.tolist(), left.round(2).tolist()
+    ([0, 2], [0.0, 0.36, 0.0])
     """
     products = isinstance(K, KernelOperator)
     diagonal = np.array(K.squares if products else np.diagonal(K), dtype=np.float64)
@@ -85,7 +85,7 @@ def pivoted_columns(K: Any, most: int) -> tuple[npt.NDArray[np.int64], Floats, f
         rest -= columns[j] ** 2
         rest[pivot] = 0.0
         pivots.append(pivot)
-    return np.array(pivots, dtype=np.int64), columns[: len(pivots)], float(np.maximum(rest, 0.0).sum())
+    return np.array(pivots, dtype=np.int64), columns[: len(pivots)], rest
 
 
 class InducingBound:
@@ -108,6 +108,8 @@ class InducingBound:
         The inducing samples.
     left : float
         tr K − tr AᵀA: what they leave unexplained.
+    negative : float
+        By how much they explain more than K(x, x) of some sample; only by rounding if K is positive semi-definite.
     size : float
         Mean of the diagonal of K.
 
@@ -123,7 +125,8 @@ class InducingBound:
     """
 
     def __init__(self, K: Any, y: Floats, most: int, *, constant: bool) -> None:
-        self.pivots, columns, self.left = pivoted_columns(K, most)
+        self.pivots, columns, left = pivoted_columns(K, most)
+        self.left, self.negative = float(np.maximum(left, 0.0).sum()), max(0.0, -float(left.min()))
         self._n, self._constant = len(y), constant
         self._lower = columns[:, self.pivots].T.copy()  # L
         values, self._vectors = eigh(columns @ columns.T, overwrite_a=True)
@@ -173,6 +176,11 @@ class InducingBound:
         """
         y, rest = self._residual(1.0, ratio)
         return (rest - float((y**2 / (self._values + ratio)).sum())) / ratio / self._n
+
+    def remark(self) -> str | None:
+        """Return the remark about a matrix of which the inducing samples explain more than there is; or None."""
+        shown = f"of a sample the inducing ones explain {self.negative:.2g} more than K(x, x)"
+        return indefinite_remark(self.negative, np.array([self.size]), shown)
 
     def _means(self, scale: float, noise: float) -> tuple[float, float]:
         """Return the mean of the prior, and the inverse of its variance."""

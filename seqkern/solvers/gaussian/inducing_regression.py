@@ -8,6 +8,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer
 from seqkern.core.threads import one_thread
+from seqkern.gaussian.system import joined_remarks
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.costs import FLOP_NS, FitCost, FitWork
 from seqkern.solvers.gaussian.gaussian_regression import GaussianRegression
@@ -123,5 +124,6 @@ class InducingGPR(GaussianRegression):
             "residual": 0.0,
             **report,
             **self._summary(bound.likelihood(self.scale_, self.noise_)[0]),
+            **joined_remarks(report.get("remark"), bound.remark()),
             "unexplained": bound.left / (bound.size * len(y)) if bound.size else 0.0,
         }
