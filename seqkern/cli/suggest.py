@@ -132,19 +132,15 @@ def run(args: argparse.Namespace) -> None:
 
 def _check_options(args: argparse.Namespace) -> None:
     """Raise ParameterError for an option without effect."""
-    # imported here to keep --help fast
-    from seqkern.core.errors import ParameterError
-
     acquires = args.acquisition is not None
-    for name, suits, problem in (
-        ("kappa", args.acquisition == "ucb", "is for --acquisition ucb"),
-        ("minimize", acquires, "is for --acquisition"),
-        ("maximize", acquires, "is for --acquisition"),
-        ("diversity", not acquires, "is not for --acquisition"),
-        ("strategy", not acquires, "is not for --acquisition"),
-    ):
-        if not suits and getattr(args, name) not in (None, False):
-            raise ParameterError(f"--{name} {problem}", remedy="remove it")
+    if args.acquisition != "ucb":
+        refuse_unused(args, "is for --acquisition ucb", {"kappa": None})
+    if acquires:
+        refuse_unused(args, "is not for --acquisition", {"diversity": None, "strategy": None})
+    else:
+        refuse_unused(args, "is for --acquisition", {"maximize": False, "minimize": False})
+    if args.strategy == "random":
+        refuse_unused(args, "does not work with --strategy random", {"diversity": None})
 
 
 def _check(model: Any, args: argparse.Namespace) -> None:
@@ -154,12 +150,8 @@ def _check(model: Any, args: argparse.Namespace) -> None:
     from seqkern.models.suggestion import check_suggests
 
     if args.acquisition is None:
-        refuse_unused(args, "needs --acquisition", {"maximize": False, "minimize": False})
-        if args.strategy == "random":
-            refuse_unused(args, "does not work with --strategy random", {"diversity": 0.5})
         check_suggests(model)
     else:
-        refuse_unused(args, "does not work with --acquisition", {"diversity": 0.5, "strategy": "uncertain"})
         check_acquires(model)
 
 

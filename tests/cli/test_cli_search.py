@@ -69,10 +69,10 @@ def test_a_choice_at_the_end_of_its_grid_is_told(tmp_path, capsys):
 
 @pytest.mark.parametrize("option", [("--rule", "best"), ("--metric", "auc"), ("--folds", "3")])
 def test_options_of_a_search_need_one(tmp_path, files, capsys, option):
-    argv = ["train", *files, "--kernel", "spectrum:k=3", "--solver", "csvc", "-o", str(tmp_path / "m")]
-    assert f"{option[0]} needs a search" in fails(capsys, *argv, *option)
+    argv = ["train", *files, "--kernel", "spectrum:k=3", "-o", str(tmp_path / "m"), *option, "--solver"]
+    assert f"{option[0]} needs a search" in fails(capsys, *argv, "csvc")
     assert not (tmp_path / "m").exists()
-    assert main([*argv, *option, "--search", "--solver", "csvc:C=[0.1,1]"]) == 0
+    assert main([*argv, "csvc:C=[0.1,1]", "--search"]) == 0
 
 
 def test_folds_belong_to_a_threshold_too(tmp_path, files):

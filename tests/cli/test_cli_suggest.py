@@ -235,12 +235,12 @@ def test_they_need_files_of_classes(files, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--acquisition", "ei", "--kappa", "2"], "--kappa is for --acquisition ucb; remove it"),
-        (["--acquisition", "thompson", "--kappa", "2"], "--kappa is for --acquisition ucb; remove it"),
-        (["--kappa", "2"], "--kappa is for --acquisition ucb; remove it"),
-        (["--minimize"], "--minimize is for --acquisition; remove it"),
-        (["--acquisition", "ei", "--diversity", "0.5"], "--diversity is not for --acquisition; remove it"),
-        (["--acquisition", "ei", "--strategy", "uncertain"], "--strategy is not for --acquisition; remove it"),
+        (["--acquisition", "ei", "--kappa", "2"], "--kappa is for --acquisition ucb; remove --kappa"),
+        (["--acquisition", "thompson", "--kappa", "2"], "--kappa is for --acquisition ucb; remove --kappa"),
+        (["--kappa", "2"], "--kappa is for --acquisition ucb; remove --kappa"),
+        (["--minimize"], "--minimize is for --acquisition; remove --minimize"),
+        (["--acquisition", "ei", "--diversity", "0.5"], "--diversity is not for --acquisition; remove --diversity"),
+        (["--acquisition", "ei", "--strategy", "uncertain"], "--strategy is not for --acquisition; remove --strategy"),
     ],
 )
 def test_options_that_would_be_ignored_are_refused(model, files, capsys, words, said):

@@ -405,7 +405,7 @@ def test_names_from_files_are_text_and_never_paths(tmp_path, model):
     assert "<m>" not in text
     assert "\x01" not in text
     assert sorted(p.name for p in tmp_path.iterdir()) == ["o"]
-    assert {row["id"] for row in read_table(tmp_path / "o/decisions.tsv")} == {evil[0], "a b\x01" + "x" * 500}
+    assert {row["id"] for row in read_table(tmp_path / "o/decisions.tsv")} == {evil[0], r"a b\x01" + "x" * 500}
     ElementTree.parse(tmp_path / "o/profile-0002.svg")
 
 

@@ -91,7 +91,7 @@ DAMAGED = {
     "no residue": (BLOCKS.replace("WCHX", "WC1X"), r"line 7: 'FA9_HUMAN .* cannot be read here"),
     "a letter of none": (PRINTS.replace("WYHM", "WYH-"), r"line 10: the segment 'WYH-' contains '-'"),
     "no width": (BLOCKS.replace("width=2", "breadth=2"), r"line 12: .*write the width of the block"),
-    "a weight of none": (BLOCKS.replace("WYHM 100", "WYHM nan"), r"line 8: the weight nan is not possible"),
+    "a weight of none": (BLOCKS.replace("WYHM 100", "WYHM nan"), r"line 8: 'nan' cannot be read here"),
     "a weight that is no number": (BLOCKS.replace("WYHM 100", "WYHM x"), r"line 8: 'x' cannot be read here"),
     "no segments": (BLOCKS.replace("FA10_BOVIN         (  60) FW\n", ""), r"line 12: motif .* has no segments"),
     "a length of letters": (PRINTS.replace("fl; 2", "fl; two"), r"line 13: .*write the length of the motif"),
