@@ -298,6 +298,10 @@ def naming_rows(ids: Sequence[str] | None) -> Iterator[None]:
     ids : list of str or None
         Ids of the rows; None changes nothing.
 
+    Yields
+    ------
+    None
+
     Examples
     --------
     >>> from seqkern.gram.transforms import CentreGram, naming_rows

@@ -50,8 +50,8 @@ def name_pairs(
         here = np.flatnonzero(number == t)
         both = [_digits(code, k, len(texts[0])) for code in np.divmod(pair[here], kmers)]
         parts = []
-        for text in texts:
-            first, second = (reduce(add, [text[digit] for digit in digits]) for digits in both)
+        for shown in texts:
+            first, second = (reduce(add, [shown[digit] for digit in digits]) for digits in both)
             parts.append(name(first, second, k, distances[int(t)]))
         names[here] = reduce(add, parts)
     return list(names)
